@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/error.h"
+#include "config/parameters.h"
+
+namespace heddle {
+
+/// Loads a shipped GPU by name ("gtx1080"), or a configuration file (anything with a '/' or ending in ".ini"), applies
+/// overrides "section.key=value" in order, and checks ranges and consistency. Keys that a file leaves out keep the
+/// defaults; unknown sections and keys are errors. Throws input_error with FILE:LINE:COL.
+gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
+
+/// The effective configuration as an INI text that load_config reads back to the same values.
+std::string to_ini(const gpu_config& config);
+
+/// All parameters in order as ("section.key", value as text).
+std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config);
+
+/// Names of the shipped GPUs, sorted by age. Found in the directory that HEDDLE_CONFIGS names, beside the program's
+/// source tree (build) or under share/heddle/configs (installed).
+std::vector<std::string> shipped_gpus();
+
+/// Major*10 + minor of the compute capability: 61 for "6.1".
+int compute_capability(const gpu_config& config);
+
+}  // namespace heddle

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace heddle {
+
+/// Every parameter of the model: one struct per unit, member names are the INI keys, defaults are those of gtx1080.
+/// `visit(v)` calls v(key, member, description) for each; configs/*.ini gives each figure with its source.
+/// Units are in the names: _cycles are core cycles unless the description says otherwise, _bytes, _mhz.
+
+struct gpu_parameters {
+  std::string name = "gtx1080";
+  std::string compute_capability = "6.1";
+  unsigned sm_count = 20;
+  double core_clock_mhz = 1607;
+
+  template <class V> void visit(V& v) {
+    v("name", name, "name of the configuration");
+    v("compute_capability", compute_capability, "major.minor");
+    v("sm_count", sm_count, "streaming multiprocessors");
+    v("core_clock_mhz", core_clock_mhz, "SM clock; all cycles are of this clock");
+  }
+};
+
+struct cwd_parameters {
+  unsigned launch_latency_cycles = 700;
+  unsigned dispatch_interval_cycles = 1;
+  unsigned dispatch_latency_cycles = 4;
+  std::string placement = "breadth_first";
+  unsigned max_resident_grids = 32;
+
+  template <class V> void visit(V& v) {
+    v("launch_latency_cycles", launch_latency_cycles, "doorbell to the first block offered");
+    v("dispatch_interval_cycles", dispatch_interval_cycles, "cycles between two dispatched blocks");
+    v("dispatch_latency_cycles", dispatch_latency_cycles, "CWD to SM and back, each way, at least 1");
+    v("placement", placement, "breadth_first | depth_first | most_free");
+    v("max_resident_grids", max_resident_grids, "grids that may have blocks resident at one time");
+  }
+};
+
+struct sm_parameters {
+  unsigned sub_partitions = 4;
+  unsigned max_threads = 2048;
+  unsigned max_warps = 64;
+  unsigned max_blocks = 32;
+  unsigned max_threads_per_block = 1024;
+  unsigned registers = 65536;
+  unsigned registers_per_block = 65536;
+  unsigned registers_per_thread = 255;
+  unsigned register_allocation_unit = 256;
+  std::string register_allocation = "warp";
+  unsigned warp_allocation_granularity = 4;
+  unsigned barriers_per_block = 16;
+  std::string warp_dealing = "round_robin";
+
+  template <class V> void visit(V& v) {
+    v("sub_partitions", sub_partitions, "sub-partitions (warp schedulers)");
+    v("max_threads", max_threads, "resident threads");
+    v("max_warps", max_warps, "resident warps (warp slots)");
+    v("max_blocks", max_blocks, "resident blocks (CTA slots)");
+    v("max_threads_per_block", max_threads_per_block, "threads of one block");
+    v("registers", registers, "32-bit registers");
+    v("registers_per_block", registers_per_block, "32-bit registers that one block may have");
+    v("registers_per_thread", registers_per_thread, "architectural limit per thread");
+    v("register_allocation_unit", register_allocation_unit, "registers are allocated in multiples of this");
+    v("register_allocation", register_allocation, "warp | block: what the allocation unit rounds");
+    v("warp_allocation_granularity", warp_allocation_granularity, "warps are counted in multiples of this (block allocation, CC 2.x)");
+    v("barriers_per_block", barriers_per_block, "named barriers of one block");
+    v("warp_dealing", warp_dealing, "round_robin | by_id: how a block's warps go to sub-partitions");
+  }
+};
+
+struct sub_partition_parameters {
+  std::string scheduler = "gto";
+  unsigned issue_width = 2;
+  std::string dual_issue = "maxwell";
+  unsigned instruction_buffer_entries = 4;
+  unsigned fetch_latency_cycles = 2;
+  unsigned register_banks = 4;
+  unsigned register_bank_bytes = 4;
+
+  template <class V> void visit(V& v) {
+    v("scheduler", scheduler, "lrr | gto");
+    v("issue_width", issue_width, "consecutive instructions of the selected warp issued per cycle, 1 or 2");
+    v("dual_issue", dual_issue, "pairing rule: none | any (two free units) | maxwell (one of the pair memory or quarter rate)");
+    v("instruction_buffer_entries", instruction_buffer_entries, "decoded instructions buffered per warp");
+    v("fetch_latency_cycles", fetch_latency_cycles, "instruction cache hit to instruction buffer");
+    v("register_banks", register_banks, "register file banks, bank = register % banks");
+    v("register_bank_bytes", register_bank_bytes, "4: one 32-bit operand per bank and cycle; 8: two");
+  }
+};
+
+struct fp32_parameters {
+  double lanes = 32;
+  unsigned latency_cycles = 6;
+  double minmax_lanes = 16;
+  unsigned minmax_latency_cycles = 6;
+  double compare_lanes = 16;
+  unsigned compare_latency_cycles = 12;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "results per cycle and sub-partition: add, multiply, fma");
+    v("latency_cycles", latency_cycles, "dependent-issue latency: add, multiply, fma");
+    v("minmax_lanes", minmax_lanes, "min, max");
+    v("minmax_latency_cycles", minmax_latency_cycles, "min, max");
+    v("compare_lanes", compare_lanes, "compare to predicate or register");
+    v("compare_latency_cycles", compare_latency_cycles, "compare");
+  }
+};
+
+struct int_parameters {
+  double lanes = 32;
+  unsigned latency_cycles = 6;
+  double shift_lanes = 16;
+  unsigned shift_latency_cycles = 6;
+  std::string multiplier = "xmad";
+  double multiply_lanes = 32;
+  unsigned multiply_latency_cycles = 6;
+  double minmax_lanes = 16;
+  unsigned minmax_latency_cycles = 6;
+  double compare_lanes = 16;
+  unsigned compare_latency_cycles = 12;
+  double special_register_lanes = 16;
+  unsigned special_register_latency_cycles = 25;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "results per cycle and sub-partition: add, logic, move, select");
+    v("latency_cycles", latency_cycles, "dependent-issue latency of these");
+    v("shift_lanes", shift_lanes, "shifts and bit fields");
+    v("shift_latency_cycles", shift_latency_cycles, "shifts and bit fields");
+    v("multiplier", multiplier, "imad: 32-bit multiply-add | xmad: 16-bit multiply-add, lowering expands");
+    v("multiply_lanes", multiply_lanes, "multiply-add");
+    v("multiply_latency_cycles", multiply_latency_cycles, "multiply-add");
+    v("minmax_lanes", minmax_lanes, "min, max, absolute difference");
+    v("minmax_latency_cycles", minmax_latency_cycles, "min, max, absolute difference");
+    v("compare_lanes", compare_lanes, "compare to predicate");
+    v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
+    v("special_register_lanes", special_register_lanes, "S2R");
+    v("special_register_latency_cycles", special_register_latency_cycles, "S2R");
+  }
+};
+
+struct fp64_parameters {
+  double lanes = 1;
+  unsigned latency_cycles = 48;
+  double compare_lanes = 1;
+  unsigned compare_latency_cycles = 54;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "results per cycle and sub-partition, 0: the chip has no fp64");
+    v("latency_cycles", latency_cycles, "add, multiply, fma");
+    v("compare_lanes", compare_lanes, "compare to predicate");
+    v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
+  }
+};
+
+struct half_parameters {
+  double lanes = 0.5;
+  unsigned latency_cycles = 6;
+  double compare_lanes = 0.5;
+  unsigned compare_latency_cycles = 12;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "f16x2 operations per cycle and sub-partition, 0: the chip has none");
+    v("latency_cycles", latency_cycles, "add, multiply, fma");
+    v("compare_lanes", compare_lanes, "compare");
+    v("compare_latency_cycles", compare_latency_cycles, "compare");
+  }
+};
+
+struct sfu_parameters {
+  double lanes = 8;
+  unsigned latency_cycles = 14;
+  double bit_count_lanes = 8;
+  unsigned bit_count_latency_cycles = 14;
+  double conversion_lanes = 8;
+  unsigned conversion_latency_cycles = 14;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "results per cycle and sub-partition: MUFU");
+    v("latency_cycles", latency_cycles, "MUFU");
+    v("bit_count_lanes", bit_count_lanes, "population count, find leading one, reverse");
+    v("bit_count_latency_cycles", bit_count_latency_cycles, "population count, find leading one, reverse");
+    v("conversion_lanes", conversion_lanes, "type conversions");
+    v("conversion_latency_cycles", conversion_latency_cycles, "type conversions");
+  }
+};
+
+struct branch_parameters {
+  unsigned latency_cycles = 6;
+
+  template <class V> void visit(V& v) {
+    v("latency_cycles", latency_cycles, "branch issue to the next instruction's fetch");
+  }
+};
+
+struct ldst_parameters {
+  double lanes = 8;
+  unsigned shuffle_latency_cycles = 24;
+  unsigned queue_entries = 4;
+  unsigned pending_instructions = 32;
+  unsigned address_latency_cycles = 4;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "addresses per cycle and sub-partition");
+    v("shuffle_latency_cycles", shuffle_latency_cycles, "SHFL");
+    v("queue_entries", queue_entries, "memory instructions queued in front of the load/store unit, per sub-partition");
+    v("pending_instructions", pending_instructions, "memory instructions in flight in the load/store unit");
+    v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
+  }
+};
+
+struct l1_parameters {
+  unsigned size_bytes = 24576;
+  unsigned ways = 4;
+  unsigned line_bytes = 128;
+  unsigned sector_bytes = 32;
+  unsigned latency_cycles = 82;
+  bool cache_global_loads = false;
+  bool cache_local = true;
+  unsigned mshr_entries = 256;
+  unsigned mshr_merges = 8;
+  unsigned miss_queue_entries = 16;
+
+  template <class V> void visit(V& v) {
+    v("size_bytes", size_bytes, "data; with a unified cache the part that shared memory leaves is added by carve-out");
+    v("ways", ways, "associativity");
+    v("line_bytes", line_bytes, "tag granularity");
+    v("sector_bytes", sector_bytes, "fill granularity");
+    v("latency_cycles", latency_cycles, "load issue to dependent issue on a hit");
+    v("cache_global_loads", cache_global_loads, "plain global loads are cached (read-only loads always are)");
+    v("cache_local", cache_local, "local memory is cached");
+    v("mshr_entries", mshr_entries, "outstanding missed lines");
+    v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
+    v("miss_queue_entries", miss_queue_entries, "requests waiting for the interconnect");
+  }
+};
+
+struct shared_memory_parameters {
+  unsigned size_bytes = 98304;
+  unsigned max_per_block_bytes = 49152;
+  unsigned opt_in_per_block_bytes = 49152;
+  unsigned reserved_per_block_bytes = 0;
+  unsigned allocation_unit_bytes = 256;
+  std::string carveouts_kb = "96";
+  unsigned unified_bytes = 0;
+  unsigned banks = 32;
+  unsigned bank_bytes = 4;
+  unsigned latency_cycles = 23;
+  unsigned conflict_cycles = 2;
+
+  template <class V> void visit(V& v) {
+    v("size_bytes", size_bytes, "shared memory of the SM, largest carve-out");
+    v("max_per_block_bytes", max_per_block_bytes, "static + dynamic of one block without opt-in");
+    v("opt_in_per_block_bytes", opt_in_per_block_bytes, "static + dynamic of one block with opt-in");
+    v("reserved_per_block_bytes", reserved_per_block_bytes, "taken by the system from each block's allocation");
+    v("allocation_unit_bytes", allocation_unit_bytes, "allocations are rounded up to this");
+    v("carveouts_kb", carveouts_kb, "sizes that the carve-out can take, KiB, comma separated");
+    v("unified_bytes", unified_bytes, "L1 and shared memory together; 0: separate");
+    v("banks", banks, "banks");
+    v("bank_bytes", bank_bytes, "bank width");
+    v("latency_cycles", latency_cycles, "load issue to dependent issue without conflict");
+    v("conflict_cycles", conflict_cycles, "added latency per further pass");
+  }
+};
+
+struct constant_cache_parameters {
+  unsigned size_bytes = 2048;
+  unsigned line_bytes = 64;
+  unsigned ways = 4;
+  unsigned latency_cycles = 25;
+  unsigned miss_latency_cycles = 87;
+
+  template <class V> void visit(V& v) {
+    v("size_bytes", size_bytes, "first-level constant cache");
+    v("line_bytes", line_bytes, "line");
+    v("ways", ways, "associativity");
+    v("latency_cycles", latency_cycles, "LDC issue to dependent issue on a hit");
+    v("miss_latency_cycles", miss_latency_cycles, "same, from the second level (L1.5)");
+  }
+};
+
+struct instruction_cache_parameters {
+  unsigned size_bytes = 8192;
+  unsigned line_bytes = 128;
+  unsigned ways = 4;
+  unsigned instruction_bytes = 8;
+  unsigned miss_latency_cycles = 32;
+  unsigned prefetch_lines = 1;
+
+  template <class V> void visit(V& v) {
+    v("size_bytes", size_bytes, "first-level instruction cache of the SM");
+    v("line_bytes", line_bytes, "line");
+    v("ways", ways, "associativity");
+    v("instruction_bytes", instruction_bytes, "bytes of one machine instruction");
+    v("miss_latency_cycles", miss_latency_cycles, "cycles to bring a line from the next level");
+    v("prefetch_lines", prefetch_lines, "lines fetched ahead of a miss, sequentially");
+  }
+};
+
+struct interconnect_parameters {
+  double clock_mhz = 1607;
+  unsigned latency_cycles = 20;
+  unsigned request_bytes_per_cycle = 32;
+  unsigned response_bytes_per_cycle = 64;
+  unsigned header_bytes = 8;
+  unsigned input_queue_entries = 8;
+  unsigned output_queue_entries = 8;
+
+  template <class V> void visit(V& v) {
+    v("clock_mhz", clock_mhz, "clock of interconnect and L2; their cycles are of this clock");
+    v("latency_cycles", latency_cycles, "one way, without load");
+    v("request_bytes_per_cycle", request_bytes_per_cycle, "per port, SM to L2");
+    v("response_bytes_per_cycle", response_bytes_per_cycle, "per port, L2 to SM");
+    v("header_bytes", header_bytes, "each packet's header");
+    v("input_queue_entries", input_queue_entries, "packets queued at an input port");
+    v("output_queue_entries", output_queue_entries, "packets queued at an output port");
+  }
+};
+
+struct l2_parameters {
+  unsigned size_bytes = 2097152;
+  unsigned ways = 16;
+  unsigned line_bytes = 128;
+  unsigned sector_bytes = 32;
+  unsigned latency_cycles = 216;
+  unsigned lookup_interval_cycles = 1;
+  unsigned mshr_entries = 64;
+  unsigned mshr_merges = 16;
+  unsigned queue_entries = 16;
+  unsigned atomic_interval_cycles = 1;
+  std::string hash = "xor";
+  unsigned interleave_bytes = 256;
+  bool flush_at_completion = false;
+
+  template <class V> void visit(V& v) {
+    v("size_bytes", size_bytes, "all slices together; there is one slice per memory channel");
+    v("ways", ways, "associativity");
+    v("line_bytes", line_bytes, "tag granularity");
+    v("sector_bytes", sector_bytes, "fill granularity");
+    v("latency_cycles", latency_cycles, "load issue to dependent issue on an L2 hit, without load; core cycles");
+    v("lookup_interval_cycles", lookup_interval_cycles, "cycles between two look-ups in a slice");
+    v("mshr_entries", mshr_entries, "outstanding missed lines per slice");
+    v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
+    v("queue_entries", queue_entries, "requests queued in front of a slice");
+    v("atomic_interval_cycles", atomic_interval_cycles, "cycles per further lane of an atomic on the same address");
+    v("hash", hash, "address to slice: none | xor");
+    v("interleave_bytes", interleave_bytes, "consecutive bytes in one slice");
+    v("flush_at_completion", flush_at_completion, "write dirty lines back before a launch completes");
+  }
+};
+
+struct memory_parameters {
+  std::string model = "dram";
+  unsigned channels = 8;
+  unsigned latency_cycles = 300;
+  double bytes_per_cycle = 16;
+
+  template <class V> void visit(V& v) {
+    v("model", model, "dram | fixed | external");
+    v("channels", channels, "memory channels and L2 slices");
+    v("latency_cycles", latency_cycles, "fixed: slice to memory and back; core cycles");
+    v("bytes_per_cycle", bytes_per_cycle, "fixed: bandwidth per channel; core cycles");
+  }
+};
+
+struct dram_parameters {
+  double clock_mhz = 1251;
+  unsigned bytes_per_cycle = 32;
+  unsigned burst_bytes = 32;
+  unsigned banks = 16;
+  unsigned row_bytes = 2048;
+  unsigned queue_entries = 32;
+  unsigned controller_latency_cycles = 20;
+  unsigned t_rcd_cycles = 12;
+  unsigned t_rp_cycles = 12;
+  unsigned t_cl_cycles = 12;
+  unsigned t_wl_cycles = 4;
+  unsigned t_ras_cycles = 28;
+  unsigned t_ccd_cycles = 2;
+  unsigned t_rrd_cycles = 6;
+  unsigned t_wr_cycles = 12;
+  unsigned t_rtp_cycles = 2;
+  unsigned t_wtr_cycles = 5;
+  unsigned t_refi_cycles = 0;
+  unsigned t_rfc_cycles = 0;
+
+  template <class V> void visit(V& v) {
+    v("clock_mhz", clock_mhz, "command clock; all cycles of this section are of it");
+    v("bytes_per_cycle", bytes_per_cycle, "data bytes per command clock and channel");
+    v("burst_bytes", burst_bytes, "bytes of one burst");
+    v("banks", banks, "banks per channel");
+    v("row_bytes", row_bytes, "row buffer per bank");
+    v("queue_entries", queue_entries, "requests the scheduler sees");
+    v("controller_latency_cycles", controller_latency_cycles, "controller and pads, both ways together");
+    v("t_rcd_cycles", t_rcd_cycles, "activate to column command");
+    v("t_rp_cycles", t_rp_cycles, "precharge to activate");
+    v("t_cl_cycles", t_cl_cycles, "read command to data");
+    v("t_wl_cycles", t_wl_cycles, "write command to data");
+    v("t_ras_cycles", t_ras_cycles, "activate to precharge");
+    v("t_ccd_cycles", t_ccd_cycles, "column to column command");
+    v("t_rrd_cycles", t_rrd_cycles, "activate to activate, different banks");
+    v("t_wr_cycles", t_wr_cycles, "end of write data to precharge");
+    v("t_rtp_cycles", t_rtp_cycles, "read to precharge");
+    v("t_wtr_cycles", t_wtr_cycles, "end of write data to read command");
+    v("t_refi_cycles", t_refi_cycles, "refresh interval, 0: no refresh");
+    v("t_rfc_cycles", t_rfc_cycles, "refresh duration");
+  }
+};
+
+struct tlm_parameters {
+  bool check = false;
+
+  template <class V> void visit(V& v) { v("check", check, "a protocol monitor on every memory socket"); }
+};
+
+/// The whole effective configuration of one GPU.
+struct gpu_config {
+  gpu_parameters gpu;
+  cwd_parameters cwd;
+  sm_parameters sm;
+  sub_partition_parameters sub_partition;
+  fp32_parameters fp32;
+  int_parameters integer;
+  fp64_parameters fp64;
+  half_parameters half;
+  sfu_parameters sfu;
+  branch_parameters branch;
+  ldst_parameters ldst;
+  l1_parameters l1;
+  shared_memory_parameters shared_memory;
+  constant_cache_parameters constant_cache;
+  instruction_cache_parameters instruction_cache;
+  interconnect_parameters interconnect;
+  l2_parameters l2;
+  memory_parameters memory;
+  dram_parameters dram;
+  tlm_parameters tlm;
+
+  /// Calls s(section, parameters) for each section, in the order of the INI file.
+  template <class S> void visit_sections(S&& s) {
+    s("gpu", gpu); s("cwd", cwd); s("sm", sm); s("sub_partition", sub_partition);
+    s("fp32", fp32); s("int", integer); s("fp64", fp64); s("half", half); s("sfu", sfu);
+    s("branch", branch); s("ldst", ldst); s("l1", l1); s("shared_memory", shared_memory);
+    s("constant_cache", constant_cache); s("instruction_cache", instruction_cache);
+    s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram); s("tlm", tlm);
+  }
+};
+
+}  // namespace heddle

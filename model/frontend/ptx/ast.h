@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/opcode.h"
+
+namespace heddle::ptx {
+
+struct location {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+enum class state_space : std::uint8_t { none, reg, sreg, constant, global, local, param, shared };
+
+/// One operand as written. `text` is the identifier (with its %), the label or the literal's spelling.
+struct ast_operand {
+  enum class kind : std::uint8_t {
+    identifier,   // register, variable, label, special register, function: resolved later by scope
+    integer,      // `bits` (two's complement, 64 bits)
+    f32,          // `bits` = pattern in the low 32 bits (0f…)
+    f64,          // `bits` = pattern (0d…, or a decimal literal)
+    address,      // [base + offset]; base in text (may be empty: absolute), offset in `offset`; further elements in `list` (tex, tensor)
+    vector,       // {a, b, …}: elements in `list`
+    list,         // (a, b, …): call arguments, return lists
+    pair,         // a|b : destination with predicate; two elements in `list`
+    sink          // _
+  };
+  kind what = kind::identifier;
+  std::string text;
+  std::string component;           // .x .y .z .w after an identifier
+  std::uint64_t bits = 0;
+  std::int64_t offset = 0;
+  bool negate = false;             // unary minus on an identifier
+  bool invert = false;             // !p
+  std::vector<ast_operand> list;
+  location where;
+};
+
+struct ast_instruction {
+  std::string guard;               // predicate register name, empty = none
+  bool guard_negate = false;
+  std::string opcode;              // first word: "add", "ld", "setp", "bra"
+  std::vector<std::string> modifiers;   // the rest between dots, in order: {"global","nc","f32"}
+  std::vector<ast_operand> operands;
+  location where;
+
+  /// Whole mnemonic with modifiers, for messages: "ld.global.nc.f32".
+  std::string mnemonic() const;
+};
+
+/// .reg, .shared, .global, .const, .local, .param declaration.
+struct ast_variable {
+  state_space space = state_space::none;
+  isa::dtype type = isa::dtype::none;
+  std::string type_name;           // as written: "f16x2", "texref", …
+  unsigned vector = 1;             // .v2, .v4
+  std::string name;
+  std::uint32_t range = 0;         // %r<range>; 0 = a single name
+  std::uint32_t align = 0;         // 0 = natural
+  std::vector<std::int64_t> dims;  // array dimensions; first may be -1 (unsized)
+  bool is_array = false;
+  bool is_extern = false;
+  bool pointer = false;            // .param .u64 .ptr …
+  location where;
+
+  /// One initialiser element: `bits` in the variable's element type, or the address of `symbol` (+ bits), generic or not;
+  /// mask is for mask(symbol) forms (0xff… selects a byte), 0 = whole.
+  struct initial {
+    std::uint64_t bits = 0;
+    std::string symbol;
+    bool generic = false;
+    std::uint64_t mask = 0;
+  };
+  std::vector<initial> initialiser;   // flat, row-major, possibly shorter than the array
+  bool has_initialiser = false;
+
+  std::uint64_t elements() const;     // product of dims (1 if scalar; unsized: 0)
+  std::uint64_t size_bytes() const;
+  std::uint32_t alignment() const;
+};
+
+struct ast_statement;
+
+struct ast_block {
+  std::vector<ast_variable> variables;     // declared directly in this scope
+  std::vector<ast_statement> statements;   // in order
+};
+
+struct ast_statement {
+  enum class kind : std::uint8_t { instruction, label, block, branch_targets, call_prototype };
+  kind what = kind::instruction;
+  ast_instruction instruction;
+  std::string label;                       // label, branch_targets (its name), call_prototype (its name)
+  std::vector<std::string> targets;        // .branchtargets
+  std::shared_ptr<ast_block> block;
+  location where;
+};
+
+struct ast_function {
+  bool is_entry = false;
+  bool is_extern = false;                  // declaration without body
+  std::string name;
+  std::vector<ast_variable> returns;
+  std::vector<ast_variable> parameters;
+  std::uint32_t max_threads[3] = {0, 0, 0};
+  std::uint32_t required_threads[3] = {0, 0, 0};
+  std::uint32_t min_blocks = 0;
+  std::uint32_t max_registers = 0;         // .maxnreg
+  bool has_body = false;
+  ast_block body;
+  location where;
+};
+
+struct ast_module {
+  std::string file;                        // name for messages
+  std::string version;
+  std::string target;
+  unsigned address_size = 64;
+  std::vector<ast_variable> variables;     // module scope
+  std::vector<ast_function> functions;
+};
+
+/// Parses a PTX module. Throws input_error (FILE:LINE:COL, what, what was expected) on a syntax error.
+/// Unknown instructions are not syntax errors: lowering refuses them when a kernel that reaches them is launched.
+std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name);
+
+}  // namespace heddle::ptx

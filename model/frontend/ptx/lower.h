@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/parameters.h"
+#include "frontend/ptx/ast.h"
+#include "isa/program.h"
+
+namespace heddle::ptx {
+
+/// A variable of module scope (.global or .const) with its place once the module is loaded.
+struct module_symbol {
+  std::string name;
+  state_space space = state_space::none;   // global or constant
+  std::uint64_t address = 0;               // global: device address; constant: byte offset in bank 3
+  std::uint64_t size = 0;
+};
+
+/// A parsed module placed in device memory: what the driver of a GPU keeps per loaded module.
+struct loaded_module {
+  std::shared_ptr<const ast_module> ast;
+  std::map<std::string, module_symbol> symbols;
+  std::uint64_t global_bytes = 0;                 // size of the .global image
+  std::uint64_t global_base = 0;                  // its device address, 256-byte aligned
+  std::vector<std::uint8_t> global_image;         // initial contents, addresses relocated
+  std::vector<std::uint8_t> constant_image;       // bank 3 initial contents (at most 64 KiB)
+};
+
+/// Bytes of .global variables that the module needs (so that the caller can choose the base address).
+std::uint64_t global_bytes(const ast_module& m);
+
+/// Lays out module-scope variables from `global_base` on and builds the initial images. Throws input_error (constants
+/// above 64 KiB, an initialiser naming an unknown symbol, texture references …).
+loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_base);
+
+/// Names of the kernels (.entry with body) of a module, in order.
+std::vector<std::string> kernels(const ast_module& m);
+
+/// Lowers one kernel, and the functions it reaches, to the machine program for this GPU. `max_registers` 0: the limit
+/// of the GPU (and .maxnreg); otherwise allocation keeps to it and spills to local memory. Throws input_error: unknown
+/// kernel (listing the kernels there are), unknown or unsupported instruction at FILE:LINE:COL, an instruction that the
+/// chip's compute capability lacks, …
+std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
+                                          unsigned max_registers = 0);
+
+}  // namespace heddle::ptx

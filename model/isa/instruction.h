@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "isa/opcode.h"
+
+namespace heddle::isa {
+
+constexpr unsigned warp_size = 32;
+constexpr std::uint8_t rz = 255;      // register that reads as zero and swallows writes
+constexpr std::uint8_t pt = 7;        // predicate that is always true and swallows writes
+constexpr unsigned predicate_count = 7;
+
+enum class operand_kind : std::uint8_t { none, reg, immediate, constant };
+
+/// A source operand. `count` consecutive 32-bit registers hold the value (2: 64-bit, pairs are even-aligned;
+/// 4: 128-bit, aligned to 4). 16-bit and 8-bit values sit zero- or sign-extended in one 32-bit register.
+/// Modifiers apply in the order absolute, then negate (invert: bitwise not, integer only).
+struct operand {
+  operand_kind kind = operand_kind::none;
+  std::uint8_t reg = rz;        // kind reg: first register
+  std::uint8_t count = 1;       // consecutive registers (or 32-bit words of a constant)
+  std::uint8_t bank = 0;        // kind constant: bank number
+  bool negate = false;
+  bool absolute = false;
+  bool invert = false;
+  std::uint64_t value = 0;      // kind immediate: the bits; kind constant: byte offset in the bank
+
+  bool is_reg() const { return kind == operand_kind::reg; }
+};
+
+inline operand make_reg(std::uint8_t r, std::uint8_t count = 1) {
+  operand o;
+  o.kind = operand_kind::reg;
+  o.reg = r;
+  o.count = count;
+  return o;
+}
+inline operand make_immediate(std::uint64_t v, std::uint8_t count = 1) {
+  operand o;
+  o.kind = operand_kind::immediate;
+  o.value = v;
+  o.count = count;
+  return o;
+}
+inline operand make_constant(std::uint8_t bank, std::uint64_t offset, std::uint8_t count = 1) {
+  operand o;
+  o.kind = operand_kind::constant;
+  o.bank = bank;
+  o.value = offset;
+  o.count = count;
+  return o;
+}
+
+/// A predicate source: register 0..6 or pt, optionally inverted.
+struct predicate {
+  std::uint8_t reg = pt;
+  bool negate = false;
+};
+
+constexpr std::uint32_t no_target = 0xffffffffu;
+
+/// One machine instruction. Which fields an opcode reads is in docs/machine_isa.md; the semantics are:
+///
+/// mov      d = a                                  (count 1)
+/// sel      d = p0 ? a : b
+/// s2r      d = special(sub)                       (clock64 and globaltimer: dst_count 2)
+/// iadd3    d = a + b + c (+ psrc[0] if `extended`); pdst[0] = carry out of the 32-bit sum when != pt.
+///          Subtraction is a + ~b + 1: a negated operand adds ~x and a carry-in of one (per negated operand, only when
+///          not extended); with `extended`, a `negate` operand means ~x alone and the carry comes from psrc[0].
+/// lea      d = (a << sub) + b (+ psrc[0] if extended); pdst[0] = carry out; `high`: d = (a:c >> (32-sub)) + b,
+///          where the 64-bit value shifted is c:a (c high word)
+/// lop3     d = lut(sub) of a, b, c; pdst[0] = (d != 0)
+/// prmt     d = permute(a, selector b, c)           (PTX prmt a,c,b; sub: 0 generic, 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16)
+/// iabs     d = |a|;  sgxt d = a sign- (type s32) or zero-extended from b bits
+/// shl/shr  d = a << b, a >> b (type s32: arithmetic); shift amounts above 31 clamp (PTX rule)
+/// shf      funnel: value c:a (a low, c high) shifted by b; sub 0 = left (high word of result), 1 = right (low word);
+///          `wrap`: amount modulo 32, else clamped to 32. type u64/s64 with `high`: 64-bit shift right, high word etc. is
+///          expressed by shf with a = rz or the sign word.
+/// bfe      d = bit field of a, position b[7:0], length b[15:8], type u32/s32
+/// bfi      d = a inserted into c, position b[7:0], length b[15:8]
+/// bmsk     d = mask of b bits from position a (wrap or clamp)
+/// imad     d = lo32(a*b) + c; `high`: hi32(a*b) + c; `wide`: dst_count 2, 64-bit a*b + c (c.count 2); type u32/s32;
+///          pdst[0] = carry out of the addition; `extended`: + psrc[0]
+/// xmad     16x16+32: see docs/machine_isa.md (flags h1a, h1b, psl, mrg, cbcc, chi in sub)
+/// idp      dp4a (sub 0) / dp2a.lo (1) / dp2a.hi (2), type u32/s32 of a, src_type of b
+/// imnmx    d = psrc[0] ? min(a,b) : max(a,b), type u32/s32
+/// isetp    pdst[0] = (a cmp b) bop psrc[0]; pdst[1] = !(a cmp b) bop psrc[0]; type u32/s32;
+///          `extended`: a, b are the high words, psrc[1] the result of the low words' (unsigned) compare with the same cmp
+/// plop3    pdst[0] = lut(sub) of psrc[0..2]; pdst[1] = complementary use is not supported
+/// p2r/r2p  d = predicates as bits & b;  predicates from bits of a under mask b
+/// popc flo brev   d = population count, find leading one (type s32: of sign-complement; `shift_amount` flag: as shift), reverse
+/// fadd fmul ffma  f32 with rounding, ftz, saturate
+/// fmnmx    d = psrc[0] ? min : max (ftz; `nan` propagates NaN)
+/// fsetp/dsetp     as isetp, floating compare; fset: d = compare ? (wide: 0xffffffff : 1.0f) : 0
+/// fchk     pdst[0] = operands of division a/b (sub = assist_function) need the assist
+/// mufu     d = function(sub) of a (f32; rcp64h, rsq64h: high word of f64)
+/// assist   d = exact function(sub) of a, b
+/// f2f f2i i2f i2i frnd   type = destination, src_type = source, rounding, ftz, saturate; frnd rounds to an integer in the same type
+/// dadd dmul dfma dmnmx   f64, pairs
+/// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half)
+/// hsetp2/hset2   compare both halves (type f16x2 / scalar f16)
+/// ld st    space, address a (+ offset), value dst or b; dst_count registers; type gives the element width and extension
+/// ldc      d = constant bank `sub`[a + offset]
+/// atom red sub = atomic_op, type; address a + offset, b operand, c compare value (cas: b = compare, c = new)
+/// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; d src[3] = member mask
+/// vote     mode sub, psrc[0], d (ballot) or pdst[0]; a = member mask
+/// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
+/// bar      barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
+/// membar   sub 0 cta, 1 gl, 2 sys
+struct instruction {
+  opcode op = opcode::nop;
+  dtype type = dtype::u32;
+  dtype src_type = dtype::none;
+  predicate guard;
+  std::uint8_t dst = rz;
+  std::uint8_t dst_count = 0;                   // 32-bit registers written from dst on; 0 = no register result
+  std::array<std::uint8_t, 2> pdst{pt, pt};
+  std::array<operand, 4> src{};
+  std::array<predicate, 3> psrc{};
+  std::uint8_t sub = 0;                         // sub-operation, see above (an enumerator of opcode.h or a number)
+  rounding round = rounding::rn;
+  compare cmp = compare::f;
+  bool_op bop = bool_op::and_;
+  bool ftz = false;
+  bool saturate = false;
+  bool nan = false;                             // min/max propagate NaN
+  bool extended = false;                        // .X: takes part in a multi-word chain
+  bool wide = false;
+  bool high = false;
+  bool wrap = false;
+  bool uniform = false;                         // bra.uni: never diverges
+  space mem_space = space::global;
+  cache_op cache = cache_op::ca;
+  std::int64_t offset = 0;                      // ld, st, atom, red, ldc: added to the address
+  std::uint32_t target = no_target;             // bra: instruction index
+  std::uint32_t reconverge = no_target;         // bra: instruction index where diverged lanes meet again
+  std::uint32_t line = 0;                       // PTX source position
+  std::uint32_t column = 0;
+};
+
+}  // namespace heddle::isa

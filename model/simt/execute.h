@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "isa/instruction.h"
+#include "simt/warp_state.h"
+
+namespace heddle::simt {
+
+/// Executes one decoded instruction on a warp: `mask` are the lanes that are active and pass the guard.
+/// Arithmetic, predicates, special registers, shuffles, votes and shared-memory accesses take effect at once.
+using execute_function = void (*)(const isa::instruction&, warp_state&, lane_mask mask);
+
+/// The function for an instruction (chosen once, when the program is loaded; never null). Instructions that the
+/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing.
+execute_function select(const isa::instruction& i);
+
+/// Lanes in `active` for which the guard predicate holds.
+inline lane_mask guarded(const isa::instruction& i, const warp_state& w) {
+  lane_mask p = w.predicates[i.guard.reg];
+  return w.active & (i.guard.negate ? ~p : p);
+}
+
+/// Effective address per lane of ld, st, atom, red, ldc (register + offset), for the lanes of `mask`. Generic
+/// addresses are not yet resolved to a space.
+void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t addresses[warp_size]);
+
+/// The store, atomic or reduction operand(s): up to four 32-bit words per lane, words[k][lane].
+void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]);
+
+/// Writes loaded bytes (raw element bytes, `size` per element packed from words[0][lane] up) into the destination
+/// registers with the extension the type asks for.
+void lane_write_back(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint32_t words[4][warp_size]);
+
+/// Bytes that one lane of a memory instruction moves (1, 2, 4, 8 or 16).
+unsigned access_bytes(const isa::instruction& i);
+
+/// The new value of a memory cell under an atomic, from its old value (element bits in the low bytes): shared by the
+/// shared-memory path and the L2. For cas, `operand` is the compare value and `swap` the new one.
+std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t old_value, std::uint64_t operand, std::uint64_t swap);
+
+/// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error
+/// (text without place) with `bad_lane` set when an address is outside the block's shared memory or misaligned.
+void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
+                   unsigned& bad_lane);
+
+/// Divergence by reconvergence stack. All leave (pc, active) at the next instruction to execute.
+/// A branch: lanes of `taken` jump to i.target, the other active lanes fall through. Returns true if the warp diverged.
+bool branch(const isa::instruction& i, warp_state& w, lane_mask taken);
+/// Lanes of `mask` exit. pc advances for the rest, or control goes to another entry of the stack. No live lane: warp is done.
+void exit_lanes(warp_state& w, lane_mask mask);
+/// pc + 1, popping entries that reached their reconvergence point.
+void advance(warp_state& w);
+
+}  // namespace heddle::simt

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "isa/program.h"
+
+namespace heddle::simt {
+
+using isa::warp_size;
+using lane_mask = std::uint32_t;
+constexpr lane_mask all_lanes = 0xffffffffu;
+
+struct dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+/// Everything that is the same for all blocks of one launch. Immutable while the launch runs, so that SMs may share it.
+struct launch_context {
+  std::shared_ptr<const isa::program> program;
+  dim3 grid;
+  dim3 block;
+  std::uint32_t launch_id = 0;            // position in the order of launches, for metrics and messages
+  std::uint32_t stream = 0;
+  std::int32_t priority = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t shared_bytes = 0;         // static + dynamic
+  std::uint64_t local_base = 0;           // global address of the local memory area of this launch
+  std::uint32_t sm_count = 0;             // for %nsmid
+  std::uint32_t warps_per_sm = 0;
+  /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
+  std::array<std::vector<std::uint8_t>, 4> banks;
+
+  std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
+  std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
+};
+
+/// A resident thread block, as far as function is concerned.
+struct block_context {
+  const launch_context* launch = nullptr;
+  dim3 index;                             // %ctaid
+  std::uint8_t* shared = nullptr;         // shared_bytes bytes
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t sm_id = 0;
+};
+
+/// Entry of the reconvergence stack: when pc reaches `reconverge`, the entry is popped.
+struct stack_entry {
+  std::uint32_t pc;
+  std::uint32_t reconverge;
+  lane_mask mask;
+};
+
+/// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane].
+struct warp_state {
+  std::uint32_t* regs = nullptr;          // 64-byte aligned, program->registers x 32 words
+  std::array<lane_mask, 8> predicates{};  // [7] is PT and always all ones
+  std::uint32_t pc = 0;                   // instruction index
+  lane_mask active = 0;                   // lanes that execute at pc
+  lane_mask live = 0;                     // lanes that have not exited
+  std::vector<stack_entry> stack;         // below the current (pc, active, reconverge)
+  std::uint32_t reconverge = isa::no_target;   // of the current entry
+  const block_context* block = nullptr;
+  std::uint32_t warp_in_block = 0;
+  std::uint32_t slot = 0;                 // warp id on the SM
+  std::uint32_t clock_low = 0;            // core cycle at issue, for %clock
+  std::uint64_t cycle = 0;                // same, 64 bits, for %clock64 and %globaltimer
+  std::uint64_t time_ns = 0;              // simulated time at issue, for %globaltimer
+
+  /// Linear thread index in the block of a lane.
+  std::uint32_t thread(unsigned lane) const { return warp_in_block * warp_size + lane; }
+};
+
+}  // namespace heddle::simt
