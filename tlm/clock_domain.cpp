@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "tlm/clock_domain.h"
+
+#include <cmath>
+#include <exception>
+#include <string>
+
+namespace heddle {
+
+namespace {
+using wide = unsigned __int128;
+}
+
+clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
+    : sc_module(name),
+      hertz_(static_cast<std::uint64_t>(std::llround(frequency_mhz * 1e6))),
+      resolution_per_second_(static_cast<std::uint64_t>(std::llround(1.0 / sc_core::sc_get_time_resolution().to_seconds()))) {
+  if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
+  SC_HAS_PROCESS(clock_domain);
+  SC_METHOD(on_event);
+  sensitive << due_;
+  dont_initialize();
+}
+
+unsigned clock_domain::attach(clocked& unit) {
+  units_.push_back(&unit);
+  const unsigned needed = static_cast<unsigned>((units_.size() + 63) / 64);
+  if (needed != words_) {
+    std::vector<std::uint64_t> wheel(std::size_t{buckets} * needed, 0);
+    for (unsigned b = 0; b < buckets; ++b)
+      for (unsigned w = 0; w < words_; ++w) wheel[b * needed + w] = wheel_[b * words_ + w];
+    wheel_.swap(wheel);
+    words_ = needed;
+  }
+  return static_cast<unsigned>(units_.size() - 1);
+}
+
+void clock_domain::wake_at(unsigned index, cycle_t cycle) {
+  cycle_t now = cycle_;
+  if (!running_ && !external_) now = this->cycle();
+  // The cycle that has begun cannot be joined: what it computes must not depend on the order of calls.
+  if (cycle <= now && (began_ || now > 0)) cycle = now + 1;
+  // Self-timed and idle, cycle_ may lie far behind the present: distance is measured from where the wheel stands.
+  if (cycle - cycle_ >= buckets) {
+    far_.push({cycle, index});
+  } else {
+    const unsigned b = cycle % buckets;
+    wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
+    occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
+  }
+  if (!running_ && !external_ && cycle < scheduled_) {
+    scheduled_ = cycle;
+    due_.notify(delay_until(cycle));
+  }
+}
+
+cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
+  const std::uint64_t v = t.value();
+  if (v == cached_time_) return cached_cycle_;
+  cycle_t k = static_cast<cycle_t>(static_cast<wide>(v) * hertz_ / resolution_per_second_);
+  while (time_of(k + 1).value() <= v) ++k;
+  while (k > 0 && time_of(k).value() > v) --k;
+  cached_time_ = v;
+  cached_cycle_ = k;
+  return k;
+}
+
+cycle_t clock_domain::cycle() const { return external_ ? cycle_ : cycle_of(sc_core::sc_time_stamp()); }
+
+cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
+  if (!external_) return cycle_of(sc_core::sc_time_stamp() + delay) + 1;
+  return cycle_ + 1 + static_cast<cycle_t>(static_cast<wide>(delay.value()) * hertz_ / resolution_per_second_);
+}
+
+sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
+  const wide ticks = (static_cast<wide>(cycle) * resolution_per_second_ + hertz_ / 2) / hertz_;
+  return sc_core::sc_time::from_value(static_cast<std::uint64_t>(ticks));
+}
+
+sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
+  if (external_) return cycle > cycle_ ? time_of(cycle - cycle_) : sc_core::SC_ZERO_TIME;
+  const sc_core::sc_time t = time_of(cycle);
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
+  return t > now ? t - now : sc_core::SC_ZERO_TIME;
+}
+
+void clock_domain::follow(const sc_core::sc_event& rising_edge) {
+  external_ = true;
+  sensitive << rising_edge;
+}
+
+void clock_domain::start_of_simulation() {
+  if (external_) return;
+  scheduled_ = next_wake();
+  if (scheduled_ != never) due_.notify(delay_until(scheduled_));
+}
+
+cycle_t clock_domain::next_wake() const {
+  cycle_t best = far_.empty() ? never : far_.top().cycle;
+  const unsigned start = cycle_ % buckets;
+  // Circular search for the first occupied bucket at or after the current one.
+  for (unsigned i = 0; i <= buckets / 64; ++i) {
+    const unsigned word = (start / 64 + i) % (buckets / 64);
+    std::uint64_t bits = occupied_[word];
+    if (i == 0) bits &= ~std::uint64_t{0} << (start % 64);
+    if (i == buckets / 64) bits &= (std::uint64_t{1} << (start % 64)) - 1;
+    if (bits == 0) continue;
+    const unsigned b = word * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+    const cycle_t c = cycle_ + (b + buckets - start) % buckets;
+    return c < best ? c : best;
+  }
+  return best;
+}
+
+void clock_domain::on_event() {
+  if (halted_) return;
+  try {
+    if (external_) {
+      ++cycle_;
+      run_cycle();
+    } else {
+      cycle_ = scheduled_;
+      run_cycle();
+      schedule_next();
+    }
+  } catch (const sc_core::sc_report&) {
+    throw;
+  } catch (const std::exception& e) {
+    halted_ = true;
+    running_ = false;
+    SC_REPORT_ERROR("/heddle/internal", e.what());
+  }
+}
+
+void clock_domain::schedule_next() {
+  scheduled_ = next_wake();
+  if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
+}
+
+void clock_domain::run_cycle() {
+  began_ = true;
+  while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
+    const far_wake f = far_.top();
+    far_.pop();
+    const unsigned b = f.cycle % buckets;
+    wheel_[b * words_ + f.index / 64] |= std::uint64_t{1} << (f.index % 64);
+    occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
+  }
+  const unsigned b = cycle_ % buckets;
+  if (!(occupied_[b / 64] >> (b % 64) & 1)) return;
+  occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
+  ++busy_cycles_;
+  running_ = true;
+  for (unsigned w = 0; w < words_; ++w) {
+    std::uint64_t bits = wheel_[b * words_ + w];
+    wheel_[b * words_ + w] = 0;
+    calls_ += static_cast<unsigned>(__builtin_popcountll(bits));
+    while (bits) {
+      const unsigned index = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+      bits &= bits - 1;
+      units_[index]->on_cycle(cycle_);
+      if (halted_) break;
+    }
+    if (halted_) break;
+  }
+  running_ = false;
+}
+
+}  // namespace heddle

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Models: one clock and the units that it drives.
+// Sockets: none; units are called directly, and talk to each other only through their own sockets.
+// One cycle: the units that asked for this cycle are called once, in the order in which they were attached.
+// Parameters: the frequency. Source: docs/decisions/0001-clocking.md.
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <systemc>
+#include <vector>
+
+namespace heddle {
+
+using cycle_t = std::uint64_t;
+constexpr cycle_t never = ~cycle_t{0};
+
+/// A unit that works on clock edges. It is called only in cycles it asked for (clock_port::wake_at), so a unit that
+/// cannot make progress costs nothing.
+class clocked {
+ public:
+  virtual ~clocked() = default;
+  virtual void on_cycle(cycle_t cycle) = 0;
+};
+
+/// Drives attached units at the edges of one clock. Edge k is at round(k / frequency) in units of the time resolution,
+/// computed from the integer k. With an external clock, edge k is the k-th rising edge since the simulation started.
+/// An exception that leaves a unit is reported as SC_ERROR "/heddle/internal".
+class clock_domain : public sc_core::sc_module {
+ public:
+  clock_domain(sc_core::sc_module_name name, double frequency_mhz);
+
+  /// Adds a unit; its index is its place in the order of calls within a cycle.
+  unsigned attach(clocked& unit);
+  /// Calls unit `index` in cycle `cycle`, or in the next one to come if that has begun already. Idempotent.
+  void wake_at(unsigned index, cycle_t cycle);
+
+  /// The last edge at or before the present time.
+  cycle_t cycle() const;
+  /// The first edge strictly after now + `delay`: when a unit of this domain acts on something that arrives then. So what
+  /// arrives on an edge is seen at the next one, whatever the order in which the kernel runs processes.
+  cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const;
+  cycle_t cycle_of(const sc_core::sc_time& t) const;
+  sc_core::sc_time time_of(cycle_t cycle) const;
+  /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
+  sc_core::sc_time delay_until(cycle_t cycle) const;
+  double frequency_mhz() const { return static_cast<double>(hertz_) * 1e-6; }
+
+  /// Follows an outside clock instead of timing itself. To be called before the simulation starts.
+  void follow(const sc_core::sc_event& rising_edge);
+  /// No unit is called any more (a fault ended the run).
+  void halt() { halted_ = true; }
+  /// Cycles in which at least one unit was called, and calls, since the start: what the host paid for.
+  std::uint64_t busy_cycles() const { return busy_cycles_; }
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  void start_of_simulation() override;
+  void on_event();
+  void run_cycle();
+  void schedule_next();
+  cycle_t next_wake() const;
+  std::uint64_t units_of(cycle_t cycle) const;
+
+  static constexpr unsigned buckets = 256;
+  struct far_wake {
+    cycle_t cycle;
+    unsigned index;
+    bool operator>(const far_wake& o) const { return cycle != o.cycle ? cycle > o.cycle : index > o.index; }
+  };
+
+  std::uint64_t hertz_;
+  std::uint64_t resolution_per_second_;
+  std::vector<clocked*> units_;
+  unsigned words_ = 0;                         // 64-bit words per bucket
+  std::vector<std::uint64_t> wheel_;           // buckets x words_
+  std::uint64_t occupied_[buckets / 64] = {};  // buckets with at least one bit
+  std::priority_queue<far_wake, std::vector<far_wake>, std::greater<far_wake>> far_;
+  cycle_t cycle_ = 0;                          // last cycle begun (self-timed: run)
+  bool began_ = false;                         // cycle_ itself has been run
+  cycle_t scheduled_ = never;
+  bool running_ = false;
+  bool external_ = false;
+  bool halted_ = false;
+  std::uint64_t busy_cycles_ = 0;
+  std::uint64_t calls_ = 0;
+  mutable std::uint64_t cached_time_ = 0;
+  mutable cycle_t cached_cycle_ = 0;
+  sc_core::sc_event due_;
+};
+
+/// A unit's hold on its clock domain.
+class clock_port {
+ public:
+  clock_port(clock_domain& domain, clocked& unit) : domain_(&domain), index_(domain.attach(unit)) {}
+  void wake_at(cycle_t cycle) { domain_->wake_at(index_, cycle); }
+  cycle_t cycle() const { return domain_->cycle(); }
+  clock_domain& domain() const { return *domain_; }
+
+ private:
+  clock_domain* domain_;
+  unsigned index_;
+};
+
+}  // namespace heddle

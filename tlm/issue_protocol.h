@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+namespace heddle {
+
+namespace isa {
+struct instruction;
+}
+namespace simt {
+struct warp_state;
+}
+
+/// One warp instruction on its way from the dispatch port of a sub-partition to an execution unit. The unit executes it
+/// (blocking transport, zero delay) and annotates when its result may be used.
+struct issue_transaction {
+  const isa::instruction* instruction = nullptr;
+  void (*execute)(const isa::instruction&, simt::warp_state&, std::uint32_t mask) = nullptr;
+  simt::warp_state* warp = nullptr;
+  std::uint32_t mask = 0;                 // lanes that execute
+  std::uint64_t cycle = 0;                // issue cycle
+  unsigned initiation_cycles = 1;         // cycles that the unit's input is held
+  unsigned latency_cycles = 1;            // annotated by the unit: issue to earliest dependent issue
+};
+
+struct issue_protocol_types {
+  using tlm_payload_type = issue_transaction;
+  using tlm_phase_type = tlm::tlm_phase;
+};
+
+}  // namespace heddle

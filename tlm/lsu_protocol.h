@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tlm>
+
+namespace heddle {
+
+namespace isa {
+struct instruction;
+}
+namespace simt {
+struct launch_context;
+}
+
+/// What passes between a sub-partition's LDST unit and the SM's load/store unit.
+/// Forward: request. A sub-partition holds `ldst.queue_entries` credits; a request takes one.
+/// Backward: credit (the request left the input queue; the credit is returned), response (a load's or atomic's data is
+/// complete, or a store is performed: acknowledged by the L2), fault (illegal address: `fault` says which), and, with
+/// no payload of meaning, throttle_on / throttle_off (the load/store unit is held up by the memory system).
+enum class lsu_phase : std::uint8_t { request, credit, response, fault, throttle_on, throttle_off };
+
+enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_load };
+
+/// One warp's memory instruction. Addresses are resolved: lanes of `shared_mask` have byte offsets in the block's shared
+/// memory (their function is done at issue, the unit models their time only), lanes of `global_mask` have global
+/// addresses (local memory is already mapped to the launch's local area, and `local` says so). Owned by the
+/// sub-partition's pool from request to response.
+struct lsu_transaction {
+  const isa::instruction* instruction = nullptr;
+  const simt::launch_context* launch = nullptr;
+  lsu_kind kind = lsu_kind::load;
+  unsigned partition = 0;                  // sub-partition index = socket index
+  unsigned warp = 0;                       // warp id on the SM
+  std::uint32_t shared_mask = 0;
+  std::uint32_t global_mask = 0;
+  bool local = false;                      // the global lanes are local memory
+  bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
+  bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
+  unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16
+  std::uint64_t addresses[32] = {};
+  std::uint32_t words[4][32] = {};         // store or atomic operands by lane; loads: the loaded bytes, little endian
+  std::uint64_t issue_cycle = 0;
+  std::uint32_t block_linear = 0;          // for messages
+  std::uint32_t warp_in_block = 0;         // for messages
+  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
+  unsigned fault_lane = 0;
+
+  // For the load/store unit while the transaction is its own.
+  std::uint32_t outstanding = 0;           // line accesses not yet answered
+  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
+  bool all_sent = false;
+};
+
+struct lsu_protocol_types {
+  using tlm_payload_type = lsu_transaction;
+  using tlm_phase_type = lsu_phase;
+};
+
+using lsu_fw_if = tlm::tlm_fw_transport_if<lsu_protocol_types>;
+using lsu_bw_if = tlm::tlm_bw_transport_if<lsu_protocol_types>;
+
+}  // namespace heddle
