@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Models: the driver of the GPU on the host: what a CPU's software does through the GPU's host socket.
+// Sockets: host_socket (LT initiator) to gpu.host_socket; irq (optional input) from gpu.irq.
+// One cycle: none; every call takes zero simulated time but wait().
+// Parameters: those of the GPU it drives. Source: docs/host_interface.md (register map).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "isa/program.h"
+
+namespace heddle {
+
+/// One kernel launch as a host program asks for it.
+struct launch_request {
+  unsigned module = 0;                        // handle of load_module
+  std::string kernel;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t stream = 0;
+  std::int32_t priority = 0;                  // larger is more urgent
+  std::int32_t carveout_percent = -1;         // -1: default
+  std::uint32_t max_registers = 0;            // 0: as the kernel needs
+  std::vector<std::uint8_t> parameters;       // the parameter area, laid out by parameters()
+};
+
+/// Where a module variable lives.
+struct symbol_location {
+  bool constant = false;
+  std::uint64_t address = 0;                  // device address (of the bank image for .const)
+  std::uint64_t size = 0;
+};
+
+class host_driver : public sc_core::sc_module {
+ public:
+  host_driver(sc_core::sc_module_name name, const gpu_config& config);
+  ~host_driver() override;
+
+  tlm::tlm_initiator_socket<32> host_socket;
+  sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
+
+  /// Parses a PTX module, places its variables in device memory and hands it to the GPU. Throws input_error.
+  unsigned load_module(const std::string& ptx, const std::string& file_name);
+  /// Kernels of a module, and a kernel's parameters (name, offset, size). Throws input_error when there is none such.
+  std::vector<std::string> kernels(unsigned module) const;
+  /// The machine program that a launch would run (lowered once and kept). Throws input_error.
+  const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
+  /// The first module among those loaded that has this kernel. Throws input_error naming the kernels there are.
+  unsigned module_of(const std::string& kernel) const;
+  /// A variable of any loaded module. Throws input_error.
+  symbol_location symbol(const std::string& name) const;
+
+  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls.
+  std::uint64_t allocate(std::uint64_t bytes);
+  void write(std::uint64_t address, const void* data, std::size_t bytes);
+  void read(std::uint64_t address, void* data, std::size_t bytes);
+  void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
+
+  /// Checks that the launch can ever run (block fits an SM, limits); throws input_error naming the limiting resource.
+  void check(const launch_request& request);
+  /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
+  unsigned launch(const launch_request& request);
+  bool finished(unsigned launch_number);
+  /// Notified when a launch completes or the GPU faults.
+  const sc_core::sc_event& progress_event() const { return progress_; }
+  /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted.
+  void wait_for(unsigned launch_number);
+  /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty: none.
+  std::string fault();
+
+ private:
+  struct module_record;
+  std::uint64_t read_register(std::uint64_t offset);
+  void write_register(std::uint64_t offset, std::uint64_t value);
+  std::string error_text();
+  void poll();
+
+  gpu_config config_;
+  std::vector<std::unique_ptr<module_record>> modules_;
+  std::uint64_t next_address_;
+  unsigned launches_ = 0;
+  std::uint64_t completed_seen_ = 0;
+  std::vector<bool> finished_;
+  sc_core::sc_event progress_;
+};
+
+}  // namespace heddle
