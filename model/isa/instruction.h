@@ -60,6 +60,12 @@ struct predicate {
   bool negate = false;
 };
 
+/// Flags of XMAD, in instruction::sub.
+namespace xmad {
+constexpr std::uint8_t h1a = 1, h1b = 2, psl = 4, mrg = 8, signed_a = 64, signed_b = 128;
+constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;   // how c is taken; none of them: as it is
+}  // namespace xmad
+
 constexpr std::uint32_t no_target = 0xffffffffu;
 
 /// One machine instruction. Which fields an opcode reads is in docs/machine_isa.md; the semantics are:
@@ -84,31 +90,43 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// bmsk     d = mask of b bits from position a (wrap or clamp)
 /// imad     d = lo32(a*b) + c; `high`: hi32(a*b) + c; `wide`: dst_count 2, 64-bit a*b + c (c.count 2); type u32/s32;
 ///          pdst[0] = carry out of the addition; `extended`: + psrc[0]
-/// xmad     16x16+32: see docs/machine_isa.md (flags h1a, h1b, psl, mrg, cbcc, chi in sub)
+/// xmad     16x16+32, flags of namespace xmad in sub: product = half of a (h1a: high) * half of b (h1b: high), each zero-extended
+///          (`signed_a`, `signed_b`: sign-extended); psl: product << 16; c' = c, or c & 0xffff (clo), c >> 16 (chi), c + (b << 16)
+///          (cbcc); sum = product + c' modulo 2^32; d = mrg ? (sum & 0xffff) | (b << 16) : sum. No carries.
 /// idp      dp4a (sub 0) / dp2a.lo (1) / dp2a.hi (2), type u32/s32 of a, src_type of b
 /// imnmx    d = psrc[0] ? min(a,b) : max(a,b), type u32/s32
 /// isetp    pdst[0] = (a cmp b) bop psrc[0]; pdst[1] = !(a cmp b) bop psrc[0]; type u32/s32;
 ///          `extended`: a, b are the high words, psrc[1] the result of the low words' (unsigned) compare with the same cmp
 /// plop3    pdst[0] = lut(sub) of psrc[0..2]; pdst[1] = complementary use is not supported
 /// p2r/r2p  d = predicates as bits & b;  predicates from bits of a under mask b
-/// popc flo brev   d = population count, find leading one (type s32: of sign-complement; `shift_amount` flag: as shift), reverse
+/// popc flo brev   d = population count; position of the leading one (type s32: of a < 0 ? ~a : a), 0xffffffff if there is none,
+///          sub = 1: 31 - position instead (none stays 0xffffffff); bits reversed
 /// fadd fmul ffma  f32 with rounding, ftz, saturate
 /// fmnmx    d = psrc[0] ? min : max (ftz; `nan` propagates NaN)
 /// fsetp/dsetp     as isetp, floating compare; fset: d = compare ? (wide: 0xffffffff : 1.0f) : 0
-/// fchk     pdst[0] = operands of division a/b (sub = assist_function) need the assist
-/// mufu     d = function(sub) of a (f32; rcp64h, rsq64h: high word of f64)
-/// assist   d = exact function(sub) of a, b
+/// fchk     pdst[0] = the operands (sub = assist_function) need the assist. ea, eb: unbiased exponents. False only if a (and b for
+///          div) are normal numbers, the divisor's mantissa (div: b, rcp: a) is not all ones, sqrt: a > 0, and
+///          div_f32: ea >= -100, -125 <= eb <= 125, -124 <= ea-eb <= 125    rcp_f32: -125 <= ea <= 125    sqrt_f32: ea >= -100
+///          div_f64: ea >= -900, -1020 <= eb <= 1020, -1018 <= ea-eb <= 1020   rcp_f64: -1020 <= ea <= 1020   sqrt_f64: ea >= -900
+///          f64 operands are pairs (count 2).
+/// mufu     d = function(sub) of a. f32: error at most 1 ulp for rcp, rsq; denormal inputs and results are kept unless ftz;
+///          sin, cos take radians. rcp64h, rsq64h: a is the high word of an f64 (low word taken as 0), d the high word of
+///          the result, relative error at most 2^-20.
+/// assist   d = exact function(sub) of a, b (rounding, ftz; div_s64 ... rem_u64: pairs; x / 0 = all ones, x % 0 = x)
 /// f2f f2i i2f i2i frnd   type = destination, src_type = source, rounding, ftz, saturate; frnd rounds to an integer in the same type
 /// dadd dmul dfma dmnmx   f64, pairs
 /// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half)
 /// hsetp2/hset2   compare both halves (type f16x2 / scalar f16)
-/// ld st    space, address a (+ offset), value dst or b; dst_count registers; type gives the element width and extension
-/// ldc      d = constant bank `sub`[a + offset]
+/// ld st    space, address a (+ offset), value dst or b; type gives the bytes moved per lane (b64, b128: pairs, quads; 32-bit vectors
+///          are one access of b64 or b128; f32, f64 and integers alike) and the extension of 8- and 16-bit values to 32 bits.
+///          a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global, generic). a = rz: absolute.
+/// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand, c compare value (cas: b = compare, c = new)
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; d src[3] = member mask
 /// vote     mode sub, psrc[0], d (ballot) or pdst[0]; a = member mask
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
-/// bar      barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
+/// nop      also stands for a warp-level synchronisation, which lock-step execution makes void
+/// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
 /// membar   sub 0 cta, 1 gl, 2 sys
 struct instruction {
   opcode op = opcode::nop;
