@@ -36,22 +36,28 @@ unsigned clock_domain::attach(clocked& unit) {
 }
 
 void clock_domain::wake_at(unsigned index, cycle_t cycle) {
-  cycle_t now = cycle_;
-  if (!running_ && !external_) now = this->cycle();
-  // The cycle that has begun cannot be joined: what it computes must not depend on the order of calls.
-  if (cycle <= now && (began_ || now > 0)) cycle = now + 1;
+  const cycle_t now = running_ || external_ ? cycle_ : this->cycle();
+  if (cycle <= now && (began_ || now > 0)) {
+    // A unit later in the order can still join the cycle that is being run; any other waits for the next one.
+    if (running_ && index > current_) cycle = cycle_;
+    else cycle = now + 1;
+  }
   // Self-timed and idle, cycle_ may lie far behind the present: distance is measured from where the wheel stands.
   if (cycle - cycle_ >= buckets) {
     far_.push({cycle, index});
   } else {
-    const unsigned b = cycle % buckets;
-    wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
-    occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
+    set_bit(cycle, index);
   }
   if (!running_ && !external_ && cycle < scheduled_) {
     scheduled_ = cycle;
     due_.notify(delay_until(cycle));
   }
+}
+
+void clock_domain::set_bit(cycle_t cycle, unsigned index) {
+  const unsigned b = cycle % buckets;
+  wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
+  occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
 }
 
 cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
@@ -140,29 +146,23 @@ void clock_domain::schedule_next() {
 void clock_domain::run_cycle() {
   began_ = true;
   while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
-    const far_wake f = far_.top();
+    set_bit(far_.top().cycle, far_.top().index);
     far_.pop();
-    const unsigned b = f.cycle % buckets;
-    wheel_[b * words_ + f.index / 64] |= std::uint64_t{1} << (f.index % 64);
-    occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
   }
   const unsigned b = cycle_ % buckets;
   if (!(occupied_[b / 64] >> (b % 64) & 1)) return;
-  occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   ++busy_cycles_;
   running_ = true;
-  for (unsigned w = 0; w < words_; ++w) {
-    std::uint64_t bits = wheel_[b * words_ + w];
-    wheel_[b * words_ + w] = 0;
-    calls_ += static_cast<unsigned>(__builtin_popcountll(bits));
-    while (bits) {
-      const unsigned index = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+  for (unsigned w = 0; w < words_ && !halted_; ++w) {
+    std::uint64_t& bits = wheel_[b * words_ + w];
+    while (bits && !halted_) {
+      current_ = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
       bits &= bits - 1;
-      units_[index]->on_cycle(cycle_);
-      if (halted_) break;
+      ++calls_;
+      units_[current_]->on_cycle(cycle_);
     }
-    if (halted_) break;
   }
+  occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
 }
 

@@ -32,7 +32,9 @@ class clock_domain : public sc_core::sc_module {
 
   /// Adds a unit; its index is its place in the order of calls within a cycle.
   unsigned attach(clocked& unit);
-  /// Calls unit `index` in cycle `cycle`, or in the next one to come if that has begun already. Idempotent.
+  /// Calls unit `index` in cycle `cycle`. A cycle that has begun can only be joined by units later in the order than the
+  /// one that is running (so an SM's load/store unit answers its sub-partitions in the same cycle); otherwise the next
+  /// cycle is meant. Idempotent.
   void wake_at(unsigned index, cycle_t cycle);
 
   /// The last edge at or before the present time.
@@ -60,7 +62,7 @@ class clock_domain : public sc_core::sc_module {
   void run_cycle();
   void schedule_next();
   cycle_t next_wake() const;
-  std::uint64_t units_of(cycle_t cycle) const;
+  void set_bit(cycle_t cycle, unsigned index);
 
   static constexpr unsigned buckets = 256;
   struct far_wake {
@@ -80,6 +82,7 @@ class clock_domain : public sc_core::sc_module {
   bool began_ = false;                         // cycle_ itself has been run
   cycle_t scheduled_ = never;
   bool running_ = false;
+  unsigned current_ = 0;                       // unit being called
   bool external_ = false;
   bool halted_ = false;
   std::uint64_t busy_cycles_ = 0;
