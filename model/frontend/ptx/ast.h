@@ -20,8 +20,8 @@ enum class state_space : std::uint8_t { none, reg, sreg, constant, global, local
 /// One operand as written. `text` is the identifier (with its %), the label or the literal's spelling.
 struct ast_operand {
   enum class kind : std::uint8_t {
-    identifier,   // register, variable, label, special register, function: resolved later by scope
-    integer,      // `bits` (two's complement, 64 bits)
+    identifier,   // register, variable, label, special register, function: resolved later by scope; variable + `offset` bytes
+    integer,      // `bits` (two's complement, 64 bits); constant expressions are folded
     f32,          // `bits` = pattern in the low 32 bits (0f…)
     f64,          // `bits` = pattern (0d…, or a decimal literal)
     address,      // [base + offset]; base in text (may be empty: absolute), offset in `offset`; further elements in `list` (tex, tensor)
@@ -76,15 +76,17 @@ struct ast_variable {
     bool generic = false;
     std::uint64_t mask = 0;
   };
-  std::vector<initial> initialiser;   // flat, row-major, possibly shorter than the array
-  bool has_initialiser = false;
+  std::vector<initial> initialiser;   // flat, row-major, possibly shorter than the array; a .v2/.v4 element takes 2/4
+  bool has_initialiser = false;       // .samplerref and the like: set, with nothing in `initialiser`
 
+  std::uint64_t element_bytes() const;  // one array element, with its vector components; opaque references: 8
   std::uint64_t elements() const;     // product of dims (1 if scalar; unsized: 0)
-  std::uint64_t size_bytes() const;
-  std::uint32_t alignment() const;
+  std::uint64_t size_bytes() const;   // elements() x element_bytes()
+  std::uint32_t alignment() const;    // .align, else natural; at least 1
 };
 
 struct ast_statement;
+struct ast_function;
 
 struct ast_block {
   std::vector<ast_variable> variables;     // declared directly in this scope
@@ -92,11 +94,12 @@ struct ast_block {
 };
 
 struct ast_statement {
-  enum class kind : std::uint8_t { instruction, label, block, branch_targets, call_prototype };
+  enum class kind : std::uint8_t { instruction, label, block, branch_targets, call_prototype, call_targets };
   kind what = kind::instruction;
   ast_instruction instruction;
-  std::string label;                       // label, branch_targets (its name), call_prototype (its name)
-  std::vector<std::string> targets;        // .branchtargets
+  std::string label;                       // label, branch_targets, call_targets, call_prototype (its name)
+  std::vector<std::string> targets;        // .branchtargets, .calltargets
+  std::shared_ptr<ast_function> prototype; // .callprototype: returns and parameters
   std::shared_ptr<ast_block> block;
   location where;
 };
@@ -111,18 +114,29 @@ struct ast_function {
   std::uint32_t required_threads[3] = {0, 0, 0};
   std::uint32_t min_blocks = 0;
   std::uint32_t max_registers = 0;         // .maxnreg
+  std::uint32_t required_cluster[3] = {0, 0, 0};   // .reqnctapercluster
+  bool no_return = false;                  // .noreturn
   bool has_body = false;
   ast_block body;
+  location where;
+};
+
+/// .alias name, target;
+struct ast_alias {
+  std::string name;
+  std::string target;
   location where;
 };
 
 struct ast_module {
   std::string file;                        // name for messages
   std::string version;
-  std::string target;
-  unsigned address_size = 64;
+  std::string target;                        // "sm_90a"
+  std::vector<std::string> target_options;   // the rest of .target: texmode_independent, debug, …
+  unsigned address_size = 64;                // 32 where the source does not say
   std::vector<ast_variable> variables;     // module scope
   std::vector<ast_function> functions;
+  std::vector<ast_alias> aliases;
 };
 
 /// Parses a PTX module. Throws input_error (FILE:LINE:COL, what, what was expected) on a syntax error.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <utility>
+
+#include "frontend/ptx/grammar.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+/// x{, y{, z}}: dimensions left out are 1.
+void parse_triple(token_stream& tokens, std::uint32_t (&out)[3]) {
+  out[0] = tokens.expect_count("a number of threads or blocks");
+  out[1] = out[2] = 1;
+  for (int i = 1; i < 3 && tokens.accept(','); ++i) out[i] = tokens.expect_count("a number of threads or blocks");
+}
+
+bool accept_performance_directive(token_stream& tokens, ast_function& f) {
+  std::uint32_t ignored = 0;
+  if (tokens.accept_directive(".maxntid")) {
+    parse_triple(tokens, f.max_threads);
+  } else if (tokens.accept_directive(".reqntid")) {
+    parse_triple(tokens, f.required_threads);
+  } else if (tokens.accept_directive(".minnctapersm")) {
+    f.min_blocks = tokens.expect_count("a number of blocks");
+  } else if (tokens.accept_directive(".maxnreg")) {
+    f.max_registers = tokens.expect_count("a number of registers");
+  } else if (tokens.accept_directive(".reqnctapercluster")) {
+    parse_triple(tokens, f.required_cluster);
+  } else if (tokens.accept_directive(".maxnctapersm") || tokens.accept_directive(".maxclusterrank")) {
+    ignored = tokens.expect_count("a number of blocks");
+  } else {
+    return false;
+  }
+  static_cast<void>(ignored);                      // hints to a compiler that the model has no use for
+  return true;
+}
+
+/// Directives between a function's head and its body.
+bool accept_function_directive(token_stream& tokens, ast_function& f) {
+  if (accept_performance_directive(tokens, f)) return true;
+  if (tokens.accept_directive(".noreturn")) {
+    f.no_return = true;
+    return true;
+  }
+  if (tokens.accept_directive(".abi_preserve") || tokens.accept_directive(".abi_preserve_control")) {
+    tokens.expect_count("a number of registers");
+    return true;
+  }
+  if (tokens.current().is_directive(".attribute")) {
+    skip_attribute(tokens);
+    return true;
+  }
+  return tokens.accept_directive(".explicitcluster") || tokens.accept_directive(".blocksareclusters") ||
+         skip_debug_directive(tokens);
+}
+
+}  // namespace
+
+ast_function parse_prototype(token_stream& tokens) {
+  ast_function f;
+  tokens.open_scope();
+  if (tokens.is('(')) f.returns = parse_parameters(tokens);
+  f.name = tokens.expect_identifier("'_' or '('");
+  if (tokens.is('(')) f.parameters = parse_parameters(tokens);
+  tokens.close_scope();
+  while (accept_function_directive(tokens, f)) {
+  }
+  return f;
+}
+
+ast_function parse_function(token_stream& tokens) {
+  ast_function f;
+  f.is_entry = tokens.current().is_directive(".entry");
+  tokens.advance();
+  tokens.open_scope();
+  while (accept_function_directive(tokens, f)) {
+  }
+  if (!f.is_entry && tokens.is('(')) f.returns = parse_parameters(tokens);
+  while (accept_function_directive(tokens, f)) {
+  }
+  f.where = tokens.current().where;
+  f.name = tokens.expect_identifier(f.is_entry ? "the kernel's name" : "the function's name");
+  if (tokens.is('(')) f.parameters = parse_parameters(tokens);
+  while (accept_function_directive(tokens, f)) {
+  }
+  if (tokens.is('{')) {
+    f.has_body = true;
+    parse_block(tokens, f.body);
+  } else if (tokens.is_directive()) {
+    tokens.fail(tokens.current().where,
+                "unknown directive '" + std::string(tokens.current().text) + "', expected '{' or ';' after the head of '" + f.name + "'");
+  } else if (!tokens.accept(';')) {
+    tokens.unexpected("'{' or ';'");
+  }
+  f.is_extern = !f.has_body;
+  tokens.close_scope();
+  return f;
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "frontend/ptx/ast.h"
+#include "frontend/ptx/grammar.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+/// .version major.minor, which comes first.
+void parse_version(token_stream& tokens, ast_module& m) {
+  if (!tokens.accept_directive(".version")) tokens.unexpected("'.version' at the start of the module");
+  const token number = tokens.current();
+  if (number.what != token::kind::f64 && number.what != token::kind::integer) tokens.unexpected("a version such as 8.0");
+  tokens.advance();
+  m.version = std::string(number.text);
+}
+
+/// .target sm_90a {, option}…
+void parse_target(token_stream& tokens, ast_module& m) {
+  m.target = tokens.expect_identifier("a target such as sm_80");
+  while (tokens.accept(',')) m.target_options.push_back(tokens.expect_identifier("a target option"));
+}
+
+void parse_address_size(token_stream& tokens, ast_module& m) {
+  const location where = tokens.current().where;
+  m.address_size = tokens.expect_count("32 or 64");
+  if (m.address_size != 32 && m.address_size != 64) {
+    tokens.fail(where, "address size " + std::to_string(m.address_size) + ", expected 32 or 64");
+  }
+}
+
+void parse_alias(token_stream& tokens, ast_module& m) {
+  ast_alias alias;
+  alias.where = tokens.current().where;
+  alias.name = tokens.expect_identifier("the alias' name");
+  tokens.expect(',');
+  alias.target = tokens.expect_identifier("the name of a function");
+  tokens.expect(';');
+  m.aliases.push_back(std::move(alias));
+}
+
+bool accept_module_directive(token_stream& tokens, ast_module& m) {
+  if (tokens.accept_directive(".target")) {
+    parse_target(tokens, m);
+  } else if (tokens.accept_directive(".address_size")) {
+    parse_address_size(tokens, m);
+  } else if (tokens.accept_directive(".alias")) {
+    parse_alias(tokens, m);
+  } else if (tokens.current().is_directive(".version")) {
+    parse_version(tokens, m);
+  } else {
+    return skip_debug_directive(tokens);
+  }
+  return true;
+}
+
+void parse_definition(token_stream& tokens, ast_module& m) {
+  bool is_extern = false;
+  bool linked = false;
+  while (accept_linkage(tokens, is_extern)) linked = true;
+  if (!tokens.is_directive()) tokens.unexpected(linked ? "a variable or function" : "a directive");
+  const token& t = tokens.current();
+  if (t.is_directive(".entry") || t.is_directive(".func")) {
+    m.functions.push_back(parse_function(tokens));
+  } else if (space_of(t.text) != state_space::none) {
+    parse_variables(tokens, is_extern, m.variables);
+  } else {
+    tokens.fail(t.where, "unknown directive '" + std::string(t.text) + "', expected a variable, a function or a directive of a module");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name) {
+  const auto m = std::make_shared<ast_module>();
+  m->file = file_name;
+  m->address_size = 32;                       // PTX ISA, ".address_size": the size of a module that does not say
+  token_stream tokens(text, file_name);
+  parse_version(tokens, *m);
+  while (!tokens.at_end()) {
+    if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
+  }
+  if (m->target.empty()) tokens.unexpected("'.target' in the module");
+  return m;
+}
+
+}  // namespace heddle::ptx
