@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "metrics/run_metrics.h"
+
+namespace heddle {
+
+class gpu;
+
+/// How far a run is, for a progress display. Cheap enough to be read many times a second.
+struct run_progress {
+  std::uint64_t blocks_done = 0;
+  std::uint64_t blocks_launched = 0;     // of all grids whose doorbell has rung
+  std::uint64_t warp_instructions = 0;   // executed
+};
+
+/// Everything but `host`, from the units' own counters. `launch` of a kernel is the driver's number. May be called at any
+/// time between two simulated instants, also after a fault: counts are then up to that point.
+run_metrics collect(const gpu& g);
+
+run_progress progress_of(const gpu& g);
+
+}  // namespace heddle

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace heddle {
+
+json_writer& json_writer::key(std::string_view name) {
+  value(name);
+  text_ += ": ";
+  after_key_ = true;
+  return *this;
+}
+
+json_writer& json_writer::value(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return raw(quoted + "\"");
+}
+
+json_writer& json_writer::value(double number) { return raw(std::isfinite(number) ? fmt::format("{}", number) : "null"); }
+
+json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
+
+json_writer& json_writer::open(char bracket) {
+  raw(std::string_view(&bracket, 1));
+  nesting_ += bracket;
+  first_ = true;
+  return *this;
+}
+
+json_writer& json_writer::close(char bracket) {
+  bool in_line = nesting_.back() == '[';
+  nesting_.pop_back();
+  if (!first_ && !in_line) text_ += "\n" + std::string(2 * nesting_.size(), ' ');
+  text_ += bracket;
+  first_ = false;
+  return *this;
+}
+
+json_writer& json_writer::raw(std::string_view token) {
+  separate();
+  text_ += token;
+  return *this;
+}
+
+// Members of an object take a line each; elements of an array follow one another.
+void json_writer::separate() {
+  if (after_key_ || nesting_.empty()) {
+    after_key_ = false;
+    return;
+  }
+  if (!first_) text_ += ',';
+  if (nesting_.back() == '{') {
+    text_ += "\n" + std::string(2 * nesting_.size(), ' ');
+  } else if (!first_) {
+    text_ += ' ';
+  }
+  first_ = false;
+}
+
+void profiler_metrics::set_stalls(const warp_cycle_counts& counts) {
+  const double stalled = static_cast<double>(counts.active - counts.selected);
+  auto share = [stalled](std::uint64_t n) { return stalled > 0 ? static_cast<double>(n) / stalled : 0.0; };
+  stall_not_selected = share(counts.not_selected);
+  stall_inst_fetch = share(counts.inst_fetch);
+  stall_exec_dependency = share(counts.exec_dependency);
+  stall_memory_dependency = share(counts.memory_dependency);
+  stall_memory_throttle = share(counts.memory_throttle);
+  stall_pipe_busy = share(counts.pipe_busy);
+  stall_sync = share(counts.sync);
+  stall_constant_memory_dependency = share(counts.constant_memory_dependency);
+  stall_texture = share(counts.texture);
+  stall_sleeping = share(counts.sleeping);
+  stall_other = share(counts.other);
+}
+
+namespace {
+
+template <class T> void write_list(json_writer& w, const char* key, const T& list) {
+  w.key(key).begin_array();
+  for (const auto& v : list) w.value(v);
+  w.end_array();
+}
+
+template <class T> void write_counts(json_writer& w, const char* key, const T& counts) {
+  w.key(key).begin_object();
+  counts.visit([&w](const char* name, const auto& v) { w.member(name, v); });
+  w.end_object();
+}
+
+void write_gpu(json_writer& w, gpu_config config) {
+  w.key("gpu").begin_object();
+  w.member("name", config.gpu.name).member("compute_capability", config.gpu.compute_capability);
+  w.key("config").begin_object();
+  config.visit_sections([&w](const char* section, auto& parameters) {
+    auto write = [&w, section](const char* key, const auto& v, const char*) {
+      w.member(std::string(section) + "." + key, v);
+    };
+    parameters.visit(write);
+  });
+  w.end_object().end_object();
+}
+
+void write_kernel(json_writer& w, const kernel_metrics& k) {
+  w.begin_object();
+  w.member("name", k.name).member("launch", k.launch).member("stream", k.stream);
+  write_list(w, "grid", k.grid);
+  write_list(w, "block", k.block);
+  w.member("registers_per_thread", k.registers_per_thread).member("shared_bytes_per_block", k.shared_bytes_per_block);
+  w.member("blocks", k.blocks).member("warps", k.warps);
+  w.member("start_cycle", k.start_cycle).member("end_cycle", k.end_cycle).member("cycles", k.cycles);
+  w.member("theoretical_occupancy", k.theoretical_occupancy).member("blocks_per_sm", k.blocks_per_sm);
+  write_list(w, "occupancy_limiters", k.occupancy_limiters);
+  write_counts(w, "metrics", k.metrics);
+  write_counts(w, "warp_cycles", k.warp_cycles);
+  write_counts(w, "warp_states", k.warp_states);
+  write_counts(w, "instructions", k.instructions);
+  w.key("memory").begin_object();
+  k.memory.visit([&w](const char* level, const auto& counts) { write_counts(w, level, counts); });
+  w.end_object().end_object();
+}
+
+void write_switch(json_writer& w, const context_switch_metrics& c) {
+  w.begin_object();
+  w.member("sm", c.sm).member("kernel", c.kernel).member("mode", c.mode);
+  w.member("request_cycle", c.request_cycle).member("quiesced_cycle", c.quiesced_cycle);
+  w.member("saved_cycle", c.saved_cycle).member("restore_cycle", c.restore_cycle);
+  w.member("resumed_cycle", c.resumed_cycle);
+  w.member("bytes_saved", c.bytes_saved).member("bytes_restored", c.bytes_restored);
+  write_list(w, "blocks", c.blocks);
+  write_list(w, "warp_ids", c.warp_ids);
+  w.member("restored_sm", c.restored_sm);
+  write_list(w, "restored_warp_ids", c.restored_warp_ids);
+  w.end_object();
+}
+
+void write_sm(json_writer& w, const sm_metrics& s) {
+  w.begin_object();
+  w.member("sm", s.sm).member("active_cycles", s.active_cycles).member("active_warps", s.active_warps);
+  w.member("inst_executed", s.inst_executed).member("inst_issued", s.inst_issued);
+  w.member("achieved_occupancy", s.achieved_occupancy).member("ipc", s.ipc);
+  w.member("blocks", s.blocks).member("warps", s.warps);
+  w.end_object();
+}
+
+}  // namespace
+
+std::string to_json(const run_metrics& m) {
+  json_writer w;
+  w.begin_object();
+  w.member("schema", "heddle.metrics/1");
+  write_gpu(w, m.config);
+  w.member("cycles", m.cycles);
+  w.key("kernels").begin_array();
+  for (const auto& k : m.kernels) write_kernel(w, k);
+  w.end_array();
+  w.key("context_switches").begin_array();
+  for (const auto& c : m.context_switches) write_switch(w, c);
+  w.end_array();
+  w.key("sms").begin_array();
+  for (const auto& s : m.sms) write_sm(w, s);
+  w.end_array();
+  w.key("host").begin_object();
+  w.member("wall_seconds", m.host.wall_seconds).member("cpu_seconds", m.host.cpu_seconds);
+  w.member("peak_rss_bytes", m.host.peak_rss_bytes);
+  w.member("warp_instructions_per_second", m.host.warp_instructions_per_second);
+  w.member("cycles_per_second", m.host.cycles_per_second);
+  w.end_object().end_object();
+  return w.text();
+}
+
+}  // namespace heddle

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "metrics/run_metrics.h"
+
+namespace heddle {
+
+/// Writes JSON text value by value, keys in the order of the calls. Floating-point numbers are printed with the fewest digits
+/// that read back to the same value; infinities and NaN, which JSON lacks, become null. Nesting is the caller's to close.
+class json_writer {
+ public:
+  json_writer& begin_object() { return open('{'); }
+  json_writer& end_object() { return close('}'); }
+  json_writer& begin_array() { return open('['); }
+  json_writer& end_array() { return close(']'); }
+  json_writer& key(std::string_view name);
+  json_writer& value(std::string_view text);
+  json_writer& value(const char* text) { return value(std::string_view(text)); }
+  json_writer& value(const std::string& text) { return value(std::string_view(text)); }
+  json_writer& value(double number);
+  json_writer& value(bool truth);
+  template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
+  json_writer& value(T number) {
+    if constexpr (std::is_signed_v<T>) {
+      return raw(std::to_string(static_cast<long long>(number)));
+    } else {
+      return raw(std::to_string(static_cast<unsigned long long>(number)));
+    }
+  }
+  template <class T> json_writer& member(std::string_view name, const T& v) { return key(name).value(v); }
+
+  /// The text so far, with a final newline.
+  std::string text() const { return text_ + "\n"; }
+
+ private:
+  json_writer& open(char bracket);
+  json_writer& close(char bracket);
+  json_writer& raw(std::string_view token);
+  void separate();
+
+  std::string text_;
+  std::string nesting_;      // open brackets
+  bool first_ = true;        // nothing in the innermost bracket yet
+  bool after_key_ = false;
+};
+
+/// The metrics file: one JSON object as docs/metrics.md describes it.
+std::string to_json(const run_metrics& m);
+
+}  // namespace heddle

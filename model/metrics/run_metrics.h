@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/parameters.h"
+
+namespace heddle {
+
+/// What a run measured: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1, bytes
+/// are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
+
+/// Warp-cycles by what the profiler calls stall reasons: each active warp is in exactly one state in each cycle.
+struct warp_cycle_counts {
+  std::uint64_t active = 0;                      // sum of all the others
+  std::uint64_t selected = 0;                    // it issued, or a replay of it took the slot
+  std::uint64_t not_selected = 0;                // eligible, another warp was picked
+  std::uint64_t inst_fetch = 0;                  // next instruction not in the buffer
+  std::uint64_t exec_dependency = 0;             // an operand is not available yet
+  std::uint64_t memory_dependency = 0;           // the load/store unit or its queue is not available
+  std::uint64_t memory_throttle = 0;             // too many memory operations are outstanding
+  std::uint64_t pipe_busy = 0;                   // the arithmetic unit is not available
+  std::uint64_t sync = 0;                        // waits at a barrier
+  std::uint64_t constant_memory_dependency = 0;  // a constant operand missed its cache
+  std::uint64_t texture = 0;                     // the texture path is full
+  std::uint64_t sleeping = 0;                    // nanosleep, or all lanes blocked
+  std::uint64_t other = 0;                       // draining after exit, switching, fence, dispatcher conflict
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("active", self.active);
+    v("selected", self.selected);
+    v("not_selected", self.not_selected);
+    v("inst_fetch", self.inst_fetch);
+    v("exec_dependency", self.exec_dependency);
+    v("memory_dependency", self.memory_dependency);
+    v("memory_throttle", self.memory_throttle);
+    v("pipe_busy", self.pipe_busy);
+    v("sync", self.sync);
+    v("constant_memory_dependency", self.constant_memory_dependency);
+    v("texture", self.texture);
+    v("sleeping", self.sleeping);
+    v("other", self.other);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+/// The same warp-cycles by the names of the newer profiler; again a partition of `active`.
+struct warp_state_counts {
+  std::uint64_t selected = 0;
+  std::uint64_t not_selected = 0;
+  std::uint64_t wait = 0;                // fixed-latency dependency
+  std::uint64_t short_scoreboard = 0;    // shared memory, special function, conversion
+  std::uint64_t long_scoreboard = 0;     // global, local, texture memory
+  std::uint64_t math_pipe_throttle = 0;  // arithmetic unit busy
+  std::uint64_t mio_throttle = 0;        // queue of the memory input/output unit full
+  std::uint64_t lg_throttle = 0;         // L1's queue for local and global accesses full
+  std::uint64_t tex_throttle = 0;        // texture queue full
+  std::uint64_t barrier = 0;
+  std::uint64_t membar = 0;
+  std::uint64_t branch_resolving = 0;
+  std::uint64_t no_instruction = 0;
+  std::uint64_t imc_miss = 0;            // a constant operand missed its cache
+  std::uint64_t dispatch_stall = 0;
+  std::uint64_t drain = 0;               // exited, waiting for outstanding instructions
+  std::uint64_t sleeping = 0;
+  std::uint64_t misc = 0;
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("selected", self.selected);
+    v("not_selected", self.not_selected);
+    v("wait", self.wait);
+    v("short_scoreboard", self.short_scoreboard);
+    v("long_scoreboard", self.long_scoreboard);
+    v("math_pipe_throttle", self.math_pipe_throttle);
+    v("mio_throttle", self.mio_throttle);
+    v("lg_throttle", self.lg_throttle);
+    v("tex_throttle", self.tex_throttle);
+    v("barrier", self.barrier);
+    v("membar", self.membar);
+    v("branch_resolving", self.branch_resolving);
+    v("no_instruction", self.no_instruction);
+    v("imc_miss", self.imc_miss);
+    v("dispatch_stall", self.dispatch_stall);
+    v("drain", self.drain);
+    v("sleeping", self.sleeping);
+    v("misc", self.misc);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+/// The profiler's metrics by its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
+struct profiler_metrics {
+  double achieved_occupancy = 0;
+  double sm_efficiency = 0;
+  double ipc = 0;
+  double issued_ipc = 0;
+  std::uint64_t inst_executed = 0;
+  std::uint64_t inst_issued = 0;   // inst_issued1 + 2 x inst_issued2
+  std::uint64_t inst_issued1 = 0;  // cycles in which one instruction was issued; a replay counts here
+  std::uint64_t inst_issued2 = 0;  // cycles in which two were
+  std::uint64_t issue_slots = 0;
+  double issue_slot_utilization = 0;
+  double inst_per_warp = 0;
+  double branch_efficiency = 0;
+  double warp_execution_efficiency = 0;
+  double warp_nonpred_execution_efficiency = 0;
+  double inst_replay_overhead = 0;
+  double shared_replay_overhead = 0;
+  double global_replay_overhead = 0;
+  double gld_efficiency = 0;
+  double gst_efficiency = 0;
+  double shared_efficiency = 0;
+  double eligible_warps_per_cycle = 0;
+  std::uint64_t gld_transactions = 0;
+  std::uint64_t gst_transactions = 0;
+  std::uint64_t shared_load_transactions = 0;
+  std::uint64_t shared_store_transactions = 0;
+  std::uint64_t l2_read_transactions = 0;
+  std::uint64_t l2_write_transactions = 0;
+  std::uint64_t dram_read_transactions = 0;
+  std::uint64_t dram_write_transactions = 0;
+  // Shares of all stalled warp-cycles: not_selected is among them, selected is not.
+  double stall_not_selected = 0;
+  double stall_inst_fetch = 0;
+  double stall_exec_dependency = 0;
+  double stall_memory_dependency = 0;
+  double stall_memory_throttle = 0;
+  double stall_pipe_busy = 0;
+  double stall_sync = 0;
+  double stall_constant_memory_dependency = 0;
+  double stall_texture = 0;
+  double stall_sleeping = 0;
+  double stall_other = 0;
+
+  /// Sets the stall_* shares from the counts; zero where no warp ever stalled.
+  void set_stalls(const warp_cycle_counts& counts);
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("achieved_occupancy", self.achieved_occupancy);
+    v("sm_efficiency", self.sm_efficiency);
+    v("ipc", self.ipc);
+    v("issued_ipc", self.issued_ipc);
+    v("inst_executed", self.inst_executed);
+    v("inst_issued", self.inst_issued);
+    v("inst_issued1", self.inst_issued1);
+    v("inst_issued2", self.inst_issued2);
+    v("issue_slots", self.issue_slots);
+    v("issue_slot_utilization", self.issue_slot_utilization);
+    v("inst_per_warp", self.inst_per_warp);
+    v("branch_efficiency", self.branch_efficiency);
+    v("warp_execution_efficiency", self.warp_execution_efficiency);
+    v("warp_nonpred_execution_efficiency", self.warp_nonpred_execution_efficiency);
+    v("inst_replay_overhead", self.inst_replay_overhead);
+    v("shared_replay_overhead", self.shared_replay_overhead);
+    v("global_replay_overhead", self.global_replay_overhead);
+    v("gld_efficiency", self.gld_efficiency);
+    v("gst_efficiency", self.gst_efficiency);
+    v("shared_efficiency", self.shared_efficiency);
+    v("eligible_warps_per_cycle", self.eligible_warps_per_cycle);
+    v("gld_transactions", self.gld_transactions);
+    v("gst_transactions", self.gst_transactions);
+    v("shared_load_transactions", self.shared_load_transactions);
+    v("shared_store_transactions", self.shared_store_transactions);
+    v("l2_read_transactions", self.l2_read_transactions);
+    v("l2_write_transactions", self.l2_write_transactions);
+    v("dram_read_transactions", self.dram_read_transactions);
+    v("dram_write_transactions", self.dram_write_transactions);
+    v("stall_not_selected", self.stall_not_selected);
+    v("stall_inst_fetch", self.stall_inst_fetch);
+    v("stall_exec_dependency", self.stall_exec_dependency);
+    v("stall_memory_dependency", self.stall_memory_dependency);
+    v("stall_memory_throttle", self.stall_memory_throttle);
+    v("stall_pipe_busy", self.stall_pipe_busy);
+    v("stall_sync", self.stall_sync);
+    v("stall_constant_memory_dependency", self.stall_constant_memory_dependency);
+    v("stall_texture", self.stall_texture);
+    v("stall_sleeping", self.stall_sleeping);
+    v("stall_other", self.stall_other);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+/// Executed machine instructions by the unit that they go to.
+struct instruction_counts {
+  std::uint64_t fp32 = 0;
+  std::uint64_t integer = 0;  // key "int"
+  std::uint64_t fp64 = 0;
+  std::uint64_t half = 0;
+  std::uint64_t sfu = 0;
+  std::uint64_t ldst = 0;
+  std::uint64_t branch = 0;
+  std::uint64_t tensor = 0;
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("fp32", self.fp32);
+    v("int", self.integer);
+    v("fp64", self.fp64);
+    v("half", self.half);
+    v("sfu", self.sfu);
+    v("ldst", self.ldst);
+    v("branch", self.branch);
+    v("tensor", self.tensor);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+/// One level of cache; accesses = hits + misses + merges.
+struct cache_counts {
+  std::uint64_t accesses = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t merges = 0;      // missed, and the sector was on its way already
+  std::uint64_t read_bytes = 0;  // moved to whoever asked
+  std::uint64_t write_bytes = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t writebacks = 0;  // dirty sectors written to the next level
+  std::uint64_t atomics = 0;
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("accesses", self.accesses);
+    v("hits", self.hits);
+    v("misses", self.misses);
+    v("merges", self.merges);
+    v("read_bytes", self.read_bytes);
+    v("write_bytes", self.write_bytes);
+    v("evictions", self.evictions);
+    v("writebacks", self.writebacks);
+    v("atomics", self.atomics);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+struct dram_counts {
+  std::uint64_t reads = 0;   // bursts
+  std::uint64_t writes = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;
+  std::uint64_t row_hits = 0;
+  std::uint64_t row_misses = 0;
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("reads", self.reads);
+    v("writes", self.writes);
+    v("read_bytes", self.read_bytes);
+    v("write_bytes", self.write_bytes);
+    v("row_hits", self.row_hits);
+    v("row_misses", self.row_misses);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+struct shared_counts {
+  std::uint64_t accesses = 0;        // warp instructions
+  std::uint64_t bank_conflicts = 0;  // sum of (passes - 1)
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("accesses", self.accesses);
+    v("bank_conflicts", self.bank_conflicts);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+struct memory_counts {
+  cache_counts l1;
+  cache_counts l2;
+  dram_counts dram;
+  shared_counts shared;
+
+  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+    v("l1", self.l1);
+    v("l2", self.l2);
+    v("dram", self.dram);
+    v("shared", self.shared);
+  }
+  template <class V> void visit(V&& v) { visit_members(*this, v); }
+  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+};
+
+/// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's completion.
+struct kernel_metrics {
+  std::string name;
+  std::uint64_t launch = 0;  // position in the job; collect() gives the driver's number
+  std::uint32_t stream = 0;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t shared_bytes_per_block = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t warps = 0;
+  std::uint64_t start_cycle = 0;
+  std::uint64_t end_cycle = 0;
+  std::uint64_t cycles = 0;
+  double theoretical_occupancy = 0;
+  std::uint32_t blocks_per_sm = 0;
+  std::vector<std::string> occupancy_limiters;
+  profiler_metrics metrics;
+  warp_cycle_counts warp_cycles;
+  warp_state_counts warp_states;
+  instruction_counts instructions;
+  memory_counts memory;
+};
+
+/// One context switch of one kernel on one SM. Phases that were not reached are 0.
+struct context_switch_metrics {
+  std::uint32_t sm = 0;
+  std::uint64_t kernel = 0;  // index into `kernels`
+  std::string mode;
+  std::uint64_t request_cycle = 0;
+  std::uint64_t quiesced_cycle = 0;
+  std::uint64_t saved_cycle = 0;
+  std::uint64_t restore_cycle = 0;
+  std::uint64_t resumed_cycle = 0;
+  std::uint64_t bytes_saved = 0;
+  std::uint64_t bytes_restored = 0;
+  std::vector<std::uint64_t> blocks;
+  std::vector<std::uint32_t> warp_ids;
+  std::uint32_t restored_sm = 0;
+  std::vector<std::uint32_t> restored_warp_ids;
+};
+
+struct sm_metrics {
+  std::uint32_t sm = 0;
+  std::uint64_t active_cycles = 0;  // cycles with at least one active warp
+  std::uint64_t active_warps = 0;   // sum over cycles of active warps
+  std::uint64_t inst_executed = 0;
+  std::uint64_t inst_issued = 0;
+  double achieved_occupancy = 0;
+  double ipc = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t warps = 0;
+};
+
+/// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.
+struct host_metrics {
+  double wall_seconds = 0;
+  double cpu_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double warp_instructions_per_second = 0;
+  double cycles_per_second = 0;
+};
+
+struct run_metrics {
+  gpu_config config;
+  std::uint64_t cycles = 0;             // from the first doorbell to the last completion
+  std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
+  std::vector<context_switch_metrics> context_switches;
+  std::vector<sm_metrics> sms;
+  host_metrics host;
+};
+
+}  // namespace heddle
