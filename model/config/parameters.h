@@ -53,6 +53,7 @@ struct sm_parameters {
   std::string register_allocation = "warp";
   unsigned warp_allocation_granularity = 4;
   unsigned barriers_per_block = 16;
+  unsigned barriers = 0;
   std::string warp_dealing = "round_robin";
 
   template <class V> void visit(V& v) {
@@ -68,6 +69,7 @@ struct sm_parameters {
     v("register_allocation", register_allocation, "warp | block: what the allocation unit rounds");
     v("warp_allocation_granularity", warp_allocation_granularity, "warps are counted in multiples of this (block allocation, CC 2.x)");
     v("barriers_per_block", barriers_per_block, "named barriers of one block");
+    v("barriers", barriers, "named barriers of the SM, 0: enough for every block");
     v("warp_dealing", warp_dealing, "round_robin | by_id: how a block's warps go to sub-partitions");
   }
 };
@@ -144,9 +146,9 @@ struct int_parameters {
 
 struct fp64_parameters {
   double lanes = 1;
-  unsigned latency_cycles = 48;
+  unsigned latency_cycles = 45;
   double compare_lanes = 1;
-  unsigned compare_latency_cycles = 54;
+  unsigned compare_latency_cycles = 51;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition, 0: the chip has no fp64");
@@ -157,9 +159,9 @@ struct fp64_parameters {
 };
 
 struct half_parameters {
-  double lanes = 0.5;
+  double lanes = 0.25;
   unsigned latency_cycles = 6;
-  double compare_lanes = 0.5;
+  double compare_lanes = 0.25;
   unsigned compare_latency_cycles = 12;
 
   template <class V> void visit(V& v) {
@@ -214,7 +216,7 @@ struct ldst_parameters {
 
 struct l1_parameters {
   unsigned size_bytes = 24576;
-  unsigned ways = 4;
+  unsigned ways = 48;
   unsigned line_bytes = 128;
   unsigned sector_bytes = 32;
   unsigned latency_cycles = 82;
@@ -225,7 +227,7 @@ struct l1_parameters {
   unsigned miss_queue_entries = 16;
 
   template <class V> void visit(V& v) {
-    v("size_bytes", size_bytes, "data; with a unified cache the part that shared memory leaves is added by carve-out");
+    v("size_bytes", size_bytes, "data; with a unified cache this is what the largest carve-out leaves, and a smaller one adds to it");
     v("ways", ways, "associativity");
     v("line_bytes", line_bytes, "tag granularity");
     v("sector_bytes", sector_bytes, "fill granularity");
@@ -355,8 +357,8 @@ struct l2_parameters {
 struct memory_parameters {
   std::string model = "dram";
   unsigned channels = 8;
-  unsigned latency_cycles = 300;
-  double bytes_per_cycle = 16;
+  unsigned latency_cycles = 155;
+  double bytes_per_cycle = 24.9;
 
   template <class V> void visit(V& v) {
     v("model", model, "dram | fixed | external");
@@ -373,17 +375,17 @@ struct dram_parameters {
   unsigned banks = 16;
   unsigned row_bytes = 2048;
   unsigned queue_entries = 32;
-  unsigned controller_latency_cycles = 20;
-  unsigned t_rcd_cycles = 12;
-  unsigned t_rp_cycles = 12;
-  unsigned t_cl_cycles = 12;
-  unsigned t_wl_cycles = 4;
-  unsigned t_ras_cycles = 28;
-  unsigned t_ccd_cycles = 2;
-  unsigned t_rrd_cycles = 6;
-  unsigned t_wr_cycles = 12;
-  unsigned t_rtp_cycles = 2;
-  unsigned t_wtr_cycles = 5;
+  unsigned controller_latency_cycles = 88;
+  unsigned t_rcd_cycles = 16;
+  unsigned t_rp_cycles = 16;
+  unsigned t_cl_cycles = 16;
+  unsigned t_wl_cycles = 6;
+  unsigned t_ras_cycles = 37;
+  unsigned t_ccd_cycles = 1;
+  unsigned t_rrd_cycles = 8;
+  unsigned t_wr_cycles = 16;
+  unsigned t_rtp_cycles = 3;
+  unsigned t_wtr_cycles = 7;
   unsigned t_refi_cycles = 0;
   unsigned t_rfc_cycles = 0;
 
