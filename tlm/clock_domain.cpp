@@ -16,10 +16,6 @@ clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
       hertz_(static_cast<std::uint64_t>(std::llround(frequency_mhz * 1e6))),
       resolution_per_second_(static_cast<std::uint64_t>(std::llround(1.0 / sc_core::sc_get_time_resolution().to_seconds()))) {
   if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
-  SC_HAS_PROCESS(clock_domain);
-  SC_METHOD(on_event);
-  sensitive << due_;
-  dont_initialize();
 }
 
 unsigned clock_domain::attach(clocked& unit) {
@@ -92,7 +88,15 @@ sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
 
 void clock_domain::follow(const sc_core::sc_event& rising_edge) {
   external_ = true;
-  sensitive << rising_edge;
+  edge_ = &rising_edge;
+}
+
+void clock_domain::end_of_elaboration() {
+  // Only here is it known what drives the process; sensitivity cannot be added to one after its module is constructed.
+  SC_HAS_PROCESS(clock_domain);
+  SC_METHOD(on_event);
+  sensitive << (edge_ != nullptr ? *edge_ : due_);
+  dont_initialize();
 }
 
 void clock_domain::start_of_simulation() {

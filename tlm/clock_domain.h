@@ -48,7 +48,8 @@ class clock_domain : public sc_core::sc_module {
   sc_core::sc_time delay_until(cycle_t cycle) const;
   double frequency_mhz() const { return static_cast<double>(hertz_) * 1e-6; }
 
-  /// Follows an outside clock instead of timing itself. To be called before the simulation starts.
+  /// Follows an outside clock instead of timing itself. To be called by the end of elaboration; a parent may do it in its own
+  /// end_of_elaboration, where its ports are bound and which SystemC calls before this module's.
   void follow(const sc_core::sc_event& rising_edge);
   /// No unit is called any more (a fault ended the run).
   void halt() { halted_ = true; }
@@ -57,6 +58,7 @@ class clock_domain : public sc_core::sc_module {
   std::uint64_t calls() const { return calls_; }
 
  private:
+  void end_of_elaboration() override;
   void start_of_simulation() override;
   void on_event();
   void run_cycle();
@@ -84,6 +86,7 @@ class clock_domain : public sc_core::sc_module {
   bool running_ = false;
   unsigned current_ = 0;                       // unit being called
   bool external_ = false;
+  const sc_core::sc_event* edge_ = nullptr;    // of the outside clock
   bool halted_ = false;
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t calls_ = 0;
