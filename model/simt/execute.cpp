@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "simt/execute.h"
+
+#include "simt/fast_kernels.h"
+#include "simt/topics.h"
+
+namespace heddle::simt {
+
+namespace {
+
+void elsewhere(const isa::instruction&, warp_state&, lane_mask) {}
+
+}  // namespace
+
+bool host_has_avx2() {
+#if defined(HEDDLE_SIMT_AVX2)
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  return has;
+#else
+  return false;
+#endif
+}
+
+execute_function select(const isa::instruction& i) {
+#if defined(HEDDLE_SIMT_AVX2)
+  if (execute_function f = host_has_avx2() ? avx2::select_fast(i) : baseline::select_fast(i)) return f;
+#else
+  if (execute_function f = baseline::select_fast(i)) return f;
+#endif
+  constexpr execute_function (*topics[])(const isa::instruction&) = {
+      select_integer,          select_bits,   select_float32, select_float64,      select_half,            select_conversion,
+      select_special_function, select_assist, select_memory,  select_shuffle_vote, select_special_register};
+  for (auto topic : topics) {
+    if (execute_function f = topic(i)) return f;
+  }
+  return elsewhere;
+}
+
+}  // namespace heddle::simt
