@@ -106,17 +106,13 @@ void lexer::skip_blanks() {
 token lexer::finish(token t, std::size_t start) {
   t.text = source_.substr(start, position_ - start);
   previous_ = t.what;
-  previous_closes_ = t.is(symbol(')'));
   return t;
 }
 
 bool lexer::starts_identifier() const {
   const char c = at();
   if (is_a(c, letter | mark)) return true;
-  if (c != '%' || !is_word(at(1))) return false;
-  // After a number or ')' a % with a digit behind it is the remainder operator: 8%3.
-  const bool after_value = previous_ == token::kind::integer || previous_closes_;
-  return !(after_value && is_digit(at(1)));
+  return c == '%' && is_word(at(1));
 }
 
 bool lexer::starts_decimal_fraction() const {
@@ -143,6 +139,11 @@ token lexer::next() {
   if (is_digit(c) || starts_decimal_fraction()) return take_number();
   if (starts_directive()) return take_directive();
   if (c == '"') return take_string();
+  return take_punctuation();
+}
+
+token lexer::first_character(const token& t) {
+  position_ = static_cast<std::size_t>(t.text.data() - source_.data());
   return take_punctuation();
 }
 

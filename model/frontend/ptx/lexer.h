@@ -50,6 +50,10 @@ class lexer {
   /// token, a malformed number, an unterminated comment or string.
   token next();
 
+  /// Reads `t`, the token taken last, again, but only its first character: "%4" is a name, yet after a value the remainder
+  /// operator and a number.
+  token first_character(const token& t);
+
   /// Throws input_error at a place of this file.
   [[noreturn]] void fail(location where, const std::string& message) const;
 
@@ -80,8 +84,7 @@ class lexer {
   std::size_t position_ = 0;
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;
-  token::kind previous_ = token::kind::end;       // kind of the token before: a dot or a % reads differently after some
-  bool previous_closes_ = false;                  // … and whether that was ')'
+  token::kind previous_ = token::kind::end;       // kind of the token before: a dot reads differently after some
 };
 
 }  // namespace heddle::ptx

@@ -89,6 +89,7 @@ constant parse_binary(token_stream& tokens, int lowest) {
   const token_stream::nesting level(tokens);
   constant left = parse_unary(tokens);
   for (;;) {
+    tokens.split_remainder();
     const token operation = tokens.current();
     const int strength = precedence_of(operation);
     if (strength < lowest || strength == 0) return left;

@@ -54,6 +54,25 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
          skip_debug_directive(tokens);
 }
 
+/// Open64 ends the declaration of a function with nothing but the next definition.
+bool starts_definition(const token& t) {
+  return t.is_directive(".func") || t.is_directive(".entry") || t.is_directive(".visible") || t.is_directive(".extern") ||
+         t.is_directive(".weak") || (t.what == token::kind::directive && space_of(t.text) != state_space::none);
+}
+
+/// The body, or the end of a declaration.
+void parse_function_body(token_stream& tokens, ast_function& f) {
+  if (tokens.is('{')) {
+    f.has_body = true;
+    parse_block(tokens, f.body);
+  } else if (!tokens.accept(';') && (f.is_entry || !starts_definition(tokens.current()))) {
+    if (!tokens.is_directive()) tokens.unexpected("'{' or ';'");
+    tokens.fail(tokens.current().where, "unknown directive '" + std::string(tokens.current().text) +
+                                            "', expected '{' or ';' after the head of '" + f.name + "'");
+  }
+  f.is_extern = !f.has_body;
+}
+
 }  // namespace
 
 ast_function parse_prototype(token_stream& tokens) {
@@ -83,16 +102,7 @@ ast_function parse_function(token_stream& tokens) {
   if (tokens.is('(')) f.parameters = parse_parameters(tokens);
   while (accept_function_directive(tokens, f)) {
   }
-  if (tokens.is('{')) {
-    f.has_body = true;
-    parse_block(tokens, f.body);
-  } else if (tokens.is_directive()) {
-    tokens.fail(tokens.current().where,
-                "unknown directive '" + std::string(tokens.current().text) + "', expected '{' or ';' after the head of '" + f.name + "'");
-  } else if (!tokens.accept(';')) {
-    tokens.unexpected("'{' or ';'");
-  }
-  f.is_extern = !f.has_body;
+  parse_function_body(tokens, f);
   tokens.close_scope();
   return f;
 }

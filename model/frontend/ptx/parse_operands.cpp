@@ -149,10 +149,15 @@ ast_operand parse_operand(token_stream& tokens, operand_context context) {
   return pair;
 }
 
+bool starts_operand(const token_stream& tokens) {
+  return tokens.is_identifier() || tokens.is('[') || tokens.is('{') || starts_constant(tokens.current());
+}
+
 }  // namespace
 
 void parse_operands(token_stream& tokens, ast_instruction& instruction) {
   if (tokens.is(';')) return;
+  if (!starts_operand(tokens)) tokens.unexpected("an operand or ';'");
   operand_context context;
   context.is_call = instruction.opcode == "call";
   context.takes_addresses = instruction.opcode == "mov" || instruction.opcode == "cvta";

@@ -101,10 +101,11 @@ void skip_location(token_stream& tokens) {
   }
 }
 
-/// .file number "name" {, timestamp, size}
+/// .file number {"directory"} "name" {, timestamp, size}
 void skip_file(token_stream& tokens) {
   tokens.expect_count("the file's number");
   tokens.expect_string("the file's name");
+  if (tokens.current().what == token::kind::string) tokens.advance();
   while (tokens.accept(',')) {
     if (tokens.current().what != token::kind::integer) tokens.unexpected("the file's time or size");
     tokens.advance();

@@ -124,17 +124,17 @@ void parse_dimensions(token_stream& tokens, ast_variable& v) {
   }
 }
 
-/// name, name<range>, name[dimensions].
-void parse_declarator(token_stream& tokens, ast_variable& v) {
+/// name, name<range>, name[dimensions]. False: name<0>, which declares nothing.
+bool parse_declarator(token_stream& tokens, ast_variable& v) {
   v.where = tokens.current().where;
   v.name = tokens.expect_identifier("a name");
   if (tokens.accept('<')) {
-    const location where = tokens.current().where;
     v.range = tokens.expect_count("the number of names", largest_range);
-    if (v.range == 0) tokens.fail(where, "range of 0 names, expected at least 1");
     tokens.expect('>');
+    if (v.range == 0) return false;
   }
   parse_dimensions(tokens, v);
+  return true;
 }
 
 }  // namespace
@@ -177,17 +177,19 @@ void parse_variables(token_stream& tokens, bool is_extern, std::vector<ast_varia
   common.is_extern = is_extern;
   parse_space(tokens, common);
   parse_type(tokens, common);
+  bool initialised = false;
   do {
     ast_variable v = common;
-    parse_declarator(tokens, v);
-    if (tokens.accept('=')) {
+    if (!parse_declarator(tokens, v)) continue;
+    initialised = tokens.accept('=');
+    if (initialised) {
       v.has_initialiser = true;
       parse_initialiser(tokens, v);
     }
     tokens.declare(v);
     out.push_back(std::move(v));
   } while (tokens.accept(','));
-  if (!tokens.accept(';')) tokens.unexpected(out.back().has_initialiser ? "',' or ';'" : "',', '=' or ';'");
+  if (!tokens.accept(';')) tokens.unexpected(initialised ? "',' or ';'" : "',', '=' or ';'");
 }
 
 std::vector<ast_variable> parse_parameters(token_stream& tokens) {
@@ -198,7 +200,8 @@ std::vector<ast_variable> parse_parameters(token_stream& tokens) {
     ast_variable v;
     parse_space(tokens, v);
     parse_type(tokens, v);
-    parse_declarator(tokens, v);
+    const location where = tokens.current().where;
+    if (!parse_declarator(tokens, v)) tokens.fail(where, "parameter of 0 names, expected a single name");
     tokens.declare(v);
     out.push_back(std::move(v));
   } while (tokens.accept(','));

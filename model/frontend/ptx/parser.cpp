@@ -58,6 +58,15 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
   return true;
 }
 
+/// Before PTX 1.4 a kernel declared its parameters in its body.
+bool has_parameters_in_body(const ast_module& m) { return m.version == "1.0" || m.version == "1.1" || m.version == "1.2" || m.version == "1.3"; }
+
+void hoist_parameters(ast_function& f) {
+  std::vector<ast_variable> kept;
+  for (ast_variable& v : f.body.variables) (v.space == state_space::param ? f.parameters : kept).push_back(std::move(v));
+  f.body.variables = std::move(kept);
+}
+
 void parse_definition(token_stream& tokens, ast_module& m) {
   bool is_extern = false;
   bool linked = false;
@@ -66,6 +75,7 @@ void parse_definition(token_stream& tokens, ast_module& m) {
   const token& t = tokens.current();
   if (t.is_directive(".entry") || t.is_directive(".func")) {
     m.functions.push_back(parse_function(tokens));
+    if (m.functions.back().is_entry && has_parameters_in_body(m)) hoist_parameters(m.functions.back());
   } else if (space_of(t.text) != state_space::none) {
     parse_variables(tokens, is_extern, m.variables);
   } else {

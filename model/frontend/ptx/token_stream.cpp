@@ -54,6 +54,10 @@ void token_stream::advance() {
   current_ = lexer_.next();
 }
 
+void token_stream::split_remainder() {
+  if (is_identifier() && current_.text.front() == '%') current_ = lexer_.first_character(current_);
+}
+
 bool token_stream::accept(char p) {
   if (!is(p)) return false;
   advance();

@@ -25,6 +25,9 @@ class token_stream {
   /// Takes the current token.
   void advance();
 
+  /// Where a value is complete: a name that begins with % is the remainder operator and what it is applied to.
+  void split_remainder();
+
   bool is(char p) const { return current_.is(symbol(p)); }
   bool is_identifier() const { return current_.what == token::kind::identifier; }
   bool is_directive() const { return current_.what == token::kind::directive; }
