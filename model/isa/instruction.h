@@ -70,21 +70,21 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 
 /// One machine instruction. Which fields an opcode reads is in docs/machine_isa.md; the semantics are:
 ///
-/// mov      d = a                                  (count 1)
+/// mov      d = a                                  (count 1; modifiers of mov and sel: integer, or floating when type is a float)
 /// sel      d = p0 ? a : b
 /// s2r      d = special(sub)                       (clock64 and globaltimer: dst_count 2)
-/// iadd3    d = a + b + c (+ psrc[0] if `extended`); pdst[0] = carry out of the 32-bit sum when != pt.
+/// iadd3    d = a + b + c (+ psrc[0] if `extended`); pdst[0] = carry out of the 32-bit sum when != pt (three operands: set if any).
 ///          Subtraction is a + ~b + 1: a negated operand adds ~x and a carry-in of one (per negated operand, only when
 ///          not extended); with `extended`, a `negate` operand means ~x alone and the carry comes from psrc[0].
 /// lea      d = (a << sub) + b (+ psrc[0] if extended); pdst[0] = carry out; `high`: d = (a:c >> (32-sub)) + b,
 ///          where the 64-bit value shifted is c:a (c high word)
 /// lop3     d = lut(sub) of a, b, c; pdst[0] = (d != 0)
 /// prmt     d = permute(a, selector b, c)           (PTX prmt a,c,b; sub: 0 generic, 1 f4e, 2 b4e, 3 rc8, 4 ecl, 5 ecr, 6 rc16)
-/// iabs     d = |a|;  sgxt d = a sign- (type s32) or zero-extended from b bits
-/// shl/shr  d = a << b, a >> b (type s32: arithmetic); shift amounts above 31 clamp (PTX rule)
+/// iabs     d = |a|;  sgxt d = a sign- (type s32) or zero-extended from b bits (`wrap`: b modulo 32; above 32 clamps; 0 gives 0)
+/// shl/shr  d = a << b, a >> b (type s32: arithmetic); shift amounts above 31 clamp (PTX rule), `wrap`: modulo 32
 /// shf      funnel: value c:a (a low, c high) shifted by b; sub 0 = left (high word of result), 1 = right (low word);
-///          `wrap`: amount modulo 32, else clamped to 32. type u64/s64 with `high`: 64-bit shift right, high word etc. is
-///          expressed by shf with a = rz or the sign word.
+///          `wrap`: amount modulo 32, else clamped to 32. type u64/s64: amount clamped to 64 (`wrap`: modulo 64), s64 shifts
+///          right arithmetically, and with sub 1 `high` gives the high word of the result.
 /// bfe      d = bit field of a, position b[7:0], length b[15:8], type u32/s32
 /// bfi      d = a inserted into c, position b[7:0], length b[15:8]
 /// bmsk     d = mask of b bits from position a (wrap or clamp)
@@ -93,17 +93,19 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// xmad     16x16+32, flags of namespace xmad in sub: product = half of a (h1a: high) * half of b (h1b: high), each zero-extended
 ///          (`signed_a`, `signed_b`: sign-extended); psl: product << 16; c' = c, or c & 0xffff (clo), c >> 16 (chi), c + (b << 16)
 ///          (cbcc); sum = product + c' modulo 2^32; d = mrg ? (sum & 0xffff) | (b << 16) : sum. No carries.
-/// idp      dp4a (sub 0) / dp2a.lo (1) / dp2a.hi (2), type u32/s32 of a, src_type of b
+/// idp      dp4a (sub 0) / dp2a.lo (1) / dp2a.hi (2), type u32/s32 of a, src_type of b (none: as a); c is added
+/// vabsdiff sub 0: d = c + |a-b|; 1, 2: d = c + the sum of |a-b| of the four bytes, two halves; 3, 4: the same differences in place
+///          of their bytes, halves (c unused). type: signedness of a, src_type of b; `saturate`: differences clamp to type's range
 /// imnmx    d = psrc[0] ? min(a,b) : max(a,b), type u32/s32
 /// isetp    pdst[0] = (a cmp b) bop psrc[0]; pdst[1] = !(a cmp b) bop psrc[0]; type u32/s32;
 ///          `extended`: a, b are the high words, psrc[1] the result of the low words' (unsigned) compare with the same cmp
-/// plop3    pdst[0] = lut(sub) of psrc[0..2]; pdst[1] = complementary use is not supported
-/// p2r/r2p  d = predicates as bits & b;  predicates from bits of a under mask b
+/// plop3    pdst[0] = lut(sub) of psrc[0..2]; pdst[1] is not written
+/// p2r/r2p  d = predicates (bits 0..6) & b;  predicates from bits of a under mask b (b of kind none: all seven)
 /// popc flo brev   d = population count; position of the leading one (type s32: of a < 0 ? ~a : a), 0xffffffff if there is none,
 ///          sub = 1: 31 - position instead (none stays 0xffffffff); bits reversed
 /// fadd fmul ffma  f32 with rounding, ftz, saturate
 /// fmnmx    d = psrc[0] ? min : max (ftz; `nan` propagates NaN)
-/// fsetp/dsetp     as isetp, floating compare; fset: d = compare ? (wide: 0xffffffff : 1.0f) : 0
+/// fsetp/dsetp     as isetp, floating compare; fset: d = compare bop psrc[0] ? (wide: 0xffffffff : 1.0f) : 0, src_type = type compared (none: f32)
 /// fchk     pdst[0] = the operands (sub = assist_function) need the assist. ea, eb: unbiased exponents. False only if a (and b for
 ///          div) are normal numbers, the divisor's mantissa (div: b, rcp: a) is not all ones, sqrt: a > 0, and
 ///          div_f32: ea >= -100, -125 <= eb <= 125, -124 <= ea-eb <= 125    rcp_f32: -125 <= ea <= 125    sqrt_f32: ea >= -100
@@ -113,17 +115,21 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          sin, cos take radians. rcp64h, rsq64h: a is the high word of an f64 (low word taken as 0), d the high word of
 ///          the result, relative error at most 2^-20.
 /// assist   d = exact function(sub) of a, b (rounding, ftz; div_s64 ... rem_u64: pairs; x / 0 = all ones, x % 0 = x)
-/// f2f f2i i2f i2i frnd   type = destination, src_type = source, rounding, ftz, saturate; frnd rounds to an integer in the same type
+/// f2f f2i i2f i2i frnd   type = destination, src_type = source, rounding, ftz, saturate; frnd rounds to an integer in the same type.
+///          Rounding to an integer: rn rz rm rp are PTX's rni rzi rmi rpi. f2i clamps to type's range; NaN gives 0, or the sign bit
+///          alone if a side has 64 bits. 8- and 16-bit sources: low bits of the register; such results are extended to 32 bits.
+///          f2f to f16x2 or bf16x2: a becomes the high half, b the low one. f2f to b32: tf32. ftz flushes f32 only.
 /// dadd dmul dfma dmnmx   f64, pairs
-/// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half)
-/// hsetp2/hset2   compare both halves (type f16x2 / scalar f16)
+/// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half, high half of d zero); modifiers act on both halves
+/// hsetp2/hset2   packed: pdst[0] of the low halves, pdst[1] of the high ones, each bop psrc[0]; scalar: pdst as isetp.
+///          hset2: per half 1.0 or (`wide`) 0xffff, else 0
 /// ld st    space, address a (+ offset), value dst or b; type gives the bytes moved per lane (b64, b128: pairs, quads; 32-bit vectors
 ///          are one access of b64 or b128; f32, f64 and integers alike) and the extension of 8- and 16-bit values to 32 bits.
 ///          a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global, generic). a = rz: absolute.
 /// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
-/// atom red sub = atomic_op, type; address a + offset, b operand, c compare value (cas: b = compare, c = new)
+/// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; d src[3] = member mask
-/// vote     mode sub, psrc[0], d (ballot) or pdst[0]; a = member mask
+/// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      also stands for a warp-level synchronisation, which lock-step execution makes void
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
