@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/job.h"
+
+#include <unistd.h>
+
+#include <set>
+
+#include "testbench/compare.h"
+#include "testbench/result_files.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+std::string bytes_text(std::uint64_t n) { return grouped(n) + (n == 1 ? " byte" : " bytes"); }
+
+/// Refuses bytes [offset, offset + bytes) that are not all within buffer `b`.
+void check_range(const buffer& b, std::uint64_t offset, std::uint64_t bytes, const place& where) {
+  if (offset <= b.bytes && bytes <= b.bytes - offset) return;
+  refuse(where, "bytes " + std::to_string(offset) + " to " + std::to_string(offset) + "+" + std::to_string(bytes) +
+                    " are outside of buffer '" + b.name + "', which has " + bytes_text(b.bytes));
+}
+
+const buffer& existing(const job& j, const std::string& name, const place& where) {
+  const buffer* b = find_buffer(j, name);
+  if (!b) refuse(where, "there is no buffer '" + name + "'");
+  return *b;
+}
+
+void check_buffers(const job& j) {
+  // A model of a GPU should not push its host into swapping, let alone be killed for memory.
+  const std::uint64_t host_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t total = 0;
+  for (const buffer& b : j.buffers) {
+    if (b.bytes == 0) refuse(b.where, "buffer '" + b.name + "' has 0 bytes, expected at least 1");
+    if (b.bytes > host_bytes || (total += b.bytes) > host_bytes) {
+      refuse(b.where, "the buffers up to '" + b.name + "' are larger than this machine's memory (" + bytes_text(host_bytes) + ")");
+    }
+    for (const pointer_patch& p : b.pointers) {
+      check_range(b, p.at, 8, p.where);
+      const buffer& to = existing(j, p.to, p.where);
+      if (p.offset > to.bytes) refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
+    }
+  }
+}
+
+void check_operations(const job& j, const std::vector<operation>& operations) {
+  for (const operation& op : operations) {
+    switch (op.what) {
+      case operation::kind::kernel:
+        for (const argument& a : op.arguments) {
+          if (a.what != argument::kind::buffer) continue;
+          const buffer& b = existing(j, a.name, a.where);
+          if (a.offset > b.bytes) refuse(a.where, "offset " + std::to_string(a.offset) + " is outside of buffer '" + b.name + "', which has " + bytes_text(b.bytes));
+        }
+        break;
+      case operation::kind::copy: {
+        const buffer& from = existing(j, op.from, op.where);
+        check_range(from, op.from_offset, op.bytes, op.where);
+        check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where);
+        break;
+      }
+      case operation::kind::memset: check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where); break;
+      case operation::kind::repeat: check_operations(j, op.body); break;
+    }
+  }
+}
+
+void check_outputs(const job& j) {
+  std::set<std::string> files;
+  for (const output& o : j.outputs) {
+    if (!o.file.empty()) {
+      check_writable(o.file, o.where);
+      if (!files.insert(o.file).second) refuse(o.where, "'" + o.file + "' is written by another output already");
+    }
+    if (!o.is_symbol) existing(j, o.name, o.where);
+    if (!o.expect.empty()) {
+      const std::uint64_t size = readable_size(o.expect, o.where);
+      if (size % bytes_of(o.type)) {
+        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected a multiple of " + std::to_string(bytes_of(o.type)) + ", the size of its type");
+      }
+      if (!o.is_symbol && size != find_buffer(j, o.name)->bytes) {
+        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected " + bytes_text(find_buffer(j, o.name)->bytes) + ", the size of buffer '" + o.name + "'");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const buffer* find_buffer(const job& j, const std::string& name) {
+  for (const buffer& b : j.buffers) {
+    if (b.name == name) return &b;
+  }
+  return nullptr;
+}
+
+void validate(const job& j) {
+  for (const std::string& module : j.modules) readable_size(module, j.modules_where);
+  check_buffers(j);
+  check_operations(j, j.operations);
+  check_outputs(j);
+}
+
+}  // namespace heddle::testbench

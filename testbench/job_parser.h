@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "testbench/job.h"
+
+namespace heddle::testbench {
+
+/// Reads a job file; paths in it are relative to it. Throws input_error with FILE:LINE:COL. Call validate() after.
+job load_job(const std::string& file_name);
+/// The same from a text; `file_name` is for messages and relative paths.
+job parse_job(const std::string& text, const std::string& file_name);
+
+}  // namespace heddle::testbench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle::testbench {
+
+/// Whole numbers, decimal or 0x hexadecimal, nothing before or after. False: not one, or out of range.
+bool parse_unsigned(const std::string& text, std::uint64_t& value);
+bool parse_signed(const std::string& text, std::int64_t& value);
+/// Decimal or hexadecimal floating point, inf and nan, correctly rounded.
+bool parse_float(const std::string& text, float& value);
+bool parse_float(const std::string& text, double& value);
+
+std::vector<std::string> split(const std::string& text, char separator);
+std::string join(const std::vector<std::string>& parts, const std::string& separator);
+
+/// The name among `known` that is closest to `text` as ", did you mean 'x'?", or nothing where none is close.
+std::string suggestion(const std::string& text, const std::vector<std::string>& known);
+
+/// Size of a regular file that can be read; throws input_error with `who` (whose file it is) in front.
+std::uint64_t readable_size(const std::string& path, const std::string& who);
+/// A whole file; throws input_error like readable_size.
+std::string read_file(const std::string& path, const std::string& who);
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::uint64_t number);
+
+}  // namespace heddle::testbench
