@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/decoded_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "config/error.h"
+
+namespace heddle {
+
+namespace {
+
+struct class_timing {
+  double lanes;
+  unsigned latency;
+};
+
+class_timing timing_of(isa::op_class c, const gpu_config& g) {
+  using k = isa::op_class;
+  switch (c) {
+    case k::fp32_add: return {g.fp32.lanes, g.fp32.latency_cycles};
+    case k::fp32_minmax: return {g.fp32.minmax_lanes, g.fp32.minmax_latency_cycles};
+    case k::fp32_compare: return {g.fp32.compare_lanes, g.fp32.compare_latency_cycles};
+    case k::int_add:
+    case k::vote: return {g.integer.lanes, g.integer.latency_cycles};
+    case k::int_shift: return {g.integer.shift_lanes, g.integer.shift_latency_cycles};
+    case k::int_multiply: return {g.integer.multiply_lanes, g.integer.multiply_latency_cycles};
+    case k::int_minmax: return {g.integer.minmax_lanes, g.integer.minmax_latency_cycles};
+    case k::int_compare: return {g.integer.compare_lanes, g.integer.compare_latency_cycles};
+    case k::special_register: return {g.integer.special_register_lanes, g.integer.special_register_latency_cycles};
+    case k::fp64_add: return {g.fp64.lanes, g.fp64.latency_cycles};
+    case k::fp64_compare: return {g.fp64.compare_lanes, g.fp64.compare_latency_cycles};
+    case k::half_add: return {g.half.lanes, g.half.latency_cycles};
+    case k::half_compare: return {g.half.compare_lanes, g.half.compare_latency_cycles};
+    case k::sfu: return {g.sfu.lanes, g.sfu.latency_cycles};
+    case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
+    case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
+    case k::load_store: return {g.ldst.lanes, 0};
+    case k::shuffle: return {32, g.ldst.shuffle_latency_cycles};
+    case k::branch: return {32, g.branch.latency_cycles};
+    case k::tensor:
+    case k::count: break;
+  }
+  return {0, 1};
+}
+
+issue_kind kind_of(isa::opcode op) {
+  using o = isa::opcode;
+  switch (op) {
+    case o::ld:
+    case o::st:
+    case o::ldc:
+    case o::atom:
+    case o::red: return issue_kind::memory;
+    case o::bra: return issue_kind::branch;
+    case o::exit: return issue_kind::exit;
+    case o::bar: return issue_kind::barrier;
+    case o::membar: return issue_kind::fence;
+    case o::nanosleep: return issue_kind::sleep;
+    case o::trap: return issue_kind::trap;
+    default: return issue_kind::arithmetic;
+  }
+}
+
+void add_dependence(decoded_instruction& d, unsigned reg) {
+  if (reg == isa::rz) return;
+  for (unsigned i = 0; i < d.depends_count; ++i)
+    if (d.depends[i] == reg) return;
+  invariant(d.depends_count < sizeof d.depends, "an instruction names more registers than the scoreboard has ports");
+  d.depends[d.depends_count++] = static_cast<std::uint8_t>(reg);
+}
+
+void collect_dependences(decoded_instruction& d) {
+  const isa::instruction& i = *d.instruction;
+  for (const isa::operand& o : i.src) {
+    if (o.is_reg() && o.reg != isa::rz)
+      for (unsigned k = 0; k < o.count; ++k) add_dependence(d, o.reg + k);
+    if (o.kind == isa::operand_kind::constant && !d.has_constant) {
+      d.has_constant = true;
+      d.constant_bank = o.bank;
+      d.constant_offset = static_cast<std::uint32_t>(o.value);
+    }
+  }
+  if (i.dst != isa::rz)
+    for (unsigned k = 0; k < i.dst_count; ++k) add_dependence(d, i.dst + k);
+  auto use = [&](std::uint8_t p) {
+    if (p != isa::pt) d.predicates |= static_cast<std::uint8_t>(1u << p);
+  };
+  use(i.guard.reg);
+  for (const auto& p : i.psrc) use(p.reg);
+  for (const auto p : i.pdst) {
+    use(p);
+    if (p != isa::pt) d.written_predicates |= static_cast<std::uint8_t>(1u << p);
+  }
+}
+
+// One operand per bank and cycle (a bank of 8 bytes reads two): added cycles when sources meet in a bank.
+unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p) {
+  unsigned reads[16] = {};
+  unsigned seen[16];
+  unsigned n = 0;
+  const unsigned banks = std::min(p.register_banks, 16u);
+  for (const isa::operand& o : i.src) {
+    if (!o.is_reg() || o.reg == isa::rz) continue;
+    for (unsigned k = 0; k < o.count && n < 16; ++k) {
+      const unsigned r = o.reg + k;
+      if (std::find(seen, seen + n, r) != seen + n) continue;
+      seen[n++] = r;
+      ++reads[r % banks];
+    }
+  }
+  const unsigned per_cycle = std::max(1u, p.register_bank_bytes / 4);
+  unsigned worst = 1;
+  for (unsigned b = 0; b < banks; ++b) worst = std::max(worst, (reads[b] + per_cycle - 1) / per_cycle);
+  return worst - 1;
+}
+
+}  // namespace
+
+std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
+                                              std::uint64_t code_address) {
+  auto result = std::make_shared<decoded_program>();
+  result->program = program;
+  result->code_address = code_address;
+  result->code.reserve(program->code.size());
+  for (const isa::instruction& i : program->code) {
+    decoded_instruction d;
+    d.instruction = &i;
+    d.execute = simt::select(i);
+    d.kind = kind_of(i.op);
+    d.timing = isa::info(i.op).timing;
+    d.unit = isa::unit_of(d.timing);
+    const class_timing t = timing_of(d.timing, config);
+    if (t.lanes <= 0)
+      throw input_error(program->file, i.line, i.column,
+                        std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
+                            " (compute capability " + config.gpu.compute_capability + ")");
+    d.initiation_cycles = static_cast<std::uint16_t>(std::max(1.0, std::round(isa::warp_size / t.lanes)));
+    d.latency_cycles = static_cast<std::uint16_t>(t.latency);
+    d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::sfu;
+    collect_dependences(d);
+    if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
+    result->code.push_back(d);
+  }
+  return result;
+}
+
+}  // namespace heddle

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/parameters.h"
+#include "isa/program.h"
+#include "simt/execute.h"
+
+namespace heddle {
+
+/// What the issue stage does with an instruction.
+enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap };
+
+/// One instruction as the issue stage sees it: all that is the same each time is worked out once, when the kernel is
+/// launched.
+struct decoded_instruction {
+  const isa::instruction* instruction = nullptr;
+  simt::execute_function execute = nullptr;
+  issue_kind kind = issue_kind::arithmetic;
+  isa::unit unit = isa::unit::integer;
+  isa::op_class timing = isa::op_class::int_add;
+  bool partner = false;                 // memory class or quarter rate: may be the second kind of a Maxwell pair
+  bool has_constant = false;            // reads a constant-bank operand at (constant_bank, constant_offset)
+  std::uint8_t constant_bank = 0;
+  std::uint32_t constant_offset = 0;
+  std::uint16_t initiation_cycles = 1;  // cycles the unit's input is held, 32 / lanes
+  std::uint16_t latency_cycles = 1;     // issue to dependent issue, without bank conflicts; 0: variable
+  std::uint8_t bank_conflicts = 0;      // added operand-read cycles, from the register numbers
+  std::uint8_t predicates = 0;          // predicates read or written, bit per register
+  std::uint8_t written_predicates = 0;
+  std::uint8_t depends_count = 0;       // registers read or written, each once
+  std::uint8_t depends[31] = {};
+};
+
+/// A machine program with its timing on one GPU. Immutable, shared by all SMs.
+struct decoded_program {
+  std::shared_ptr<const isa::program> program;
+  std::vector<decoded_instruction> code;
+  std::uint64_t code_address = 0;       // where the code lies for the instruction cache, bytes
+};
+
+/// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
+std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
+                                              std::uint64_t code_address);
+
+/// A launch as the SMs see it: its context plus the decoded program.
+struct resident_launch : simt::launch_context {
+  std::shared_ptr<const decoded_program> decoded;
+};
+
+}  // namespace heddle

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "isa/opcode.h"
+
+namespace heddle {
+
+/// The state of an active warp in a cycle, as CONTRACT's `warp_cycles` names them.
+enum class warp_cycle : std::uint8_t {
+  selected, not_selected, inst_fetch, exec_dependency, memory_dependency, memory_throttle, pipe_busy, sync,
+  constant_memory_dependency, texture, sleeping, other, count
+};
+
+/// The same cycle in the finer terms of newer profilers (`warp_states`).
+enum class warp_stall : std::uint8_t {
+  selected, not_selected, wait, short_scoreboard, long_scoreboard, math_pipe_throttle, mio_throttle, lg_throttle,
+  tex_throttle, barrier, membar, branch_resolving, no_instruction, imc_miss, dispatch_stall, drain, sleeping, misc, count
+};
+
+const char* name_of(warp_cycle s);
+const char* name_of(warp_stall s);
+
+/// What one sub-partition counts for one launch. All are sums of events or of warp-cycles.
+struct issue_counters {
+  std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> warp_cycles{};
+  std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> warp_stalls{};
+  std::uint64_t active_warp_cycles = 0;    // warp-cycles between placement and release
+  std::uint64_t warps = 0;                 // warps placed
+  std::uint64_t inst_executed = 0;         // warp instructions, replays excluded
+  std::uint64_t inst_issued1 = 0;          // cycles in which one instruction was issued
+  std::uint64_t inst_issued2 = 0;          // cycles in which two were issued
+  std::uint64_t thread_inst = 0;           // active threads summed over instructions
+  std::uint64_t nonpred_thread_inst = 0;   // those not predicated off
+  std::uint64_t branches = 0;
+  std::uint64_t divergent_branches = 0;
+  std::uint64_t bank_conflict_cycles = 0;  // added register-read cycles
+  std::array<std::uint64_t, static_cast<std::size_t>(isa::unit::count)> unit_inst{};
+};
+
+}  // namespace heddle

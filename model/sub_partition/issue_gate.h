@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+/// The input of one execution unit as the scheduler sees it: open, or closed for a reason. It sums up closed cycles by
+/// reason, so that a warp that waited from cycle a to b finds out why by subtraction and nobody counts cycle by cycle.
+class issue_gate {
+ public:
+  struct closed_cycles {
+    std::uint64_t busy = 0;       // the unit's input is held (initiation interval), or its queue has no room
+    std::uint64_t throttled = 0;  // no room because the memory system holds the load/store unit up
+  };
+
+  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }
+  /// First cycle in which the gate can be open; `never` while it is blocked.
+  cycle_t opens_at() const { return blocked_ ? never : free_at_; }
+
+  /// An instruction went in at `cycle` and holds the input for `initiation` cycles, this one included.
+  void take(cycle_t cycle, unsigned initiation) {
+    advance(cycle + 1);
+    free_at_ = cycle + initiation;
+  }
+  /// The queue behind the input is full (from `cycle` on) or has room again.
+  void set_blocked(bool blocked, cycle_t cycle) {
+    advance(cycle);
+    blocked_ = blocked;
+  }
+  void set_throttled(bool throttled, cycle_t cycle) {
+    advance(cycle);
+    throttled_ = throttled;
+  }
+  bool throttled() const { return throttled_; }
+
+  /// Closed cycles in [0, cycle).
+  closed_cycles until(cycle_t cycle) {
+    advance(cycle);
+    return closed_;
+  }
+
+ private:
+  void advance(cycle_t cycle) {
+    if (cycle <= last_) return;
+    if (blocked_ && throttled_)
+      closed_.throttled += cycle - last_;
+    else if (blocked_)
+      closed_.busy += cycle - last_;
+    else if (free_at_ > last_)
+      closed_.busy += std::min(free_at_, cycle) - last_;
+    last_ = cycle;
+  }
+
+  cycle_t free_at_ = 0;
+  cycle_t last_ = 0;
+  bool blocked_ = false;
+  bool throttled_ = false;
+  closed_cycles closed_;
+};
+
+}  // namespace heddle

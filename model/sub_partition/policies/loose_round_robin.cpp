@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/policies/loose_round_robin.h"
+
+namespace heddle {
+
+unsigned loose_round_robin::select(std::uint64_t eligible, std::uint64_t) {
+  const std::uint64_t after = last_ == 63 ? 0 : eligible & (~std::uint64_t{0} << (last_ + 1));
+  last_ = static_cast<unsigned>(__builtin_ctzll(after ? after : eligible));
+  return last_;
+}
+
+}  // namespace heddle

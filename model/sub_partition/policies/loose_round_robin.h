@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sub_partition/scheduling_policy.h"
+
+namespace heddle {
+
+/// `lrr`: scans from the slot after the last issued one and takes the first eligible warp.
+class loose_round_robin : public scheduling_policy {
+ public:
+  unsigned select(std::uint64_t eligible, std::uint64_t cycle) override;
+
+ private:
+  unsigned last_ = 63;
+};
+
+}  // namespace heddle

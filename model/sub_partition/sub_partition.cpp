@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/sub_partition.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+
+namespace heddle {
+
+namespace {
+constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch"};
+}
+
+sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                             unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
+    : sc_module(name),
+      lsu_socket("lsu_socket"),
+      dispatch_socket("dispatch_socket", static_cast<std::size_t>(isa::unit::count)),
+      scheduler("warp_scheduler", config.sub_partition, config.sm.max_warps / config.sm.sub_partitions),
+      fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
+      scoreboard("scoreboard", config.sm.max_warps / config.sm.sub_partitions),
+      register_file("register_file", config.sm.max_warps / config.sm.sub_partitions,
+                    config.sm.registers / isa::warp_size / config.sm.sub_partitions),
+      immediate_constants("immediate_constants", config.constant_cache),
+      units("unit"),
+      config_(config),
+      pairing_(config.sub_partition.issue_width < 2            ? pairing::none
+               : config.sub_partition.dual_issue == "none"    ? pairing::none
+               : config.sub_partition.dual_issue == "maxwell" ? pairing::maxwell
+                                                              : pairing::any),
+      sm_id_(sm_id),
+      index_(index),
+      supervisor_(supervisor),
+      clock_(clock, *this),
+      slots_(config.sm.max_warps / config.sm.sub_partitions),
+      credits_(config.ldst.queue_entries) {
+  units.init(static_cast<std::size_t>(isa::unit::count),
+             [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
+  for (std::size_t u = 0; u < units.size(); ++u) dispatch_socket[u].bind(units[u].dispatch_socket);
+  lsu_socket.bind(*this);
+}
+
+sub_partition::~sub_partition() = default;
+
+void sub_partition::place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
+                               unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  invariant(w.phase == warp_phase::empty, "a warp was placed in a slot that is taken");
+  w.launch = &launch;
+  w.program = launch.decoded.get();
+  w.counters = &counters[launch.launch_id];
+  ++w.counters->warps;
+  w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
+  w.state.predicates.fill(0);
+  w.state.predicates[isa::pt] = simt::all_lanes;
+  w.state.pc = 0;
+  const unsigned threads = std::min(launch.threads_per_block() - warp_in_block * isa::warp_size, isa::warp_size);
+  w.state.active = w.state.live = threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
+  w.state.stack.clear();
+  w.state.reconverge = isa::no_target;
+  w.state.block = &block;
+  w.state.warp_in_block = warp_in_block;
+  w.state.slot = slot * config_.sm.sub_partitions + index_;
+  w.loads = w.stores = 0;
+  w.placed_at = cycle;
+  scoreboard.clear(slot);
+  fetch.clear(slot);
+  scheduler.policy().placed(slot, cycle);
+  active_ |= std::uint64_t{1} << slot;
+  settle(slot, cycle, fetch.redirect(slot, w.program->code_address, 0, cycle), false);
+  schedule(cycle);
+}
+
+// From `from` on the warp waits for its next instruction: works out until when, if that is known.
+void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) {
+  warp_slot& w = slots_[slot];
+  w.next = &w.program->code[w.state.pc];
+  w.mark = from;
+  w.fetch_at = std::max(from, fetch_at);
+  w.redirected = redirected;
+  w.constant_at = w.fetch_at;
+  if (w.next->has_constant)
+    w.constant_at = immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  reconsider(slot, from);
+}
+
+// The warp's operands may have changed their state: ready now, at a known time, or still open.
+void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const auto operands = scoreboard.probe(slot, *w.next);
+  w.waits_for = operands.kind;
+  if (operands.cycle == never) return;
+  const cycle_t at = std::max(operands.cycle, w.constant_at);
+  if (at <= cycle)
+    make_ready(slot, cycle);
+  else
+    set_timer(slot, at);
+}
+
+void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  account(slot, cycle);
+  w.phase = warp_phase::ready;
+  w.timer = never;
+  scheduler.add_ready(slot, w.next->unit, cycle);
+}
+
+void sub_partition::set_timer(unsigned slot, cycle_t cycle) {
+  slots_[slot].timer = cycle;
+  if (cycle - clock_.cycle() < wheel_.size()) {
+    wheel_[cycle % wheel_.size()] |= std::uint64_t{1} << slot;
+    wheel_occupied_ |= std::uint64_t{1} << (cycle % wheel_.size());
+  } else {
+    far_timers_ |= std::uint64_t{1} << slot;
+  }
+}
+
+void sub_partition::run_timers(cycle_t cycle) {
+  const unsigned bucket = cycle % wheel_.size();
+  std::uint64_t due = wheel_[bucket];
+  wheel_[bucket] = 0;
+  wheel_occupied_ &= ~(std::uint64_t{1} << bucket);
+  for (std::uint64_t f = far_timers_; f; f &= f - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(f));
+    if (slots_[slot].timer > cycle) continue;
+    due |= std::uint64_t{1} << slot;
+    far_timers_ &= ~(std::uint64_t{1} << slot);
+  }
+  for (; due; due &= due - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(due));
+    if (slots_[slot].timer == cycle) on_timer(slot, cycle);
+  }
+}
+
+void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  switch (w.phase) {
+    case warp_phase::waiting: make_ready(slot, cycle); break;
+    case warp_phase::at_barrier:
+    case warp_phase::at_fence:
+    case warp_phase::sleeping:
+      account(slot, cycle);
+      settle(slot, cycle, fetch.next(slot, w.program->code_address, w.state.pc, cycle), false);
+      break;
+    default: throw internal_error(std::string(this->name()) + ": a timer of a warp that waits for nothing");
+  }
+}
+
+cycle_t sub_partition::next_timer(cycle_t cycle) const {
+  cycle_t best = never;
+  if (wheel_occupied_) {
+    // Buckets hold cycles cycle + 1 .. cycle + 63: rotate so that bit 0 is the next cycle.
+    const unsigned start = (cycle + 1) % wheel_.size();
+    const std::uint64_t rotated = start == 0 ? wheel_occupied_ : wheel_occupied_ >> start | wheel_occupied_ << (64 - start);
+    best = cycle + 1 + static_cast<unsigned>(__builtin_ctzll(rotated));
+  }
+  for (std::uint64_t f = far_timers_; f; f &= f - 1)
+    best = std::min(best, slots_[static_cast<unsigned>(__builtin_ctzll(f))].timer);
+  return best;
+}
+
+void sub_partition::schedule(cycle_t cycle) {
+  const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(cycle + 1));
+  if (at != never) clock_.wake_at(at);
+}
+
+void sub_partition::on_cycle(cycle_t cycle) {
+  if (halted_) return;
+  run_timers(cycle);
+  issued_ = 0;
+  const std::uint64_t eligible = scheduler.eligible(cycle);
+  if (eligible != 0) issue_from(scheduler.select(eligible, cycle), cycle);
+  if (halted_) return;
+  schedule(cycle);
+  // A waveform shows an issue for one cycle: whoever looks pays for the cycle that takes it back.
+  if (traced_ && issued_ != 0) clock_.wake_at(cycle + 1);
+}
+
+void sub_partition::resume_from_barrier(unsigned slot, cycle_t cycle) {
+  invariant(slots_[slot].phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");
+  set_timer(slot, cycle);
+  clock_.wake_at(cycle);
+}
+
+void sub_partition::finish(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  account(slot, cycle);
+  w.counters->active_warp_cycles += cycle - w.placed_at;
+  w.phase = warp_phase::empty;
+  active_ &= ~(std::uint64_t{1} << slot);
+  register_file.release(slot);
+  supervisor_.warp_finished(w.state.slot, cycle);
+}
+
+// Adds the cycles from w.mark to `until` to the states that held in them.
+void sub_partition::account(unsigned slot, cycle_t until) {
+  warp_slot& w = slots_[slot];
+  if (until <= w.mark) return;
+  cycle_t c = w.mark;
+  w.mark = until;
+  switch (w.phase) {
+    case warp_phase::waiting: {
+      const cycle_t fetched = std::clamp(w.fetch_at, c, until);
+      add(w, warp_cycle::inst_fetch, w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction, fetched - c);
+      const cycle_t constant = std::clamp(w.constant_at, fetched, until);
+      add(w, warp_cycle::constant_memory_dependency, warp_stall::imc_miss, constant - fetched);
+      constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
+      add(w, warp_cycle::exec_dependency, stall[static_cast<unsigned>(w.waits_for)], until - constant);
+      break;
+    }
+    case warp_phase::at_barrier: add(w, warp_cycle::sync, warp_stall::barrier, until - c); break;
+    case warp_phase::at_fence: add(w, warp_cycle::other, warp_stall::membar, until - c); break;
+    case warp_phase::sleeping: add(w, warp_cycle::sleeping, warp_stall::sleeping, until - c); break;
+    case warp_phase::exited: add(w, warp_cycle::other, warp_stall::drain, until - c); break;
+    case warp_phase::ready:
+    case warp_phase::empty: break;
+  }
+}
+
+// A ready warp issues in (or is looked at before) cycle `until`: why it did not issue since it became ready.
+void sub_partition::account_ready(unsigned slot, cycle_t until) {
+  warp_slot& w = slots_[slot];
+  const isa::unit u = w.next->unit;
+  const auto wait = scheduler.remove_ready(slot, u, until);
+  if (wait.throttled != 0) add(w, warp_cycle::memory_throttle, warp_stall::lg_throttle, wait.throttled);
+  if (wait.busy != 0) {
+    if (u == isa::unit::ldst)
+      add(w, warp_cycle::memory_dependency,
+          w.next->instruction->mem_space == isa::space::global ? warp_stall::lg_throttle : warp_stall::mio_throttle, wait.busy);
+    else
+      add(w, warp_cycle::pipe_busy, warp_stall::math_pipe_throttle, wait.busy);
+  }
+  const cycle_t total = until > wait.ready_since ? until - wait.ready_since : 0;
+  add(w, warp_cycle::not_selected, warp_stall::not_selected, total - wait.busy - wait.throttled);
+  w.mark = until;
+}
+
+void sub_partition::settle_accounts(cycle_t cycle) {
+  for (std::uint64_t a = active_; a; a &= a - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(a));
+    warp_slot& w = slots_[slot];
+    if (w.phase == warp_phase::ready) {
+      account_ready(slot, std::max(cycle, w.mark));
+      scheduler.add_ready(slot, w.next->unit, std::max(cycle, w.mark));
+    } else {
+      account(slot, cycle);
+    }
+    w.counters->active_warp_cycles += std::max(cycle, w.mark) - w.placed_at;
+    w.placed_at = std::max(cycle, w.mark);
+  }
+}
+
+void sub_partition::check_invariants() const {
+  invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
+  for (std::size_t launch = 0; launch < counters.size(); ++launch) {
+    const issue_counters& c = counters.at(launch);
+    std::uint64_t cycles = 0, stalls = 0;
+    for (const auto v : c.warp_cycles) cycles += v;
+    for (const auto v : c.warp_stalls) stalls += v;
+    invariant(cycles == c.active_warp_cycles, "warp-cycle states do not partition active warp-cycles");
+    invariant(stalls == c.active_warp_cycles, "warp stall states do not partition active warp-cycles");
+    invariant(c.inst_issued1 + 2 * c.inst_issued2 >= c.inst_executed, "fewer instructions issued than executed");
+  }
+}
+
+std::string sub_partition::position(unsigned slot) const {
+  const warp_slot& w = slots_[slot];
+  return w.launch->program->file + ":" + std::to_string(w.next->instruction->line);
+}
+
+void sub_partition::trace(sc_core::sc_trace_file* file) const {
+  traced_ = true;
+  const std::string base(name());
+  sc_core::sc_trace(file, issued_, base + ".issued");
+  sc_core::sc_trace(file, issued_warp_, base + ".issued_warp");
+  sc_core::sc_trace(file, issued_pc_, base + ".issued_pc");
+  sc_core::sc_trace(file, issued_unit_, base + ".issued_unit");
+  sc_core::sc_trace(file, issued_mask_, base + ".issued_mask");
+  sc_core::sc_trace(file, active_, base + ".active");
+  sc_core::sc_trace(file, credits_, base + ".lsu_credits");
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    const std::string warp = base + ".warp" + std::to_string(s);
+    sc_core::sc_trace(file, reinterpret_cast<const unsigned char&>(slots_[s].phase), warp + "_phase");
+    sc_core::sc_trace(file, slots_[s].state.pc, warp + "_pc");
+    sc_core::sc_trace(file, slots_[s].state.active, warp + "_active_lanes");
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Models: one sub-partition of an SM: fetch, warp scheduler, scoreboard, register file and execution units.
+// Sockets: dispatch_socket[u] (initiator) to each execution unit; lsu_socket (initiator) to the SM's load/store unit.
+// One cycle: warps whose wait is over become ready; the scheduler selects one eligible warp; it issues one instruction, or
+//   two consecutive ones; the warp's next instruction is looked at and its wait worked out.
+// Parameters: [sub_partition] and the sections of the units. Source: ARCHITECTURE section 4 "A warp instruction".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "memory/per_launch.h"
+#include "sub_partition/decoded_program.h"
+#include "sub_partition/execution_unit.h"
+#include "sub_partition/fetch.h"
+#include "sub_partition/immediate_constants.h"
+#include "sub_partition/issue_counters.h"
+#include "sub_partition/memory_operation.h"
+#include "sub_partition/register_file.h"
+#include "sub_partition/scoreboard.h"
+#include "sub_partition/warp_scheduler.h"
+#include "tlm/clock_domain.h"
+#include "tlm/lsu_protocol.h"
+
+namespace heddle {
+
+/// What a sub-partition needs from the SM around it.
+class warp_supervisor {
+ public:
+  virtual ~warp_supervisor() = default;
+  /// The warp in warp slot `warp` (warp id on the SM) has exited and nothing of it is outstanding; it is gone from `cycle` on.
+  virtual void warp_finished(unsigned warp, cycle_t cycle) = 0;
+  /// All threads of the warp have exited in `cycle` (its outstanding instructions may still be on their way).
+  virtual void warp_exited(unsigned warp, cycle_t cycle) = 0;
+  /// The warp executed BAR in `cycle`; returns false if it need not wait (arrive). Waiting warps are resumed by
+  /// sub_partition::resume_from_barrier.
+  virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
+  /// The simulated program failed; the text names kernel, PTX line, block and thread.
+  virtual void program_fault(const std::string& text) = 0;
+};
+
+/// What a warp slot holds and what it waits for.
+enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited };
+
+class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
+ public:
+  /// Warp slot s of sub-partition `index` is warp id s * sm.sub_partitions + index of the SM.
+  sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id, unsigned index,
+                instruction_cache& cache, warp_supervisor& supervisor);
+  ~sub_partition() override;
+
+  tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;
+
+  /// Places a warp of `block` in a free slot; it is active from `cycle` on.
+  void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
+                  unsigned allocated_registers, cycle_t cycle);
+  /// The barrier that the slot's warp waits at has completed; it goes on at `cycle`.
+  void resume_from_barrier(unsigned slot, cycle_t cycle);
+  simt::warp_state& warp(unsigned slot) { return slots_[slot].state; }
+  const decoded_instruction& at_barrier(unsigned slot) const { return *slots_[slot].next; }
+  warp_phase phase(unsigned slot) const { return slots_[slot].phase; }
+  unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
+  /// Where the slot's warp stands, for messages: "file.ptx:12".
+  std::string position(unsigned slot) const;
+  /// Adds what the active warps have spent up to `cycle` (exclusive) to the counters.
+  void settle_accounts(cycle_t cycle);
+
+  void on_cycle(cycle_t cycle) override;
+  tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  bool idle() const { return active_ == 0 && operations_.in_use() == 0; }
+  void check_invariants() const;
+  per_launch<issue_counters> counters;
+
+  warp_scheduler scheduler;
+  class fetch fetch;
+  class scoreboard scoreboard;
+  class register_file register_file;
+  class immediate_constants immediate_constants;
+  sc_core::sc_vector<execution_unit> units;
+
+ private:
+  struct warp_slot {
+    simt::warp_state state;
+    const resident_launch* launch = nullptr;
+    const decoded_program* program = nullptr;
+    const decoded_instruction* next = nullptr;   // instruction at state.pc
+    issue_counters* counters = nullptr;
+    warp_phase phase = warp_phase::empty;
+    producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
+    bool redirected = false;                     // the fetch in progress follows a change of direction
+    cycle_t mark = 0;                            // accounted up to here
+    cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
+    cycle_t constant_at = 0;                     // its constant operand from here on
+    cycle_t timer = never;                       // on_timer is due
+    cycle_t placed_at = 0;
+    unsigned loads = 0;                          // outstanding loads, atomics
+    unsigned stores = 0;                         // outstanding stores, reductions
+  };
+
+  // Waiting and readiness (sub_partition.cpp)
+  void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected);
+  void reconsider(unsigned slot, cycle_t cycle);
+  void make_ready(unsigned slot, cycle_t cycle);
+  void set_timer(unsigned slot, cycle_t cycle);
+  void on_timer(unsigned slot, cycle_t cycle);
+  void run_timers(cycle_t cycle);
+  cycle_t next_timer(cycle_t cycle) const;
+  void schedule(cycle_t cycle);
+  void finish(unsigned slot, cycle_t cycle);
+
+  // Accounting (sub_partition.cpp)
+  static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
+    w.counters->warp_cycles[static_cast<unsigned>(c)] += cycles;
+    w.counters->warp_stalls[static_cast<unsigned>(s)] += cycles;
+  }
+  void account(unsigned slot, cycle_t until);
+  void account_ready(unsigned slot, cycle_t until);
+
+  // Issue (sub_partition_issue.cpp)
+  void issue_from(unsigned slot, cycle_t cycle);
+  bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
+  /// Issues the slot's next instruction; returns true if the warp went on in sequence and may issue a second one.
+  bool issue_one(unsigned slot, cycle_t cycle);
+  void dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);
+  void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what);
+
+  // Memory instructions (sub_partition_memory.cpp)
+  void issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  bool resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask);
+  std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
+  void split(partition_transaction& first);
+  void send(partition_transaction& t);
+  void update_gate(cycle_t cycle);
+  void complete(partition_transaction& t, cycle_t cycle);
+
+  enum class pairing : std::uint8_t { none, any, maxwell };
+
+  const gpu_config config_;
+  const pairing pairing_;                      // none also when the issue width is 1
+  unsigned sm_id_;
+  unsigned index_;
+  warp_supervisor& supervisor_;
+  clock_port clock_;
+  std::vector<warp_slot> slots_;
+  std::uint64_t active_ = 0;                   // slots that hold a warp
+  // Timers: a wheel of 64 cycles, each a mask of slots; further ones in a mask.
+  std::array<std::uint64_t, 64> wheel_{};
+  std::uint64_t wheel_occupied_ = 0;
+  std::uint64_t far_timers_ = 0;
+
+  memory_operation_pool operations_;
+  std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
+  unsigned credits_;
+  issue_transaction packet_;
+
+  // As of the last issue, for observers.
+  mutable bool traced_ = false;
+  unsigned issued_ = 0;                        // instructions issued in the last active cycle
+  unsigned issued_warp_ = 0;
+  std::uint32_t issued_pc_ = 0;
+  std::uint8_t issued_unit_ = 0;
+  simt::lane_mask issued_mask_ = 0;
+  bool halted_ = false;
+};
+
+}  // namespace heddle

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// The issue stage of a sub-partition: selection to dispatch, dual issue, control flow.
+#include <algorithm>
+
+#include "config/error.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+namespace {
+void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
+}  // namespace
+
+void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  account_ready(slot, cycle);
+  add(w, warp_cycle::selected, warp_stall::selected, 1);
+  w.mark = cycle + 1;
+  const decoded_instruction& first = *w.next;
+  issued_warp_ = w.state.slot;
+  issued_pc_ = w.state.pc;
+  issued_unit_ = static_cast<std::uint8_t>(first.unit);
+  issued_mask_ = w.state.active;
+  issued_ = 1;
+  issue_counters& c = *w.counters;
+  bool in_sequence = issue_one(slot, cycle);
+  if (in_sequence && pairing_ != pairing::none && pairs(first, slot, cycle)) {
+    ++c.inst_issued2;
+    issued_ = 2;
+    in_sequence = issue_one(slot, cycle);
+  } else {
+    ++c.inst_issued1;
+  }
+  if (in_sequence) settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+}
+
+// May the instruction now at the slot's pc issue together with `first`, which was issued in this cycle?
+bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& second = w.program->code[w.state.pc];
+  if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
+  if (first.unit == second.unit) return false;
+  if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
+  if (!scheduler.gate(second.unit).open(cycle)) return false;
+  if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
+  if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
+    return false;
+  const auto operands = scoreboard.probe(slot, second);
+  if (operands.cycle == never || operands.cycle > cycle) return false;
+  w.next = &second;
+  return true;
+}
+
+bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
+  issue_counters& c = *w.counters;
+  ++c.inst_executed;
+  c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
+  c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
+  ++c.unit_inst[static_cast<unsigned>(d.unit)];
+  switch (d.kind) {
+    case issue_kind::arithmetic:
+      dispatch(slot, d, mask, cycle);
+      scoreboard.set_ready(slot, *d.instruction, cycle + d.latency_cycles + d.bank_conflicts);
+      c.bank_conflict_cycles += d.bank_conflicts;
+      simt::advance(w.state);
+      return true;
+    case issue_kind::memory:
+      issue_memory(slot, mask, cycle);
+      simt::advance(w.state);
+      return !halted_;
+    case issue_kind::branch: issue_branch(slot, mask, cycle); return false;
+    case issue_kind::exit: issue_exit(slot, mask, cycle); return false;
+    case issue_kind::barrier: issue_barrier(slot, mask, cycle); return false;
+    case issue_kind::fence:
+      dispatch(slot, d, 0, cycle);
+      simt::advance(w.state);
+      w.next = &w.program->code[w.state.pc];
+      w.timer = never;
+      w.phase = warp_phase::at_fence;
+      if (w.loads + w.stores == 0) set_timer(slot, cycle + d.latency_cycles);
+      return false;
+    case issue_kind::sleep: {
+      dispatch(slot, d, 0, cycle);
+      const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
+      simt::advance(w.state);
+      w.next = &w.program->code[w.state.pc];
+      w.phase = warp_phase::sleeping;
+      set_timer(slot, cycle + 1 + static_cast<cycle_t>(cycles));
+      return false;
+    }
+    case issue_kind::trap:
+      if (mask != 0) fault(slot, d, static_cast<unsigned>(__builtin_ctz(mask)), "trap");
+      simt::advance(w.state);
+      return !halted_;
+  }
+  return false;
+}
+
+// Sends the instruction to its unit, which executes it on the lanes of `mask`.
+void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const unsigned u = static_cast<unsigned>(d.unit);
+  if (d.timing == isa::op_class::special_register) {
+    w.state.cycle = cycle;
+    w.state.clock_low = static_cast<std::uint32_t>(cycle);
+    w.state.time_ns = static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / config_.gpu.core_clock_mhz);
+  }
+  packet_.instruction = d.instruction;
+  packet_.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_nothing;
+  packet_.warp = &w.state;
+  packet_.mask = mask;
+  packet_.cycle = cycle;
+  packet_.initiation_cycles = d.initiation_cycles;
+  packet_.latency_cycles = d.latency_cycles;
+  sc_core::sc_time delay;
+  dispatch_socket[u]->b_transport(packet_, delay);
+  scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+}
+
+void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  dispatch(slot, d, 0, cycle);
+  const std::uint32_t fall_through = w.state.pc + 1;
+  const bool diverged = simt::branch(*d.instruction, w.state, mask);
+  ++w.counters->branches;
+  w.counters->divergent_branches += diverged;
+  // Where the next instruction comes from is known when the branch is resolved; the straight line is already buffered.
+  const cycle_t resolved = cycle + d.latency_cycles;
+  const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, resolved)
+                                                : fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);
+  settle(slot, cycle + 1, at, true);
+}
+
+void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  dispatch(slot, d, 0, cycle);
+  const std::uint32_t fall_through = w.state.pc + 1;
+  if (mask == 0)
+    simt::advance(w.state);
+  else
+    simt::exit_lanes(w.state, mask);
+  if (w.state.live != 0) {
+    const cycle_t resolved = cycle + d.latency_cycles;
+    const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1)
+                                                  : fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);
+    settle(slot, cycle + 1, at, true);
+    return;
+  }
+  w.phase = warp_phase::exited;
+  supervisor_.warp_exited(w.state.slot, cycle);
+  if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
+}
+
+void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  dispatch(slot, d, 0, cycle);
+  if (mask == 0) {
+    simt::advance(w.state);
+    settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+    return;
+  }
+  w.timer = never;
+  w.phase = warp_phase::at_barrier;
+  // The barrier unit writes the result of a reducing barrier through the instruction, so pc moves on afterwards.
+  const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
+  if (halted_) return;
+  simt::advance(w.state);
+  if (!waits) settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+}
+
+void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what) {
+  const warp_slot& w = slots_[slot];
+  const simt::launch_context& l = *w.launch;
+  const std::uint32_t t = w.state.thread(lane);
+  const auto& b = w.state.block->index;
+  const auto triple = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
+  };
+  halted_ = true;
+  supervisor_.program_fault(l.program->file + ":" + std::to_string(d.instruction->line) + ":" +
+                            std::to_string(d.instruction->column) + ": " + what + " in kernel '" + l.program->kernel +
+                            "', block " + triple(b.x, b.y, b.z) + ", thread " +
+                            triple(t % l.block.x, t / l.block.x % l.block.y, t / (l.block.x * l.block.y)));
+}
+
+}  // namespace heddle

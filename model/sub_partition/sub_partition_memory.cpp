@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Memory instructions of a sub-partition: address resolution, the way to the load/store unit and back.
+#include <algorithm>
+#include <cstring>
+
+#include "config/error.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+namespace {
+
+lsu_kind kind_of(const isa::instruction& i) {
+  switch (i.op) {
+    case isa::opcode::st: return lsu_kind::store;
+    case isa::opcode::atom: return lsu_kind::atomic;
+    case isa::opcode::red: return lsu_kind::reduction;
+    case isa::opcode::ldc: return lsu_kind::constant_load;
+    default: return lsu_kind::load;
+  }
+}
+
+bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
+
+}  // namespace
+
+// Local memory is interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
+std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const {
+  const std::uint64_t per_thread = (w.launch->program->local_bytes + 3) / 4 * 4;
+  const std::uint64_t warp = std::uint64_t{sm_id_} * config_.sm.max_warps + w.state.slot;
+  return w.launch->local_base + warp * per_thread * isa::warp_size + offset / 4 * (4 * isa::warp_size) + lane * 4 + offset % 4;
+}
+
+// Turns the lanes' addresses into shared-memory offsets and global addresses. False: a lane's address is in no memory.
+bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *t.operation->instruction;
+  const isa::instruction& i = *d.instruction;
+  t.shared_mask = t.global_mask = 0;
+  t.local = false;
+  switch (i.mem_space) {
+    case isa::space::shared: t.shared_mask = mask; return true;
+    case isa::space::global: t.global_mask = mask; return true;
+    case isa::space::constant: return true;
+    default: break;
+  }
+  const std::uint64_t local_bytes = w.launch->program->local_bytes;
+  simt::lane_mask local = i.mem_space == isa::space::local ? mask : 0;
+  for (simt::lane_mask m = mask & ~local; m; m &= m - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+    const simt::lane_mask bit = 1u << lane;
+    std::uint64_t& a = t.addresses[lane];
+    if (a >= isa::shared_window_base && a < isa::shared_window_base + isa::window_bytes) {
+      a -= isa::shared_window_base;
+      t.shared_mask |= bit;
+    } else if (a >= isa::local_window_base && a < isa::local_window_base + isa::window_bytes) {
+      a -= isa::local_window_base;
+      local |= bit;
+    } else {
+      t.global_mask |= bit;
+    }
+  }
+  for (simt::lane_mask m = local; m; m &= m - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+    std::uint64_t& a = t.addresses[lane];
+    if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
+      char text[96];
+      std::snprintf(text, sizeof text, a % t.bytes_per_lane != 0 ? "misaligned local address 0x%llx (%u bytes)" : "local address 0x%llx (%u bytes) beyond the thread's local memory",
+                    static_cast<unsigned long long>(a), t.bytes_per_lane);
+      fault(slot, d, lane, text);
+      return false;
+    }
+    a = local_address(w, a, lane);
+  }
+  t.local = local != 0;
+  t.operation->local_mask = local;
+  t.global_mask |= local;
+  return true;
+}
+
+void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  const isa::instruction& i = *d.instruction;
+  dispatch(slot, d, 0, cycle);
+  if (mask == 0) {
+    scoreboard.set_ready(slot, i, cycle + 1);
+    return;
+  }
+  partition_transaction& t = operations_.transaction();
+  t.instruction = &i;
+  t.launch = w.launch;
+  t.kind = kind_of(i);
+  t.partition = index_;
+  t.warp = w.state.slot;
+  t.bytes_per_lane = simt::access_bytes(i);
+  t.issue_cycle = cycle;
+  const simt::dim3& b = w.state.block->index;
+  t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
+  t.warp_in_block = w.state.warp_in_block;
+  simt::lane_addresses(i, w.state, mask, t.addresses);
+  if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
+  memory_operation& o = operations_.operation();
+  o.instruction = &d;
+  o.slot = slot;
+  o.local_mask = 0;
+  t.operation = &o;
+  t.word = 0;
+  if (!resolve(slot, t, mask)) return;
+  t.read_only = i.cache == isa::cache_op::nc;
+  t.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
+  if (t.shared_mask != 0) {
+    unsigned bad_lane = 0;
+    try {
+      simt::shared_access(i, w.state, t.shared_mask, t.addresses, bad_lane);
+    } catch (const program_error& e) {
+      fault(slot, d, bad_lane, e.what());
+      return;
+    }
+  }
+  if (t.global_mask != 0 && t.kind != lsu_kind::load) simt::lane_store_data(i, w.state, t.words);
+  const bool shared_only = t.global_mask == 0;
+  scoreboard.set_pending(slot, i, shared_only ? producer::short_latency : producer::long_latency);
+  ++(is_write(t.kind) ? w.stores : w.loads);
+  o.global_mask = t.global_mask;
+  o.remaining = 1;
+  o.split = t.local && t.bytes_per_lane > 4;
+  if (o.split)
+    split(t);
+  else
+    send(t);
+  update_gate(cycle + 1);
+}
+
+// One transaction per word of the lanes' data.
+void sub_partition::split(partition_transaction& first) {
+  const unsigned words = first.bytes_per_lane / 4;
+  memory_operation& o = *first.operation;
+  o.remaining = words;
+  first.bytes_per_lane = 4;
+  partition_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
+  for (unsigned k = 1; k < words; ++k) {
+    partition_transaction& t = operations_.transaction();
+    t = first;
+    t.word = k;
+    t.shared_mask = 0;
+    // The next word of local memory lies one row of lanes further on; elsewhere, four bytes.
+    for (simt::lane_mask m = first.global_mask; m; m &= m - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+      t.addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
+    }
+    std::memcpy(t.words[0], first.words[k], sizeof t.words[0]);
+    parts[k] = &t;
+  }
+  for (unsigned k = 0; k < words; ++k) send(*parts[k]);
+}
+
+void sub_partition::send(partition_transaction& t) {
+  if (credits_ == 0 || !backlog_.empty()) {
+    backlog_.push_back(&t);
+    return;
+  }
+  --credits_;
+  lsu_phase phase = lsu_phase::request;
+  sc_core::sc_time delay;
+  lsu_socket->nb_transport_fw(t, phase, delay);
+}
+
+// The LDST unit's input is closed while the load/store unit's queue has no room for another instruction.
+void sub_partition::update_gate(cycle_t cycle) {
+  scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
+}
+
+tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
+  const cycle_t cycle = clock_.cycle();
+  switch (phase) {
+    case lsu_phase::credit:
+      ++credits_;
+      if (!backlog_.empty()) {
+        partition_transaction* next = backlog_.front();
+        backlog_.pop_front();
+        --credits_;
+        lsu_phase request = lsu_phase::request;
+        sc_core::sc_time delay;
+        lsu_socket->nb_transport_fw(*next, request, delay);
+      }
+      update_gate(cycle);
+      if (scheduler.ready() != 0) clock_.wake_at(cycle);
+      break;
+    case lsu_phase::response: complete(static_cast<partition_transaction&>(t), cycle); break;
+    case lsu_phase::fault: {
+      const auto& p = static_cast<partition_transaction&>(t);
+      fault(p.operation->slot, *p.operation->instruction, t.fault_lane, t.fault);
+      break;
+    }
+    case lsu_phase::throttle_on: scheduler.gate(isa::unit::ldst).set_throttled(true, cycle); break;
+    case lsu_phase::throttle_off: scheduler.gate(isa::unit::ldst).set_throttled(false, cycle); break;
+    case lsu_phase::request: throw internal_error(std::string(name()) + ": a request came back");
+  }
+  return tlm::TLM_ACCEPTED;
+}
+
+void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
+  memory_operation& o = *t.operation;
+  warp_slot& w = slots_[o.slot];
+  const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
+  if (o.split && returns) std::memcpy(o.words[t.word], t.words[0], sizeof t.words[0]);
+  const bool done = --o.remaining == 0;
+  const lsu_kind kind = t.kind;
+  if (done && returns && o.global_mask != 0)
+    simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words : t.words);
+  operations_.give_back(t);
+  if (!done) return;
+  const unsigned slot = o.slot;
+  const isa::instruction& i = *o.instruction->instruction;
+  operations_.give_back(o);
+  --(is_write(kind) ? w.stores : w.loads);
+  if (!is_write(kind)) scoreboard.release(slot, i, cycle);
+  switch (w.phase) {
+    case warp_phase::waiting:
+      if (w.timer == never) {
+        account(slot, cycle);
+        reconsider(slot, cycle);
+      }
+      break;
+    case warp_phase::at_fence:
+      if (w.loads + w.stores == 0) set_timer(slot, cycle + 1);
+      break;
+    case warp_phase::exited:
+      if (w.loads + w.stores == 0) finish(slot, cycle);
+      return;
+    default: return;
+  }
+  if (w.phase == warp_phase::ready)
+    clock_.wake_at(cycle);
+  else if (w.timer != never)
+    clock_.wake_at(w.timer);
+}
+
+}  // namespace heddle

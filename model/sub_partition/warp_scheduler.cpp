@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/warp_scheduler.h"
+
+namespace heddle {
+
+warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, unsigned slots)
+    : sc_module(name), since_(slots), policy_(make_scheduling_policy(parameters.scheduler, slots)) {}
+
+void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, all_ready_, base + ".ready");
+  sc_core::sc_trace(file, eligible_, base + ".eligible");
+  sc_core::sc_trace(file, selected_, base + ".selected");
+}
+
+}  // namespace heddle

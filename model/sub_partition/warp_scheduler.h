@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Models: the warp scheduler of a sub-partition: which warps are ready, which of them are eligible (their unit's input is
+//   open), and which one is selected under the policy.
+// Sockets: none; it is the heart of the sub-partition's issue stage.
+// One cycle: selects one warp among the eligible ones. Readiness is kept as bit masks by events, never by scanning.
+// Parameters: sub_partition.scheduler. Source: ARCHITECTURE section 4; the policies name their papers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "config/parameters.h"
+#include "isa/opcode.h"
+#include "sub_partition/issue_gate.h"
+#include "sub_partition/scheduling_policy.h"
+
+namespace heddle {
+
+class warp_scheduler : public sc_core::sc_module {
+ public:
+  warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, unsigned slots);
+
+  issue_gate& gate(isa::unit u) { return gates_[static_cast<unsigned>(u)]; }
+
+  /// The warp's next instruction has all it needs but the unit, from `cycle` on.
+  void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
+    ready_[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
+    all_ready_ |= std::uint64_t{1} << slot;
+    since_[slot] = {cycle, gates_[static_cast<unsigned>(u)].until(cycle)};
+  }
+  /// Takes the warp out (it issues in `cycle`, or is stopped): how long it was ready and why it did not issue.
+  struct wait {
+    cycle_t ready_since;
+    std::uint64_t busy;
+    std::uint64_t throttled;
+  };
+  wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
+    ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot);
+    all_ready_ &= ~(std::uint64_t{1} << slot);
+    const auto closed = gates_[static_cast<unsigned>(u)].until(cycle);
+    const auto& s = since_[slot];
+    return {s.cycle, closed.busy - s.closed.busy, closed.throttled - s.closed.throttled};
+  }
+
+  /// Ready warps whose unit is open in `cycle`.
+  std::uint64_t eligible(cycle_t cycle) const {
+    std::uint64_t e = 0;
+    if (all_ready_ == 0) return 0;
+    for (unsigned u = 0; u < units; ++u)
+      if (ready_[u] != 0 && gates_[u].open(cycle)) e |= ready_[u];
+    return e;
+  }
+  /// First cycle from `cycle` on in which a ready warp can be eligible; `never` if there is none.
+  cycle_t next_eligible(cycle_t cycle) const {
+    cycle_t best = never;
+    if (all_ready_ == 0) return best;
+    for (unsigned u = 0; u < units; ++u)
+      if (ready_[u] != 0) best = std::min(best, gates_[u].opens_at());
+    return best == never ? never : std::max(best, cycle);
+  }
+  unsigned select(std::uint64_t eligible, cycle_t cycle) {
+    eligible_ = eligible;
+    selected_ = policy_->select(eligible, cycle);
+    return selected_;
+  }
+  scheduling_policy& policy() { return *policy_; }
+  std::uint64_t ready() const { return all_ready_; }
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
+  struct mark {
+    cycle_t cycle = 0;
+    issue_gate::closed_cycles closed;
+  };
+  std::array<issue_gate, units> gates_;
+  std::array<std::uint64_t, units> ready_{};
+  std::uint64_t all_ready_ = 0;
+  std::uint64_t eligible_ = 0;   // as of the last selection
+  unsigned selected_ = 0;
+  std::vector<mark> since_;
+  std::unique_ptr<scheduling_policy> policy_;
+};
+
+}  // namespace heddle
