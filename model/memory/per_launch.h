@@ -2,28 +2,34 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace heddle {
 
-/// Counters by launch number: grows on demand, references stay valid, launches never seen read as T{}.
+/// One T (a struct of counters) for each launch that a unit has worked for. References stay valid.
 template <class T>
 class per_launch {
  public:
-  T& operator[](std::size_t launch) {
-    while (items_.size() <= launch) items_.emplace_back();
-    return items_[launch];
+  /// The counters of a launch, by launch_context::launch_id; made, all zero, when first asked for.
+  T& operator[](std::uint32_t launch) {
+    if (launch == last_id_ && last_ != nullptr) return *last_;
+    if (launch >= items_.size()) items_.resize(std::size_t{launch} + 1);
+    if (items_[launch] == nullptr) items_[launch] = std::make_unique<T>();
+    last_id_ = launch;
+    last_ = items_[launch].get();
+    return *last_;
   }
-  const T& at(std::size_t launch) const {
-    static const T none{};
-    return launch < items_.size() ? items_[launch] : none;
-  }
-  std::size_t size() const { return items_.size(); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
+  /// The same, or null if the unit never worked for the launch.
+  const T* find(std::uint32_t launch) const { return launch < items_.size() ? items_[launch].get() : nullptr; }
+  /// One more than the largest launch id seen: the bound of a loop over find().
+  std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
 
  private:
-  std::deque<T> items_;
+  std::vector<std::unique_ptr<T>> items_;
+  std::uint32_t last_id_ = 0;
+  T* last_ = nullptr;
 };
 
 }  // namespace heddle

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+/// The global addresses that a program may touch: disjoint intervals, kept sorted.
+class address_ranges {
+ public:
+  /// Where a caller last found an address: what makes the usual look-up two comparisons. Starts empty.
+  struct hint {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::uint64_t version = 0;
+    bool holds(std::uint64_t first, std::uint64_t last) const { return first >= begin && last < end; }
+  };
+
+  /// Adds [base, base + size). Throws internal_error if it is empty, wraps around or meets another interval.
+  void add(std::uint64_t base, std::uint64_t size);
+  /// Removes the interval that begins at `base`. Throws internal_error if there is none.
+  void remove(std::uint64_t base);
+  /// True if all of [address, address + bytes) lies in one interval.
+  bool find(std::uint64_t address, std::uint64_t bytes, hint& h) const;
+  /// Makes a hint taken before the last add or remove forget what it knew.
+  void refresh(hint& h) const {
+    if (h.version != version_) h = {0, 0, version_};
+  }
+  std::size_t size() const { return ranges_.size(); }
+
+ private:
+  struct range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  std::vector<range> ranges_;
+  std::uint64_t version_ = 1;
+};
+
+}  // namespace heddle

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "memory/coalescer.h"
+
+#include "config/error.h"
+#include "tlm/gpu_request.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t in_line = line_bytes - 1;
+
+// Neighbouring lanes mostly share a line with the lane before, so the search goes backwards.
+line_part& part_of(coalesced_access& out, std::uint64_t line) {
+  for (unsigned k = out.count; k-- > 0;)
+    if (out.parts[k].line == line) return out.parts[k];
+  out.parts[out.count] = {line, 0, 0};
+  return out.parts[out.count++];
+}
+}  // namespace
+
+void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
+  out.count = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint64_t a = addresses[lane];
+    line_part& part = part_of(out, a & ~in_line);
+    part.lanes |= 1u << lane;
+    part.sectors |= static_cast<std::uint8_t>(1u << ((a & in_line) / sector_bytes));
+  }
+}
+
+bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
+    : banks_(banks), bank_mask_((banks & (banks - 1)) == 0 && banks > 1 ? banks - 1 : 0) {
+  if (banks == 0 || banks > 64) throw input_error("shared_memory.banks: a number from 1 to 64 was expected");
+  if (bank_bytes != 4 && bank_bytes != 8 && bank_bytes != 16)
+    throw input_error("shared_memory.bank_bytes: 4, 8 or 16 was expected");
+  word_shift_ = static_cast<unsigned>(__builtin_ctz(bank_bytes));
+}
+
+unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
+                                bool exclusive) const {
+  if (mask == 0) return 0;
+  // One word per lane and no bank asked for two words: the usual case needs no counting.
+  if (bytes <= 1u << word_shift_) {
+    std::uint64_t word_in[64];
+    std::uint64_t seen = 0;
+    bool clash = false;
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const std::uint64_t word = addresses[__builtin_ctz(rest)] >> word_shift_;
+      const unsigned bank = bank_of(word);
+      if (seen >> bank & 1) {
+        clash |= exclusive || word_in[bank] != word;
+      } else {
+        seen |= std::uint64_t{1} << bank;
+        word_in[bank] = word;
+      }
+    }
+    if (!clash) return 1;
+  }
+  return slow_passes(addresses, mask, bytes, exclusive);
+}
+
+unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
+                                     bool exclusive) const {
+  struct entry {
+    std::uint64_t word;
+    std::uint8_t next;
+  };
+  constexpr std::uint8_t none = 0xff;
+  entry entries[128];  // 32 lanes of up to four words
+  std::uint8_t head[64];
+  std::uint8_t depth[64];
+  for (unsigned b = 0; b < banks_; ++b) {
+    head[b] = none;
+    depth[b] = 0;
+  }
+  unsigned used = 0;
+  unsigned worst = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t a = addresses[__builtin_ctz(rest)];
+    const std::uint64_t last = (a + bytes - 1) >> word_shift_;
+    for (std::uint64_t word = a >> word_shift_; word <= last; ++word) {
+      const unsigned bank = bank_of(word);
+      std::uint8_t e = exclusive ? none : head[bank];
+      while (e != none && entries[e].word != word) e = entries[e].next;
+      if (e != none) continue;
+      invariant(used < 128, "a shared-memory access is not naturally aligned");
+      entries[used] = {word, head[bank]};
+      head[bank] = static_cast<std::uint8_t>(used++);
+      if (++depth[bank] > worst) worst = depth[bank];
+    }
+  }
+  return worst;
+}
+
+}  // namespace heddle

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace heddle {
+
+/// The part of a warp's access that falls into one 128-byte line.
+struct line_part {
+  std::uint64_t line;    // address of the line's first byte
+  std::uint32_t lanes;   // lanes with an address in it
+  std::uint8_t sectors;  // bit s: sector s is touched
+};
+
+/// A warp's access, line by line, in the order of the lowest lane of each line.
+struct coalesced_access {
+  unsigned count = 0;
+  std::array<line_part, 32> parts;
+};
+
+/// Splits the naturally aligned accesses of the lanes in `mask` (1, 2, 4, 8 or 16 bytes each) into lines and 32-byte sectors.
+/// Source: CUDA programming guide, global memory of compute capability 6.x: one transaction per 32-byte sector.
+void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out);
+
+/// How often the banks of shared memory must be accessed for one warp instruction.
+class bank_conflicts {
+ public:
+  /// Throws input_error unless there are 1 to 64 banks of 4, 8 or 16 bytes.
+  bank_conflicts(unsigned banks, unsigned bank_bytes);
+
+  /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
+  /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With `exclusive`
+  /// (atomics), lanes with the same word take turns also.
+  unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
+
+ private:
+  unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
+  unsigned bank_of(std::uint64_t word) const {
+    return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);
+  }
+  unsigned banks_;
+  unsigned bank_mask_;  // 0 if the number of banks is no power of two
+  unsigned word_shift_;
+};
+
+}  // namespace heddle
