@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "config/config.h"
+
+#include <map>
+
+#include "config/ini_reader.h"
+#include "config/parameter_rules.h"
+#include "config/parameter_table.h"
+#include "config/shipped.h"
+
+namespace heddle {
+namespace {
+
+/// Where a parameter's value came from, for messages: a place in the file, or an override's text.
+struct origin {
+  std::size_t order = 0;  // the later, the more likely the culprit
+  std::string override_text;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates) {
+  const std::string hint = closest(name, candidates);
+  return hint.empty() ? "" : ", did you mean '" + hint + "'";
+}
+
+/// Fills a configuration from a file and overrides, remembering where each value came from.
+class loader {
+ public:
+  explicit loader(std::string file) : file_(std::move(file)), parameters_(parameters_of(config_)) {
+    for (const parameter_reference& p : parameters_) {
+      by_name_[p.section + "." + p.key] = &p;
+      if (sections_.empty() || sections_.back() != p.section) sections_.push_back(p.section);
+    }
+  }
+
+  void read_file() {
+    for (const ini_entry& entry : read_ini(read_text_file(file_), printable(file_))) {
+      if (keys_of(entry.section).empty())
+        throw input_error(printable(file_), entry.section_line, entry.section_column, unknown_section(entry.section));
+      const parameter_reference* parameter = find(entry.section, entry.key);
+      if (parameter == nullptr)
+        throw input_error(printable(file_), entry.line, entry.key_column, unknown_key(entry.section, entry.key));
+      const std::string expected = set_text(*parameter, entry.value);
+      if (!expected.empty())
+        throw input_error(printable(file_), entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
+      origins_[entry.section + "." + entry.key] = {origins_.size() + 1, "", entry.line, entry.value_column};
+    }
+  }
+
+  void override_with(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::size_t dot = text.find('.');
+    if (equals == std::string::npos || dot == std::string::npos || dot > equals)
+      fail_override(text, "expected SECTION.KEY=VALUE");
+    const std::string section = text.substr(0, dot);
+    const std::string key = text.substr(dot + 1, equals - dot - 1);
+    if (keys_of(section).empty()) fail_override(text, unknown_section(section));
+    const parameter_reference* parameter = find(section, key);
+    if (parameter == nullptr) fail_override(text, unknown_key(section, key));
+    const std::string value = text.substr(equals + 1);
+    const std::string expected = set_text(*parameter, value);
+    if (!expected.empty()) fail_override(text, wrong_value(*parameter, value, expected));
+    origins_[section + "." + key] = {++overrides_ + first_override_order, text, 0, 0};
+  }
+
+  void check() const {
+    check_rules(config_, [this](const std::vector<std::string>& names, const std::string& message) {
+      const origin* culprit = nullptr;
+      for (const std::string& name : names) {
+        const auto found = origins_.find(name);
+        if (found != origins_.end() && (culprit == nullptr || found->second.order > culprit->order)) culprit = &found->second;
+      }
+      const std::string what = about(names, message);
+      if (culprit == nullptr) throw input_error(file_.empty() ? what : printable(file_) + ": " + what);
+      if (!culprit->override_text.empty()) fail_override(culprit->override_text, what);
+      throw input_error(printable(file_), culprit->line, culprit->column, what);
+    });
+  }
+
+  const gpu_config& config() const { return config_; }
+
+ private:
+  static constexpr std::size_t first_override_order = 1000000;
+
+  [[noreturn]] static void fail_override(const std::string& text, const std::string& message) {
+    throw input_error("--set " + printable(text) + ": " + message);
+  }
+
+  const parameter_reference* find(const std::string& section, const std::string& key) const {
+    const auto found = by_name_.find(section + "." + key);
+    return found == by_name_.end() ? nullptr : found->second;
+  }
+
+  std::vector<std::string> keys_of(const std::string& section) const {
+    std::vector<std::string> keys;
+    for (const parameter_reference& p : parameters_)
+      if (p.section == section) keys.push_back(p.key);
+    return keys;
+  }
+
+  std::string unknown_section(const std::string& section) const {
+    return "unknown section [" + printable(section) + "]" + did_you_mean(section, sections_);
+  }
+
+  std::string unknown_key(const std::string& section, const std::string& key) const {
+    std::string hint = did_you_mean(key, keys_of(section));
+    for (const std::string& other : sections_)
+      if (hint.empty() && find(other, key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]";
+    return "unknown key '" + printable(key) + "' in section [" + section + "]" + hint;
+  }
+
+  static std::string wrong_value(const parameter_reference& p, const std::string& value, const std::string& expected) {
+    return "expected " + expected + " for " + p.section + "." + p.key + ", not '" + printable(value) + "'";
+  }
+
+  /// The message of a violated rule, with the values of its parameters where it does not name them itself.
+  std::string about(const std::vector<std::string>& names, const std::string& message) const {
+    if (message.rfind("expected", 0) != 0) return message;
+    std::string values;
+    for (const std::string& name : names) {
+      const auto found = by_name_.find(name);
+      if (found != by_name_.end())
+        values += (values.empty() ? "" : ", ") + name + " = " + printable(text_of(*found->second));
+    }
+    return values + ": " + message;
+  }
+
+  std::string file_;
+  gpu_config config_;
+  std::vector<parameter_reference> parameters_;
+  std::map<std::string, const parameter_reference*> by_name_;
+  std::vector<std::string> sections_;
+  std::map<std::string, origin> origins_;
+  std::size_t overrides_ = 0;
+};
+
+bool names_a_file(const std::string& text) {
+  const std::string ending = ".ini";
+  const bool ini = text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+  return ini || text.find('/') != std::string::npos;
+}
+
+}  // namespace
+
+gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides) {
+  loader from(names_a_file(name_or_file) ? name_or_file : shipped_config_file(name_or_file));
+  from.read_file();
+  for (const std::string& text : overrides) from.override_with(text);
+  from.check();
+  return from.config();
+}
+
+std::string to_ini(const gpu_config& config) {
+  gpu_config copy = config;
+  std::string text;
+  std::string section;
+  for (const parameter_reference& p : parameters_of(copy)) {
+    if (p.section != section) {
+      text += (section.empty() ? "[" : "\n[") + p.section + "]\n";
+      section = p.section;
+    }
+    text += p.key + " = " + text_of(p) + "\n";
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config) {
+  gpu_config copy = config;
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const parameter_reference& p : parameters_of(copy)) all.emplace_back(p.section + "." + p.key, text_of(p));
+  return all;
+}
+
+int compute_capability(const gpu_config& config) {
+  int value = 0;
+  for (const char c : config.gpu.compute_capability)
+    if (c >= '0' && c <= '9' && value < 1000) value = value * 10 + (c - '0');
+  return value;
+}
+
+}  // namespace heddle

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// One "key = value" of an INI text, with its place for messages. Lines and columns count from 1.
+struct ini_entry {
+  std::string section;
+  std::string key;
+  std::string value;
+  std::uint32_t line = 0;
+  std::uint32_t section_line = 0;    // where the section was opened
+  std::uint32_t section_column = 0;
+  std::uint32_t key_column = 0;
+  std::uint32_t value_column = 0;
+};
+
+/// Reads INI text: [section], key = value, and comments from ';' or '#' at a line's start or after white space.
+/// Values are kept as written, without the white space around them. Throws input_error(file, line, column) for a line
+/// that is none of these, a key outside a section, an empty value or a key given twice.
+std::vector<ini_entry> read_ini(const std::string& text, const std::string& file);
+
+/// The whole of a configuration file. Throws input_error when it cannot be read or is larger than 1 MiB.
+std::string read_text_file(const std::string& file);
+
+/// `text` fit for a one-line message: control characters replaced, long texts cut.
+std::string printable(const std::string& text);
+
+/// The candidate closest to `name` by edit distance, empty when none is close.
+std::string closest(const std::string& name, const std::vector<std::string>& candidates);
+
+}  // namespace heddle

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "config/parameter_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include "config/error.h"
+#include "config/ini_reader.h"
+#include "config/parameter_table.h"
+
+namespace heddle {
+namespace {
+
+using names = std::vector<std::string>;
+
+std::string joined(const names& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+bool is_power_of_two(unsigned n) { return n != 0 && (n & (n - 1)) == 0; }
+
+/// The sizes of a comma separated list of KiB; empty when it is none or not ascending.
+std::vector<unsigned> parse_carveouts(const std::string& text) {
+  constexpr unsigned largest_kb = 16384;
+  std::vector<unsigned> sizes;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    while (at != end && *at == ' ') ++at;
+    unsigned kb = 0;
+    const auto result = std::from_chars(at, end, kb);
+    if (result.ec != std::errc() || kb > largest_kb || (!sizes.empty() && kb * 1024 <= sizes.back())) return {};
+    sizes.push_back(kb * 1024);
+    at = result.ptr;
+    while (at != end && *at == ' ') ++at;
+    if (at == end) return sizes;
+    if (*at++ != ',') return {};
+  }
+}
+
+/// Tells the first violated rule; every rule is one line of one of its functions.
+class rule_checker {
+ public:
+  rule_checker(const gpu_config& config, const rule_violation& violated) : config_(config), violated_(violated) {}
+
+  void each_alone() const {
+    gpu_config copy = config_;
+    for (const parameter_reference& parameter : parameters_of(copy)) {
+      const std::string name = parameter.section + "." + parameter.key;
+      if (const numeric_range* range = range_of(name)) check_range(name, parameter, *range);
+      if (const names* choices = choices_of(name)) check_choice(name, text_of(parameter), *choices);
+    }
+    const std::string& name = config_.gpu.name;
+    const bool plain = !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == '_' || c == '-' || c == '.' || c == '+';
+    });
+    require(plain, {"gpu.name"}, "expected a name of up to 64 letters, digits and '_', '-', '.', '+'");
+    const std::string& cc = config_.gpu.compute_capability;
+    const bool version = (cc.size() == 3 || cc.size() == 4) && cc[cc.size() - 2] == '.' && cc.front() != '0' &&
+                         std::count_if(cc.begin(), cc.end(), [](unsigned char c) { return std::isdigit(c); }) + 1 ==
+                             static_cast<std::ptrdiff_t>(cc.size());
+    require(version, {"gpu.compute_capability"}, "expected major.minor, such as 6.1");
+  }
+
+  void sm() const {
+    const sm_parameters& sm = config_.sm;
+    require(sm.max_warps % sm.sub_partitions == 0, {"sm.max_warps", "sm.sub_partitions"},
+            "expected sm.sub_partitions to divide sm.max_warps");
+    require(sm.max_warps / sm.sub_partitions <= 64, {"sm.max_warps", "sm.sub_partitions"},
+            "expected at most 64 warps in one sub-partition (sm.max_warps / sm.sub_partitions)");
+    require(sm.max_threads <= sm.max_warps * 32, {"sm.max_threads", "sm.max_warps"},
+            "expected sm.max_threads to be at most 32 x sm.max_warps");
+    require(sm.max_threads_per_block <= sm.max_threads, {"sm.max_threads_per_block", "sm.max_threads"},
+            "expected sm.max_threads_per_block to be at most sm.max_threads");
+    require(sm.register_allocation == "block" || sm.registers % sm.sub_partitions == 0,
+            {"sm.registers", "sm.sub_partitions", "sm.register_allocation"},
+            "expected sm.sub_partitions to divide sm.registers");
+    require(sm.registers_per_block <= sm.registers, {"sm.registers_per_block", "sm.registers"},
+            "expected sm.registers_per_block to be at most sm.registers");
+    require(is_power_of_two(config_.sub_partition.register_bank_bytes), {"sub_partition.register_bank_bytes"}, "expected 4 or 8");
+    require((config_.fp64.lanes > 0) == (config_.fp64.compare_lanes > 0), {"fp64.lanes", "fp64.compare_lanes"},
+            "expected fp64.lanes and fp64.compare_lanes both 0 (no such unit) or both larger");
+    require((config_.half.lanes > 0) == (config_.half.compare_lanes > 0), {"half.lanes", "half.compare_lanes"},
+            "expected half.lanes and half.compare_lanes both 0 (no such unit) or both larger");
+  }
+
+  void shared_memory() const {
+    const shared_memory_parameters& shared = config_.shared_memory;
+    const std::vector<unsigned> carveouts = parse_carveouts(shared.carveouts_kb);
+    require(!carveouts.empty(), {"shared_memory.carveouts_kb"},
+            "expected ascending sizes in KiB, comma separated, such as 0,8,16,32,64,96");
+    require(carveouts.back() == shared.size_bytes, {"shared_memory.carveouts_kb", "shared_memory.size_bytes"},
+            "expected the largest of shared_memory.carveouts_kb to be shared_memory.size_bytes");
+    require(shared.max_per_block_bytes <= shared.opt_in_per_block_bytes,
+            {"shared_memory.max_per_block_bytes", "shared_memory.opt_in_per_block_bytes"},
+            "expected shared_memory.opt_in_per_block_bytes to be at least shared_memory.max_per_block_bytes");
+    require(shared.opt_in_per_block_bytes + shared.reserved_per_block_bytes <= shared.size_bytes,
+            {"shared_memory.opt_in_per_block_bytes", "shared_memory.reserved_per_block_bytes", "shared_memory.size_bytes"},
+            "expected a block's shared memory (opt-in limit and reserved bytes) to fit shared_memory.size_bytes");
+    require(shared.unified_bytes == 0 || config_.l1.size_bytes + shared.size_bytes <= shared.unified_bytes,
+            {"l1.size_bytes", "shared_memory.size_bytes", "shared_memory.unified_bytes"},
+            "expected l1.size_bytes and shared_memory.size_bytes together to fit shared_memory.unified_bytes");
+    require(is_power_of_two(shared.banks), {"shared_memory.banks"}, "expected a power of two");
+    require(is_power_of_two(shared.bank_bytes), {"shared_memory.bank_bytes"}, "expected 4 or 8");
+    require(shared.latency_cycles > config_.ldst.address_latency_cycles,
+            {"shared_memory.latency_cycles", "ldst.address_latency_cycles"},
+            "expected shared_memory.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");
+  }
+
+  void caches() const {
+    check_cache("l1", config_.l1.size_bytes, config_.l1.line_bytes, config_.l1.ways);
+    check_cache("constant_cache", config_.constant_cache.size_bytes, config_.constant_cache.line_bytes,
+                config_.constant_cache.ways);
+    check_cache("instruction_cache", config_.instruction_cache.size_bytes, config_.instruction_cache.line_bytes,
+                config_.instruction_cache.ways);
+    require(is_power_of_two(config_.instruction_cache.instruction_bytes), {"instruction_cache.instruction_bytes"},
+            "expected 8 or 16");
+    require(config_.l2.size_bytes % (config_.memory.channels * config_.l2.line_bytes * config_.l2.ways) == 0,
+            {"l2.size_bytes", "memory.channels", "l2.ways"},
+            "expected l2.size_bytes to be a multiple of memory.channels x l2.line_bytes x l2.ways");
+    require(is_power_of_two(config_.l2.interleave_bytes), {"l2.interleave_bytes"}, "expected a power of two");
+    require(config_.l1.latency_cycles > config_.ldst.address_latency_cycles,
+            {"l1.latency_cycles", "ldst.address_latency_cycles"},
+            "expected l1.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");
+    require(config_.constant_cache.miss_latency_cycles >= config_.constant_cache.latency_cycles,
+            {"constant_cache.miss_latency_cycles", "constant_cache.latency_cycles"},
+            "expected constant_cache.miss_latency_cycles to be at least constant_cache.latency_cycles");
+  }
+
+  void memory() const {
+    const dram_parameters& dram = config_.dram;
+    const double crossing = 2.0 * config_.interconnect.latency_cycles * config_.gpu.core_clock_mhz / config_.interconnect.clock_mhz;
+    require(config_.l2.latency_cycles > crossing + config_.ldst.address_latency_cycles,
+            {"l2.latency_cycles", "interconnect.latency_cycles", "interconnect.clock_mhz", "gpu.core_clock_mhz",
+             "ldst.address_latency_cycles"},
+            fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
+                        "ldst.address_latency_cycles: {:.0f} core cycles)",
+                        std::ceil(crossing + config_.ldst.address_latency_cycles)));
+    require(is_power_of_two(dram.row_bytes), {"dram.row_bytes"}, "expected a power of two");
+    require(is_power_of_two(dram.burst_bytes), {"dram.burst_bytes"}, "expected a power of two");
+    require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},
+            "expected dram.burst_bytes to be at most dram.row_bytes");
+    require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles, {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
+            "expected dram.t_rfc_cycles to be less than dram.t_refi_cycles (0: no refresh)");
+  }
+
+ private:
+  void require(bool holds, const names& about, const std::string& message) const {
+    if (holds) return;
+    violated_(about, message);
+    throw internal_error("a violated rule of the configuration was passed over");
+  }
+
+  void check_range(const std::string& name, const parameter_reference& parameter, const numeric_range& range) const {
+    double value = 0;
+    if (const auto* whole = std::get_if<unsigned*>(&parameter.value)) value = **whole;
+    if (const auto* real = std::get_if<double*>(&parameter.value)) value = **real;
+    const std::string expected = range.lowest == range.highest ? fmt::format("{}", range.lowest)
+                                                               : fmt::format("{} to {}", range.lowest, range.highest);
+    require(value >= range.lowest && value <= range.highest, {name},
+            fmt::format("{} = {} is out of range, expected {}", name, text_of(parameter), expected));
+    // Between none and the narrowest unit there is nothing: an instruction would take millions of cycles.
+    const bool lanes = std::holds_alternative<double*>(parameter.value) && range.lowest == 0;
+    require(!lanes || value == 0 || value >= 1.0 / 64, {name},
+            fmt::format("{} = {} is out of range, expected 0 or {} to {}", name, text_of(parameter), 1.0 / 64, range.highest));
+  }
+
+  void check_choice(const std::string& name, const std::string& value, const names& choices) const {
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+    const std::string hint = closest(value, choices);
+    violated_({name}, fmt::format("unknown {} '{}', expected {}{}", name.substr(name.find('.') + 1), printable(value),
+                                  joined(choices), hint.empty() ? "" : ", did you mean '" + hint + "'"));
+  }
+
+  void check_cache(const std::string& section, unsigned size, unsigned line, unsigned ways) const {
+    require(is_power_of_two(line), {section + ".line_bytes"}, "expected a power of two");
+    require(size % (line * ways) == 0, {section + ".size_bytes", section + ".ways", section + ".line_bytes"},
+            fmt::format("expected {0}.size_bytes to be a multiple of {0}.line_bytes x {0}.ways", section));
+  }
+
+  const gpu_config& config_;
+  const rule_violation& violated_;
+};
+
+}  // namespace
+
+std::vector<unsigned> carveout_sizes(const gpu_config& config) {
+  std::vector<unsigned> sizes = parse_carveouts(config.shared_memory.carveouts_kb);
+  if (sizes.empty()) throw input_error("shared_memory.carveouts_kb: expected ascending sizes in KiB, comma separated");
+  return sizes;
+}
+
+void check_rules(const gpu_config& config, const rule_violation& violated) {
+  const rule_checker checker(config, violated);
+  checker.each_alone();
+  checker.sm();
+  checker.shared_memory();
+  checker.caches();
+  checker.memory();
+}
+
+}  // namespace heddle

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "config/shipped.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <tuple>
+
+#include "config/config.h"
+#include "config/ini_reader.h"
+
+namespace heddle {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The directory of the shipped configurations: where the user says, the source tree's while that is there, else the
+/// installed one beside the program.
+fs::path config_directory() {
+  if (const char* set = std::getenv("HEDDLE_CONFIGS"); set != nullptr && *set != '\0') return set;
+  std::error_code ignored;
+#ifdef HEDDLE_SOURCE_CONFIGS
+  if (fs::is_directory(HEDDLE_SOURCE_CONFIGS, ignored)) return HEDDLE_SOURCE_CONFIGS;
+#endif
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  return program.parent_path().parent_path() / "share" / "heddle" / "configs";
+}
+
+/// Chips get newer with their compute capability, so it stands for age; a file that cannot be read comes last and says
+/// what is wrong when it is loaded.
+int age_of(const fs::path& file) {
+  try {
+    for (const ini_entry& entry : read_ini(read_text_file(file.string()), file.string()))
+      if (entry.section == "gpu" && entry.key == "compute_capability") {
+        gpu_config config;
+        config.gpu.compute_capability = entry.value;
+        return compute_capability(config);
+      }
+  } catch (const input_error&) {
+  }
+  return 100000;
+}
+
+}  // namespace
+
+std::vector<std::string> shipped_gpus() {
+  std::vector<std::tuple<int, std::string>> found;
+  std::error_code error;
+  fs::directory_iterator at(config_directory(), error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    std::error_code ignored;
+    if (at->path().extension() == ".ini" && at->is_regular_file(ignored))
+      found.emplace_back(age_of(at->path()), at->path().stem().string());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> names;
+  for (const auto& gpu : found) names.push_back(std::get<1>(gpu));
+  return names;
+}
+
+std::string shipped_config_file(const std::string& name) {
+  const std::vector<std::string> names = shipped_gpus();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return (config_directory() / (name + ".ini")).string();
+  if (names.empty())
+    throw input_error("unknown GPU '" + printable(name) + "': no configurations in " + printable(config_directory().string()) +
+                      " (HEDDLE_CONFIGS names another directory)");
+  std::string list;
+  for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+  const std::string hint = closest(name, names);
+  throw input_error("unknown GPU '" + printable(name) + "', expected one of " + list + " or a file NAME.ini" +
+                    (hint.empty() ? "" : ", did you mean '" + hint + "'"));
+}
+
+}  // namespace heddle
