@@ -11,7 +11,7 @@
 namespace {
 
 struct error_case {
-  std::string text;       // what follows the three lines of the header; "!" in front: the whole source
+  std::string text;  // what follows the three lines of the header; "!" in front: the whole source
   std::string message;
 };
 
@@ -87,7 +87,8 @@ TEST(ptx_errors, declarations) {
       {".global .u32 x[2][];", "4:19: unexpected ']', expected the size of the dimension"},
       {".global .u32 x[-1];", "4:15: array dimension is no size, expected a non-negative integer"},
       {".global .u32 x[0x7fffffffffff];", "4:15: array 'x' is too large, expected at most 1 TiB"},
-      {".reg .u32 %r<99999999999>;", "4:14: '99999999999' is too large, expected the number of names of at most 16777216"},
+      {".reg .u32 %r<99999999999>;",
+       "4:14: '99999999999' is too large, expected the number of names of at most 16777216"},
       {".global .u32 x = ;", "4:18: unexpected ';', expected an initial value"},
       {".global .u32 x = 1.5;", "4:18: floating-point value for a variable of type .u32, expected an integer"},
       {".global .f32 x = 1;", "4:18: integer value for a variable of type .f32, expected a floating-point value"},
@@ -98,7 +99,8 @@ TEST(ptx_errors, declarations) {
       {".global .u32 x = {1};", "4:18: unexpected '{', expected a single value"},
       {".global .u32 x = 1/0;", "4:19: division by zero, expected a divisor other than 0"},
       {".global .u32 x = 1.0 & 2;", "4:22: operator '&' on a floating-point value, expected integers"},
-      {".global .u32 x[3000000][2] = {{1},{2}, {}, {3, 4, 5}};", "4:52: too many initial values, expected at most 2 in this row"},
+      {".global .u32 x[3000000][2] = {{1},{2}, {}, {3, 4, 5}};",
+       "4:52: too many initial values, expected at most 2 in this row"},
       {".global .u8 x[9][2000000] = {{1}, {2}};",
        "4:36: initialiser leaves out too many values, expected at most 1048576"},
   });
@@ -122,7 +124,8 @@ TEST(ptx_errors, statements) {
       {".entry k() { ret;; }", "4:18: unexpected ';', expected an instruction, a label, a declaration or '}'"},
       {".entry k() {\n\tadd.u32 %r1, ;", "5:15: unexpected ';', expected an operand"},
       {".entry k() { add.u32 %r1 %r2; }", "4:26: unexpected '%r2', expected ',' or ';'"},
-      {".entry k() { .fancy 3; }", "4:14: unknown directive '.fancy', expected a declaration, an instruction, a label or '}'"},
+      {".entry k() { .fancy 3; }",
+       "4:14: unknown directive '.fancy', expected a declaration, an instruction, a label or '}'"},
       {".entry k() { @3 bra L; }", "4:15: unexpected '3', expected a predicate register"},
       {".entry k() { @p .u32; }", "4:17: unexpected '.u32', expected an instruction"},
       {".entry k() { @p L: }", "4:18: unexpected ':', expected an operand or ';'"},
@@ -162,10 +165,11 @@ TEST(ptx_errors, nesting_is_limited) {
     std::string nest;
     for (int i = 0; i < 100000; ++i) nest += opening;
     const bool bracket = std::string(opening) == "[";
-    EXPECT_EQ(ends_with_depth(".entry k() { op " + nest), !bracket) << opening;   // '[' in '[' is no grammar at all
+    EXPECT_EQ(ends_with_depth(".entry k() { op " + nest), !bracket) << opening;  // '[' in '[' is no grammar at all
   }
   EXPECT_TRUE(ends_with_depth(".entry k() " + std::string(100000, '{')));
-  EXPECT_EQ(message_of({".global .u32 x[2] = " + std::string(100000, '{'), ""}), "t.ptx:4:22: unexpected '{', expected a value");
+  EXPECT_EQ(message_of({".global .u32 x[2] = " + std::string(100000, '{'), ""}),
+            "t.ptx:4:22: unexpected '{', expected a value");
   EXPECT_EQ(message_of({".entry k() " + std::string(200, '{') + std::string(200, '}'), ""}), "no error");
 }
 

@@ -39,7 +39,10 @@ TEST(ptx_module, header) {
 }
 
 TEST(ptx_module, blanks_comments_and_lines) {
-  const auto m = parse("# 1 \"x.cu\"\r\n/* a\n b */ .version 8.0 // c\r\n.target sm_80\r\n\t@@DWARF .byte 0x1, \"\r\n.entry k(\\\n) { ret; }", "a");
+  const auto m = parse(
+      "# 1 \"x.cu\"\r\n/* a\n b */ .version 8.0 // c\r\n.target sm_80\r\n\t@@DWARF .byte 0x1, \"\r\n.entry k(\\\n) { "
+      "ret; }",
+      "a");
   EXPECT_EQ(m->functions.at(0).where.line, 6u);
   EXPECT_EQ(m->functions.at(0).where.column, 8u);
   EXPECT_EQ(m->functions.at(0).body.statements.at(0).where.line, 7u);
@@ -101,7 +104,8 @@ TEST(ptx_variable, linkage_attribute_bank_texture) {
   EXPECT_EQ(variable(".common .global .u32 c;").space, state_space::global);
   EXPECT_EQ(variable(".const[2] .u32 c;").name, "c");
   EXPECT_EQ(variable(".tex .u32 t;").type_name, "texref");
-  EXPECT_EQ(variable(".global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };").type_name, "samplerref");
+  EXPECT_EQ(variable(".global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };").type_name,
+            "samplerref");
 }
 
 TEST(ptx_initialiser, nested_rows_are_padded) {
@@ -170,7 +174,8 @@ TEST(ptx_function, entry_head) {
 TEST(ptx_function, functions_and_declarations) {
   const auto m = parsed(
       ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-      ".func (.reg .u32 %1) %2 (.reg .u32 %3)\n.visible .func f .noreturn ;\n.weak .func g() .attribute(.unified(1, 2)) { ret; }");
+      ".func (.reg .u32 %1) %2 (.reg .u32 %3)\n.visible .func f .noreturn ;\n.weak .func g() .attribute(.unified(1, "
+      "2)) { ret; }");
   ASSERT_EQ(m->functions.size(), 4u);
   EXPECT_TRUE(m->functions[0].is_extern);
   EXPECT_EQ(m->functions[0].returns.at(0).name, "r");
@@ -347,7 +352,8 @@ TEST(ptx_operand, calls) {
 }
 
 TEST(ptx_operand, long_forms) {
-  const auto t = one("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];");
+  const auto t = one(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];");
   EXPECT_EQ(t.modifiers.at(3), "2d");
   EXPECT_EQ(t.modifiers.at(4), "shared::cluster");
   EXPECT_EQ(t.modifiers.at(6), "mbarrier::complete_tx::bytes");
@@ -358,13 +364,14 @@ TEST(ptx_operand, long_forms) {
 
 TEST(ptx_speed, long_input_in_linear_time) {
   std::string text = ".entry k() {\n";
-  while (text.size() < 4'000'000) text += "\tfma.rn.f32 \t%f1, %f2, 0f3F800000, %f3;\n\tld.global.f32 %f2, [%rd1+128]; // x\n";
+  while (text.size() < 4'000'000)
+    text += "\tfma.rn.f32 \t%f1, %f2, 0f3F800000, %f3;\n\tld.global.f32 %f2, [%rd1+128]; // x\n";
   text += "}";
   const auto start = std::chrono::steady_clock::now();
   const auto m = parsed(text);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   EXPECT_GT(m->functions.at(0).body.statements.size(), 80000u);
-  EXPECT_LT(taken.count(), 5.0);      // loose: sanitizers and busy machines; a quadratic parser takes minutes
+  EXPECT_LT(taken.count(), 5.0);  // loose: sanitizers and busy machines; a quadratic parser takes minutes
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ std::string ast_instruction::mnemonic() const {
 }
 
 std::uint64_t ast_variable::element_bytes() const {
-  constexpr std::uint64_t reference_bytes = 8;      // .texref, .samplerref, .surfref: an opaque 64-bit handle
+  constexpr std::uint64_t reference_bytes = 8;  // .texref, .samplerref, .surfref: an opaque 64-bit handle
   const bool opaque = type == isa::dtype::none;
   return (opaque ? reference_bytes : std::uint64_t{isa::size_of(type)}) * vector;
 }

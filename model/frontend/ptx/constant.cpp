@@ -15,12 +15,18 @@ constant truth(bool value) { return constant::of_integer(value ? 1 : 0, false); 
 template <typename T>
 bool compared(std::uint16_t operation, T a, T b) {
   switch (operation) {
-    case symbol('<'): return a < b;
-    case symbol('>'): return a > b;
-    case symbol('<', '='): return a <= b;
-    case symbol('>', '='): return a >= b;
-    case symbol('=', '='): return a == b;
-    default: return a != b;
+    case symbol('<'):
+      return a < b;
+    case symbol('>'):
+      return a > b;
+    case symbol('<', '='):
+      return a <= b;
+    case symbol('>', '='):
+      return a >= b;
+    case symbol('=', '='):
+      return a == b;
+    default:
+      return a != b;
   }
 }
 
@@ -33,18 +39,24 @@ constant apply_floating(const token_stream& tokens, const token& operation, doub
   const std::uint16_t what = operation.punctuation;
   if (is_comparison(what)) return truth(compared(what, a, b));
   switch (what) {
-    case symbol('+'): return constant::of_double(a + b);
-    case symbol('-'): return constant::of_double(a - b);
-    case symbol('*'): return constant::of_double(a * b);
-    case symbol('/'): return constant::of_double(a / b);
-    default: break;
+    case symbol('+'):
+      return constant::of_double(a + b);
+    case symbol('-'):
+      return constant::of_double(a - b);
+    case symbol('*'):
+      return constant::of_double(a * b);
+    case symbol('/'):
+      return constant::of_double(a / b);
+    default:
+      break;
   }
-  tokens.fail(operation.where, "operator '" + std::string(operation.text) + "' on a floating-point value, expected integers");
+  tokens.fail(operation.where,
+              "operator '" + std::string(operation.text) + "' on a floating-point value, expected integers");
 }
 
 std::uint64_t divided(bool remainder, bool is_unsigned, std::uint64_t a, std::uint64_t b) {
   if (is_unsigned) return remainder ? a % b : a / b;
-  if (b == ~std::uint64_t{0}) return remainder ? 0 : 0 - a;        // -1: the one signed case that could overflow
+  if (b == ~std::uint64_t{0}) return remainder ? 0 : 0 - a;  // -1: the one signed case that could overflow
   const auto x = static_cast<std::int64_t>(a);
   const auto y = static_cast<std::int64_t>(b);
   return static_cast<std::uint64_t>(remainder ? x % y : x / y);
@@ -118,15 +130,24 @@ constant apply_binary(const token_stream& tokens, const token& operation, consta
                              : compared(what, static_cast<std::int64_t>(a.bits), static_cast<std::int64_t>(b.bits)));
   }
   switch (what) {
-    case symbol('+'): return constant::of_integer(a.bits + b.bits, is_unsigned);
-    case symbol('-'): return constant::of_integer(a.bits - b.bits, is_unsigned);
-    case symbol('*'): return constant::of_integer(a.bits * b.bits, is_unsigned);
-    case symbol('&'): return constant::of_integer(a.bits & b.bits, is_unsigned);
-    case symbol('|'): return constant::of_integer(a.bits | b.bits, is_unsigned);
-    case symbol('^'): return constant::of_integer(a.bits ^ b.bits, is_unsigned);
-    case symbol('<', '<'): return constant::of_integer(b.bits >= 64 ? 0 : a.bits << b.bits, a.is_unsigned);
-    case symbol('>', '>'): return constant::of_integer(shifted_right(a.is_unsigned, a.bits, b.bits), a.is_unsigned);
-    default: break;
+    case symbol('+'):
+      return constant::of_integer(a.bits + b.bits, is_unsigned);
+    case symbol('-'):
+      return constant::of_integer(a.bits - b.bits, is_unsigned);
+    case symbol('*'):
+      return constant::of_integer(a.bits * b.bits, is_unsigned);
+    case symbol('&'):
+      return constant::of_integer(a.bits & b.bits, is_unsigned);
+    case symbol('|'):
+      return constant::of_integer(a.bits | b.bits, is_unsigned);
+    case symbol('^'):
+      return constant::of_integer(a.bits ^ b.bits, is_unsigned);
+    case symbol('<', '<'):
+      return constant::of_integer(b.bits >= 64 ? 0 : a.bits << b.bits, a.is_unsigned);
+    case symbol('>', '>'):
+      return constant::of_integer(shifted_right(a.is_unsigned, a.bits, b.bits), a.is_unsigned);
+    default:
+      break;
   }
   if (b.bits == 0) tokens.fail(operation.where, "division by zero, expected a divisor other than 0");
   return constant::of_integer(divided(what == symbol('%'), is_unsigned, a.bits, b.bits), is_unsigned);

@@ -9,7 +9,8 @@
 namespace heddle::ptx {
 
 /// A folded constant expression. `bits`: two's complement, or the pattern of .f32 (low half) or .f64.
-/// A single 0f literal (and its negation) stays f32; floating-point arithmetic is in .f64 (PTX ISA, "Constant Expressions").
+/// A single 0f literal (and its negation) stays f32; floating-point arithmetic is in .f64 (PTX ISA, "Constant
+/// Expressions").
 struct constant {
   enum class kind : std::uint8_t { integer, f32, f64 };
   kind what = kind::integer;
@@ -25,7 +26,8 @@ struct constant {
   bool is_true() const;
 };
 
-/// `operation` is the operator's symbol(). Errors at `where`: division by zero, an integer operator on a floating-point value.
+/// `operation` is the operator's symbol(). Errors at `where`: division by zero, an integer operator on a floating-point
+/// value.
 constant apply_unary(const token_stream& tokens, const token& operation, constant a);
 constant apply_binary(const token_stream& tokens, const token& operation, constant a, constant b);
 

@@ -10,8 +10,9 @@
 #include "frontend/ptx/constant.h"
 #include "frontend/ptx/token_stream.h"
 
-// The grammar of PTX, a function per rule (PTX ISA, chapters "Syntax", "State Spaces, Types, and Variables", "Instruction
-// Operands", "Directives"). Each takes its rule's tokens and throws input_error where they do not fit. Used only by parse().
+// The grammar of PTX, a function per rule (PTX ISA, chapters "Syntax", "State Spaces, Types, and Variables",
+// "Instruction Operands", "Directives"). Each takes its rule's tokens and throws input_error where they do not fit.
+// Used only by parse().
 namespace heddle::ptx {
 
 // parse_constants.cpp
@@ -25,7 +26,8 @@ bool starts_constant(const token& t);
 
 // parse_operands.cpp
 
-/// Operands up to (not including) the ';'. `opcode` tells calls, whose parentheses are lists, and moves, which take addresses.
+/// Operands up to (not including) the ';'. `opcode` tells calls, whose parentheses are lists, and moves, which take
+/// addresses.
 void parse_operands(token_stream& tokens, ast_instruction& instruction);
 
 // parse_variables.cpp
@@ -52,7 +54,8 @@ void parse_initialiser(token_stream& tokens, ast_variable& variable);
 
 /// A '{' … '}' with what is in it.
 void parse_block(token_stream& tokens, ast_block& block);
-/// Directives that may stand anywhere and say nothing to the model: .loc, .file, .pragma, .section. False: none of them.
+/// Directives that may stand anywhere and say nothing to the model: .loc, .file, .pragma, .section. False: none of
+/// them.
 bool skip_debug_directive(token_stream& tokens);
 
 // parse_functions.cpp

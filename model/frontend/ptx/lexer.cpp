@@ -92,11 +92,11 @@ void lexer::skip_blanks() {
     } else if (c == '/' && at(1) == '*') {
       skip_comment();
     } else if (c == '\\' && (at(1) == '\n' || (at(1) == '\r' && at(2) == '\n'))) {
-      ++position_;                                                  // continuation: the line break is a blank anyway
+      ++position_;  // continuation: the line break is a blank anyway
     } else if (c == '#' && at_line_start()) {
-      skip_line();                                                  // line directive of a preprocessor
+      skip_line();  // line directive of a preprocessor
     } else if (c == '@' && source_.compare(position_, 7, "@@DWARF") == 0) {
-      skip_line();                                                  // debug information of PTX 1.x
+      skip_line();  // debug information of PTX 1.x
     } else {
       return;
     }
@@ -164,7 +164,7 @@ token lexer::take_directive() {
   const std::size_t start = position_;
   ++position_;
   take_word();
-  while (at() == ':' && at(1) == ':' && is_word(at(2))) {          // .shared::cluster
+  while (at() == ':' && at(1) == ':' && is_word(at(2))) {  // .shared::cluster
     position_ += 2;
     take_word();
   }

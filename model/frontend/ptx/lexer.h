@@ -18,14 +18,14 @@ constexpr std::uint16_t symbol(char first, char second = 0) {
 /// One token. `text` points into the source and is its exact spelling.
 struct token {
   enum class kind : std::uint8_t {
-    end,          // end of the source
-    identifier,   // x, %r1, $L__BB0_1, _
-    directive,    // .word, with its dot; also modifiers (.f32, .2d, .L2::128B)
-    integer,      // `bits`; `is_unsigned` as the language rules type it
-    f32,          // 0f…: pattern in `bits`
-    f64,          // 0d… or decimal: pattern in `bits`
-    string,       // "…", with its quotes
-    punctuation   // `punctuation`
+    end,         // end of the source
+    identifier,  // x, %r1, $L__BB0_1, _
+    directive,   // .word, with its dot; also modifiers (.f32, .2d, .L2::128B)
+    integer,     // `bits`; `is_unsigned` as the language rules type it
+    f32,         // 0f…: pattern in `bits`
+    f64,         // 0d… or decimal: pattern in `bits`
+    string,      // "…", with its quotes
+    punctuation  // `punctuation`
   };
   kind what = kind::end;
   bool is_unsigned = false;
@@ -50,15 +50,17 @@ class lexer {
   /// token, a malformed number, an unterminated comment or string.
   token next();
 
-  /// Reads `t`, the token taken last, again, but only its first character: "%4" is a name, yet after a value the remainder
-  /// operator and a number.
+  /// Reads `t`, the token taken last, again, but only its first character: "%4" is a name, yet after a value the
+  /// remainder operator and a number.
   token first_character(const token& t);
 
   /// Throws input_error at a place of this file.
   [[noreturn]] void fail(location where, const std::string& message) const;
 
  private:
-  char at(std::size_t ahead = 0) const { return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0'; }
+  char at(std::size_t ahead = 0) const {
+    return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0';
+  }
   location here() const;
   void new_line();
   bool at_line_start() const;
@@ -84,7 +86,7 @@ class lexer {
   std::size_t position_ = 0;
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;
-  token::kind previous_ = token::kind::end;       // kind of the token before: a dot reads differently after some
+  token::kind previous_ = token::kind::end;  // kind of the token before: a dot reads differently after some
 };
 
 }  // namespace heddle::ptx

@@ -10,25 +10,36 @@ constexpr std::uint64_t warp_size = 32;
 int precedence_of(const token& t) {
   if (t.what != token::kind::punctuation) return 0;
   switch (t.punctuation) {
-    case symbol('|', '|'): return 1;
-    case symbol('&', '&'): return 2;
-    case symbol('|'): return 3;
-    case symbol('^'): return 4;
-    case symbol('&'): return 5;
+    case symbol('|', '|'):
+      return 1;
+    case symbol('&', '&'):
+      return 2;
+    case symbol('|'):
+      return 3;
+    case symbol('^'):
+      return 4;
+    case symbol('&'):
+      return 5;
     case symbol('=', '='):
-    case symbol('!', '='): return 6;
+    case symbol('!', '='):
+      return 6;
     case symbol('<'):
     case symbol('>'):
     case symbol('<', '='):
-    case symbol('>', '='): return 7;
+    case symbol('>', '='):
+      return 7;
     case symbol('<', '<'):
-    case symbol('>', '>'): return 8;
+    case symbol('>', '>'):
+      return 8;
     case symbol('+'):
-    case symbol('-'): return 9;
+    case symbol('-'):
+      return 9;
     case symbol('*'):
     case symbol('/'):
-    case symbol('%'): return 10;
-    default: return 0;
+    case symbol('%'):
+      return 10;
+    default:
+      return 0;
   }
 }
 

@@ -15,7 +15,6 @@ void parse_triple(token_stream& tokens, std::uint32_t (&out)[3]) {
 }
 
 bool accept_performance_directive(token_stream& tokens, ast_function& f) {
-  std::uint32_t ignored = 0;
   if (tokens.accept_directive(".maxntid")) {
     parse_triple(tokens, f.max_threads);
   } else if (tokens.accept_directive(".reqntid")) {
@@ -27,11 +26,10 @@ bool accept_performance_directive(token_stream& tokens, ast_function& f) {
   } else if (tokens.accept_directive(".reqnctapercluster")) {
     parse_triple(tokens, f.required_cluster);
   } else if (tokens.accept_directive(".maxnctapersm") || tokens.accept_directive(".maxclusterrank")) {
-    ignored = tokens.expect_count("a number of blocks");
+    tokens.expect_count("a number of blocks");  // hints to a compiler that the model has no use for
   } else {
     return false;
   }
-  static_cast<void>(ignored);                      // hints to a compiler that the model has no use for
   return true;
 }
 
@@ -56,8 +54,9 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
 
 /// Open64 ends the declaration of a function with nothing but the next definition.
 bool starts_definition(const token& t) {
-  return t.is_directive(".func") || t.is_directive(".entry") || t.is_directive(".visible") || t.is_directive(".extern") ||
-         t.is_directive(".weak") || (t.what == token::kind::directive && space_of(t.text) != state_space::none);
+  return t.is_directive(".func") || t.is_directive(".entry") || t.is_directive(".visible") ||
+         t.is_directive(".extern") || t.is_directive(".weak") ||
+         (t.what == token::kind::directive && space_of(t.text) != state_space::none);
 }
 
 /// The body, or the end of a declaration.

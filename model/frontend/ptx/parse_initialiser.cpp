@@ -9,14 +9,16 @@ namespace heddle::ptx {
 
 namespace {
 
-/// Zeros that a sparse initialiser may imply between its elements: beyond it a few bytes of source would fill the memory.
+/// Zeros that a sparse initialiser may imply between its elements: beyond it a few bytes of source would fill the
+/// memory.
 constexpr std::uint64_t largest_padding = std::uint64_t{1} << 20;
 
 /// Reads one variable's initialiser into its flat, row-major form.
 class initialiser_reader {
  public:
   initialiser_reader(token_stream& tokens, ast_variable& variable) : tokens_(tokens), variable_(variable) {
-    for (std::size_t i = 1; i < variable.dims.size(); ++i) shape_.push_back(static_cast<std::uint64_t>(variable.dims[i]));
+    for (std::size_t i = 1; i < variable.dims.size(); ++i)
+      shape_.push_back(static_cast<std::uint64_t>(variable.dims[i]));
     if (variable.vector > 1) shape_.push_back(variable.vector);
     open_ended_ = !variable.dims.empty() && variable.dims[0] < 0;
     capacity_ = variable.elements() * variable.vector;
@@ -83,7 +85,8 @@ class initialiser_reader {
     check_room(where);
     padded_ += padding_;
     if (padding_ > largest_padding || padded_ > largest_padding) {
-      tokens_.fail(where, "initialiser leaves out too many values, expected at most " + std::to_string(largest_padding));
+      tokens_.fail(where,
+                   "initialiser leaves out too many values, expected at most " + std::to_string(largest_padding));
     }
     variable_.initialiser.resize(variable_.initialiser.size() + padding_);
     padding_ = 0;
@@ -143,7 +146,8 @@ class initialiser_reader {
   std::uint64_t converted(const constant& value, location where) const {
     const isa::dtype type = variable_.type;
     if (type == isa::dtype::f32 || type == isa::dtype::f64) {
-      if (value.is_integer()) tokens_.fail(where, "integer value for " + described_type() + ", expected a floating-point value");
+      if (value.is_integer())
+        tokens_.fail(where, "integer value for " + described_type() + ", expected a floating-point value");
       return type == isa::dtype::f64 ? constant::of_double(value.as_double()).bits : f32_bits(value);
     }
     if (!value.is_integer()) {
@@ -157,7 +161,7 @@ class initialiser_reader {
   }
 
   static std::uint64_t f32_bits(const constant& value) {
-    if (value.what == constant::kind::f32) return value.bits;             // keeps the payload of a NaN
+    if (value.what == constant::kind::f32) return value.bits;  // keeps the payload of a NaN
     const auto rounded = static_cast<float>(value.as_double());
     std::uint32_t bits = 0;
     std::memcpy(&bits, &rounded, sizeof bits);
@@ -168,11 +172,11 @@ class initialiser_reader {
 
   token_stream& tokens_;
   ast_variable& variable_;
-  std::vector<std::uint64_t> shape_;      // dimensions below the first, and the vector's components
+  std::vector<std::uint64_t> shape_;  // dimensions below the first, and the vector's components
   bool open_ended_ = false;
-  std::uint64_t capacity_ = 0;            // values that the variable holds
-  std::uint64_t padding_ = 0;             // zeros owed before the next value
-  std::uint64_t padded_ = 0;              // zeros written so far
+  std::uint64_t capacity_ = 0;  // values that the variable holds
+  std::uint64_t padding_ = 0;   // zeros owed before the next value
+  std::uint64_t padded_ = 0;    // zeros written so far
 };
 
 /// { property = value, … } of an opaque reference: sampling modes, which are the launch's business here.
@@ -181,7 +185,8 @@ void skip_properties(token_stream& tokens) {
   do {
     tokens.expect_identifier("the name of a property");
     tokens.expect('=');
-    if (tokens.current().what != token::kind::integer && !tokens.is_identifier()) tokens.unexpected("the property's value");
+    if (tokens.current().what != token::kind::integer && !tokens.is_identifier())
+      tokens.unexpected("the property's value");
     tokens.advance();
   } while (tokens.accept(','));
   tokens.expect('}', "',' or '}'");

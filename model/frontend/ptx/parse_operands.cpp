@@ -20,7 +20,7 @@ ast_operand parse_operand(token_stream& tokens, operand_context context);
 bool is_component(std::string_view word) {
   if (word.size() == 1) return std::string_view("xyzwrgba").find(word[0]) != std::string_view::npos;
   if (word.size() < 2 || word.size() > 5 || (word[0] != 'b' && word[0] != 'h')) return false;
-  return word.find_first_not_of("01234567", 1) == std::string_view::npos;      // bytes and halves of video operands
+  return word.find_first_not_of("01234567", 1) == std::string_view::npos;  // bytes and halves of video operands
 }
 
 ast_operand made(kind what, location where) {
@@ -111,7 +111,8 @@ ast_operand parse_signed(token_stream& tokens, operand_context context) {
   tokens.advance();
   ast_operand operand = parse_identifier(tokens, context);
   if (operand.what != kind::identifier || operand.offset != 0) {
-    tokens.fail(where, std::string("'") + (inverts ? '!' : '-') + "' before '" + operand.text + "', expected it before a register");
+    tokens.fail(where, std::string("'") + (inverts ? '!' : '-') + "' before '" + operand.text +
+                           "', expected it before a register");
   }
   (inverts ? operand.invert : operand.negate) = true;
   operand.where = where;

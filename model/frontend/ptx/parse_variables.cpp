@@ -19,13 +19,13 @@ struct type_entry {
 
 /// Types of variables. Opaque references have no arithmetic type.
 constexpr std::array<type_entry, 23> types = {{
-    {"b32", isa::dtype::b32},     {"b64", isa::dtype::b64},       {"b8", isa::dtype::b8},
-    {"b16", isa::dtype::b16},     {"f32", isa::dtype::f32},       {"f64", isa::dtype::f64},
-    {"pred", isa::dtype::pred},   {"u8", isa::dtype::u8},         {"u16", isa::dtype::u16},
-    {"u32", isa::dtype::u32},     {"u64", isa::dtype::u64},       {"s8", isa::dtype::s8},
-    {"s16", isa::dtype::s16},     {"s32", isa::dtype::s32},       {"s64", isa::dtype::s64},
-    {"b128", isa::dtype::b128},   {"f16", isa::dtype::f16},       {"f16x2", isa::dtype::f16x2},
-    {"bf16", isa::dtype::bf16},   {"bf16x2", isa::dtype::bf16x2}, {"texref", isa::dtype::none},
+    {"b32", isa::dtype::b32},         {"b64", isa::dtype::b64},       {"b8", isa::dtype::b8},
+    {"b16", isa::dtype::b16},         {"f32", isa::dtype::f32},       {"f64", isa::dtype::f64},
+    {"pred", isa::dtype::pred},       {"u8", isa::dtype::u8},         {"u16", isa::dtype::u16},
+    {"u32", isa::dtype::u32},         {"u64", isa::dtype::u64},       {"s8", isa::dtype::s8},
+    {"s16", isa::dtype::s16},         {"s32", isa::dtype::s32},       {"s64", isa::dtype::s64},
+    {"b128", isa::dtype::b128},       {"f16", isa::dtype::f16},       {"f16x2", isa::dtype::f16x2},
+    {"bf16", isa::dtype::bf16},       {"bf16x2", isa::dtype::bf16x2}, {"texref", isa::dtype::none},
     {"samplerref", isa::dtype::none}, {"surfref", isa::dtype::none},
 }};
 
@@ -40,7 +40,8 @@ const type_entry* find_type(std::string_view word) {
 std::uint32_t parse_alignment(token_stream& tokens) {
   const location where = tokens.current().where;
   const std::uint32_t align = tokens.expect_count("an alignment in bytes", largest_alignment);
-  if (align == 0 || (align & (align - 1)) != 0) tokens.fail(where, "alignment " + std::to_string(align) + ", expected a power of two");
+  if (align == 0 || (align & (align - 1)) != 0)
+    tokens.fail(where, "alignment " + std::to_string(align) + ", expected a power of two");
   return align;
 }
 
@@ -48,13 +49,13 @@ void parse_space(token_stream& tokens, ast_variable& v) {
   const std::string_view directive = tokens.current().text;
   v.space = space_of(directive);
   if (!tokens.is_directive() || v.space == state_space::none) tokens.unexpected("a state space (.reg, .param, ...)");
-  if (directive == ".tex") {                                   // the old spelling of .global .texref
+  if (directive == ".tex") {  // the old spelling of .global .texref
     v.type_name = "texref";
     tokens.advance();
     return;
   }
   tokens.advance();
-  if (v.space == state_space::constant && tokens.accept('[')) {   // bank of PTX 1.x; there is one bank since
+  if (v.space == state_space::constant && tokens.accept('[')) {  // bank of PTX 1.x; there is one bank since
     tokens.expect_count("a constant bank");
     tokens.expect(']');
   }
@@ -70,7 +71,7 @@ void skip_pointee(token_stream& tokens) {
 void parse_type(token_stream& tokens, ast_variable& v) {
   const bool old_texture = !v.type_name.empty();
   bool typed = false;
-  for (; tokens.is_directive(); ) {
+  for (; tokens.is_directive();) {
     const std::string_view word = tokens.current().word();
     if (word == "align") {
       tokens.advance();

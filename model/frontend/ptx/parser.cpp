@@ -14,7 +14,8 @@ namespace {
 void parse_version(token_stream& tokens, ast_module& m) {
   if (!tokens.accept_directive(".version")) tokens.unexpected("'.version' at the start of the module");
   const token number = tokens.current();
-  if (number.what != token::kind::f64 && number.what != token::kind::integer) tokens.unexpected("a version such as 8.0");
+  if (number.what != token::kind::f64 && number.what != token::kind::integer)
+    tokens.unexpected("a version such as 8.0");
   tokens.advance();
   m.version = std::string(number.text);
 }
@@ -59,11 +60,14 @@ bool accept_module_directive(token_stream& tokens, ast_module& m) {
 }
 
 /// Before PTX 1.4 a kernel declared its parameters in its body.
-bool has_parameters_in_body(const ast_module& m) { return m.version == "1.0" || m.version == "1.1" || m.version == "1.2" || m.version == "1.3"; }
+bool has_parameters_in_body(const ast_module& m) {
+  return m.version == "1.0" || m.version == "1.1" || m.version == "1.2" || m.version == "1.3";
+}
 
 void hoist_parameters(ast_function& f) {
   std::vector<ast_variable> kept;
-  for (ast_variable& v : f.body.variables) (v.space == state_space::param ? f.parameters : kept).push_back(std::move(v));
+  for (ast_variable& v : f.body.variables)
+    (v.space == state_space::param ? f.parameters : kept).push_back(std::move(v));
   f.body.variables = std::move(kept);
 }
 
@@ -79,7 +83,8 @@ void parse_definition(token_stream& tokens, ast_module& m) {
   } else if (space_of(t.text) != state_space::none) {
     parse_variables(tokens, is_extern, m.variables);
   } else {
-    tokens.fail(t.where, "unknown directive '" + std::string(t.text) + "', expected a variable, a function or a directive of a module");
+    tokens.fail(t.where, "unknown directive '" + std::string(t.text) +
+                             "', expected a variable, a function or a directive of a module");
   }
 }
 
@@ -88,7 +93,7 @@ void parse_definition(token_stream& tokens, ast_module& m) {
 std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name) {
   const auto m = std::make_shared<ast_module>();
   m->file = file_name;
-  m->address_size = 32;                       // PTX ISA, ".address_size": the size of a module that does not say
+  m->address_size = 32;  // PTX ISA, ".address_size": the size of a module that does not say
   token_stream tokens(text, file_name);
   parse_version(tokens, *m);
   while (!tokens.at_end()) {

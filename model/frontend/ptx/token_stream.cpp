@@ -120,7 +120,8 @@ std::string token_stream::spelling_from(const token& first) const {
 
 token_stream::nesting::nesting(token_stream& tokens) : tokens_(tokens) {
   if (tokens_.depth_ == depth_limit) {
-    tokens_.fail(tokens_.current_.where, "nested too deeply, expected at most " + std::to_string(depth_limit) + " levels");
+    tokens_.fail(tokens_.current_.where,
+                 "nested too deeply, expected at most " + std::to_string(depth_limit) + " levels");
   }
   ++tokens_.depth_;
 }

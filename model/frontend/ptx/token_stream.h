@@ -44,14 +44,16 @@ class token_stream {
   std::uint32_t expect_count(const char* what, std::uint32_t maximum = UINT32_MAX);
   std::string_view expect_string(const char* expected);
 
-  /// "unexpected X, expected Y" at the current token; at the end of the file, the bracket that is still open, at its place.
+  /// "unexpected X, expected Y" at the current token; at the end of the file, the bracket that is still open, at its
+  /// place.
   [[noreturn]] void unexpected(const char* expected) const;
   [[noreturn]] void fail(location where, const std::string& message) const { lexer_.fail(where, message); }
 
   /// Source text from a token to the one taken last.
   std::string spelling_from(const token& first) const;
 
-  /// While it lives one more level of nesting counts; throws input_error beyond 256 levels, so that no input exhausts the stack.
+  /// While it lives one more level of nesting counts; throws input_error beyond 256 levels, so that no input exhausts
+  /// the stack.
   class nesting {
    public:
     explicit nesting(token_stream& tokens);
@@ -80,7 +82,7 @@ class token_stream {
   token previous_;
   unsigned depth_ = 0;
   std::vector<token> open_brackets_;
-  std::vector<std::unordered_map<std::string, std::uint64_t>> scopes_;   // only ever looked up, never iterated
+  std::vector<std::unordered_map<std::string, std::uint64_t>> scopes_;  // only ever looked up, never iterated
 };
 
 }  // namespace heddle::ptx
