@@ -23,7 +23,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"gpu.sm_count", {1, 1024}}, {"gpu.core_clock_mhz", clock_mhz},
       {"cwd.launch_latency_cycles", delay}, {"cwd.dispatch_interval_cycles", latency},
       {"cwd.dispatch_latency_cycles", latency}, {"cwd.max_resident_grids", {1, 1024}},
-      {"sm.sub_partitions", {1, 16}}, {"sm.max_threads", {32, 32768}}, {"sm.max_warps", {1, 1024}},
+      {"sm.sub_partitions", {1, 16}}, {"sm.max_threads", {32, 8192}}, {"sm.max_warps", {1, 256}},
       {"sm.max_blocks", {1, 1024}}, {"sm.max_threads_per_block", {1, 1024}}, {"sm.registers", {32, 4194304}},
       {"sm.registers_per_block", {32, 4194304}}, {"sm.registers_per_thread", {1, 255}},
       {"sm.register_allocation_unit", {1, 65536}}, {"sm.warp_allocation_granularity", {1, 64}},

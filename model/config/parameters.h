@@ -54,6 +54,7 @@ struct sm_parameters {
   unsigned warp_allocation_granularity = 4;
   unsigned barriers_per_block = 16;
   unsigned barriers = 0;
+  unsigned barrier_latency_cycles = 5;
   std::string warp_dealing = "round_robin";
 
   template <class V> void visit(V& v) {
@@ -67,9 +68,10 @@ struct sm_parameters {
     v("registers_per_thread", registers_per_thread, "architectural limit per thread");
     v("register_allocation_unit", register_allocation_unit, "registers are allocated in multiples of this");
     v("register_allocation", register_allocation, "warp | block: what the allocation unit rounds");
-    v("warp_allocation_granularity", warp_allocation_granularity, "warps are counted in multiples of this (block allocation, CC 2.x)");
+    v("warp_allocation_granularity", warp_allocation_granularity, "block allocation: warps of a block are counted in multiples of this");
     v("barriers_per_block", barriers_per_block, "named barriers of one block");
     v("barriers", barriers, "named barriers of the SM, 0: enough for every block");
+    v("barrier_latency_cycles", barrier_latency_cycles, "last arrival at a barrier to the waiting warps' next issue");
     v("warp_dealing", warp_dealing, "round_robin | by_id: how a block's warps go to sub-partitions");
   }
 };

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/parameters.h"
+
+namespace heddle {
+
+/// What one thread block asks of an SM.
+struct block_demand {
+  unsigned threads = 1;
+  unsigned registers_per_thread = 0;
+  std::uint64_t shared_bytes = 0;   // static + dynamic
+  int carveout_percent = -1;        // share of the largest shared memory that the kernel prefers, 0..100; -1: all of it
+  unsigned barriers = 0;            // named barriers used
+};
+
+/// Blocks that each resource alone would let an SM hold; `unlimited` where the block takes none of it.
+struct resource_limits {
+  static constexpr unsigned unlimited = UINT_MAX;
+  unsigned warps = unlimited;
+  unsigned blocks = unlimited;
+  unsigned registers = unlimited;
+  unsigned shared_memory = unlimited;
+  unsigned barriers = unlimited;
+  /// The smallest of them.
+  unsigned least() const;
+};
+
+/// A block as the SM accounts for it: its demand rounded up to what is allocated.
+struct block_footprint {
+  unsigned threads = 0;
+  unsigned warps = 0;
+  unsigned registers_per_warp = 0;   // 32-bit registers of all lanes of a warp
+  unsigned registers_per_block = 0;
+  unsigned shared_bytes = 0;
+  unsigned barriers = 0;
+  unsigned carveout_bytes = 0;       // shared memory of the SM while such blocks run
+  unsigned l1_bytes = 0;             // and the L1 that this leaves
+  resource_limits limits;
+};
+
+/// The answer of the occupancy calculator.
+struct occupancy_result {
+  unsigned blocks_per_sm = 0;
+  unsigned active_warps = 0;
+  double theoretical_occupancy = 0;         // active warps / sm.max_warps
+  std::vector<std::string> limiters;        // every resource whose limit is the least: warps, blocks, registers,
+                                            // shared_memory, barriers
+  block_footprint block;
+};
+
+/// The occupancy calculator of one GPU: the only place that knows what fits. Rules of NVIDIA's calculator
+/// (cuda_occupancy.h of CUDA 13.0; for compute capability 1.x and 2.x the older spreadsheet).
+class occupancy_calculator {
+ public:
+  /// Keeps what it needs of the configuration. Throws input_error when shared_memory.carveouts_kb is no list of sizes.
+  explicit occupancy_calculator(const gpu_config& config);
+
+  /// A block that fits no SM is an answer too: a limit of 0. Throws input_error for 0 threads or a carve-out that is no
+  /// percentage.
+  block_footprint footprint(const block_demand& demand) const;
+  occupancy_result compute(const block_demand& demand) const;
+
+ private:
+  unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;
+  unsigned register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const;
+  unsigned carveout(int percent, std::uint64_t block_bytes) const;
+
+  sm_parameters sm_;
+  shared_memory_parameters shared_;
+  unsigned l1_bytes_;
+  int compute_capability_;
+  std::vector<unsigned> carveouts_;
+};
+
+/// The calculator's answer for one block on one GPU. Throws as occupancy_calculator does.
+occupancy_result compute(const gpu_config& config, const block_demand& demand);
+
+}  // namespace heddle
