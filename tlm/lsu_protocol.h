@@ -35,6 +35,7 @@ struct lsu_transaction {
   unsigned warp = 0;                       // warp id on the SM
   std::uint32_t shared_mask = 0;
   std::uint32_t global_mask = 0;
+  std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
   bool local = false;                      // the global lanes are local memory
   bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
   bool bypass_l1 = false;                  // .cg .cv .volatile, atomics

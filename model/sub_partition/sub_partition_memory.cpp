@@ -38,6 +38,10 @@ bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_
   const isa::instruction& i = *d.instruction;
   t.shared_mask = t.global_mask = 0;
   t.local = false;
+  if (t.kind == lsu_kind::constant_load) {
+    t.constant_mask = mask;
+    return true;
+  }
   switch (i.mem_space) {
     case isa::space::shared: t.shared_mask = mask; return true;
     case isa::space::global: t.global_mask = mask; return true;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not allocated
+//   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; memory_socket (initiator, base protocol, AT).
+// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up.
+// Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "memory/l1_tags.h"
+#include "memory/per_launch.h"
+#include "memory/request_port.h"
+#include "tlm/clock_domain.h"
+#include "tlm/gpu_request.h"
+#include "tlm/l1_protocol.h"
+#include "tlm/lsu_protocol.h"
+
+namespace heddle {
+
+/// Counts are of 32-byte sectors unless they say otherwise.
+struct l1_counters {
+  std::uint64_t accesses = 0;       // = hits + misses + pending_hits = reads + writes
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;         // loads: fetched from the L2; stores: the sector was not here
+  std::uint64_t pending_hits = 0;   // loads: missed, but the sector was on its way already
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bypassed = 0;       // part of misses: loads that are not looked up, or find no place
+  std::uint64_t fills = 0;          // sectors that came back for loads, stale ones included
+  std::uint64_t evictions = 0;      // lines replaced
+  std::uint64_t read_requests = 0;  // requests to the L2
+  std::uint64_t write_requests = 0;
+  std::uint64_t atomics = 0;        // atomic and reduction requests to the L2
+  std::uint64_t refusals = 0;       // times that an access found no MSHR or no room in the miss queue
+};
+
+class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
+ public:
+  /// Throws input_error if line_bytes is not 128 or sector_bytes not 32, 64 or 128.
+  l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id);
+
+  tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
+  tlm::tlm_initiator_socket<32> memory_socket;
+  per_launch<l1_counters> counters;
+
+  /// Forgets all lines, as at the start of a kernel; fills on their way answer who waits for them and are not kept.
+  void invalidate();
+  /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
+  void resize(unsigned size_bytes);
+
+  bool idle() const { return slots_used_ == 0 && port_.idle(); }
+  /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
+  void check_invariants() const;
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  // A missed line that is on its way.
+  struct mshr {
+    unsigned line = l1_tags::none;
+    std::uint8_t pending = 0;         // sectors on their way
+    std::uint8_t stale = 0;           // of these: written, or invalidated, since they were asked for
+    unsigned waiting = 0;
+    l1_access* first = nullptr;
+    l1_access* last = nullptr;
+  };
+  // A request to memory that is not yet answered.
+  struct request_slot {
+    line_payload* payload = nullptr;
+    l1_access* access = nullptr;      // null: a fill
+    unsigned mshr = 0;
+    std::uint32_t launch = 0;
+    bool write = false;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(l1_access& access, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(l1_access&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(l1_access&) override { return 0; }
+
+  tlm::tlm_sync_enum load(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum pass_by(l1_access& access, l1_phase& phase, std::uint8_t hit);
+  tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum refuse(l1_access& access, l1_phase& phase);
+  bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  std::uint8_t widened(std::uint8_t sectors) const;
+  line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);
+  void fetch(const l1_access& access, unsigned mshr, std::uint8_t sectors);
+  void wait_for(l1_access& access, unsigned mshr);
+  void drop_sectors(std::uint64_t line, std::uint8_t sectors);
+
+  void respond(line_payload& payload, cycle_t cycle);
+  void fill(const request_slot& slot, cycle_t cycle);
+  void finish(l1_access& access, cycle_t cycle);
+  bool failed(line_payload& payload, std::string& message);
+  void note_failure(l1_access& access, const std::string& message);
+  void tell_retry();
+
+  clock_port clock_;
+  unsigned sm_id_;
+  unsigned mshr_entries_;
+  unsigned mshr_merges_;
+  unsigned sector_group_;             // sectors fetched together: 1, 2 or 4
+  unsigned ways_;
+  unsigned latency_;                  // from look-up
+  bool cache_global_;
+  bool cache_local_;
+  payload_pool pool_;                 // outlives the port
+  request_port port_;
+  l1_tags tags_;
+  std::vector<mshr> mshrs_;
+  std::vector<unsigned> free_mshrs_;
+  std::vector<request_slot> slots_;
+  std::vector<unsigned> free_slots_;
+  unsigned slots_used_ = 0;
+  unsigned mshrs_used_ = 0;
+  unsigned reads_ = 0;                // MSHRs in use and loads that pass by: lines outstanding
+  bool refused_ = false;
+  bool warned_ = false;
+};
+
+}  // namespace heddle

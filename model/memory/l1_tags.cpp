@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "memory/l1_tags.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+l1_tags::l1_tags(unsigned size_bytes, unsigned ways) {
+  const unsigned lines = size_bytes / line_bytes;
+  sets_ = std::max(1u, lines / std::max(1u, ways));
+  ways_ = lines / sets_;
+  set_mask_ = (sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0;
+  const std::size_t count = std::size_t{sets_} * ways_;
+  tags_.assign(count, empty);
+  lines_.resize(count);
+  data_.assign(count * line_bytes, 0);
+  recent_.assign(sets_, 0);
+}
+
+unsigned l1_tags::find(std::uint64_t address) const {
+  if (ways_ == 0) return none;
+  const std::uint64_t number = address / line_bytes;
+  const unsigned set = set_of(number);
+  const std::uint64_t* const tags = tags_.data() + std::size_t{set} * ways_;
+  if (tags[recent_[set]] == number) return set * ways_ + recent_[set];
+  for (unsigned w = 0; w < ways_; ++w) {
+    if (tags[w] != number) continue;
+    recent_[set] = w;
+    return set * ways_ + w;
+  }
+  return none;
+}
+
+unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
+  evicted = false;
+  const std::uint64_t number = address / line_bytes;
+  const unsigned set = set_of(number);
+  unsigned victim = none;
+  for (unsigned index = set * ways_; index < (set + 1) * ways_; ++index) {
+    if (lines_[index].mshr != none) continue;
+    if (victim == none || lines_[index].used < lines_[victim].used) victim = index;
+  }
+  if (victim == none) return none;
+  evicted = lines_[victim].valid != 0;
+  tags_[victim] = number;
+  lines_[victim] = {};
+  recent_[set] = victim - set * ways_;
+  touch(victim);
+  return victim;
+}
+
+void l1_tags::invalidate() {
+  for (std::size_t k = 0; k < lines_.size(); ++k) {
+    lines_[k].valid = 0;
+    if (lines_[k].mshr != none) continue;
+    tags_[k] = empty;
+    lines_[k].used = 0;
+  }
+}
+
+}  // namespace heddle

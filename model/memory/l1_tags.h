@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tlm/gpu_request.h"
+
+namespace heddle {
+
+/// Lines of a sectored, set-associative cache: tags, valid sectors, bytes; least recently used is replaced.
+class l1_tags {
+ public:
+  static constexpr unsigned none = ~0u;
+  struct line_state {
+    std::uint8_t valid = 0;    // bit s: sector s holds bytes
+    unsigned mshr = none;      // the line waits for a fill under this MSHR and may not be replaced
+    std::uint64_t used = 0;    // for the replacement
+  };
+
+  /// At least one set; all of `size_bytes` is used, if need be with more ways. A size of 0 holds nothing.
+  l1_tags(unsigned size_bytes, unsigned ways);
+
+  /// Index of the line at `address`, or none. Does not count as a use.
+  unsigned find(std::uint64_t address) const;
+  /// Gives the line at `address`, which is not present, the least recently used place of its set that waits for no fill; none
+  /// if there is no such place. `evicted`: the place held a line. The new line has no valid sector.
+  unsigned allocate(std::uint64_t address, bool& evicted);
+  void touch(unsigned index) { lines_[index].used = ++clock_; }
+  /// Forgets all bytes; lines that wait for a fill keep their place.
+  void invalidate();
+
+  line_state& operator[](unsigned index) { return lines_[index]; }
+  std::uint8_t* data(unsigned index) { return data_.data() + std::size_t{index} * line_bytes; }
+  unsigned sets() const { return sets_; }
+  unsigned ways() const { return ways_; }
+
+ private:
+  unsigned set_of(std::uint64_t number) const {
+    return static_cast<unsigned>(set_mask_ != 0 || sets_ <= 1 ? number & set_mask_ : number % sets_);
+  }
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+
+  unsigned sets_;
+  unsigned ways_;
+  std::uint64_t set_mask_;            // 0 if the number of sets is no power of two
+  std::vector<std::uint64_t> tags_;   // line numbers, or empty
+  std::vector<line_state> lines_;
+  std::vector<std::uint8_t> data_;
+  mutable std::vector<unsigned> recent_;  // per set, where the last search ended: a guess only
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace heddle

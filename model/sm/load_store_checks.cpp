@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// The load/store unit's checks: of the addresses it is given, and of its own bookkeeping.
+#include <cstdio>
+
+#include "config/error.h"
+#include "simt/warp_state.h"
+#include "sm/load_store_unit.h"
+
+namespace heddle {
+
+// True if every global lane's address is aligned and lies in a legal range; else the transaction says which does not.
+bool load_store_unit::legal(lsu_transaction& t) {
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+  std::uint64_t bits = 0;
+  for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t a = t.addresses[__builtin_ctz(rest)];
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+    bits |= a;
+  }
+  const unsigned bytes = t.bytes_per_lane;
+  ranges_.refresh(hint_);
+  const std::uint64_t last = high + bytes - 1;
+  if ((bits & (bytes - 1)) == 0 && last >= high && hint_.holds(low, last)) return true;
+  for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const bool misaligned = (t.addresses[lane] & (bytes - 1)) != 0;
+    if (!misaligned && ranges_.find(t.addresses[lane], bytes, hint_)) continue;
+    set_fault(t, lane, misaligned);
+    return false;
+  }
+  return true;
+}
+
+void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misaligned) {
+  const char* what = "load";
+  if (t.kind == lsu_kind::store) what = "store";
+  if (t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction) what = "atomic";
+  char text[96];
+  std::snprintf(text, sizeof text, "%s address 0x%08llx (%u-byte %s)", misaligned ? "misaligned" : "illegal",
+                static_cast<unsigned long long>(t.addresses[lane]), t.bytes_per_lane, what);
+  t.fault = text;
+  t.fault_lane = lane;
+}
+
+// Counts the global or local access whose lines are in lines_.
+void load_store_unit::count(const lsu_transaction& t) {
+  lsu_counters& c = counters[t.launch->launch_id];
+  lsu_counters::direction* d = &c.atomic;
+  if (t.kind == lsu_kind::load) d = t.local ? &c.local_load : &c.global_load;
+  if (t.kind == lsu_kind::store) d = t.local ? &c.local_store : &c.global_store;
+  ++d->requests;
+  for (unsigned k = 0; k < lines_.count; ++k)
+    d->transactions += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
+  d->requested_bytes += static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
+}
+
+void load_store_unit::check_invariants() const {
+  std::size_t queued = 0;
+  for (const input& in : inputs_) {
+    queued += in.queue.size();
+    invariant(in.queue.size() == in.queued && in.queued <= queue_entries_, "load/store unit: a queue is too long");
+  }
+  invariant(queued == queued_, "load/store unit: the queues do not hold what was counted");
+  invariant(pending_ <= pending_limit_, "load/store unit: too many instructions in flight");
+  std::uint64_t open = 0;
+  for (std::uint32_t l = 0; l < counters.end(); ++l) {
+    const lsu_counters* c = counters.find(l);
+    if (c == nullptr) continue;
+    invariant(c->instructions >= c->responses + c->faults, "load/store unit: more answers than instructions");
+    open += c->instructions - c->responses - c->faults;
+  }
+  invariant(open == pending_, "load/store unit: instructions differ from responses + faults + those in flight");
+  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty()),
+            "load/store unit: idle, and an access is still with the L1");
+}
+
+void load_store_unit::trace(sc_core::sc_trace_file* file) const {
+  const std::string prefix = std::string(name()) + ".";
+  sc_core::sc_trace(file, pending_, prefix + "pending");
+  sc_core::sc_trace(file, throttled_, prefix + "throttled");
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    sc_core::sc_trace(file, inputs_[k].queued, prefix + "queue" + std::to_string(k));
+}
+
+}  // namespace heddle

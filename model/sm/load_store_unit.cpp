@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "sm/load_store_unit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/error.h"
+#include "memory/lookup_latency.h"
+#include "simt/warp_state.h"
+
+namespace heddle {
+
+namespace {
+unsigned interval_of(double lanes) {
+  if (!(lanes > 0)) throw input_error("ldst.lanes: a number above zero was expected");
+  return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
+}
+}  // namespace
+
+load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned,
+                                 const address_ranges& ranges)
+    : sc_module(name),
+      partition_socket("partition_socket", config.sm.sub_partitions),
+      shared_socket("shared_socket"),
+      constant_socket("constant_socket"),
+      l1_socket("l1_socket"),
+      clock_(clock, *this),
+      ranges_(ranges),
+      queue_entries_(std::max(1u, config.ldst.queue_entries)),
+      pending_limit_(std::max(1u, config.ldst.pending_instructions)),
+      address_cycles_(address_cycles(config)),
+      pick_interval_(interval_of(config.ldst.lanes)),
+      inputs_(config.sm.sub_partitions) {
+  for (auto& socket : partition_socket) socket.bind(static_cast<lsu_fw_if&>(*this));
+  shared_socket.bind(on_chip_backward_);
+  constant_socket.bind(on_chip_backward_);
+  l1_socket.bind(static_cast<l1_bw_if&>(*this));
+  due_.reserve(pending_limit_);
+}
+
+tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
+  invariant(phase == lsu_phase::request && t.partition < inputs_.size(), "load/store unit: not a request of a sub-partition");
+  input& in = inputs_[t.partition];
+  invariant(in.queue.size() < queue_entries_, "load/store unit: a request without a credit");
+  in.queue.push(&t);
+  ++in.queued;
+  ++queued_;
+  if (in.queue.size() == 1) clock_.wake_at(ready_to_pick(in));
+  return tlm::TLM_ACCEPTED;
+}
+
+void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
+  throw internal_error("load/store unit: there is no blocking access");
+}
+
+cycle_t load_store_unit::ready_to_pick(const input& in) const {
+  return std::max(in.queue.front()->issue_cycle + address_cycles_, in.next_pick);
+}
+
+void load_store_unit::on_cycle(cycle_t cycle) {
+  while (!due_.empty() && due_.front().cycle <= cycle) {
+    lsu_transaction& t = *due_.front().transaction;
+    std::pop_heap(due_.begin(), due_.end());
+    due_.pop_back();
+    deliver(t);
+  }
+  if (streaming_ != nullptr && !refused_ && cycle >= l1_free_) send_line(cycle);
+  if (queued_ != 0) pick(cycle);
+  set_throttled();
+  sleep(cycle);
+}
+
+bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const {
+  if (t.kind == lsu_kind::constant_load) return cycle >= constant_free_;
+  if (t.shared_mask != 0 && cycle < shared_free_) return false;
+  return t.global_mask == 0 || (streaming_ == nullptr && cycle >= l1_free_);
+}
+
+// Takes one instruction from the inputs, if one is ready and its way is free.
+bool load_store_unit::pick(cycle_t cycle) {
+  starved_ = false;
+  const unsigned n = static_cast<unsigned>(inputs_.size());
+  for (unsigned k = 0; k < n; ++k) {
+    const unsigned index = next_input_ + k < n ? next_input_ + k : next_input_ + k - n;
+    input& in = inputs_[index];
+    if (in.queue.empty() || ready_to_pick(in) > cycle || !pipes_free(*in.queue.front(), cycle)) continue;
+    if (pending_ >= pending_limit_) {
+      starved_ = true;
+      return false;
+    }
+    lsu_transaction& t = *in.queue.front();
+    in.queue.pop();
+    --in.queued;
+    --queued_;
+    in.next_pick = cycle + pick_interval_;
+    next_input_ = index + 1 < n ? index + 1 : 0;
+    ++pending_;
+    send_back(t, lsu_phase::credit);
+    start(t, cycle);
+    return true;
+  }
+  return false;
+}
+
+void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
+  ++counters[t.launch->launch_id].instructions;
+  t.outstanding = 0;
+  t.ready_cycle = cycle;
+  t.all_sent = true;
+  t.fault.clear();
+  if (t.kind == lsu_kind::constant_load) {
+    on_chip(t, cycle);
+  } else {
+    if (t.global_mask != 0 && !legal(t)) {
+      deliver(t);
+      return;
+    }
+    if (t.shared_mask != 0) on_chip(t, cycle);
+    if (t.global_mask != 0) {
+      coalesce(t.addresses, t.global_mask, lines_);
+      count(t);
+      t.all_sent = false;
+      streaming_ = &t;
+      next_line_ = 0;
+      send_line(cycle);
+      return;
+    }
+  }
+  finish(t, cycle);
+}
+
+void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
+  on_chip_access access;
+  access.transaction = &t;
+  access.cycle = cycle;
+  sc_core::sc_time delay;
+  if (t.kind == lsu_kind::constant_load) {
+    constant_socket->b_transport(access, delay);
+    constant_free_ = access.free_cycle;
+  } else {
+    shared_socket->b_transport(access, delay);
+    shared_free_ = access.free_cycle;
+  }
+  t.ready_cycle = std::max(t.ready_cycle, access.ready_cycle);
+}
+
+// Offers the next line of the streaming instruction to the L1.
+void load_store_unit::send_line(cycle_t cycle) {
+  lsu_transaction& t = *streaming_;
+  const line_part& part = lines_.parts[next_line_];
+  l1_access& a = take_access();
+  a.transaction = &t;
+  a.line = part.line;
+  a.lanes = part.lanes;
+  a.sectors = part.sectors;
+  a.cycle = cycle;
+  l1_phase phase = l1_phase::request;
+  sc_core::sc_time delay;
+  switch (l1_socket->nb_transport_fw(a, phase, delay)) {
+    case tlm::TLM_COMPLETED:
+      t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
+      free_accesses_.push_back(&a);
+      break;
+    case tlm::TLM_ACCEPTED: ++t.outstanding; break;
+    case tlm::TLM_UPDATED:
+      free_accesses_.push_back(&a);
+      refused_ = true;
+      return;
+  }
+  l1_free_ = cycle + 1;
+  if (++next_line_ < lines_.count) return;
+  streaming_ = nullptr;
+  t.all_sent = true;
+  if (t.outstanding == 0) finish(t, cycle);
+}
+
+tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
+  if (phase == l1_phase::retry) {
+    refused_ = false;
+    clock_.wake_at(clock_.cycle());
+    return tlm::TLM_ACCEPTED;
+  }
+  invariant(phase == l1_phase::response, "load/store unit: the L1 sent neither response nor retry");
+  lsu_transaction& t = *access.transaction;
+  t.ready_cycle = std::max(t.ready_cycle, access.ready_cycle);
+  free_accesses_.push_back(&access);
+  if (--t.outstanding == 0 && t.all_sent) finish(t, clock_.cycle());
+  return tlm::TLM_ACCEPTED;
+}
+
+// Nothing of the instruction is missing any more: it is answered when its time has come.
+void load_store_unit::finish(lsu_transaction& t, cycle_t cycle) {
+  if (t.ready_cycle <= cycle) {
+    deliver(t);
+    return;
+  }
+  due_.push_back({t.ready_cycle, order_++, &t});
+  std::push_heap(due_.begin(), due_.end());
+  clock_.wake_at(t.ready_cycle);
+}
+
+void load_store_unit::deliver(lsu_transaction& t) {
+  --pending_;
+  lsu_counters& c = counters[t.launch->launch_id];
+  ++(t.fault.empty() ? c.responses : c.faults);
+  if (starved_) clock_.wake_at(clock_.cycle());
+  send_back(t, t.fault.empty() ? lsu_phase::response : lsu_phase::fault);
+}
+
+void load_store_unit::send_back(lsu_transaction& t, lsu_phase phase) {
+  sc_core::sc_time delay;
+  partition_socket[t.partition]->nb_transport_bw(t, phase, delay);
+}
+
+void load_store_unit::set_throttled() {
+  const bool now = refused_ || (starved_ && queued_ != 0);
+  if (now == throttled_) return;
+  throttled_ = now;
+  for (auto& socket : partition_socket) {
+    lsu_phase phase = now ? lsu_phase::throttle_on : lsu_phase::throttle_off;
+    sc_core::sc_time delay;
+    socket->nb_transport_bw(nothing_, phase, delay);
+  }
+}
+
+// Asks for the next cycle in which something can be done. What waits for an answer of the L1 is woken by it.
+void load_store_unit::sleep(cycle_t cycle) {
+  if (streaming_ != nullptr && !refused_) clock_.wake_at(cycle + 1);
+  if (starved_) return;
+  cycle_t next = never;
+  for (const input& in : inputs_) {
+    if (in.queue.empty()) continue;
+    const lsu_transaction& t = *in.queue.front();
+    cycle_t at = std::max(ready_to_pick(in), cycle + 1);
+    if (t.kind == lsu_kind::constant_load) {
+      at = std::max(at, constant_free_);
+    } else {
+      if (t.shared_mask != 0) at = std::max(at, shared_free_);
+      if (t.global_mask != 0) {
+        if (streaming_ != nullptr) continue;
+        at = std::max(at, l1_free_);
+      }
+    }
+    next = std::min(next, at);
+  }
+  if (next != never) clock_.wake_at(next);
+}
+
+l1_access& load_store_unit::take_access() {
+  if (free_accesses_.empty()) {
+    accesses_.push_back(std::make_unique<l1_access>());
+    free_accesses_.push_back(accesses_.back().get());
+  }
+  l1_access& a = *free_accesses_.back();
+  free_accesses_.pop_back();
+  return a;
+}
+
+}  // namespace heddle

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Models: an SM's load/store unit: address stages, arbitration, coalescing, checks of addresses, answers to the sub-partitions.
+// Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators, on_chip_protocol); l1_socket
+//   (initiator, l1_protocol). To be attached to the clock after the L1 and before the sub-partitions.
+// One cycle: due answers go out; one line of a global access is looked up; one instruction is taken, round robin.
+// Parameters: [ldst], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
+#pragma once
+
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "memory/address_ranges.h"
+#include "memory/coalescer.h"
+#include "memory/per_launch.h"
+#include "memory/ring.h"
+#include "tlm/clock_domain.h"
+#include "tlm/l1_protocol.h"
+#include "tlm/lsu_protocol.h"
+#include "tlm/on_chip_protocol.h"
+
+namespace heddle {
+
+/// Warp instructions by kind. Requests are instructions, transactions 32-byte sectors moved, bytes those that threads asked for.
+struct lsu_counters {
+  struct direction {
+    std::uint64_t requests = 0;
+    std::uint64_t transactions = 0;
+    std::uint64_t requested_bytes = 0;
+  };
+  direction global_load;
+  direction global_store;
+  direction local_load;
+  direction local_store;
+  direction atomic;                  // atomics and reductions on global memory
+  std::uint64_t instructions = 0;    // taken from the queues = responses + faults + in flight
+  std::uint64_t responses = 0;
+  std::uint64_t faults = 0;
+};
+
+class load_store_unit : public sc_core::sc_module, public clocked, private lsu_fw_if, private l1_bw_if {
+ public:
+  load_store_unit(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                  const address_ranges& ranges);
+
+  sc_core::sc_vector<tlm::tlm_target_socket<32, lsu_protocol_types>> partition_socket;
+  tlm::tlm_initiator_socket<32, on_chip_protocol_types> shared_socket;
+  tlm::tlm_initiator_socket<32, on_chip_protocol_types> constant_socket;
+  tlm::tlm_initiator_socket<32, l1_protocol_types> l1_socket;
+  per_launch<lsu_counters> counters;
+
+  /// No instruction queued or in flight.
+  bool idle() const { return queued_ == 0 && pending_ == 0; }
+  /// Instructions in flight: taken from a queue and not yet answered.
+  unsigned pending() const { return pending_; }
+  bool throttled() const { return throttled_; }
+  /// Throws internal_error if counters or queues contradict themselves.
+  void check_invariants() const;
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  // The input of one sub-partition.
+  struct input {
+    ring<lsu_transaction*> queue;
+    cycle_t next_pick = 0;     // the address stage is busy until then
+    unsigned queued = 0;       // = queue.size(), for tracing
+  };
+  struct due_response {
+    cycle_t cycle;
+    std::uint64_t order;
+    lsu_transaction* transaction;
+    bool operator<(const due_response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(lsu_transaction& t, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(lsu_transaction&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(lsu_transaction&) override { return 0; }
+  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  cycle_t ready_to_pick(const input& in) const;
+  bool pipes_free(const lsu_transaction& t, cycle_t cycle) const;
+  bool pick(cycle_t cycle);
+  void start(lsu_transaction& t, cycle_t cycle);
+  bool legal(lsu_transaction& t);
+  void set_fault(lsu_transaction& t, unsigned lane, bool misaligned);
+  void count(const lsu_transaction& t);
+  void on_chip(lsu_transaction& t, cycle_t cycle);
+  void send_line(cycle_t cycle);
+  void finish(lsu_transaction& t, cycle_t cycle);
+  void deliver(lsu_transaction& t);
+  void send_back(lsu_transaction& t, lsu_phase phase);
+  void set_throttled();
+  void sleep(cycle_t cycle);
+  l1_access& take_access();
+
+  clock_port clock_;
+  const address_ranges& ranges_;
+  address_ranges::hint hint_;
+  on_chip_initiator on_chip_backward_;
+  unsigned queue_entries_;
+  unsigned pending_limit_;
+  unsigned address_cycles_;      // issue to pick
+  unsigned pick_interval_;       // cycles between two picks from one input
+  std::vector<input> inputs_;
+  unsigned next_input_ = 0;      // round robin: the first to be asked
+  unsigned queued_ = 0;
+  unsigned pending_ = 0;
+  cycle_t shared_free_ = 0;
+  cycle_t constant_free_ = 0;
+  cycle_t l1_free_ = 0;
+  lsu_transaction* streaming_ = nullptr;  // its lines go to the L1, one per cycle
+  coalesced_access lines_;
+  unsigned next_line_ = 0;
+  bool refused_ = false;         // the L1 has no room for the next line
+  bool starved_ = false;         // an instruction could be taken but for pending_limit_
+  bool throttled_ = false;
+  std::vector<std::unique_ptr<l1_access>> accesses_;
+  std::vector<l1_access*> free_accesses_;
+  std::vector<due_response> due_;   // heap, earliest first
+  std::uint64_t order_ = 0;
+  lsu_transaction nothing_;         // payload of throttle_on and throttle_off
+};
+
+}  // namespace heddle

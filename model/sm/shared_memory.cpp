@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "sm/shared_memory.h"
+
+#include "config/error.h"
+#include "memory/lookup_latency.h"
+#include "simt/warp_state.h"
+#include "tlm/lsu_protocol.h"
+
+namespace heddle {
+
+shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& config)
+    : sc_module(name),
+      access_socket("access_socket"),
+      banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
+      pass_bytes_(config.shared_memory.banks * config.shared_memory.bank_bytes),
+      latency_(cycles_after_lookup(config.shared_memory.latency_cycles, config)),
+      conflict_cycles_(config.shared_memory.conflict_cycles) {
+  access_socket.bind(*this);
+}
+
+void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
+  const lsu_transaction& t = *access.transaction;
+  const bool exclusive = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
+  const unsigned passes = banks_.passes(t.addresses, t.shared_mask, t.bytes_per_lane, exclusive);
+  invariant(passes != 0, "a shared-memory access without lanes");
+  invariant(access.cycle >= busy_until_, "a shared-memory access while another one holds the banks");
+  access.passes = passes;
+  access.ready_cycle = access.cycle + latency_ + std::uint64_t{conflict_cycles_} * (passes - 1);
+  access.free_cycle = access.cycle + passes;
+  busy_until_ = access.free_cycle;
+  last_passes_ = passes;
+
+  shared_memory_counters& c = counters[t.launch->launch_id];
+  ++c.accesses;
+  if (exclusive) {
+    ++c.atomic_requests;
+    c.atomic_transactions += passes;
+  } else if (t.kind == lsu_kind::store) {
+    ++c.store_requests;
+    c.store_transactions += passes;
+  } else {
+    ++c.load_requests;
+    c.load_transactions += passes;
+  }
+  c.bank_conflicts += passes - 1;
+  c.requested_bytes += static_cast<unsigned>(__builtin_popcount(t.shared_mask)) * t.bytes_per_lane;
+  c.moved_bytes += std::uint64_t{passes} * pass_bytes_;
+}
+
+void shared_memory::check_invariants() const {
+  for (std::uint32_t l = 0; l < counters.end(); ++l) {
+    const shared_memory_counters* c = counters.find(l);
+    if (c == nullptr) continue;
+    const std::uint64_t passes = c->load_transactions + c->store_transactions + c->atomic_transactions;
+    invariant(c->accesses == c->load_requests + c->store_requests + c->atomic_requests,
+              "shared memory: accesses differ from loads + stores + atomics");
+    invariant(passes == c->accesses + c->bank_conflicts, "shared memory: passes differ from accesses + conflicts");
+    invariant(c->moved_bytes == passes * pass_bytes_, "shared memory: bytes moved differ from passes");
+  }
+}
+
+void shared_memory::trace(sc_core::sc_trace_file* file) const {
+  sc_core::sc_trace(file, last_passes_, std::string(name()) + ".passes");
+}
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
+// Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
+// One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between accesses.
+// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, conflict_cycles.
+// Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a conflict.
+#pragma once
+
+#include <systemc>
+#include <tlm>
+
+#include "config/parameters.h"
+#include "memory/coalescer.h"
+#include "memory/per_launch.h"
+#include "tlm/on_chip_protocol.h"
+
+namespace heddle {
+
+struct shared_memory_counters {
+  std::uint64_t accesses = 0;            // warp instructions: loads, stores and atomics
+  std::uint64_t load_requests = 0;       // warp instructions
+  std::uint64_t load_transactions = 0;   // passes
+  std::uint64_t store_requests = 0;
+  std::uint64_t store_transactions = 0;
+  std::uint64_t atomic_requests = 0;
+  std::uint64_t atomic_transactions = 0;
+  std::uint64_t bank_conflicts = 0;      // sum of (passes - 1)
+  std::uint64_t requested_bytes = 0;     // asked for by threads
+  std::uint64_t moved_bytes = 0;         // passes times the width of all banks
+};
+
+class shared_memory : public sc_core::sc_module, private on_chip_target {
+ public:
+  shared_memory(sc_core::sc_module_name name, const gpu_config& config);
+
+  tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
+  per_launch<shared_memory_counters> counters;
+
+  /// Always true: an access is over when its call returns.
+  bool idle() const { return true; }
+  /// Throws internal_error if a launch's counters contradict each other.
+  void check_invariants() const;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  void b_transport(on_chip_access& access, sc_core::sc_time& delay) override;
+
+  bank_conflicts banks_;
+  unsigned pass_bytes_;
+  unsigned latency_;
+  unsigned conflict_cycles_;
+  std::uint64_t busy_until_ = 0;
+  unsigned last_passes_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+namespace heddle {
+
+struct lsu_transaction;
+
+/// One warp's access to storage whose timing is known when it begins: shared memory, constant cache. Blocking
+/// transport with zero delay; the answer is in ready_cycle and free_cycle.
+struct on_chip_access {
+  const lsu_transaction* transaction = nullptr;
+  std::uint64_t cycle = 0;        // of the first pass
+  unsigned passes = 0;            // set by the target: how often the storage is accessed
+  std::uint64_t ready_cycle = 0;  // set by the target: when a dependent instruction may issue
+  std::uint64_t free_cycle = 0;   // set by the target: when the next access may begin
+};
+
+struct on_chip_protocol_types {
+  using tlm_payload_type = on_chip_access;
+  using tlm_phase_type = tlm::tlm_phase;
+};
+
+/// The target's side but for b_transport.
+class on_chip_target : public tlm::tlm_fw_transport_if<on_chip_protocol_types> {
+ public:
+  tlm::tlm_sync_enum nb_transport_fw(on_chip_access& a, tlm::tlm_phase&, sc_core::sc_time& delay) override {
+    b_transport(a, delay);
+    return tlm::TLM_COMPLETED;
+  }
+  bool get_direct_mem_ptr(on_chip_access&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(on_chip_access&) override { return 0; }
+};
+
+/// The initiator's side: blocking transport has no backward calls.
+class on_chip_initiator : public tlm::tlm_bw_transport_if<on_chip_protocol_types> {
+ public:
+  tlm::tlm_sync_enum nb_transport_bw(on_chip_access&, tlm::tlm_phase&, sc_core::sc_time&) override {
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+};
+
+}  // namespace heddle
