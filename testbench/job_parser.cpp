@@ -13,6 +13,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time reaches it at any clock
 const char* const element_names[] = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64"};
 
 using kind = json_value::kind;
@@ -165,7 +166,7 @@ class parser {
     dimensions(o, "grid", op.grid);
     dimensions(o, "block", op.block);
     op.shared_bytes = static_cast<std::uint32_t>(o.number("shared_bytes", 0, largest_u32));
-    op.at_cycle = o.number("at_cycle", 0);
+    op.at_cycle = o.number("at_cycle", 0, latest_cycle);
     if (const json_value* v = o.optional("priority")) {
       std::int64_t priority = 0;
       if (!parse_signed(o.expect(*v, kind::number, o.path_of("priority")).text, priority) ||
@@ -262,7 +263,11 @@ class parser {
   void repeat(json_reader& o, operation& op) {
     op.what = operation::kind::repeat;
     op.body = operations(o, o.required("repeat"), o.path_of("repeat"), &op);
-    if (op.body.empty()) refuse(o.place("repeat"), o.path_of("repeat") + ": expected at least one launch");
+    // Rounds of the host's work alone would take no simulated time.
+    const auto runs = [](const operation& b) { return b.what == operation::kind::kernel || b.what == operation::kind::repeat; };
+    if (std::none_of(op.body.begin(), op.body.end(), runs)) {
+      refuse(o.place("repeat"), o.path_of("repeat") + ": expected at least one kernel");
+    }
     if (o.has("while_nonzero")) {
       const buffer& b = named_buffer(o, "while_nonzero");
       if (b.bytes < 4) refuse(o.place("while_nonzero"), "buffer '" + b.name + "' has fewer than 4 bytes");

@@ -24,6 +24,7 @@ class json_writer {
   json_writer& value(const std::string& text) { return value(std::string_view(text)); }
   json_writer& value(double number);
   json_writer& value(bool truth);
+  json_writer& null() { return raw("null"); }
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
   json_writer& value(T number) {
     if constexpr (std::is_signed_v<T>) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+namespace heddle::testbench {
+
+/// Core cycles and simulated time: edge k is at round(k / frequency) in units of the time resolution.
+class core_time {
+ public:
+  explicit core_time(double frequency_mhz);
+
+  /// The cycle of the last edge at or before the present time.
+  std::uint64_t cycle() const;
+  sc_core::sc_time time_of(std::uint64_t cycle) const;
+  /// The last cycle that simulated time can reach; time_of() of any later one is that of this one.
+  std::uint64_t last() const;
+
+ private:
+  std::uint64_t hertz_;
+  std::uint64_t resolution_per_second_;
+};
+
+}  // namespace heddle::testbench

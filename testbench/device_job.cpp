@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/device_job.h"
+
+#include <algorithm>
+
+#include "testbench/buffer_data.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+std::string describe(const isa::program& program) {
+  std::vector<std::string> parts;
+  for (const auto& p : program.parameters) parts.push_back(p.name + ": " + std::to_string(p.size) + " bytes");
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+}  // namespace
+
+device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(driver) {
+  load_modules();
+  for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
+  check_symbols();
+  prepare(job_.operations);
+  fill_buffers();
+}
+
+void device_job::load_modules() {
+  for (const std::string& file : job_.modules) {
+    modules_.push_back(driver_.load_module(read_file(file, job_.modules_where), file));
+  }
+}
+
+symbol_location device_job::symbol(const std::string& name, const place& where) const {
+  try {
+    return driver_.symbol(name);
+  } catch (const input_error& e) {
+    refuse(where, e.what());
+  }
+}
+
+void device_job::check_symbols() {
+  for (const symbol_data& s : job_.symbols) {
+    const symbol_location location = symbol(s.symbol, s.where);
+    if (location.size != s.bytes) {
+      refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " + std::to_string(location.size));
+    }
+  }
+  for (const output& o : job_.outputs) {
+    if (!o.is_symbol) continue;
+    const symbol_location location = symbol(o.name, o.where);
+    if (o.expect.empty()) continue;
+    const std::uint64_t size = readable_size(o.expect, o.where);
+    if (location.size != size) {
+      refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " + std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
+    }
+  }
+}
+
+void device_job::prepare(const std::vector<operation>& operations) {
+  for (const operation& op : operations) {
+    if (op.what == operation::kind::repeat) prepare(op.body);
+    if (op.what == operation::kind::kernel) requests_.emplace(&op, make_request(op));
+  }
+}
+
+launch_request device_job::make_request(const operation& op) {
+  launch_request r;
+  r.kernel = op.kernel;
+  try {
+    if (r.kernel.empty()) {
+      const auto names = driver_.kernels(modules_.at(0));
+      if (names.size() != 1) {
+        throw input_error("expected FILE.ptx:ENTRY, since the module has " +
+                          (names.empty() ? "no kernel" : "the kernels " + join(names, ", ")));
+      }
+      r.kernel = names[0];
+    }
+    r.module = driver_.module_of(r.kernel);
+  } catch (const input_error& e) {
+    refuse(op.where, e.what());
+  }
+  // Messages of lowering name the place in the PTX file themselves.
+  const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
+  std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
+  std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));
+  r.dynamic_shared_bytes = op.shared_bytes;
+  r.stream = op.stream;
+  r.priority = op.priority;
+  r.carveout_percent = op.carveout;
+  r.max_registers = op.registers;
+  r.parameters = parameters_of(op, program);
+  try {
+    driver_.check(r);
+  } catch (const input_error& e) {
+    refuse(op.where, "kernel '" + r.kernel + "': " + e.what());
+  }
+  return r;
+}
+
+std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program) {
+  const auto& expected = program.parameters;
+  if (op.arguments.size() != expected.size()) {
+    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) + " arguments (" + describe(program) +
+                         "), got " + std::to_string(op.arguments.size()));
+  }
+  std::vector<std::uint8_t> area(program.parameter_bytes);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const argument& a = op.arguments[i];
+    const isa::kernel_parameter& p = expected[i];
+    if (a.size() != p.size) {
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name + "') has " +
+                          std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" + a.text + ")");
+    }
+    if (a.what == argument::kind::bytes) {
+      std::copy(a.bytes.begin(), a.bytes.end(), area.begin() + p.offset);
+      continue;
+    }
+    std::uint64_t address = 0;
+    if (a.what == argument::kind::buffer) {
+      address = addresses_.at(a.name) + a.offset;
+    } else {
+      address = symbol(a.name, a.where).address;
+    }
+    for (unsigned k = 0; k < 8; ++k) area[p.offset + k] = static_cast<std::uint8_t>(address >> (8 * k));
+  }
+  return area;
+}
+
+void device_job::fill_buffers() {
+  for (const symbol_data& s : job_.symbols) {
+    const std::string content = read_file(s.file, s.where);
+    if (content.size() != s.bytes) refuse(s.where, "'" + s.file + "' changed its size while it was in use");
+    driver_.write(symbol(s.symbol, s.where).address, content.data(), content.size());
+  }
+  for (const buffer& b : job_.buffers) fill(b);
+}
+
+void device_job::fill(const buffer& b) {
+  const std::uint64_t address = addresses_.at(b.name);
+  if (b.content == buffer::fill::file) {
+    const std::string content = read_file(b.file, b.where);
+    if (content.size() != b.bytes) refuse(b.where, "'" + b.file + "' changed its size while it was in use");
+    driver_.write(address, content.data(), content.size());
+  } else if (b.content == buffer::fill::zero) {
+    driver_.fill(address, 0, b.bytes);
+  } else {
+    constexpr std::uint64_t piece = 1u << 20;
+    for (std::uint64_t at = 0; at < b.bytes; at += piece) {
+      const auto data = fill_bytes(b, at, std::min(piece, b.bytes - at));
+      driver_.write(address + at, data.data(), data.size());
+    }
+  }
+  for (const pointer_patch& p : b.pointers) {
+    const std::uint64_t target = addresses_.at(p.to) + p.offset;
+    std::uint8_t bytes[8];
+    for (unsigned k = 0; k < 8; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
+    driver_.write(address + p.at, bytes, sizeof bytes);
+  }
+}
+
+std::vector<std::uint8_t> device_job::read(const output& o) const {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+  if (o.is_symbol) {
+    const symbol_location location = driver_.symbol(o.name);
+    address = location.address;
+    size = location.size;
+  } else {
+    address = addresses_.at(o.name);
+    size = find_buffer(job_, o.name)->bytes;
+  }
+  std::vector<std::uint8_t> data(size);
+  driver_.read(address, data.data(), data.size());
+  return data;
+}
+
+}  // namespace heddle::testbench

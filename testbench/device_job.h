@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gpu/host_driver.h"
+#include "testbench/job.h"
+
+namespace heddle::testbench {
+
+/// A job placed on a GPU: modules loaded, memory filled, every launch checked and ready to go.
+class device_job {
+ public:
+  /// Does all of that through the driver, in no simulated time. Throws input_error; the GPU has run nothing then.
+  device_job(const job& j, host_driver& driver);
+
+  const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
+  /// Bytes of an output as they are now.
+  std::vector<std::uint8_t> read(const output& o) const;
+
+ private:
+  void load_modules();
+  void check_symbols();
+  void prepare(const std::vector<operation>& operations);
+  launch_request make_request(const operation& op);
+  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program);
+  void fill_buffers();
+  void fill(const buffer& b);
+  symbol_location symbol(const std::string& name, const place& where) const;
+
+  const job& job_;
+  host_driver& driver_;
+  std::vector<unsigned> modules_;
+  std::map<std::string, std::uint64_t> addresses_;
+  std::map<const operation*, launch_request> requests_;
+};
+
+}  // namespace heddle::testbench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/host_program.h"
+
+#include <algorithm>
+#include <set>
+
+#include "config/error.h"
+
+namespace heddle::testbench {
+
+host_program::host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock)
+    : sc_module(name), driver_(driver), clock_(clock) {
+  SC_HAS_PROCESS(host_program);
+  SC_THREAD(run);
+}
+
+void host_program::start(const job& j, const device_job& device) {
+  std::set<std::uint32_t> numbers;
+  for (const operation& op : j.operations) numbers.insert(op.stream);
+  streams_.reserve(numbers.size());
+  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_);
+  start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_program::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
+const operation* host_program::waiting_for() const {
+  for (const stream& s : streams_) {
+    if (s.waiting_for()) return s.waiting_for();
+  }
+  return nullptr;
+}
+
+void host_program::run() {
+  wait(start_);
+  try {
+    run_streams();
+  } catch (const std::exception&) {
+    error_ = std::current_exception();
+  }
+  ended_ = true;
+  sc_core::sc_pause();
+}
+
+void host_program::run_streams() {
+  for (;;) {
+    std::uint64_t wake = ~std::uint64_t{0};
+    bool done = true;
+    for (stream& s : streams_) {
+      s.advance(clock_.cycle(), positions_);
+      wake = std::min(wake, s.wakes_at());
+      done = done && s.done();
+    }
+    const std::string fault = driver_.fault();
+    if (!fault.empty()) throw program_error(fault);
+    if (done) return;
+    if (wake == ~std::uint64_t{0}) {
+      wait(driver_.progress_event());
+    } else {
+      wait(clock_.time_of(wake) - sc_core::sc_time_stamp(), driver_.progress_event());
+    }
+  }
+}
+
+}  // namespace heddle::testbench

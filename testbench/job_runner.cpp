@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/job_runner.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "metrics/collect.h"
+#include "metrics/json.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+double cpu_seconds_now() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+double wall_seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<std::uint8_t> expected_bytes(const output& o, std::size_t size) {
+  const std::string content = read_file(o.expect, o.where);
+  if (content.size() != size) refuse(o.where, "'" + o.expect + "' changed its size during the run");
+  return {content.begin(), content.end()};
+}
+
+}  // namespace
+
+job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config)
+    : options_(o),
+      job_(j),
+      config_(config),
+      clock_(config.gpu.core_clock_mhz),
+      gpu_("gpu", config),
+      driver_("driver", config),
+      irq_("irq"),
+      program_("host", driver_, clock_),
+      progress_(o.progress) {
+  driver_.host_socket.bind(gpu_.host_socket);
+  gpu_.irq(irq_);
+  driver_.irq(irq_);
+  views_ = make_views(o, gpu_, files_);
+}
+
+run_outcome job_runner::run() {
+  // Elaborates, and lets the processes reach their first wait; no simulated time passes.
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  device_ = std::make_unique<device_job>(job_, driver_);
+  simulate();
+  progress_.wipe();
+  if (outcome_.failure.empty()) take_outputs();
+  take_metrics();
+  sc_core::sc_stop();
+  write_files();
+  return std::move(outcome_);
+}
+
+void job_runner::simulate() {
+  program_.start(job_, *device_);
+  try {
+    simulate_slices();
+    program_.rethrow();
+  } catch (const program_error& e) {
+    outcome_.failure = e.what();
+  }
+  if (outcome_.failure.empty() && !program_.ended()) {
+    outcome_.failure = clock_.cycle() >= limit() ? "the limit of --max-cycles " + std::to_string(options_.max_cycles) + " was reached"
+                                                 : deadlock_text();
+    const operation* op = program_.waiting_for();
+    if (clock_.cycle() >= limit() && op) outcome_.failure += " while kernel '" + device_->request(*op).kernel + "' was running";
+  }
+}
+
+std::uint64_t job_runner::limit() const {
+  return options_.max_cycles ? std::min(options_.max_cycles, clock_.last()) : clock_.last();
+}
+
+// In slices, so that a progress line can be shown; where they end makes no difference to what is simulated.
+void job_runner::simulate_slices() {
+  std::uint64_t slice = 1000;
+  while (!program_.ended() && clock_.cycle() < limit()) {
+    const std::uint64_t end = clock_.cycle() + std::min(slice, limit() - clock_.cycle());
+    const double before = wall_seconds_;
+    run_for(clock_.time_of(end) - sc_core::sc_time_stamp());
+    if (program_.ended()) break;
+    if (!sc_core::sc_pending_activity()) return;
+    const double took = wall_seconds_ - before;
+    if (took < 0.05 && slice < (std::uint64_t{1} << 40)) slice *= 2;
+    if (took > 0.2 && slice > 1000) slice /= 2;
+    if (progress_.wanted()) progress_.update(clock_.cycle(), progress_of(gpu_), cpu_seconds_);
+  }
+  if (progress_.wanted()) progress_.update(clock_.cycle(), progress_of(gpu_), cpu_seconds_, true);
+}
+
+void job_runner::run_for(const sc_core::sc_time& duration) {
+  const double cpu = cpu_seconds_now();
+  const double wall = wall_seconds_now();
+  sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);
+  cpu_seconds_ += cpu_seconds_now() - cpu;
+  wall_seconds_ += wall_seconds_now() - wall;
+}
+
+std::string job_runner::deadlock_text() const {
+  const operation* op = program_.waiting_for();
+  const std::string kernel = op ? "kernel '" + device_->request(*op).kernel + "'" : "the job";
+  return "deadlock: nothing can go on any more, but " + kernel +
+         " has not ended; its threads wait for each other, for instance at a barrier that some never reach";
+}
+
+void job_runner::take_outputs() {
+  for (const output& o : job_.outputs) {
+    output_data_.push_back(device_->read(o));
+    if (o.expect.empty()) continue;
+    outcome_.checks.push_back(compare(o, output_data_.back(), expected_bytes(o, output_data_.back().size())));
+    const comparison& c = outcome_.checks.back();
+    if (c.differing == 0) continue;
+    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + c.expect + ": " + grouped(c.differing) + " of " +
+                        grouped(c.elements) + " elements of '" + c.name + "' differ";
+    for (const std::string& line : c.first) outcome_.failure += "\n  " + line;
+  }
+}
+
+void job_runner::take_metrics() {
+  run_metrics& m = outcome_.metrics;
+  m = collect(gpu_);
+  m.config = config_;
+  const auto& positions = program_.positions();
+  double warp_instructions = 0;
+  for (kernel_metrics& k : m.kernels) {
+    invariant(k.launch < positions.size(), "metrics name a launch that was never made");
+    k.launch = positions[k.launch];
+    warp_instructions += static_cast<double>(k.metrics.inst_executed);
+  }
+  m.host.wall_seconds = wall_seconds_;
+  m.host.cpu_seconds = cpu_seconds_;
+  m.host.peak_rss_bytes = peak_rss_bytes();
+  if (cpu_seconds_ > 0) {
+    m.host.warp_instructions_per_second = warp_instructions / cpu_seconds_;
+    m.host.cycles_per_second = static_cast<double>(m.cycles) / cpu_seconds_;
+  }
+}
+
+void job_runner::write_files() {
+  for (std::size_t i = 0; i < output_data_.size(); ++i) {
+    if (!job_.outputs[i].file.empty()) files_.add(job_.outputs[i].file, output_data_[i].data(), output_data_[i].size());
+  }
+  if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(outcome_.metrics));
+  for (auto& v : views_) v->finish();
+  files_.commit();
+  outcome_.written = files_.written();
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "gpu/host_driver.h"
+#include "metrics/run_metrics.h"
+#include "testbench/compare.h"
+#include "testbench/core_time.h"
+#include "testbench/device_job.h"
+#include "testbench/host_program.h"
+#include "testbench/job.h"
+#include "testbench/options.h"
+#include "testbench/progress.h"
+#include "testbench/result_files.h"
+#include "testbench/view.h"
+
+namespace heddle::testbench {
+
+/// What a run led to.
+struct run_outcome {
+  run_metrics metrics;
+  std::vector<comparison> checks;
+  std::vector<std::string> written;
+  std::string failure;  // of the simulated program, several lines; empty: none
+};
+
+/// One simulation of one job: the GPU, the driver and the host's program, and what comes of them.
+class job_runner {
+ public:
+  /// Builds the machine. `j` is validated and outlives the runner. Throws input_error.
+  job_runner(const run_options& o, const job& j, const gpu_config& config);
+
+  /// Simulates, and writes the result files. Throws input_error with nothing written; a failure of the simulated program is
+  /// part of the outcome.
+  run_outcome run();
+
+ private:
+  void simulate();
+  void simulate_slices();
+  void run_for(const sc_core::sc_time& duration);
+  std::uint64_t limit() const;
+  std::string deadlock_text() const;
+  void take_outputs();
+  void take_metrics();
+  void write_files();
+
+  const run_options& options_;
+  const job& job_;
+  const gpu_config config_;
+  core_time clock_;
+  gpu gpu_;
+  host_driver driver_;
+  sc_core::sc_signal<bool> irq_;
+  host_program program_;
+  result_files files_;
+  std::vector<std::unique_ptr<view>> views_;
+  std::unique_ptr<device_job> device_;
+  progress_line progress_;
+  run_outcome outcome_;
+  std::vector<std::vector<std::uint8_t>> output_data_;
+  double cpu_seconds_ = 0;
+  double wall_seconds_ = 0;
+};
+
+}  // namespace heddle::testbench

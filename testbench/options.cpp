@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/options.h"
+
+#include <unistd.h>
+
+#include <limits>
+
+#include "testbench/option_parser.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
+
+po::typed_value<std::string>* text(const char* name) { return po::value<std::string>()->value_name(name); }
+po::typed_value<std::vector<std::string>>* texts(const char* name) {
+  return po::value<std::vector<std::string>>()->value_name(name);
+}
+
+void add_gpu_options(option_parser& p) {
+  p.group("The GPU").add_options()
+    ("gpu", text("NAME|FILE.ini"), "a shipped GPU or a configuration file (default: gtx1080)")
+    ("set", texts("SECTION.KEY=VALUE"), "override one parameter; repeatable; wins over the file");
+}
+
+void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
+  if (p.has("gpu")) gpu = p.text("gpu");
+  overrides = p.list("set");
+}
+
+void read_dimensions(const option_parser& p, const std::string& option, std::uint32_t (&out)[3]) {
+  const auto parts = split(p.text(option), ',');
+  bool good = parts.size() <= 3;
+  for (std::size_t i = 0; good && i < parts.size(); ++i) {
+    std::uint64_t value = 0;
+    good = parse_unsigned(parts[i], value) && value > 0 && value <= largest_u32;
+    out[i] = static_cast<std::uint32_t>(value);
+  }
+  if (!good) p.fail("--" + option + ": got '" + p.text(option) + "', expected X[,Y[,Z]], whole numbers above 0");
+}
+
+template <class E>
+void read_choice(const option_parser& p, const std::string& option, const std::vector<std::string>& names, E& out) {
+  if (!p.has(option)) return;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (p.text(option) != names[i]) continue;
+    out = static_cast<E>(i);
+    return;
+  }
+  p.fail("--" + option + ": got '" + p.text(option) + "', expected " + join(names, " | "));
+}
+
+void read_launch(const option_parser& p, run_options& o) {
+  const bool single = p.has("kernel");
+  if (single != p.positionals().empty()) p.fail("expected either a job file or --kernel");
+  if (!single) {
+    o.job_file = p.positionals()[0];
+    for (const char* option : {"grid", "block", "shared-bytes", "arg"}) {
+      if (p.has(option)) p.fail(std::string("--") + option + " belongs to --kernel; a job file says it itself");
+    }
+    return;
+  }
+  split_kernel(p.text("kernel"), o.kernel_file, o.kernel);
+  for (const char* option : {"grid", "block"}) {
+    if (!p.has(option)) p.fail(std::string("--kernel needs --") + option);
+  }
+  read_dimensions(p, "grid", o.grid);
+  read_dimensions(p, "block", o.block);
+  if (p.has("shared-bytes")) o.shared_bytes = static_cast<std::uint32_t>(p.number("shared-bytes", 0, largest_u32));
+  o.arguments = p.list("arg");
+}
+
+void read_views(const option_parser& p, run_options& o) {
+  if (p.has("metrics")) o.metrics_file = p.text("metrics");
+  if (p.has("vcd")) o.vcd_file = p.text("vcd");
+  if (p.has("trace-scope")) o.trace_scope = p.text("trace-scope");
+  if (p.has("trace-window")) {
+    const auto parts = split(p.text("trace-window"), ':');
+    if (parts.size() != 2 || !parse_unsigned(parts[0], o.trace_begin) || !parse_unsigned(parts[1], o.trace_end) ||
+        o.trace_begin >= o.trace_end) {
+      p.fail("--trace-window: got '" + p.text("trace-window") + "', expected A:B, two cycles with A < B");
+    }
+  }
+}
+
+}  // namespace
+
+bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]",
+                  "Simulates the launches of a job file, or one launch.");
+  p.group("One launch").add_options()
+    ("kernel", text("FILE.ptx[:ENTRY]"), "the kernel; ENTRY may be left out where the file has one")
+    ("grid", text("X[,Y[,Z]]"), "blocks")
+    ("block", text("X[,Y[,Z]]"), "threads of a block")
+    ("shared-bytes", text("N"), "dynamic shared memory of a block (default: 0)")
+    ("arg", texts("TYPE:VALUE"),
+     "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); buf:BYTES[:iota32|:iotaf|:random:SEED], "
+     "in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
+  add_gpu_options(p);
+  p.group("Results").add_options()
+    ("metrics", text("FILE.json"), "write the metrics")
+    ("vcd", text("FILE.vcd"), "write a waveform, with FILE.gtkw beside it")
+    ("trace-scope", text("GLOB[,GLOB]"), "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)")
+    ("trace-window", text("A:B"), "only cycles A to B")
+    ("quiet", "no summary on stdout");
+  p.group("The run").add_options()
+    ("max-cycles", text("N"), "stop with exit code 1 when reached")
+    ("progress", text("auto|always|never"), "a progress line on stderr (auto: only on a terminal)")
+    ("log-level", text("LEVEL"), "error, warning (default), info or debug")
+    ("help", "this text");
+  if (p.parse(arguments, 1)) {
+    help = p.help();
+    return true;
+  }
+  read_launch(p, o);
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_views(p, o);
+  o.quiet = p.has("quiet");
+  if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
+  read_choice(p, "progress", {"auto", "always", "never"}, o.progress);
+  read_choice(p, "log-level", {"error", "warning", "info", "debug"}, o.level);
+  return false;
+}
+
+bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p("gpus", "gpus [--json]", "Lists the shipped GPUs with their main figures.");
+  p.group("Options").add_options()("json", "one JSON array")("help", "this text");
+  const bool asked = p.parse(arguments, 0);
+  help = p.help();
+  o.json = p.has("json");
+  return asked;
+}
+
+bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p("config", "config --gpu G [--set K=V]...", "Prints the whole effective configuration as an INI file.");
+  add_gpu_options(p);
+  p.group("Options").add_options()("help", "this text");
+  const bool asked = p.parse(arguments, 0);
+  help = p.help();
+  if (!asked) read_gpu_options(p, o.gpu, o.overrides);
+  return asked;
+}
+
+bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]", "Prints the machine program that a kernel is lowered to.");
+  add_gpu_options(p);
+  p.group("Options").add_options()("help", "this text");
+  if (p.parse(arguments, 1)) {
+    help = p.help();
+    return true;
+  }
+  if (p.positionals().empty()) p.fail("expected FILE.ptx[:ENTRY]");
+  split_kernel(p.positionals()[0], o.file, o.kernel);
+  read_gpu_options(p, o.gpu, o.overrides);
+  return false;
+}
+
+bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p("occupancy", "occupancy --gpu G --threads T --regs R [--smem B] [--carveout PERCENT] [--json]",
+                  "Tells how many blocks of a kernel fit an SM, and what limits them.");
+  add_gpu_options(p);
+  p.group("The kernel").add_options()
+    ("threads", text("T"), "threads of a block")
+    ("regs", text("R"), "registers of a thread")
+    ("smem", text("B"), "shared memory of a block, static and dynamic (default: 0)")
+    ("carveout", text("PERCENT"), "share of the unified cache that is shared memory (default: the chip's choice)");
+  p.group("Options").add_options()("json", "one JSON object")("help", "this text");
+  if (p.parse(arguments, 0)) {
+    help = p.help();
+    return true;
+  }
+  for (const char* option : {"threads", "regs"}) {
+    if (!p.has(option)) p.fail(std::string("expected --") + option);
+  }
+  read_gpu_options(p, o.gpu, o.overrides);
+  o.threads = static_cast<std::uint32_t>(p.number("threads", 1, largest_u32));
+  o.registers = static_cast<std::uint32_t>(p.number("regs", 0, largest_u32));
+  if (p.has("smem")) o.shared_bytes = p.number("smem", 0, largest_u32);
+  if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
+  o.json = p.has("json");
+  return false;
+}
+
+void split_kernel(const std::string& text, std::string& file, std::string& kernel) {
+  const auto colon = text.rfind(':');
+  file = text.substr(0, colon);
+  kernel = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (colon != std::string::npos && ::access(text.c_str(), F_OK) == 0) {
+    file = text;
+    kernel.clear();
+  }
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "config/config.h"
+#include "testbench/arguments.h"
+#include "testbench/job_parser.h"
+#include "testbench/job_runner.h"
+#include "testbench/log.h"
+#include "testbench/summary.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+job make_job(const run_options& o) {
+  if (!o.job_file.empty()) return load_job(o.job_file);
+  job j = job_of_arguments(o.arguments);
+  j.name = o.kernel_file;
+  j.modules.push_back(o.kernel_file);
+  j.modules_where = "--kernel";
+  operation& op = j.operations[0];
+  op.where = "--kernel '" + o.kernel_file + (o.kernel.empty() ? "" : ":" + o.kernel) + "'";
+  op.kernel = o.kernel;
+  std::copy(std::begin(o.grid), std::end(o.grid), std::begin(op.grid));
+  std::copy(std::begin(o.block), std::end(o.block), std::begin(op.block));
+  op.shared_bytes = o.shared_bytes;
+  return j;
+}
+
+void check_result_files(const run_options& o, const job& j) {
+  std::set<std::string> names;
+  for (const output& out : j.outputs) names.insert(out.file);
+  auto check = [&names](const std::string& path, const std::string& option) {
+    check_writable(path, option);
+    if (!names.insert(path).second) throw input_error(option + ": '" + path + "' is written by something else already");
+  };
+  if (!o.metrics_file.empty()) check(o.metrics_file, "--metrics");
+  for (const std::string& path : view_files(o)) check(path, "--vcd");
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+  run_options o;
+  std::string help;
+  if (parse_run(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  message_log::install(o.level);
+  const job j = make_job(o);
+  validate(j);
+  check_result_files(o, j);
+  const gpu_config config = load_config(o.gpu, o.overrides);
+  job_runner runner(o, j, config);
+  const run_outcome outcome = runner.run();
+  if (!outcome.failure.empty()) message_log::error(outcome.failure);
+  if (!o.quiet) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
+  return outcome.failure.empty() ? 0 : 1;
+}
+
+}  // namespace heddle::testbench

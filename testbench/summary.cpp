@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/summary.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "testbench/job_runner.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t width = 80;
+constexpr std::size_t label_width = 14;
+constexpr std::size_t kernels_in_full = 3;
+constexpr std::size_t kernels_listed = 20;
+
+struct amount {
+  std::string name;
+  std::uint64_t cycles;
+};
+
+std::string shortened(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most - 3) + "...";
+}
+
+/// A file's name cut in front, where it matters least.
+std::string tail(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
+}
+
+std::string scaled(double value, const char* unit) {
+  constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
+  std::size_t i = 0;
+  for (; value >= 1000 && i < 4; ++i) value /= 1000;
+  return fmt::format("{:.4g} {}{}", value, prefixes[i], unit);
+}
+
+std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
+
+std::string duration(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} us", seconds * 1e6);
+}
+
+std::string hits(const cache_counts& c) {
+  if (c.accesses == 0) return "unused";
+  return percent(static_cast<double>(c.hits) / static_cast<double>(c.accesses)) + " hits";
+}
+
+std::string dimensions(const std::uint32_t (&d)[3]) {
+  std::string text = std::to_string(d[0]);
+  if (d[1] > 1 || d[2] > 1) text += "x" + std::to_string(d[1]);
+  if (d[2] > 1) text += "x" + std::to_string(d[2]);
+  return text;
+}
+
+/// Collects lines of a label and a text.
+class page {
+ public:
+  explicit page(text_style style) : style_(style) {}
+
+  void title(const std::string& text) { text_ += paint("1", shortened(text, width)) + "\n"; }
+  void line(const std::string& label, const std::string& text) {
+    text_ += fmt::format("  {:<{}}{}\n", label, label_width, shortened(text, width - 2 - label_width));
+  }
+  void bad(const std::string& label, const std::string& text) {
+    text_ += fmt::format("  {:<{}}", label, label_width) + paint("31", shortened(text, width - 2 - label_width)) + "\n";
+  }
+  void share(const std::string& label, const std::string& name, double ratio) {
+    const auto stars = static_cast<std::size_t>(ratio * 24 + 0.5);
+    text_ += fmt::format("  {:<{}}{:<27}{:>8}  ", label, label_width, name, percent(ratio)) + paint("36", std::string(stars, '#'));
+    while (text_.back() == ' ') text_.pop_back();
+    text_ += "\n";
+  }
+  void gap() { text_ += "\n"; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string paint(const char* code, const std::string& text) const {
+    return style_.colour && !text.empty() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+  }
+
+  text_style style_;
+  std::string text_;
+};
+
+void add(warp_cycle_counts& sum, const warp_cycle_counts& part) {
+  std::vector<std::uint64_t*> members;
+  sum.visit([&members](const char*, std::uint64_t& n) { members.push_back(&n); });
+  std::size_t i = 0;
+  part.visit([&](const char*, std::uint64_t n) { *members[i++] += n; });
+}
+
+void write_cycles(page& p, const warp_cycle_counts& counts) {
+  if (counts.active == 0) return;
+  std::vector<amount> amounts;
+  counts.visit([&amounts](const char* name, std::uint64_t n) {
+    if (n > 0 && std::strcmp(name, "active") != 0) amounts.push_back({name, n});
+  });
+  std::stable_sort(amounts.begin(), amounts.end(), [](const amount& a, const amount& b) { return a.cycles > b.cycles; });
+  const char* label = "warp cycles";
+  for (const amount& a : amounts) {
+    const double ratio = static_cast<double>(a.cycles) / static_cast<double>(counts.active);
+    if (ratio < 0.0005) continue;
+    p.share(label, a.name, ratio);
+    label = "";
+  }
+}
+
+void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
+  const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
+  p.title(fmt::format("{}  {} blocks x {} threads on {}", shortened(k.name, 30), dimensions(k.grid), dimensions(k.block), c.gpu.name));
+  p.line("cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
+  p.line("IPC per SM", fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
+  p.line("occupancy", fmt::format("{} of {} possible, {} blocks per SM (limit: {})", percent(k.metrics.achieved_occupancy),
+                                  percent(k.theoretical_occupancy), k.blocks_per_sm, join(k.occupancy_limiters, ", ")));
+  p.line("a thread takes", fmt::format("{} registers; a block {} bytes of shared memory", k.registers_per_thread,
+                                       grouped(k.shared_bytes_per_block)));
+  write_cycles(p, k.warp_cycles);
+  p.line("L1", hits(k.memory.l1));
+  p.line("L2", hits(k.memory.l2));
+  const auto moved = static_cast<double>(k.memory.dram.read_bytes + k.memory.dram.write_bytes);
+  p.line("DRAM", fmt::format("{} read, {} written, {}", scaled(static_cast<double>(k.memory.dram.read_bytes), "B"),
+                             scaled(static_cast<double>(k.memory.dram.write_bytes), "B"), scaled(seconds > 0 ? moved / seconds : 0, "B/s")));
+  if (k.memory.shared.accesses > 0) {
+    p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses), grouped(k.memory.shared.bank_conflicts)));
+  }
+  p.gap();
+}
+
+void write_table(page& p, const run_metrics& m) {
+  p.title(fmt::format("{} launches on {}", m.kernels.size(), m.config.gpu.name));
+  p.line("kernel", fmt::format("{:<22}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "cycles", "IPC", "occup."));
+  warp_cycle_counts sum;
+  for (std::size_t i = 0; i < m.kernels.size(); ++i) {
+    const kernel_metrics& k = m.kernels[i];
+    add(sum, k.warp_cycles);
+    if (i >= kernels_listed) continue;
+    p.line("", fmt::format("{:<22}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 21), grouped(k.blocks), grouped(k.cycles), k.metrics.ipc,
+                           k.metrics.achieved_occupancy));
+  }
+  if (m.kernels.size() > kernels_listed) p.line("", fmt::format("and {} more; --metrics has them all", m.kernels.size() - kernels_listed));
+  write_cycles(p, sum);
+  p.gap();
+}
+
+}  // namespace
+
+text_style stdout_style() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  text_style style;
+  style.colour = ::isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal && std::strcmp(terminal, "dumb") != 0;
+  return style;
+}
+
+std::string summary_text(const run_outcome& outcome, const text_style& style) {
+  page p(style);
+  const run_metrics& m = outcome.metrics;
+  if (m.kernels.size() <= kernels_in_full) {
+    for (const auto& k : m.kernels) write_kernel(p, k, m.config);
+  } else {
+    write_table(p, m);
+  }
+  p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles), duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
+  p.line("host", fmt::format("{:.3g} s of CPU time, {}, {}", m.host.cpu_seconds,
+                             scaled(m.host.warp_instructions_per_second, "warp instructions/s"),
+                             scaled(static_cast<double>(m.host.peak_rss_bytes), "B")));
+  for (const comparison& c : outcome.checks) {
+    const std::string file = tail(c.expect, 30);
+    const std::string name = shortened(c.name, 16);
+    if (c.differing) {
+      p.bad("check", fmt::format("{} differs from {}: {} of {}", name, file, grouped(c.differing), grouped(c.elements)));
+    } else {
+      p.line("check", fmt::format("{} matches {}: {} elements", name, file, grouped(c.elements)));
+    }
+  }
+  for (const std::string& path : outcome.written) p.line("written", tail(path, width - 2 - label_width));
+  return p.take();
+}
+
+}  // namespace heddle::testbench

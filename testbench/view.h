@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testbench/options.h"
+#include "testbench/result_files.h"
+
+namespace heddle {
+class gpu;
+}
+
+namespace heddle::testbench {
+
+/// Something that watches a run and leaves files: a waveform, a timeline. It is made after the GPU and before the simulation
+/// starts, and writes under names that result_files::reserve() gave.
+class view {
+ public:
+  virtual ~view() = default;
+  /// The simulation has ended: completes the files. Throws input_error: full disk.
+  virtual void finish() = 0;
+};
+
+/// The views that the options ask for. Throws input_error.
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
+/// Names of the files that these views will leave, for checks before anything starts.
+std::vector<std::string> view_files(const run_options& o);
+
+}  // namespace heddle::testbench

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// workload_data DIRECTORY [WORKLOAD...]: writes every (or the named) workload's inputs and expected outputs below DIRECTORY.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "testbench/workloads/reference.h"
+
+namespace {
+
+using namespace heddle::workloads;
+
+struct entry {
+  const char* name;
+  void (*make)(const folder&);
+};
+
+constexpr entry entries[] = {
+    {"divergent", make_divergent},
+    {"histogram", make_histogram},
+    {"reduction", make_reduction},
+    {"saxpy", make_saxpy},
+    {"sgemm", make_sgemm},
+    {"stencil_f64", make_stencil_f64},
+    {"transpose", make_transpose},
+    {"vector_add", make_vector_add},
+};
+
+void make(const std::filesystem::path& directory, std::vector<std::string> wanted) {
+  for (const entry& e : entries) {
+    const auto found = std::find(wanted.begin(), wanted.end(), e.name);
+    if (!wanted.empty() && found == wanted.end()) continue;
+    e.make(folder(directory / e.name));
+    std::printf("%s\n", e.name);
+  }
+  for (const std::string& name : wanted) {
+    const auto same = [&name](const entry& e) { return e.name == name; };
+    if (std::none_of(std::begin(entries), std::end(entries), same)) throw std::runtime_error("no workload " + name);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+  if (argc < 2) {
+    std::fputs("usage: workload_data DIRECTORY [WORKLOAD...]\n", stderr);
+    return 2;
+  }
+  try {
+    make(argv[1], {argv + 2, argv + argc});
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "workload_data: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace heddle::workloads {
+
+/// The splitmix64 generator (Steele, Lea, Flood 2014): the same numbers on every machine.
+class random_numbers {
+ public:
+  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15u;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// A whole number from 0 to `limit` - 1; the slight bias does not matter here.
+  std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>((next() >> 32) * limit >> 32); }
+  /// A float from `low` up to `high`, of 24 random bits.
+  float real(float low, float high) { return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24f); }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// What a job's buffer with "fill": "random:SEED" holds, as 32-bit words.
+inline std::vector<std::uint32_t> random_words(std::uint64_t seed, std::size_t count) {
+  random_numbers random(seed);
+  std::vector<std::uint32_t> words(count + count % 2);
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    const std::uint64_t pair = random.next();
+    words[i] = static_cast<std::uint32_t>(pair);
+    words[i + 1] = static_cast<std::uint32_t>(pair >> 32);
+  }
+  words.resize(count);
+  return words;
+}
+
+inline std::vector<float> random_floats(std::uint64_t seed, std::size_t count, float low, float high) {
+  random_numbers random(seed);
+  std::vector<float> values(count);
+  for (float& value : values) value = random.real(low, high);
+  return values;
+}
+
+/// Where a workload's data go, in the byte order of the machine that writes them (a GPU is little endian).
+class folder {
+ public:
+  explicit folder(std::filesystem::path path) : path_(std::move(path)) { std::filesystem::create_directories(path_); }
+
+  /// Throws std::runtime_error when the file cannot be written.
+  template <class T>
+  void write(const std::string& name, const std::vector<T>& values) const {
+    std::ofstream file(path_ / name, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+    if (!file.flush()) throw std::runtime_error("cannot write " + (path_ / name).string());
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// One function a workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it expects,
+// with the kernel's own order of floating-point operations and std::fma where the kernel's PTX has fma.
+void make_divergent(const folder& out);
+void make_histogram(const folder& out);
+void make_reduction(const folder& out);
+void make_saxpy(const folder& out);
+void make_sgemm(const folder& out);  // sgemm_register_tiled reads the same files
+void make_stencil_f64(const folder& out);
+void make_transpose(const folder& out);
+void make_vector_add(const folder& out);
+
+}  // namespace heddle::workloads
