@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "memory/crossbar.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+
+namespace heddle {
+
+crossbar::crossbar(const shape& s)
+    : shape_(s),
+      words_((s.inputs + 63) / 64),
+      slots_(s.inputs, slot_counter(std::max(1u, s.input_entries))),
+      input_free_(s.inputs, 0),
+      lanes_(std::size_t{s.inputs} * s.outputs),
+      candidates_(std::size_t{s.outputs} * words_, 0),
+      waiting_(s.outputs, 0),
+      active_((s.outputs + 63) / 64, 0),
+      output_free_(s.outputs, 0),
+      turn_(s.outputs, 0),
+      wires_(s.outputs),
+      in_flight_(s.outputs, 0),
+      last_pop_(s.outputs, 0),
+      due_(s.outputs, never),
+      flying_((s.outputs + 63) / 64, 0) {
+  if (s.bytes_per_cycle == 0) throw input_error("interconnect: a port must move at least one byte per cycle");
+}
+
+void crossbar::append(fifo& list, std::uint32_t p) {
+  packets_[p].next = none;
+  if (list.head == none)
+    list.head = p;
+  else
+    packets_[list.tail].next = p;
+  list.tail = p;
+}
+
+void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival) {
+  if (free_packets_.empty()) {
+    packets_.emplace_back();
+    free_packets_.push_back(static_cast<std::uint32_t>(packets_.size() - 1));
+  }
+  const std::uint32_t p = free_packets_.back();
+  free_packets_.pop_back();
+  const unsigned transfer = std::max(1u, (bytes + shape_.bytes_per_cycle - 1) / shape_.bytes_per_cycle);
+  packets_[p].payload = &payload;
+  packets_[p].at = arrival;
+  packets_[p].transfer = transfer;
+  append(lane(input, output), p);
+  candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
+  if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);
+  ++packets_in_use_;
+  ++packets_in_;
+  bytes_ += bytes;
+}
+
+cycle_t crossbar::arbitrate(cycle_t now) {
+  cycle_t next = never;
+  // Two outputs may want the same input: the first asked rotates, so that none is preferred for ever.
+  const unsigned first = static_cast<unsigned>(now % shape_.outputs);
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    for (std::size_t w = 0; w < active_.size(); ++w) {
+      std::uint64_t bits = active_[w];
+      while (bits != 0) {
+        const unsigned o = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits));
+        bits &= bits - 1;
+        if ((o >= first) == (pass == 0)) next = std::min(next, grant(o, now));
+      }
+    }
+  }
+  return next;
+}
+
+cycle_t crossbar::grant(unsigned output, cycle_t now) {
+  if (output_free_[output] > now) return output_free_[output];
+  if (in_flight_[output] >= shape_.output_entries + shape_.latency_cycles) return never;
+  const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
+  cycle_t next = never;
+  const unsigned from = turn_[output];
+  // Once around the inputs, from `from` on; its word is visited twice, upper part first.
+  for (unsigned i = 0; i <= words_; ++i) {
+    const unsigned w = (from / 64 + i) % words_;
+    std::uint64_t bits = set[w];
+    if (i == 0) bits &= ~std::uint64_t{0} << (from % 64);
+    if (i == words_) bits &= (std::uint64_t{1} << (from % 64)) - 1;
+    while (bits != 0) {
+      const unsigned input = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+      bits &= bits - 1;
+      const cycle_t ready = std::max(packets_[lane(input, output).head].at, input_free_[input]);
+      if (ready > now) {
+        next = std::min(next, ready);
+        continue;
+      }
+      start(input, output, now);
+      return std::min(due_[output], waiting_[output] != 0 ? output_free_[output] : never);
+    }
+  }
+  return next;
+}
+
+void crossbar::start(unsigned input, unsigned output, cycle_t now) {
+  fifo& list = lane(input, output);
+  const std::uint32_t p = list.head;
+  packet& k = packets_[p];
+  list.head = k.next;
+  if (list.head == none) candidates_[std::size_t{output} * words_ + input / 64] &= ~(std::uint64_t{1} << (input % 64));
+  if (--waiting_[output] == 0) active_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
+  slots_[input].give(now);
+  input_free_[input] = now + k.transfer;
+  output_free_[output] = now + k.transfer;
+  turn_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
+  busy_cycles_ += k.transfer;
+  k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
+  append(wires_[output], p);
+  if (in_flight_[output]++ == 0) flying_[output / 64] |= std::uint64_t{1} << (output % 64);
+  update_due(output);
+}
+
+void crossbar::update_due(unsigned output) {
+  const std::uint32_t head = wires_[output].head;
+  if (head == none) {
+    due_[output] = never;
+    return;
+  }
+  // After a hold-up the port still needs the packet's transfer time.
+  due_[output] = std::max(packets_[head].at, last_pop_[output] + packets_[head].transfer);
+}
+
+tlm::tlm_generic_payload& crossbar::pop(unsigned output, cycle_t now) {
+  const std::uint32_t p = wires_[output].head;
+  invariant(p != none, "crossbar: an output without packets was asked for one");
+  wires_[output].head = packets_[p].next;
+  tlm::tlm_generic_payload& payload = *packets_[p].payload;
+  packets_[p].payload = nullptr;
+  free_packets_.push_back(p);
+  if (--in_flight_[output] == 0) flying_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
+  --packets_in_use_;
+  ++packets_out_;
+  last_pop_[output] = now;
+  update_due(output);
+  return payload;
+}
+
+void crossbar::check_invariants() const {
+  invariant(packets_in_ == packets_out_ + packets_in_use_, "crossbar: packets in = packets out + packets inside");
+  std::uint64_t buffered = 0;
+  std::uint64_t flying = 0;
+  for (unsigned w : waiting_) buffered += w;
+  for (unsigned f : in_flight_) flying += f;
+  invariant(buffered + flying == packets_in_use_, "crossbar: packets in buffers and on wires = packets inside");
+}
+
+}  // namespace heddle

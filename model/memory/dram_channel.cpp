@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#include "memory/dram_channel.h"
+
+#include <algorithm>
+#include <string>
+
+#include "config/error.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint8_t row_wanted = 1;
+constexpr std::uint8_t spoken_for = 2;
+}  // namespace
+
+dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_clock, const gpu_config& config,
+                           unsigned index)
+    : memory_model(name, dram_clock, config, index, config.dram.queue_entries),
+      parameters_(config.dram),
+      way_in_(config.dram.controller_latency_cycles / 2),
+      way_out_(config.dram.controller_latency_cycles - way_in_),
+      banks_(config.dram.banks),
+      wanted_(config.dram.banks) {
+  if (parameters_.banks == 0) throw input_error("dram.banks must be at least 1");
+  if (parameters_.bytes_per_cycle == 0 || parameters_.burst_bytes == 0 || parameters_.row_bytes == 0)
+    throw input_error("dram.bytes_per_cycle, dram.burst_bytes and dram.row_bytes must be at least 1");
+  if (parameters_.t_refi_cycles != 0 && parameters_.t_rfc_cycles >= parameters_.t_refi_cycles)
+    throw input_error("dram.t_rfc_cycles must be less than dram.t_refi_cycles");
+  data_cycles_ = (parameters_.burst_bytes + parameters_.bytes_per_cycle - 1) / parameters_.bytes_per_cycle;
+  column_interval_ = std::max<cycle_t>(parameters_.t_ccd_cycles, data_cycles_);
+  queue_.reserve(std::max(1u, parameters_.queue_entries));
+  if (parameters_.t_refi_cycles != 0) next_refresh_ = parameters_.t_refi_cycles;
+}
+
+unsigned dram_channel::bank_of(std::uint64_t local_address) const {
+  const std::uint64_t block = local_address / parameters_.row_bytes;
+  return static_cast<unsigned>((block + block / parameters_.banks) % parameters_.banks);
+}
+
+std::uint64_t dram_channel::row_of(std::uint64_t local_address) const {
+  return local_address / parameters_.row_bytes / parameters_.banks;
+}
+
+unsigned dram_channel::bursts_of(const tlm::tlm_generic_payload& p) const {
+  const std::uint64_t first = local_address(p) / parameters_.burst_bytes;
+  const std::uint64_t last = (local_address(p) + std::max(1u, p.get_data_length()) - 1) / parameters_.burst_bytes;
+  return static_cast<unsigned>(last - first + 1);
+}
+
+void dram_channel::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
+  entry e;
+  e.payload = &p;
+  e.ready = arrival + way_in_;
+  e.bank = bank_of(local_address(p));
+  e.row = row_of(local_address(p));
+  e.bursts = bursts_of(p);
+  e.write = p.is_write();
+  queue_.push_back(e);
+}
+
+cycle_t dram_channel::unloaded_cycles(const tlm::tlm_generic_payload& p) const {
+  return 1 + way_in_ + parameters_.t_rcd_cycles + (p.is_write() ? parameters_.t_wl_cycles : parameters_.t_cl_cycles) +
+         (bursts_of(p) - 1) * column_interval_ + data_cycles_ + way_out_;
+}
+
+cycle_t dram_channel::work(cycle_t now) {
+  if (queue_.empty()) return never;
+  if (now >= next_refresh_) refresh(now);
+  // A response port that is held up must not make the channel run ahead without bound.
+  if (answers_waiting() >= std::max(1u, parameters_.queue_entries)) return now + 1;
+  const choice c = choose(now);
+  if (c.what == command::none) return std::min(c.next, next_refresh_);
+  issue(c, now);
+  return queue_.empty() ? never : now + 1;
+}
+
+void dram_channel::refresh(cycle_t now) {
+  // The channel may have slept through several: each but the last was over before the next began.
+  const cycle_t missed = (now - next_refresh_) / parameters_.t_refi_cycles;
+  const cycle_t last = next_refresh_ + missed * parameters_.t_refi_cycles;
+  refreshes_ += missed + 1;
+  cycle_t start = last;
+  bool any_open = false;
+  for (const bank_state& b : banks_) {
+    if (b.open) start = std::max(start, b.precharge_at);
+    start = std::max(start, b.open ? start : b.activate_at);
+    any_open = any_open || b.open;
+  }
+  // Rows that were open before an earlier refresh of the sleep are closed by then.
+  if (any_open && missed == 0) start += parameters_.t_rp_cycles;
+  for (bank_state& b : banks_) {
+    b.open = false;
+    b.activate_at = start + parameters_.t_rfc_cycles;
+  }
+  open_banks_ = 0;
+  next_refresh_ = last + parameters_.t_refi_cycles;
+}
+
+cycle_t dram_channel::column_earliest(const entry& e) const {
+  return std::max(banks_[e.bank].column_at, e.write ? write_at_ : read_at_);
+}
+
+void dram_channel::consider(choice& best, command what, std::size_t index, cycle_t earliest, cycle_t now) const {
+  if (earliest > now) {
+    best.next = std::min(best.next, earliest);
+  } else if (best.what == command::none || what < best.what) {
+    // Column before activate before precharge; the oldest of a kind, as entries are considered in order of arrival.
+    best.what = what;
+    best.index = index;
+  }
+}
+
+dram_channel::choice dram_channel::choose(cycle_t now) {
+  choice best;
+  std::size_t count = queue_.size();
+  if (queue_.front().ready + starvation_cycles < now) count = 1;
+  std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
+  for (std::size_t i = 0; i < count; ++i) {
+    const entry& e = queue_[i];
+    if (e.ready <= now && banks_[e.bank].open && banks_[e.bank].row == e.row) wanted_[e.bank] |= row_wanted;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const entry& e = queue_[i];
+    if (e.ready > now) {
+      best.next = std::min(best.next, e.ready);
+      break;  // those behind arrived later
+    }
+    const bank_state& b = banks_[e.bank];
+    if (b.open && b.row == e.row) {
+      consider(best, command::column, i, column_earliest(e), now);
+      if (best.what == command::column) return best;
+    } else if ((wanted_[e.bank] & spoken_for) == 0) {
+      wanted_[e.bank] |= spoken_for;
+      if (!b.open)
+        consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
+      else if ((wanted_[e.bank] & row_wanted) == 0)
+        consider(best, command::precharge, i, b.precharge_at, now);
+    }
+  }
+  return best;
+}
+
+void dram_channel::issue(const choice& c, cycle_t now) {
+  if (c.what == command::column) {
+    issue_column(c.index, now);
+    return;
+  }
+  entry& e = queue_[c.index];
+  bank_state& b = banks_[e.bank];
+  if (c.what == command::precharge) {
+    b.open = false;
+    b.activate_at = now + parameters_.t_rp_cycles;
+    --open_banks_;
+    return;
+  }
+  b.open = true;
+  b.row = e.row;
+  b.column_at = now + parameters_.t_rcd_cycles;
+  b.precharge_at = now + parameters_.t_ras_cycles;
+  activate_at_ = now + parameters_.t_rrd_cycles;
+  e.activated = true;
+  ++open_banks_;
+  ++counters_of(*e.payload).activates;
+}
+
+void dram_channel::issue_column(std::size_t index, cycle_t now) {
+  entry& e = queue_[index];
+  bank_state& b = banks_[e.bank];
+  memory_counters& c = counters_of(*e.payload);
+  if (!e.started) {
+    e.started = true;
+    ++(e.activated ? c.row_misses : c.row_hits);
+  }
+  c.busy_cycles += data_cycles_;
+  cycle_t end;
+  if (e.write) {
+    end = now + parameters_.t_wl_cycles + data_cycles_;
+    write_at_ = now + column_interval_;
+    read_at_ = std::max(read_at_, end + parameters_.t_wtr_cycles);
+    b.precharge_at = std::max(b.precharge_at, end + parameters_.t_wr_cycles);
+  } else {
+    end = now + parameters_.t_cl_cycles + data_cycles_;
+    read_at_ = now + column_interval_;
+    // One idle cycle on the data bus between read and write data.
+    const cycle_t turn = end + 1 > parameters_.t_wl_cycles ? end + 1 - parameters_.t_wl_cycles : 0;
+    write_at_ = std::max(now + column_interval_, turn);
+    b.precharge_at = std::max(b.precharge_at, now + parameters_.t_rtp_cycles);
+  }
+  if (--e.bursts != 0) return;
+  answered_at_ = std::max(answered_at_, end + way_out_);
+  answer(*e.payload, answered_at_);
+  leave(now);
+  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void dram_channel::trace(sc_core::sc_trace_file* file) const {
+  memory_model::trace(file);
+  sc_core::sc_trace(file, open_banks_, std::string(name()) + ".open_banks");
+}
+
+void dram_channel::check_invariants() const {
+  memory_model::check_invariants();
+  for (std::uint32_t launch = 0; launch < counters().end(); ++launch) {
+    const memory_counters* c = counters().find(launch);
+    if (c == nullptr || !idle()) continue;
+    invariant(c->activates >= c->row_misses, "dram: every row miss has an activate");
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The untimed doors of an L2 slice: debug transport and blocking transport, through its lines and its write-backs.
+#include <algorithm>
+#include <cstring>
+
+#include "memory/l2_slice.h"
+
+namespace heddle {
+
+unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  tlm::tlm_generic_payload p;
+  p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  p.set_address(address);
+  p.set_data_ptr(data);
+  p.set_data_length(length);
+  p.set_streaming_width(length);
+  return std::min(length, memory_socket->transport_dbg(p));
+}
+
+unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  const unsigned offset = static_cast<unsigned>(address % line_bytes);
+  const std::uint64_t line_address = address - offset;
+  const byte_mask bytes = byte_mask::run(offset, length);
+  const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
+  std::uint8_t image[line_bytes] = {};
+  if (write) {
+    const unsigned done = memory_debug(true, address, data, length);
+    std::memcpy(image + offset, data, length);
+    memory_.patch(line_address, image, bytes);
+    if (slot == line_store::none) return done;
+    line_store::state& s = lines_.at(slot);
+    std::memcpy(lines_.data(slot) + offset, data, length);
+    // Valid also while a fetch is on its way: that one may bring the old bytes.
+    s.valid |= bytes;
+    if (done < length) s.dirty |= bytes;
+    return length;
+  }
+  if (slot != line_store::none && lines_.at(slot).valid.covers(bytes)) {
+    std::memcpy(data, lines_.data(slot) + offset, length);
+    return length;
+  }
+  const unsigned done = memory_debug(false, address, image + offset, length);
+  byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
+  if (slot != line_store::none) {
+    copy_masked(image, lines_.data(slot), lines_.at(slot).valid);
+    have |= lines_.at(slot).valid;
+  }
+  unsigned n = 0;
+  while (n < length && have.test(offset + n)) ++n;
+  std::memcpy(data, image + offset, n);
+  return n;
+}
+
+unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
+  if (!p.is_read() && !p.is_write()) return 0;
+  unsigned done = 0;
+  while (done < p.get_data_length()) {
+    const std::uint64_t address = p.get_address() + done;
+    if (map_.channel_of(address) != index_) break;
+    const unsigned to_end = line_bytes - static_cast<unsigned>(address % line_bytes);
+    const unsigned length = std::min(to_end, p.get_data_length() - done);
+    const unsigned n = debug_line(p.is_write(), address, p.get_data_ptr() + done, length);
+    done += n;
+    if (n != length) break;
+  }
+  return done;
+}
+
+void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+  delay += clock_.domain().time_of(pipeline_ + 1);
+  demand d;
+  if (!decode(p, d)) return;
+  if (d.atomic != nullptr) {
+    p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return;
+  }
+  // Runs of enabled bytes, one after another.
+  for (unsigned i = 0; i < p.get_data_length();) {
+    unsigned n = 0;
+    while (i + n < p.get_data_length() && d.bytes.test(d.offset + i + n)) ++n;
+    if (n != 0 && debug_line(d.write, p.get_address() + i, p.get_data_ptr() + i, n) != n) {
+      p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      return;
+    }
+    i += n + 1;
+  }
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace heddle

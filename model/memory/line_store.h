@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "memory/byte_mask.h"
+
+namespace heddle {
+
+/// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which line
+/// of a set was used least recently. Policy is the owner's.
+class line_store {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct state {
+    byte_mask valid;
+    byte_mask dirty;
+    std::uint32_t mshr = none;    // index of the miss that is outstanding for the line
+    std::uint32_t launch = 0;     // launch that wrote it last
+  };
+
+  line_store(unsigned sets, unsigned ways);
+
+  unsigned sets() const { return sets_; }
+  unsigned ways() const { return ways_; }
+  unsigned slots() const { return sets_ * ways_; }
+
+  /// Slot of the line with number `line` (any number that is one-to-one with the line), or none.
+  std::uint32_t find(std::uint64_t line) const {
+    const std::uint32_t base = set_of(line) * ways_;
+    for (std::uint32_t w = 0; w < ways_; ++w)
+      if (tags_[base + w] == line) return base + w;
+    return none;
+  }
+  /// Slot that `line` should take: an empty one, else the least recently used one without an outstanding miss, else none.
+  std::uint32_t victim(std::uint64_t line) const;
+  /// Gives the slot to `line`, with no valid byte.
+  void install(std::uint32_t slot, std::uint64_t line);
+  /// Makes the slot the most recently used.
+  void touch(std::uint32_t slot) { used_[slot] = ++clock_; }
+
+  bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
+  std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
+  state& at(std::uint32_t slot) { return states_[slot]; }
+  const state& at(std::uint32_t slot) const { return states_[slot]; }
+  std::uint8_t* data(std::uint32_t slot) { return bytes_.get() + std::size_t{slot} * line_bytes; }
+  const std::uint8_t* data(std::uint32_t slot) const { return bytes_.get() + std::size_t{slot} * line_bytes; }
+
+ private:
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+  struct release_bytes {
+    void operator()(std::uint8_t* p) const { std::free(p); }
+  };
+  std::uint32_t set_of(std::uint64_t line) const {
+    return static_cast<std::uint32_t>(set_mask_ != 0 || sets_ == 1 ? line & set_mask_ : line % sets_);
+  }
+
+  unsigned sets_;
+  unsigned ways_;
+  std::uint64_t set_mask_ = 0;          // sets - 1 when that is a mask
+  std::vector<std::uint64_t> tags_;
+  std::vector<std::uint64_t> used_;     // value of clock_ at the last use; 0: empty
+  std::vector<state> states_;
+  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // zero pages until touched: a large L2 costs nothing at start
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace heddle

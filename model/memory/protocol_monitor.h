@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Models: nothing; checks that both sides of a socket obey the base protocol, and passes every call on.
+// Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
+// One cycle: none; it works on calls, and adds no time.
+// Parameters: tlm.check puts one on every memory socket. Source: IEEE 1666-2011, clauses 11, 14 and 15.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <unordered_map>
+
+namespace heddle {
+
+/// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and checks no
+/// more after that. Any number of transactions may be under way.
+class protocol_monitor : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+ public:
+  explicit protocol_monitor(sc_core::sc_module_name name);
+
+  tlm::tlm_target_socket<32> target_socket;
+  tlm::tlm_initiator_socket<32> initiator_socket;
+
+  /// An initiator of ours never answers BEGIN_RESP with TLM_COMPLETED, which is legal but hangs some memories; for
+  /// other initiators this can be allowed.
+  void allow_completed_response() { completed_response_allowed_ = true; }
+
+  std::uint64_t transactions() const { return transactions_; }
+  std::size_t in_flight() const { return states_.size(); }
+  bool idle() const { return states_.empty(); }
+  /// True once a violation was reported.
+  bool violated() const { return violated_; }
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  enum class stage : std::uint8_t { requested, accepted, responding };
+
+  /// A transaction under way, with the attributes that must not change.
+  struct state {
+    stage at = stage::requested;
+    sc_core::sc_time last;               // time of its last phase, delay included
+    tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+    std::uint8_t* data = nullptr;
+    std::uint8_t* enables = nullptr;
+    unsigned length = 0;
+    unsigned enable_length = 0;
+    unsigned width = 0;
+    std::uint64_t data_hash = 0;         // of a write's data
+    std::uint64_t enable_hash = 0;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
+
+  /// What was passed down in a call, to be compared with what comes back.
+  struct call {
+    tlm::tlm_phase phase;
+    sc_core::sc_time delay;
+  };
+
+  void begin_request(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void end_request(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void begin_response(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void end_response(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void completed(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay);
+  void answered_request(tlm::tlm_generic_payload& p, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase,
+                        const sc_core::sc_time& delay);
+  void answered_response(tlm::tlm_generic_payload& p, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase,
+                         const sc_core::sc_time& delay);
+  void returned(const call& sent, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase, const sc_core::sc_time& delay);
+  void check_attributes(const tlm::tlm_generic_payload& p);
+  void check_manager(const tlm::tlm_generic_payload& p);
+  void check_unchanged(const tlm::tlm_generic_payload& p, const state& s);
+  void advance_time(state& s, const sc_core::sc_time& delay);
+  void forget(tlm::tlm_generic_payload& p);
+  void violation(const char* text, const char* rule);
+
+  std::unordered_map<tlm::tlm_generic_payload*, state> states_;
+  tlm::tlm_generic_payload* requesting_ = nullptr;  // between BEGIN_REQ and END_REQ
+  tlm::tlm_generic_payload* responding_ = nullptr;  // between BEGIN_RESP and END_RESP
+  unsigned level_ = 0;
+  std::uint64_t transactions_ = 0;
+  bool completed_response_allowed_ = false;
+  bool violated_ = false;
+};
+
+}  // namespace heddle
