@@ -79,18 +79,30 @@ class host_driver : public sc_core::sc_module {
 
  private:
   struct module_record;
+  struct backward_path;
+  struct launch_plan {
+    const isa::program* program = nullptr;
+    std::uint64_t local_bytes = 0;      // of the whole GPU
+  };
+  void end_of_elaboration() override;
+  void on_interrupt();
+  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes);
   std::uint64_t read_register(std::uint64_t offset);
   void write_register(std::uint64_t offset, std::uint64_t value);
-  std::string error_text();
+  std::string message();
+  std::uint64_t stage(const void* data, std::size_t bytes);
+  std::uint64_t command(const void* descriptor, std::size_t bytes);
+  launch_plan plan(const launch_request& request);
+  std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();
 
   gpu_config config_;
   std::vector<std::unique_ptr<module_record>> modules_;
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
   std::uint64_t next_address_;
-  unsigned launches_ = 0;
-  std::uint64_t completed_seen_ = 0;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
+  std::unique_ptr<backward_path> backward_;
 };
 
 }  // namespace heddle

@@ -29,6 +29,7 @@ struct launch_context {
   std::int32_t priority = 0;
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t shared_bytes = 0;         // static + dynamic
+  std::int32_t carveout_percent = -1;     // shared memory's share of a unified cache; -1: default
   std::uint64_t local_base = 0;           // global address of the local memory area of this launch
   std::uint32_t sm_count = 0;             // for %nsmid
   std::uint32_t warps_per_sm = 0;

@@ -142,6 +142,7 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     case warp_phase::at_fence:
     case warp_phase::sleeping:
       account(slot, cycle);
+      if (w.phase == warp_phase::at_barrier) simt::advance(w.state);
       settle(slot, cycle, fetch.next(slot, w.program->code_address, w.state.pc, cycle), false);
       break;
     default: throw internal_error(std::string(this->name()) + ": a timer of a warp that waits for nothing");
@@ -182,6 +183,19 @@ void sub_partition::resume_from_barrier(unsigned slot, cycle_t cycle) {
   invariant(slots_[slot].phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");
   set_timer(slot, cycle);
   clock_.wake_at(cycle);
+}
+
+void sub_partition::deliver_reduction(unsigned slot, std::uint32_t count, std::uint32_t threads) {
+  warp_slot& w = slots_[slot];
+  const isa::instruction& i = *w.next->instruction;
+  if (i.sub == 2 && i.dst != isa::rz)
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      if (w.state.active >> lane & 1) w.state.regs[i.dst * isa::warp_size + lane] = count;
+  if (i.sub >= 3 && i.pdst[0] != isa::pt) {
+    const bool holds = i.sub == 3 ? count == threads : count != 0;
+    simt::lane_mask& p = w.state.predicates[i.pdst[0]];
+    p = holds ? p | w.state.active : p & ~w.state.active;
+  }
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

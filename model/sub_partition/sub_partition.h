@@ -64,8 +64,14 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
                   unsigned allocated_registers, cycle_t cycle);
   /// The barrier that the slot's warp waits at has completed; it goes on at `cycle`.
   void resume_from_barrier(unsigned slot, cycle_t cycle);
+  /// Gives a warp that waits at a reducing barrier its result: of `threads` that came, `count` had the predicate true.
+  void deliver_reduction(unsigned slot, std::uint32_t count, std::uint32_t threads);
   simt::warp_state& warp(unsigned slot) { return slots_[slot].state; }
-  const decoded_instruction& at_barrier(unsigned slot) const { return *slots_[slot].next; }
+  unsigned index() const { return index_; }
+  /// Nothing is issued any more: the simulated program failed.
+  void halt() { halted_ = true; }
+  /// The slot's instruction fails: reports kernel, PTX line, block and the thread of `lane`.
+  void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *slots_[slot].next, lane, what); }
   warp_phase phase(unsigned slot) const { return slots_[slot].phase; }
   unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
   /// Where the slot's warp stands, for messages: "file.ptx:12".

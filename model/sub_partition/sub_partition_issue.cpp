@@ -167,11 +167,11 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   }
   w.timer = never;
   w.phase = warp_phase::at_barrier;
-  // The barrier unit writes the result of a reducing barrier through the instruction, so pc moves on afterwards.
+  // A warp that waits stays at its BAR (on_timer moves on): a reducing barrier delivers its result through it.
   const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
-  if (halted_) return;
+  if (halted_ || waits) return;
   simt::advance(w.state);
-  if (!waits) settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+  settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
 
 void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what) {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/compute_work_distributor.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "sm/resource_manager.h"
+
+namespace heddle {
+
+compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                                                   grid_listener& listener)
+    : sc_module(name),
+      cta_socket("cta_socket", config.gpu.sm_count),
+      config_(config),
+      listener_(listener),
+      clock_(clock, *this),
+      placement_(make_placement_policy(config.cwd.placement)) {
+  accounts_.reserve(config.gpu.sm_count);
+  for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
+    accounts_.emplace_back(config);
+    cta_socket[i].bind(*this);
+  }
+}
+
+compute_work_distributor::~compute_work_distributor() = default;
+
+void compute_work_distributor::submit(std::shared_ptr<const resident_launch> launch) {
+  const cycle_t now = clock_.cycle();
+  grid_record g;
+  g.launch = std::move(launch);
+  g.footprint = accounts_.front().resources.footprint(demand_of(*g.launch));
+  g.doorbell_cycle = now;
+  g.ready_cycle = now + config_.cwd.launch_latency_cycles;
+  const std::uint32_t id = g.launch->launch_id;
+  invariant(id == grids_.size(), "launch numbers are not consecutive");
+  blocks_submitted_ += g.blocks();
+  streams_[g.launch->stream].push_back(id);
+  ++unfinished_;
+  clock_.wake_at(std::max(g.ready_cycle, now + 1));
+  grids_.push_back(std::move(g));
+  refresh_candidates();
+}
+
+void compute_work_distributor::refresh_candidates() {
+  candidates_.clear();
+  for (const auto& [stream, launches] : streams_)
+    if (!launches.empty()) candidates_.push_back(launches.front());
+  std::sort(candidates_.begin(), candidates_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    const auto pa = grids_[a].launch->priority, pb = grids_[b].launch->priority;
+    return pa != pb ? pa > pb : a < b;
+  });
+  if (candidates_.size() > config_.cwd.max_resident_grids) candidates_.resize(config_.cwd.max_resident_grids);
+  blocked_ = false;
+}
+
+tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
+  if (phase == cta_phase::fault) {
+    halted_ = true;
+    listener_.program_fault(t.fault);
+    return tlm::TLM_ACCEPTED;
+  }
+  invariant(phase == cta_phase::complete, "an SM sends completions and faults to the CWD, nothing else");
+  const cycle_t at = clock_.domain().arrival(delay);
+  completions_.push_back({at, static_cast<block_in_flight*>(&t)});
+  clock_.wake_at(at);
+  return tlm::TLM_ACCEPTED;
+}
+
+void compute_work_distributor::on_cycle(cycle_t cycle) {
+  if (halted_) return;
+  take_completions(cycle);
+  // A grid that becomes ready may fit where the others do not.
+  for (const std::uint32_t id : candidates_)
+    if (grids_[id].ready_cycle == cycle) blocked_ = false;
+  if (cycle >= next_dispatch_ && !blocked_) {
+    if (dispatch_one(cycle))
+      next_dispatch_ = cycle + config_.cwd.dispatch_interval_cycles;
+    else
+      blocked_ = true;
+  }
+  schedule(cycle);
+}
+
+// Completions of a cycle are taken by SM number, whatever the order in which they were sent.
+void compute_work_distributor::take_completions(cycle_t cycle) {
+  std::stable_sort(completions_.begin(), completions_.end(), [](const arrival& a, const arrival& b) {
+    return a.cycle != b.cycle ? a.cycle < b.cycle : a.block->sm < b.block->sm;
+  });
+  std::size_t n = 0;
+  for (; n < completions_.size() && completions_[n].cycle <= cycle; ++n) complete(*completions_[n].block, cycle);
+  completions_.erase(completions_.begin(), completions_.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
+  sm_account& a = accounts_[b.sm];
+  a.resources.give_back(b.allocation);
+  --a.blocks;
+  blocked_ = false;
+  ++blocks_completed_;
+  grid_record& g = grids_[b.launch->launch_id];
+  free_blocks_.push_back(&b);
+  if (++g.completed != g.blocks()) return;
+  g.end_cycle = cycle;
+  g.finished = true;
+  --unfinished_;
+  auto& stream = streams_[g.launch->stream];
+  stream.pop_front();
+  if (!stream.empty()) {
+    // The next launch of the stream was waiting for this one: its latency begins now.
+    grid_record& next = grids_[stream.front()];
+    next.ready_cycle = std::max(next.ready_cycle, cycle + config_.cwd.launch_latency_cycles);
+  } else {
+    streams_.erase(g.launch->stream);
+  }
+  refresh_candidates();
+  listener_.grid_finished(g, cycle);
+}
+
+bool compute_work_distributor::dispatch_one(cycle_t cycle) {
+  std::vector<std::uint64_t> resident(accounts_.size());
+  for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
+  for (const std::uint32_t id : candidates_) {
+    grid_record& g = grids_[id];
+    if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    const int sm = placement_->choose(resident, [&](unsigned i) { return accounts_[i].resources.fits(g.footprint); });
+    if (sm < 0) continue;
+    dispatch(g, static_cast<unsigned>(sm), cycle);
+    return true;
+  }
+  return false;
+}
+
+void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cycle) {
+  if (free_blocks_.empty()) {
+    blocks_.push_back(std::make_unique<block_in_flight>());
+    free_blocks_.push_back(blocks_.back().get());
+  }
+  block_in_flight& b = *free_blocks_.back();
+  free_blocks_.pop_back();
+  b.launch = g.launch.get();
+  b.block = g.dispatched++;
+  b.sm = sm;
+  b.fault.clear();
+  b.allocation = accounts_[sm].resources.take(g.footprint);
+  ++accounts_[sm].blocks;
+  const unsigned latency = config_.cwd.dispatch_latency_cycles;
+  if (b.block == 0) g.start_cycle = cycle + latency;
+  if (g.dispatched == g.blocks()) dispatch_order_.push_back(g.launch->launch_id);
+  cta_phase phase = cta_phase::dispatch;
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
+  cta_socket[sm]->nb_transport_fw(b, phase, delay);
+}
+
+void compute_work_distributor::schedule(cycle_t cycle) {
+  cycle_t at = never;
+  for (const arrival& a : completions_) at = std::min(at, a.cycle);
+  for (const std::uint32_t id : candidates_) {
+    const grid_record& g = grids_[id];
+    if (g.dispatched == g.blocks()) continue;
+    if (g.ready_cycle > cycle) {
+      at = std::min(at, g.ready_cycle);
+    } else if (!blocked_) {
+      at = std::min(at, std::max(next_dispatch_, cycle + 1));
+    }
+  }
+  if (at != never) clock_.wake_at(at);
+}
+
+void compute_work_distributor::check_invariants() const {
+  std::uint64_t completed = 0;
+  for (const grid_record& g : grids_) {
+    invariant(g.completed <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
+    invariant(!g.finished || g.completed == g.blocks(), "a grid finished before its blocks");
+    completed += g.completed;
+  }
+  invariant(completed == blocks_completed_, "blocks were lost between the CWD and the SMs");
+  for (const sm_account& a : accounts_) a.resources.check_invariants();
+}
+
+void compute_work_distributor::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, unfinished_, base + ".grids");
+  sc_core::sc_trace(file, blocks_submitted_, base + ".blocks_submitted");
+  sc_core::sc_trace(file, blocks_completed_, base + ".blocks_completed");
+  for (std::size_t i = 0; i < accounts_.size(); ++i)
+    sc_core::sc_trace(file, accounts_[i].blocks, base + ".sm" + std::to_string(i) + "_blocks");
+}
+
+}  // namespace heddle

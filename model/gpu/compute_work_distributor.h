@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Models: the Compute Work Distributor: grids of several streams, their blocks placed on SMs by resources and priority.
+// Sockets: cta_socket[i] (initiator), one per SM.
+// One cycle: takes completions that arrive, then dispatches one block of the most urgent grid that fits somewhere.
+// Parameters: [cwd]. Source: ARCHITECTURE section 4 "A CTA".
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "gpu/placement_policy.h"
+#include "occupancy/sm_resources.h"
+#include "sub_partition/decoded_program.h"
+#include "tlm/clock_domain.h"
+#include "tlm/cta_protocol.h"
+
+namespace heddle {
+
+/// A grid from its doorbell to its end, and after: the record of a launch.
+struct grid_record {
+  std::shared_ptr<const resident_launch> launch;
+  block_footprint footprint;        // what each of its blocks takes
+  cycle_t doorbell_cycle = 0;
+  cycle_t ready_cycle = 0;          // from when its blocks may be dispatched
+  cycle_t start_cycle = 0;          // first block placed on an SM
+  cycle_t end_cycle = 0;            // the last block's completion taken
+  std::uint64_t dispatched = 0;
+  std::uint64_t completed = 0;
+  bool finished = false;
+  std::uint64_t blocks() const { return launch->grid.count(); }
+};
+
+/// Who hears of the end of a grid, or of the simulated program's failure.
+class grid_listener {
+ public:
+  virtual ~grid_listener() = default;
+  virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
+  virtual void program_fault(const std::string& text) = 0;
+};
+
+class compute_work_distributor : public sc_core::sc_module, public clocked, public cta_bw_if {
+ public:
+  compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, grid_listener& listener);
+  ~compute_work_distributor() override;
+
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32, cta_protocol_types>> cta_socket;
+
+  /// A doorbell: the grid runs after those of its stream. Its number is launch->launch_id (0, 1, 2 …).
+  void submit(std::shared_ptr<const resident_launch> launch);
+  const std::deque<grid_record>& grids() const { return grids_; }
+  /// Grids in the order in which their last block was dispatched.
+  const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
+  std::uint64_t blocks_submitted() const { return blocks_submitted_; }
+  std::uint64_t blocks_completed() const { return blocks_completed_; }
+  bool idle() const { return unfinished_ == 0; }
+  void check_invariants() const;
+  /// Dispatches nothing more.
+  void halt() { halted_ = true; }
+
+  void on_cycle(cycle_t cycle) override;
+  tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  struct sm_account {
+    sm_resources resources;
+    std::uint64_t blocks = 0;       // resident, as the CWD reckons
+    explicit sm_account(const gpu_config& config) : resources(config) {}
+  };
+  struct block_in_flight : cta_transaction {
+    block_allocation allocation;
+  };
+  struct arrival {
+    cycle_t cycle;
+    block_in_flight* block;
+  };
+
+  void take_completions(cycle_t cycle);
+  void complete(block_in_flight& b, cycle_t cycle);
+  bool dispatch_one(cycle_t cycle);
+  void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
+  /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
+  void refresh_candidates();
+  void schedule(cycle_t cycle);
+
+  const gpu_config config_;
+  grid_listener& listener_;
+  clock_port clock_;
+  std::vector<sm_account> accounts_;
+  std::unique_ptr<placement_policy> placement_;
+  std::deque<grid_record> grids_;                             // by launch number
+  std::map<std::uint32_t, std::deque<std::uint32_t>> streams_; // unfinished launches by stream
+  std::vector<std::uint32_t> candidates_;
+  std::vector<std::uint32_t> dispatch_order_;
+  std::vector<arrival> completions_;
+  std::vector<std::unique_ptr<block_in_flight>> blocks_;
+  std::vector<block_in_flight*> free_blocks_;
+  cycle_t next_dispatch_ = 0;
+  bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
+  unsigned unfinished_ = 0;
+  std::uint64_t blocks_submitted_ = 0;
+  std::uint64_t blocks_completed_ = 0;
+  bool halted_ = false;
+};
+
+}  // namespace heddle

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/gpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "config/error.h"
+#include "gpu/compute_work_distributor.h"
+#include "gpu/host_interface.h"
+#include "gpu/path_latency.h"
+#include "memory/dram_channel.h"
+#include "memory/fixed_memory.h"
+#include "memory/interconnect.h"
+#include "memory/l2_slice.h"
+#include "memory/protocol_monitor.h"
+#include "sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+// The interconnect's last port is the host's: it carries images in and out.
+gpu_config with_host_port(gpu_config config) {
+  ++config.gpu.sm_count;
+  return config;
+}
+
+}  // namespace
+
+struct gpu::parts {
+  gpu_config config;
+  clock_domain core;
+  clock_domain l2_clock;
+  clock_domain dram_clock;
+  host_interface host;
+  compute_work_distributor cwd;
+  sc_core::sc_vector<sm> sms;
+  class interconnect interconnect;
+  sc_core::sc_vector<l2_slice> slices;
+  sc_core::sc_vector<memory_model> channels;
+  sc_core::sc_vector<protocol_monitor> monitors;
+
+  explicit parts(const gpu_config& c)
+      : config(c),
+        core("core_clock", c.gpu.core_clock_mhz),
+        l2_clock("l2_clock", c.interconnect.clock_mhz),
+        dram_clock("dram_clock", c.dram.clock_mhz),
+        host("host_interface", core, c),
+        cwd("cwd", core, c, host),
+        sms("sm"),
+        interconnect("interconnect", l2_clock, with_host_port(c)),
+        slices("l2_slice"),
+        channels("dram_channel"),
+        monitors("monitor") {
+    sms.init(c.gpu.sm_count, [&](const char* n, std::size_t i) {
+      return new sm(n, core, config, static_cast<unsigned>(i), host.ranges());
+    });
+    const unsigned hit = l2_hit_cycles(c);
+    slices.init(c.memory.channels, [&](const char* n, std::size_t i) {
+      return new l2_slice(n, l2_clock, config, static_cast<unsigned>(i), hit);
+    });
+  }
+};
+
+gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
+    : sc_module(name),
+      host_socket("host_socket"),
+      memory_socket("memory_socket", config.memory.model == "external" ? config.memory.channels : 0),
+      clk("clk"),
+      irq("irq"),
+      parts_(std::make_unique<parts>(config)) {
+  parts& p = *parts_;
+  host_socket.bind(p.host);
+  p.host.irq = &irq;
+  p.host.connect(p.cwd);
+  if (config.l2.flush_at_completion) p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
+  p.host.on_fault = [this] {
+    parts_->core.halt();
+    parts_->l2_clock.halt();
+    parts_->dram_clock.halt();
+    parts_->cwd.halt();
+  };
+  p.host.stuck = [this](std::string& why) { return stuck(why); };
+  build_memory();
+}
+
+gpu::~gpu() = default;
+
+void gpu::build_memory() {
+  parts& p = *parts_;
+  const gpu_config& c = p.config;
+  const unsigned n = c.memory.channels;
+  if (c.memory.model == "dram")
+    p.channels.init(n, [&](const char* nm, std::size_t i) {
+      return new dram_channel(nm, p.dram_clock, c, static_cast<unsigned>(i));
+    });
+  else if (c.memory.model == "fixed")
+    p.channels.init(n, [&](const char* nm, std::size_t i) {
+      return new fixed_memory(nm, p.core, c, static_cast<unsigned>(i));
+    });
+  if (c.tlm.check)
+    p.monitors.init(c.gpu.sm_count + 2 * n, [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
+  // With tlm.check a monitor sits in every arrow of the memory path.
+  std::size_t next = 0;
+  const auto join = [&](auto& initiator, auto& target) {
+    if (!c.tlm.check) {
+      initiator.bind(target);
+      return;
+    }
+    protocol_monitor& m = p.monitors[next++];
+    initiator.bind(m.target_socket);
+    m.initiator_socket.bind(target);
+  };
+  for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
+    p.cwd.cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
+    join(p.sms[i].l1.memory_socket, p.interconnect.sm_socket[i]);
+  }
+  p.host.memory_socket.bind(p.interconnect.sm_socket[c.gpu.sm_count]);
+  for (unsigned m = 0; m < n; ++m) {
+    join(p.interconnect.slice_socket[m], p.slices[m].request_socket);
+    if (c.memory.model == "external")
+      join(p.slices[m].memory_socket, memory_socket[m]);
+    else
+      join(p.slices[m].memory_socket, p.channels[m].request_socket);
+  }
+}
+
+void gpu::end_of_elaboration() {
+  if (clk.size() > 0) parts_->core.follow(clk->posedge_event());
+}
+
+void gpu::flush(std::function<void()> done) {
+  auto waiting = std::make_shared<unsigned>(parts_->config.memory.channels);
+  for (auto& s : parts_->slices)
+    s.flush([waiting, done] {
+      if (--*waiting == 0) done();
+    });
+}
+
+bool gpu::stuck(std::string& why) {
+  parts& p = *parts_;
+  if (sc_core::sc_get_status() != sc_core::SC_PAUSED || sc_core::sc_pending_activity()) return false;
+  why = "deadlock: launches are pending, and nothing in the GPU can go on";
+  for (const auto& s : p.sms) why += s.waiting_warps();
+  return true;
+}
+
+const gpu_config& gpu::config() const { return parts_->config; }
+cycle_t gpu::cycle() const { return parts_->core.cycle(); }
+bool gpu::faulted() const { return parts_->host.faulted(); }
+const compute_work_distributor& gpu::cwd() const { return parts_->cwd; }
+const host_interface& gpu::host() const { return parts_->host; }
+unsigned gpu::sm_count() const { return static_cast<unsigned>(parts_->sms.size()); }
+const sm& gpu::sm_at(unsigned i) const { return parts_->sms[i]; }
+unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->slices.size()); }
+const l2_slice& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
+const memory_model* gpu::channel_at(unsigned i) const { return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i]; }
+const interconnect& gpu::crossbar() const { return parts_->interconnect; }
+clock_domain& gpu::core_clock() { return parts_->core; }
+
+bool gpu::idle() const {
+  const parts& p = *parts_;
+  const auto all_idle = [](const auto& v) { return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); }); };
+  return p.cwd.idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels);
+}
+
+void gpu::check_invariants() const {
+  const parts& p = *parts_;
+  p.cwd.check_invariants();
+  for (const auto& s : p.sms) s.check_invariants();
+  p.interconnect.check_invariants();
+  for (const auto& s : p.slices) s.check_invariants();
+  for (const auto& c : p.channels) c.check_invariants();
+}
+
+void gpu::settle_accounts() {
+  for (auto& s : parts_->sms) s.settle_accounts(cycle());
+}
+
+void gpu::trace(sc_core::sc_trace_file* file) const {
+  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
+}
+
+}  // namespace heddle

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Models: a whole GPU: host interface, CWD, SMs, interconnect, L2 slices, memory channels.
+// Sockets: host_socket (LT target); memory_socket[i] (AT initiators, one per channel, with memory.model = external);
+//   clk (optional input), irq (optional output).
+// One cycle: none of its own; clock domains drive the units.
+// Parameters: all. Source: ARCHITECTURE section 3.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+#include "config/parameters.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+class address_map;
+class compute_work_distributor;
+class host_interface;
+class interconnect;
+class l2_slice;
+class memory_model;
+class sm;
+
+class gpu : public sc_core::sc_module {
+ public:
+  /// Throws input_error when the configuration makes no GPU.
+  gpu(sc_core::sc_module_name name, const gpu_config& config);
+  ~gpu() override;
+
+  tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host_socket;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32>> memory_socket;
+  sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> clk;
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
+
+  const gpu_config& config() const;
+  /// Core cycle of the present time.
+  cycle_t cycle() const;
+  /// The simulated program's failure, "" while there is none.
+  bool faulted() const;
+  /// Nothing is in flight anywhere.
+  bool idle() const;
+  /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.
+  void check_invariants() const;
+  /// Adds what active warps have spent up to now to the counters, for metrics in the middle of a run.
+  void settle_accounts();
+
+  // The parts, for metrics and observers.
+  const compute_work_distributor& cwd() const;
+  const host_interface& host() const;
+  unsigned sm_count() const;
+  const sm& sm_at(unsigned i) const;
+  unsigned channel_count() const;
+  const l2_slice& slice_at(unsigned i) const;
+  /// Null with external memory.
+  const memory_model* channel_at(unsigned i) const;
+  const interconnect& crossbar() const;
+  clock_domain& core_clock();
+
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  void end_of_elaboration() override;
+  void build_memory();
+  void flush(std::function<void()> done);
+  bool stuck(std::string& why);
+
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/host_interface.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "config/error.h"
+#include "gpu/launch_check.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t register_space = host_register::message + host_register::message_size;
+constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
+constexpr std::uint64_t constant_bank_bytes = 65536;
+}  // namespace
+
+host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
+    : sc_module(name), memory_socket("memory_socket"), config_(config), clock_(clock) {
+  memory_socket.bind(*this);
+}
+
+tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
+  throw internal_error(std::string(name()) + ": the host's memory accesses are debug transports");
+}
+
+// Approximately-timed hosts get their answer at once.
+tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  b_transport(p, delay);
+  return tlm::TLM_COMPLETED;
+}
+
+void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
+  const std::uint64_t address = p.get_address();
+  p.set_dmi_allowed(false);
+  if (p.get_byte_enable_ptr() != nullptr) {
+    p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
+  if (p.get_streaming_width() < p.get_data_length()) {
+    p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  if (p.is_write() && address < host_register::message) {
+    std::uint64_t value = 0;
+    if (p.get_data_length() != 8 || address % 8 != 0) {
+      p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+      return;
+    }
+    std::memcpy(&value, p.get_data_ptr(), 8);
+    p.set_response_status(write_register(address, value) ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  if (p.is_read() && address == host_register::completion_pop && p.get_data_length() == 8) {
+    std::uint64_t value = 0;
+    if (!completion_queue_.empty()) {
+      value = std::uint64_t{completion_queue_.front()} + 1;
+      completion_queue_.pop_front();
+    }
+    std::memcpy(p.get_data_ptr(), &value, 8);
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+    return;
+  }
+  const unsigned done = p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_data_length() : transport_dbg(p);
+  p.set_response_status(done == p.get_data_length() ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
+  const std::uint64_t address = p.get_address();
+  std::uint8_t* data = p.get_data_ptr();
+  const unsigned bytes = p.get_data_length();
+  if (address >= isa::heap_base) return memory_access(p.get_command(), address, data, bytes);
+  if (!p.is_read() || address >= register_space) return 0;
+  if (address >= host_register::message) {
+    const std::uint64_t at = address - host_register::message;
+    const unsigned n = static_cast<unsigned>(std::min<std::uint64_t>(bytes, register_space - address));
+    for (unsigned i = 0; i < n; ++i) data[i] = at + i < message_.size() ? static_cast<std::uint8_t>(message_[at + i]) : 0;
+    return n;
+  }
+  if (bytes != 8 || address % 8 != 0) return 0;
+  const std::uint64_t value = read_register(address);
+  std::memcpy(data, &value, 8);
+  return 8;
+}
+
+std::uint64_t host_interface::read_register(std::uint64_t address) {
+  using namespace host_register;
+  switch (address) {
+    case identity: return identity_value;
+    case status: {
+      std::uint64_t s = completed_ < launches_ ? host_status::busy : 0;
+      if (faulted()) {
+        message_ = fault_;
+        return s | host_status::fault;
+      }
+      std::string why;
+      if (s != 0 && stuck && stuck(why)) {
+        message_ = why;
+        s |= host_status::stuck;
+      }
+      return s;
+    }
+    case result: return result_;
+    case error: return error_;
+    case message_bytes: return message_.size();
+    case completions: return completed_;
+    case interrupt_enable: return interrupt_enable_;
+    case interrupt_pending: return interrupt_pending_;
+    case map_base: return map_base_;
+    case map_bytes: return map_bytes_;
+    case cycle: return clock_.cycle();
+    default: return 0;
+  }
+}
+
+bool host_interface::write_register(std::uint64_t address, std::uint64_t value) {
+  using namespace host_register;
+  switch (address) {
+    case command: execute(value); return true;
+    case interrupt_enable:
+      interrupt_enable_ = value;
+      raise(0);
+      return true;
+    case interrupt_pending:
+      interrupt_pending_ &= ~value;
+      raise(0);
+      return true;
+    case map_base: map_base_ = value; return true;
+    case map_bytes: map_bytes_ = value; return true;
+    case map_command:
+      if (value == 1)
+        ranges_.add(map_base_, map_bytes_);
+      else if (value == 2)
+        ranges_.remove(map_base_);
+      else
+        return false;
+      return true;
+    default: return false;
+  }
+}
+
+void host_interface::raise(std::uint64_t cause) {
+  interrupt_pending_ |= cause;
+  if (irq != nullptr && irq->size() > 0) (*irq)->write((interrupt_pending_ & interrupt_enable_) != 0);
+}
+
+unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  tlm::tlm_generic_payload p;
+  p.set_command(command);
+  p.set_address(address);
+  p.set_data_ptr(data);
+  p.set_data_length(bytes);
+  p.set_streaming_width(bytes);
+  return memory_socket->transport_dbg(p);
+}
+
+std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes) {
+  if (bytes > (std::uint64_t{1} << 31)) throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes");
+  std::vector<std::uint8_t> data(bytes);
+  if (bytes != 0 && memory_access(tlm::TLM_READ_COMMAND, address, data.data(), static_cast<unsigned>(bytes)) != bytes)
+    throw input_error("device memory at " + std::to_string(address) + " cannot be read for a command");
+  return data;
+}
+
+template <class T>
+T host_interface::fetch_descriptor(std::uint64_t address) {
+  T d;
+  const auto bytes = fetch(address, sizeof d);
+  std::memcpy(&d, bytes.data(), sizeof d);
+  return d;
+}
+
+// A command is carried out at once; a refused one leaves its reason in the message registers.
+void host_interface::execute(std::uint64_t descriptor) {
+  error_ = 0;
+  message_.clear();
+  try {
+    const auto kind = fetch_descriptor<std::uint32_t>(descriptor);
+    if (kind == static_cast<std::uint32_t>(host_command::load_module))
+      result_ = load_module(fetch_descriptor<load_module_descriptor>(descriptor));
+    else if (kind == static_cast<std::uint32_t>(host_command::launch))
+      result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
+    else
+      throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
+  } catch (const input_error& e) {
+    error_ = 1;
+    message_ = e.what();
+  }
+}
+
+std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
+  const auto text = fetch(d.text_address, d.text_bytes);
+  const auto name = fetch(d.name_address, d.name_bytes);
+  loaded l;
+  l.module = ptx::place(ptx::parse(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())), d.globals_address);
+  l.constants_address = d.constants_address;
+  modules_.push_back(std::move(l));
+  return modules_.size() - 1;
+}
+
+std::shared_ptr<const decoded_program> host_interface::program(std::uint32_t module, const std::string& kernel,
+                                                               std::uint32_t max_registers) {
+  if (module >= modules_.size()) throw input_error("no module " + std::to_string(module) + " is loaded");
+  auto& known = modules_[module].programs[{kernel, max_registers}];
+  if (!known) {
+    auto lowered = ptx::lower(modules_[module].module, kernel, config_, max_registers);
+    // Kernels lie one after another in code memory, each on a line of its own.
+    const std::uint64_t bytes = lowered->code.size() * config_.instruction_cache.instruction_bytes;
+    known = decode(std::move(lowered), config_, next_code_address_);
+    next_code_address_ += (bytes / 4096 + 2) * 4096;
+  }
+  return known;
+}
+
+std::uint64_t host_interface::launch(const launch_descriptor& d) {
+  const auto name = fetch(d.kernel_address, d.kernel_bytes);
+  auto l = std::make_shared<resident_launch>();
+  l->decoded = program(d.module, std::string(name.begin(), name.end()), d.max_registers);
+  l->program = l->decoded->program;
+  l->grid = {d.grid[0], d.grid[1], d.grid[2]};
+  l->block = {d.block[0], d.block[1], d.block[2]};
+  l->stream = d.stream;
+  l->priority = d.priority;
+  l->carveout_percent = d.carveout_percent;
+  l->dynamic_shared_bytes = d.dynamic_shared_bytes;
+  l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;
+  l->local_base = d.local_address;
+  l->sm_count = config_.gpu.sm_count;
+  l->warps_per_sm = config_.sm.max_warps;
+  check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent);
+  if (d.parameter_bytes != l->program->parameter_bytes)
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) + " bytes of parameters, expected " +
+                      std::to_string(l->program->parameter_bytes));
+  const std::uint64_t local = std::uint64_t{(l->program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
+  if (d.local_bytes < local)
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) + " bytes of local memory, expected " +
+                      std::to_string(local));
+  auto& bank = l->banks[0];
+  bank.assign(isa::bank0::parameters + d.parameter_bytes, 0);
+  const auto put32 = [&](std::uint32_t at, std::uint32_t v) { std::memcpy(&bank[at], &v, sizeof v); };
+  const auto put64 = [&](std::uint32_t at, std::uint64_t v) { std::memcpy(&bank[at], &v, sizeof v); };
+  for (unsigned i = 0; i < 3; ++i) {
+    put32(isa::bank0::ntid + 4 * i, d.block[i]);
+    put32(isa::bank0::nctaid + 4 * i, d.grid[i]);
+  }
+  put64(isa::bank0::shared_window, isa::shared_window_base);
+  put64(isa::bank0::local_window, isa::local_window_base);
+  put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
+  const auto parameters = fetch(d.parameter_address, d.parameter_bytes);
+  std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
+  l->banks[2] = l->program->bank2;
+  const auto& constants = modules_[d.module].module.constant_image;
+  invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
+  l->banks[3] = fetch(modules_[d.module].constants_address, constants.size());
+  l->launch_id = launches_++;
+  cwd_->submit(std::move(l));
+  return launches_ - 1;
+}
+
+void host_interface::grid_finished(const grid_record& grid, cycle_t) {
+  const std::uint32_t id = grid.launch->launch_id;
+  auto tell = [this, id] {
+    ++completed_;
+    completion_queue_.push_back(id);
+    raise(host_interrupt::completion);
+    completion_event.notify(sc_core::SC_ZERO_TIME);
+  };
+  if (before_completion)
+    before_completion(tell);
+  else
+    tell();
+}
+
+void host_interface::program_fault(const std::string& text) {
+  if (faulted()) return;
+  fault_ = text;
+  if (on_fault) on_fault();
+  raise(host_interrupt::fault);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, launches_, base + ".launches");
+  sc_core::sc_trace(file, completed_, base + ".completed");
+}
+
+}  // namespace heddle

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Models: the door of the GPU to its host: registers, command descriptors in device memory, completions, interrupt.
+// Sockets: the gpu's host_socket (LT target) binds to it; memory_socket (initiator) reaches device memory for the host.
+// One cycle: none; it acts on accesses and on the CWD's reports.
+// Parameters: [gpu], limits of [sm]. Source: docs/host_interface.md.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "frontend/ptx/lower.h"
+#include "gpu/compute_work_distributor.h"
+#include "gpu/host_registers.h"
+#include "memory/address_ranges.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<>,
+                       public grid_listener {
+ public:
+  host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
+
+  tlm::tlm_initiator_socket<32> memory_socket;   // debug transport only: images in and out
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>* irq = nullptr;
+
+  /// The device memory that kernels may touch.
+  const address_ranges& ranges() const { return ranges_; }
+  void connect(compute_work_distributor& cwd) { cwd_ = &cwd; }
+  /// Called when a grid has ended and before its completion is told; the callee calls the function it is given.
+  std::function<void(std::function<void()>)> before_completion;
+  /// Called when the simulated program has failed.
+  std::function<void()> on_fault;
+  /// Says whether anything in the GPU will still happen, and if not, what waits for what.
+  std::function<bool(std::string&)> stuck;
+
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  void grid_finished(const grid_record& grid, cycle_t cycle) override;
+  void program_fault(const std::string& text) override;
+  /// Notified when a launch completes or the program fails; the irq line says the same to whoever is not in C++.
+  sc_core::sc_event completion_event;
+  bool faulted() const { return !fault_.empty(); }
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  std::uint64_t read_register(std::uint64_t address);
+  bool write_register(std::uint64_t address, std::uint64_t value);
+  void execute(std::uint64_t descriptor);
+  std::uint64_t load_module(const load_module_descriptor& d);
+  std::uint64_t launch(const launch_descriptor& d);
+  std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
+  void raise(std::uint64_t cause);
+  unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes);
+  template <class T> T fetch_descriptor(std::uint64_t address);
+
+  struct loaded {
+    ptx::loaded_module module;
+    std::uint64_t constants_address = 0;
+    std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const decoded_program>> programs;
+  };
+
+  const gpu_config config_;
+  clock_domain& clock_;
+  compute_work_distributor* cwd_ = nullptr;
+  address_ranges ranges_;
+  std::vector<loaded> modules_;
+  std::uint32_t launches_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t next_code_address_ = 0;
+  std::deque<std::uint32_t> completion_queue_;
+  std::uint64_t result_ = 0;
+  std::uint64_t error_ = 0;
+  std::string message_;
+  std::string fault_;
+  std::uint64_t interrupt_enable_ = 0;
+  std::uint64_t interrupt_pending_ = 0;
+  std::uint64_t map_base_ = 0;
+  std::uint64_t map_bytes_ = 0;
+};
+
+}  // namespace heddle

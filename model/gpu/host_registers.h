@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace heddle {
+
+/// The register map of the host socket (docs/host_interface.md): 64-bit little-endian registers, accessed with 8-byte
+/// aligned reads and writes. Addresses from isa::heap_base on are device memory.
+namespace host_register {
+constexpr std::uint64_t identity = 0x00;        // RO: "HEDDLE\0\1"
+constexpr std::uint64_t status = 0x08;          // RO: status_bits
+constexpr std::uint64_t command = 0x10;         // WO, the doorbell: device address of a command descriptor
+constexpr std::uint64_t result = 0x18;          // RO: module handle or launch number of the last command
+constexpr std::uint64_t error = 0x20;           // RO: 0 or 1: the last command was refused (message)
+constexpr std::uint64_t message_bytes = 0x28;   // RO: length of the message
+constexpr std::uint64_t completions = 0x30;     // RO: launches completed so far
+constexpr std::uint64_t completion_pop = 0x38;  // RO: takes the oldest completion: launch number + 1; 0: none
+constexpr std::uint64_t interrupt_enable = 0x40;
+constexpr std::uint64_t interrupt_pending = 0x48;  // RO; write 1s to clear
+constexpr std::uint64_t map_base = 0x50;
+constexpr std::uint64_t map_bytes = 0x58;
+constexpr std::uint64_t map_command = 0x60;     // WO: 1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it
+constexpr std::uint64_t cycle = 0x68;           // RO: core cycle
+constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
+constexpr std::uint64_t message_size = 0x4000;
+}  // namespace host_register
+
+namespace host_status {
+constexpr std::uint64_t busy = 1;      // launches are pending or running
+constexpr std::uint64_t fault = 2;     // the simulated program failed; the GPU has stopped (message)
+constexpr std::uint64_t stuck = 4;     // launches are pending, and nothing in the GPU will ever happen again (message)
+}  // namespace host_status
+
+namespace host_interrupt {
+constexpr std::uint64_t completion = 1;
+constexpr std::uint64_t fault = 2;
+}  // namespace host_interrupt
+
+enum class host_command : std::uint32_t { load_module = 1, launch = 2 };
+
+/// Command descriptors in device memory, little endian.
+struct load_module_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::load_module);
+  std::uint32_t reserved = 0;
+  std::uint64_t text_address = 0;       // PTX source
+  std::uint64_t text_bytes = 0;
+  std::uint64_t name_address = 0;       // file name, for messages
+  std::uint64_t name_bytes = 0;
+  std::uint64_t globals_address = 0;    // where the .global variables are (the host writes their image)
+  std::uint64_t constants_address = 0;  // where the .const variables are: read at each launch
+};
+
+struct launch_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::launch);
+  std::uint32_t module = 0;             // handle
+  std::uint64_t kernel_address = 0;     // entry name
+  std::uint64_t kernel_bytes = 0;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t stream = 0;
+  std::int32_t priority = 0;
+  std::int32_t carveout_percent = -1;
+  std::uint32_t max_registers = 0;
+  std::uint32_t parameter_bytes = 0;
+  std::uint64_t parameter_address = 0;
+  std::uint64_t local_address = 0;      // local memory: sm_count x max_warps x 32 x the kernel's bytes per thread
+  std::uint64_t local_bytes = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "config/parameters.h"
+#include "isa/program.h"
+
+namespace heddle {
+
+/// Throws input_error, naming the limiting resource, when a launch can never run on the GPU: a dimension of 0, too many
+/// threads, .reqntid or .maxntid not kept, a block that fits no SM.
+void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
+                  const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent);
+
+}  // namespace heddle

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/path_latency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "config/error.h"
+
+namespace heddle {
+
+unsigned l2_hit_cycles(const gpu_config& config) {
+  // Issue, address stage and L1 port, and the response's way through the load/store unit, in core cycles.
+  const double sm_cycles = config.ldst.address_latency_cycles + 4;
+  const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
+  // Request header one way; header and one sector the other.
+  const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes + config.interconnect.response_bytes_per_cycle - 1) /
+                               config.interconnect.response_bytes_per_cycle;
+  const double path = 2.0 * config.interconnect.latency_cycles + (up - 1) + (down - 1) + 1;
+  const double left = (config.l2.latency_cycles - sm_cycles) * ratio - path;
+  if (left < 1)
+    throw input_error("l2.latency_cycles = " + std::to_string(config.l2.latency_cycles) +
+                      " is shorter than the way to the L2 and back (interconnect.latency_cycles = " +
+                      std::to_string(config.interconnect.latency_cycles) + " each way)");
+  return static_cast<unsigned>(std::lround(left));
+}
+
+}  // namespace heddle

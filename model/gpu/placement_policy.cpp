@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/placement_policy.h"
+
+#include "config/error.h"
+
+namespace heddle {
+
+namespace {
+
+/// One block to each SM in turn.
+class breadth_first : public placement_policy {
+ public:
+  int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) override {
+    const unsigned n = static_cast<unsigned>(resident.size());
+    for (unsigned k = 0; k < n; ++k) {
+      const unsigned sm = (next_ + k) % n;
+      if (!fits(sm)) continue;
+      next_ = (sm + 1) % n;
+      return static_cast<int>(sm);
+    }
+    return -1;
+  }
+
+ private:
+  unsigned next_ = 0;
+};
+
+/// Fills one SM before the next.
+class depth_first : public placement_policy {
+ public:
+  int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) override {
+    for (unsigned sm = 0; sm < resident.size(); ++sm)
+      if (fits(sm)) return static_cast<int>(sm);
+    return -1;
+  }
+};
+
+/// The SM with the fewest resident blocks; ties: the lowest number.
+class most_free : public placement_policy {
+ public:
+  int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) override {
+    int best = -1;
+    for (unsigned sm = 0; sm < resident.size(); ++sm)
+      if ((best < 0 || resident[sm] < resident[static_cast<unsigned>(best)]) && fits(sm)) best = static_cast<int>(sm);
+    return best;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<placement_policy> make_placement_policy(const std::string& name) {
+  if (name == "breadth_first") return std::make_unique<breadth_first>();
+  if (name == "depth_first") return std::make_unique<depth_first>();
+  if (name == "most_free") return std::make_unique<most_free>();
+  throw input_error("unknown cwd.placement '" + name + "', expected one of breadth_first, depth_first, most_free");
+}
+
+}  // namespace heddle

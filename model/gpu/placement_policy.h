@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Chooses the SM that gets the next block.
+class placement_policy {
+ public:
+  virtual ~placement_policy() = default;
+  /// `resident[i]`: blocks that SM i holds; `fits(i)`: the block fits there. Returns the SM, or -1 if it fits nowhere.
+  virtual int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) = 0;
+};
+
+/// The policy of a name in the INI (`cwd.placement`). Throws input_error listing the names there are.
+std::unique_ptr<placement_policy> make_placement_policy(const std::string& name);
+
+}  // namespace heddle

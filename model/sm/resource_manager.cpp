@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "sm/resource_manager.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+
+namespace heddle {
+
+block_demand demand_of(const simt::launch_context& launch) {
+  block_demand d;
+  d.threads = launch.threads_per_block();
+  d.registers_per_thread = launch.program->registers;
+  d.shared_bytes = launch.shared_bytes;
+  d.carveout_percent = launch.carveout_percent;
+  d.barriers = launch.program->barriers;
+  return d;
+}
+
+resource_manager::resource_manager(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                                   unsigned sm_id, block_supervisor& supervisor)
+    : sc_module(name),
+      cta_socket("cta_socket"),
+      config_(config),
+      sm_id_(sm_id),
+      supervisor_(supervisor),
+      clock_(clock, *this),
+      blocks_(config.sm.max_blocks),
+      owner_(config.sm.max_warps),
+      free_warps_(config.sm.sub_partitions),
+      resources_(config) {
+  const unsigned slots = config.sm.max_warps / config.sm.sub_partitions;
+  for (auto& m : free_warps_) m = slots == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << slots) - 1;
+  cta_socket.bind(*this);
+}
+
+tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
+  invariant(phase == cta_phase::dispatch, "the CWD sends nothing but dispatches to an SM");
+  const cycle_t at = clock_.domain().arrival(delay);
+  arrivals_.push_back({at, &t});
+  clock_.wake_at(at);
+  return tlm::TLM_ACCEPTED;
+}
+
+void resource_manager::b_transport(cta_transaction&, sc_core::sc_time&) {
+  throw internal_error(std::string(name()) + ": blocks are dispatched by nb_transport_fw");
+}
+
+void resource_manager::on_cycle(cycle_t cycle) {
+  while (!arrivals_.empty() && arrivals_.front().cycle <= cycle) {
+    cta_transaction& t = *arrivals_.front().transaction;
+    arrivals_.pop_front();
+    place(t, cycle);
+  }
+  if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
+}
+
+void resource_manager::place(cta_transaction& t, cycle_t cycle) {
+  // The CWD knew, when it sent this block, of completions reported to it by then and of no others. Reckoning with the
+  // same ones deals the warps as the CWD's fit test did.
+  const cycle_t sent = cycle - config_.cwd.dispatch_latency_cycles;
+  while (!returned_.empty() && returned_.front().known <= sent) {
+    resources_.give_back(returned_.front().allocation);
+    returned_.pop_front();
+  }
+  const auto& launch = static_cast<const resident_launch&>(*t.launch);
+  const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
+  invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
+  resident_block& b = *free;
+  const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
+  b.allocation = resources_.take(demand_of(launch));
+  b.transaction = &t;
+  b.launch = &launch;
+  b.warps.assign(launch.warps_per_block(), 0);
+  b.warps_left = launch.warps_per_block();
+  b.shared.assign(std::max(launch.shared_bytes, 1u), 0);
+  b.context.launch = &launch;
+  b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
+  b.context.index.y = static_cast<std::uint32_t>(t.block / launch.grid.x % launch.grid.y);
+  b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
+  b.context.shared = b.shared.data();
+  b.context.shared_bytes = launch.shared_bytes;
+  b.context.sm_id = sm_id_;
+  t.cta_slot = slot;
+  ++resident_blocks_;
+  if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
+  if (!launch_seen_[launch.launch_id]) {
+    launch_seen_[launch.launch_id] = true;
+    supervisor_.start_launch(launch);
+  }
+  supervisor_.start_block(slot, cycle);
+}
+
+unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle) {
+  invariant(free_warps_[partition] != 0, "a warp was dealt to a sub-partition without a free warp slot");
+  const unsigned slot = static_cast<unsigned>(__builtin_ctzll(free_warps_[partition]));
+  free_warps_[partition] &= free_warps_[partition] - 1;
+  const unsigned warp = slot * config_.sm.sub_partitions + partition;
+  owner_[warp] = {cta_slot, warp_in_block};
+  resident_block& b = blocks_[cta_slot];
+  b.warps[warp_in_block] = static_cast<std::uint8_t>(warp);
+  invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
+  launch_residency[b.launch->launch_id].enter(cycle);
+  sm_residency.enter(cycle);
+  return warp;
+}
+
+void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
+  const unsigned cta_slot = owner_[warp].cta_slot;
+  resident_block& b = blocks_[cta_slot];
+  free_warps_[warp % config_.sm.sub_partitions] |= std::uint64_t{1} << (warp / config_.sm.sub_partitions);
+  --resident_warps_;
+  launch_residency[b.launch->launch_id].leave(cycle);
+  sm_residency.leave(cycle);
+  if (--b.warps_left != 0) return;
+  // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
+  const unsigned latency = config_.cwd.dispatch_latency_cycles;
+  ++launch_residency[b.launch->launch_id].blocks;
+  returned_.push_back({cycle + latency, std::move(b.allocation)});
+  cta_transaction& t = *b.transaction;
+  b.transaction = nullptr;
+  --resident_blocks_;
+  cta_phase phase = cta_phase::complete;
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
+  cta_socket->nb_transport_bw(t, phase, delay);
+}
+
+void resource_manager::report_fault(const std::string& text) {
+  for (resident_block& b : blocks_) {
+    if (b.transaction == nullptr) continue;
+    b.transaction->fault = text;
+    cta_phase phase = cta_phase::fault;
+    sc_core::sc_time delay;
+    cta_socket->nb_transport_bw(*b.transaction, phase, delay);
+    return;
+  }
+  throw internal_error(std::string(name()) + ": a fault without a resident block: " + text);
+}
+
+void resource_manager::check_invariants() const {
+  resources_.check_invariants();
+  std::uint64_t shared = 0;
+  unsigned blocks = 0, threads = 0;
+  for (const resident_block& b : blocks_)
+    if (b.transaction != nullptr) {
+      shared += b.launch->shared_bytes;
+      threads += b.launch->threads_per_block();
+      ++blocks;
+    }
+  invariant(blocks == resident_blocks_ && blocks <= config_.sm.max_blocks, "an SM holds more blocks than CTA slots");
+  invariant(shared <= config_.shared_memory.size_bytes, "an SM holds more shared memory than it has");
+  invariant(threads <= config_.sm.max_threads, "an SM holds more threads than it can");
+}
+
+void resource_manager::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, resident_blocks_, base + ".resident_blocks");
+  sc_core::sc_trace(file, resident_warps_, base + ".resident_warps");
+  for (std::size_t p = 0; p < free_warps_.size(); ++p)
+    sc_core::sc_trace(file, free_warps_[p], base + ".free_warps" + std::to_string(p));
+}
+
+}  // namespace heddle

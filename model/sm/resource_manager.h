@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Models: the resource manager of an SM: CTA slots, warp slots, registers, shared memory and barriers of resident blocks;
+//   it deals a block's warps to the sub-partitions and frees what they held when they are gone.
+// Sockets: cta_socket (target) from the CWD.
+// One cycle: places the blocks whose dispatch arrives in this cycle.
+// Parameters: [sm], cwd.dispatch_latency_cycles. Source: ARCHITECTURE section 4 "A CTA".
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "memory/per_launch.h"
+#include "occupancy/sm_resources.h"
+#include "simt/warp_state.h"
+#include "sub_partition/decoded_program.h"
+#include "tlm/clock_domain.h"
+#include "tlm/cta_protocol.h"
+
+namespace heddle {
+
+/// What one block of a launch takes from an SM.
+block_demand demand_of(const simt::launch_context& launch);
+
+/// A block resident on the SM.
+struct resident_block {
+  cta_transaction* transaction = nullptr;      // null: the CTA slot is free
+  const resident_launch* launch = nullptr;
+  simt::block_context context;
+  std::vector<std::uint8_t> shared;            // its shared memory
+  block_allocation allocation;
+  std::vector<std::uint8_t> warps;             // warp id on the SM, by warp of the block
+  unsigned warps_left = 0;
+};
+
+/// How long, and how full, an SM was with warps of one launch (or of any).
+struct residency {
+  std::uint64_t active_cycles = 0;             // cycles with at least one warp
+  std::uint64_t blocks = 0;                    // blocks completed
+  unsigned warps = 0;                          // now
+  cycle_t since = 0;
+  void enter(cycle_t cycle) {
+    if (warps++ == 0) since = cycle;
+  }
+  void leave(cycle_t cycle) {
+    if (--warps == 0) active_cycles += cycle - since;
+  }
+  /// Active cycles up to `cycle`, those of a stay that goes on included.
+  std::uint64_t until(cycle_t cycle) const { return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0); }
+};
+
+/// What the resource manager asks of the SM around it.
+class block_supervisor {
+ public:
+  virtual ~block_supervisor() = default;
+  /// A block has its resources: create its warps, active from `cycle` on.
+  virtual void start_block(unsigned cta_slot, cycle_t cycle) = 0;
+  /// The first block of a launch came to this SM.
+  virtual void start_launch(const resident_launch& launch) = 0;
+};
+
+class resource_manager : public sc_core::sc_module, public clocked, public cta_fw_if {
+ public:
+  resource_manager(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                   block_supervisor& supervisor);
+
+  tlm::tlm_target_socket<32, cta_protocol_types> cta_socket;
+
+  resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
+  const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
+  unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
+  /// Takes a free warp slot of a sub-partition; returns the warp id on the SM.
+  unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
+  /// CTA slot and warp of the block that a warp id holds.
+  unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
+  unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
+  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete.
+  void release_warp(unsigned warp, cycle_t cycle);
+  /// Tells the CWD that the simulated program failed.
+  void report_fault(const std::string& text);
+
+  bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
+  void check_invariants() const;
+  per_launch<residency> launch_residency;
+  residency sm_residency;
+
+  void on_cycle(cycle_t cycle) override;
+  tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(cta_transaction& t, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(cta_transaction&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(cta_transaction&) override { return 0; }
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  struct arrival {
+    cycle_t cycle;
+    cta_transaction* transaction;
+  };
+  struct returned {
+    cycle_t known;               // the CWD reckons with it in dispatches sent from this cycle on
+    block_allocation allocation;
+  };
+  struct owner {
+    unsigned cta_slot = 0;
+    unsigned warp = 0;
+  };
+  void place(cta_transaction& t, cycle_t cycle);
+
+  const gpu_config config_;
+  unsigned sm_id_;
+  block_supervisor& supervisor_;
+  clock_port clock_;
+  std::vector<resident_block> blocks_;
+  std::vector<owner> owner_;                   // by warp id
+  std::vector<std::uint64_t> free_warps_;      // by sub-partition: mask of free warp slots
+  sm_resources resources_;                     // by block, in step with the CWD's account
+  std::deque<arrival> arrivals_;
+  std::deque<returned> returned_;
+  unsigned resident_blocks_ = 0;
+  unsigned resident_warps_ = 0;
+  std::uint32_t launches_seen_ = 0;
+  std::vector<bool> launch_seen_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "sm/sm.h"
+
+#include "config/error.h"
+
+namespace heddle {
+
+sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges)
+    : sc_module(name),
+      l1("l1", clock, config, id),
+      shared_memory("shared_memory", config),
+      constant_cache("constant_cache", config),
+      load_store_unit("load_store_unit", clock, config, id, ranges),
+      resource_manager("resource_manager", clock, config, id, *this),
+      barrier_unit("barrier_unit", config),
+      instruction_cache("instruction_cache", config.instruction_cache),
+      partitions("partition"),
+      config_(config),
+      id_(id) {
+  partitions.init(config.sm.sub_partitions, [&](const char* n, std::size_t k) {
+    return new sub_partition(n, clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
+  });
+  load_store_unit.shared_socket.bind(shared_memory.access_socket);
+  load_store_unit.constant_socket.bind(constant_cache.access_socket);
+  load_store_unit.l1_socket.bind(l1.access_socket);
+  for (unsigned k = 0; k < config.sm.sub_partitions; ++k) partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
+}
+
+void sm::start_launch(const resident_launch&) { l1.invalidate(); }
+
+void sm::start_block(unsigned cta_slot, cycle_t cycle) {
+  resident_block& b = resource_manager.block(cta_slot);
+  const unsigned warps = b.launch->warps_per_block();
+  barrier_unit.open(cta_slot, warps);
+  for (unsigned w = 0; w < warps; ++w) {
+    const unsigned partition = b.allocation.partition_of_warp[w];
+    const unsigned warp = resource_manager.take_warp(cta_slot, w, partition, cycle);
+    partitions[partition].place_warp(slot_of(warp), *b.launch, b.context, w, b.allocation.registers_per_warp / isa::warp_size, cycle);
+  }
+}
+
+void sm::warp_finished(unsigned warp, cycle_t cycle) { resource_manager.release_warp(warp, cycle); }
+
+void sm::warp_exited(unsigned warp, cycle_t cycle) {
+  const unsigned cta_slot = resource_manager.cta_slot_of(warp);
+  // One exit can complete several barriers.
+  for (;;) {
+    const auto o = barrier_unit.exited(cta_slot, resource_manager.warp_in_block(warp));
+    if (o.deadlock) return report_deadlock(cta_slot);
+    if (o.release == 0) return;
+    release(cta_slot, o, cycle);
+  }
+}
+
+bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) {
+  const unsigned cta_slot = resource_manager.cta_slot_of(warp);
+  std::string error;
+  const auto o = barrier_unit.arrive(cta_slot, resource_manager.warp_in_block(warp), bar,
+                                     partition_of(warp).warp(slot_of(warp)), mask, error);
+  if (!error.empty()) {
+    partition_of(warp).fault(slot_of(warp), static_cast<unsigned>(__builtin_ctz(mask)), error);
+    return true;
+  }
+  if (o.deadlock) {
+    report_deadlock(cta_slot);
+    return true;
+  }
+  if (o.release != 0) release(cta_slot, o, cycle);
+  return o.waits;
+}
+
+// Warps that a completed barrier lets go on; reducing barriers give each its result.
+void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle) {
+  const resident_block& b = resource_manager.block(cta_slot);
+  for (std::uint64_t m = o.release; m; m &= m - 1) {
+    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+    sub_partition& p = partition_of(warp);
+    p.deliver_reduction(slot_of(warp), o.count, o.threads);
+    p.resume_from_barrier(slot_of(warp), cycle + config_.sm.barrier_latency_cycles);
+  }
+}
+
+void sm::report_deadlock(unsigned cta_slot) {
+  const resident_block& b = resource_manager.block(cta_slot);
+  std::string text = b.launch->program->file + ": deadlock at a barrier in kernel '" + b.launch->program->kernel + "', block (" +
+                     std::to_string(b.context.index.x) + "," + std::to_string(b.context.index.y) + "," +
+                     std::to_string(b.context.index.z) + "): every warp that has not exited waits, and no barrier can complete";
+  for (unsigned w = 0; w < b.warps.size(); ++w) {
+    if (!(barrier_unit.waiting(cta_slot) >> w & 1)) continue;
+    const unsigned warp = b.warps[w];
+    text += "\n  warp " + std::to_string(w) + " waits at barrier " + std::to_string(barrier_unit.waits_at(cta_slot, w)) + ", " +
+            partitions[warp % config_.sm.sub_partitions].position(slot_of(warp));
+  }
+  program_fault(text);
+}
+
+void sm::program_fault(const std::string& text) {
+  for (auto& p : partitions) p.halt();
+  resource_manager.report_fault(text);
+}
+
+std::string sm::waiting_warps() const {
+  std::string text;
+  for (const auto& p : partitions)
+    for (unsigned s = 0; s < p.slots(); ++s)
+      if (p.phase(s) != warp_phase::empty)
+        text += "\n  sm " + std::to_string(id_) + " warp " + std::to_string(s * config_.sm.sub_partitions + p.index()) + ", " +
+                p.position(s);
+  return text;
+}
+
+bool sm::idle() const {
+  for (const auto& p : partitions)
+    if (!p.idle()) return false;
+  return resource_manager.idle() && load_store_unit.idle() && l1.idle();
+}
+
+void sm::check_invariants() const {
+  for (const auto& p : partitions) p.check_invariants();
+  resource_manager.check_invariants();
+  load_store_unit.check_invariants();
+  l1.check_invariants();
+}
+
+void sm::settle_accounts(cycle_t cycle) {
+  for (auto& p : partitions) p.settle_accounts(cycle);
+}
+
+void sm::trace(sc_core::sc_trace_file* file) const {
+  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
+}
+
+}  // namespace heddle

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory, L1.
+// Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the interconnect).
+// One cycle: none of its own; its units work, in the order L1, load/store unit, resource manager, sub-partitions.
+// Parameters: [sm] and the sections of its units. Source: ARCHITECTURE section 3.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+
+#include "config/parameters.h"
+#include "memory/address_ranges.h"
+#include "memory/constant_cache.h"
+#include "memory/l1_cache.h"
+#include "sm/barrier_unit.h"
+#include "sm/load_store_unit.h"
+#include "sm/resource_manager.h"
+#include "sm/shared_memory.h"
+#include "sub_partition/instruction_cache.h"
+#include "sub_partition/sub_partition.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+class sm : public sc_core::sc_module, public warp_supervisor, public block_supervisor {
+ public:
+  /// `ranges`: the device memory that is mapped; read only.
+  sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
+
+  l1_cache l1;
+  class shared_memory shared_memory;
+  class constant_cache constant_cache;
+  class load_store_unit load_store_unit;
+  class resource_manager resource_manager;
+  class barrier_unit barrier_unit;
+  class instruction_cache instruction_cache;
+  sc_core::sc_vector<sub_partition> partitions;
+
+  bool idle() const;
+  /// Throws internal_error when an invariant of ARCHITECTURE section 7 is broken.
+  void check_invariants() const;
+  /// Adds what active warps have spent up to `cycle` (exclusive) to the counters.
+  void settle_accounts(cycle_t cycle);
+  /// Every waiting warp and where it waits, one a line: for a report of a program that cannot go on.
+  std::string waiting_warps() const;
+  unsigned id() const { return id_; }
+
+  // warp_supervisor
+  void warp_finished(unsigned warp, cycle_t cycle) override;
+  void warp_exited(unsigned warp, cycle_t cycle) override;
+  bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
+  void program_fault(const std::string& text) override;
+  // block_supervisor
+  void start_block(unsigned cta_slot, cycle_t cycle) override;
+  void start_launch(const resident_launch& launch) override;
+
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
+  void report_deadlock(unsigned cta_slot);
+  sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
+  unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
+
+  const gpu_config config_;
+  unsigned id_;
+};
+
+}  // namespace heddle
