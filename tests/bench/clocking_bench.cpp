@@ -44,6 +44,7 @@ outcome in_child(const std::function<outcome()>& run) {
 
 outcome median(int repeats, const std::function<outcome()>& run) {
   std::vector<outcome> all;
+  all.reserve(static_cast<std::size_t>(repeats));
   for (int i = 0; i < repeats; ++i) all.push_back(in_child(run));
   std::sort(all.begin(), all.end(), [](const outcome& a, const outcome& b) { return a.seconds < b.seconds; });
   return all[all.size() / 2];
