@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected outputs
+// come out, and the bytes are the same whatever the timing.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> workloads() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(HEDDLE_WORKLOADS)) {
+    if (fs::exists(entry.path() / "job.json")) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void make_absolute(json& owner, const char* key, const fs::path& directory) {
+  if (owner.contains(key)) owner[key] = (directory / owner[key].get<std::string>()).string();
+}
+
+class workload : public ::testing::TestWithParam<std::string> {
+ protected:
+  workload() : place_(fs::path(HEDDLE_SCRATCH) / GetParam()) { fs::create_directories(place_); }
+
+  // Writes the workload's job once more, with its files where they are and every output written into the test's folder.
+  void write_job() {
+    const fs::path directory = fs::path(HEDDLE_WORKLOADS) / GetParam();
+    json job = json::parse(text_of(directory / "job.json"));
+    make_absolute(job, "module", directory);
+    for (auto& [name, buffer] : job["buffers"].items()) make_absolute(buffer, "file", directory);
+    if (job.contains("symbols")) {
+      for (json& symbol : job["symbols"]) make_absolute(symbol, "file", directory);
+    }
+    for (json& output : job["outputs"]) {
+      checked_ += output.contains("expect");
+      make_absolute(output, "expect", directory);
+      const fs::path file = place_ / (std::to_string(files_.size()) + ".out.bin");
+      output["file"] = file.string();
+      files_.push_back(file);
+    }
+    std::ofstream(place_ / "job.json") << job.dump(2);
+  }
+
+  // Runs the job and returns the outputs' bytes, one after the other.
+  std::string run(const std::string& options) {
+    for (const fs::path& file : files_) fs::remove(file);
+    const fs::path log = place_ / "log.txt";
+    const std::string command =
+        "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(log);
+    std::string bytes;
+    for (const fs::path& file : files_) {
+      EXPECT_TRUE(fs::exists(file)) << file;
+      bytes += text_of(file);
+    }
+    return bytes;
+  }
+
+  const fs::path place_;
+  std::vector<fs::path> files_;
+  int checked_ = 0;
+};
+
+TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
+  write_job();
+  ASSERT_GT(checked_, 0) << "the job expects nothing";
+  std::string first;
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    for (const char* scheduler : {"lrr", "gto"}) {
+      for (const char* width : {"1", "2"}) {
+        const std::string options = std::string("--gpu ") + gpu + " --set sub_partition.scheduler=" + scheduler +
+                                    " --set sub_partition.issue_width=" + width;
+        const std::string bytes = run(options);
+        if (HasFailure()) return;
+        if (first.empty()) first = bytes;
+        ASSERT_FALSE(bytes.empty());
+        ASSERT_TRUE(bytes == first) << "other output bytes with " << options;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, workload, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
+
+}  // namespace
