@@ -61,6 +61,8 @@ run_outcome job_runner::run() {
   device_ = std::make_unique<device_job>(job_, driver_);
   simulate();
   progress_.wipe();
+  gpu_.settle_accounts();
+  gpu_.check_invariants();
   if (outcome_.failure.empty()) take_outputs();
   take_metrics();
   sc_core::sc_stop();
@@ -76,6 +78,7 @@ void job_runner::simulate() {
   } catch (const program_error& e) {
     outcome_.failure = e.what();
   }
+  if (outcome_.failure.empty() && !program_.ended()) outcome_.failure = driver_.fault();
   if (outcome_.failure.empty() && !program_.ended()) {
     outcome_.failure = clock_.cycle() >= limit() ? "the limit of --max-cycles " + std::to_string(options_.max_cycles) + " was reached"
                                                  : deadlock_text();

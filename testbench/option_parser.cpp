@@ -28,7 +28,6 @@ po::options_description& option_parser::group(const std::string& title) { return
 bool option_parser::parse(const std::vector<std::string>& arguments, std::size_t positionals) {
   po::options_description all;
   for (const auto& g : groups_) all.add(g);
-  all.add_options()("help", "");
   std::vector<std::string> known;
   for (const auto& option : all.options()) known.push_back("--" + option->long_name());
   all.add_options()(positional_name, po::value<std::vector<std::string>>(), "");

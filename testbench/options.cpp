@@ -90,7 +90,7 @@ void read_views(const option_parser& p, run_options& o) {
 }  // namespace
 
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
-  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]",
+  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X --block X [options]",
                   "Simulates the launches of a job file, or one launch.");
   p.group("One launch").add_options()
     ("kernel", text("FILE.ptx[:ENTRY]"), "the kernel; ENTRY may be left out where the file has one")
