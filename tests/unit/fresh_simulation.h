@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <systemc>
+#include <vector>
+
+namespace heddle {
+
+/// Gives each test a simulation of its own, so that one process can elaborate many.
+class fresh_simulation : public ::testing::Test {
+ protected:
+  fresh_simulation() { restart(); }
+
+  /// Begins another simulation within the same test; modules of the one before must be gone.
+  static void restart() {
+    // Kept until the process ends: objects of the kernel may refer to them.
+    static std::vector<std::unique_ptr<sc_core::sc_simcontext>> contexts;
+    contexts.push_back(std::make_unique<sc_core::sc_simcontext>());
+    sc_core::sc_curr_simcontext = contexts.back().get();
+    sc_core::sc_default_global_context = contexts.back().get();
+  }
+};
+
+}  // namespace heddle

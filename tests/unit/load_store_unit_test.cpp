@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "sm/load_store_unit.h"
+
+#include <gtest/gtest.h>
+
+#include "config/error.h"
+#include "fresh_simulation.h"
+#include "memory_bench.h"
+
+namespace {
+
+using namespace heddle;
+using load_store_unit_test = fresh_simulation;
+
+constexpr std::uint64_t base = memory_bench::base;
+
+TEST_F(load_store_unit_test, read_only_hit_takes_the_latency_of_the_l1) {
+  memory_bench b;
+  lsu_transaction& warm = b.strided(lsu_kind::load, base, 4);
+  warm.read_only = true;
+  lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
+  hit.read_only = true;
+  for (unsigned k = 0; k < 32; ++k) b.memory.put<std::uint32_t>(base + 4 * k, 1000 + k);
+  b.partitions.issue(warm, 10);
+  b.partitions.issue(hit, 1000);
+  b.run();
+  EXPECT_EQ(hit.issue_cycle, 1000u);
+  EXPECT_EQ(b.latency(hit), 82u);
+  // Look-up after 4 cycles, BEGIN_REQ in the same cycle, BEGIN_RESP 100 cycles later is seen at the next edge.
+  EXPECT_EQ(b.latency(warm), 4u + 100 + 1);
+  for (unsigned k = 0; k < 32; ++k) {
+    EXPECT_EQ(warm.words[0][k], 1000 + k);
+    EXPECT_EQ(hit.words[0][k], 1000 + k);
+  }
+  const l1_counters& c = *b.l1.counters.find(0);
+  EXPECT_EQ(c.accesses, 8u);
+  EXPECT_EQ(c.hits, 4u);
+  EXPECT_EQ(c.misses, 4u);
+  EXPECT_EQ(c.fills, 4u);
+  EXPECT_EQ(c.bypassed, 0u);
+  EXPECT_EQ(b.memory.reads, 1u);
+}
+
+TEST_F(load_store_unit_test, shared_memory_latency_grows_with_conflicts) {
+  memory_bench b;
+  lsu_transaction& plain = b.on_shared(lsu_kind::load, 4);
+  lsu_transaction& two = b.on_shared(lsu_kind::load, 8);
+  lsu_transaction& worst = b.on_shared(lsu_kind::load, 128);
+  lsu_transaction& store = b.on_shared(lsu_kind::store, 4);
+  lsu_transaction& atomic = b.on_shared(lsu_kind::atomic, 0);
+  b.partitions.issue(plain, 5);
+  b.partitions.issue(two, 200);
+  b.partitions.issue(worst, 400);
+  b.partitions.issue(store, 600);
+  b.partitions.issue(atomic, 800);
+  b.run();
+  EXPECT_EQ(b.latency(plain), 23u);
+  EXPECT_EQ(b.latency(two), 25u);
+  EXPECT_EQ(b.latency(worst), 23u + 2 * 31);
+  EXPECT_EQ(b.latency(store), 23u);
+  EXPECT_EQ(b.latency(atomic), 23u + 2 * 31);
+  const shared_memory_counters& c = *b.shared.counters.find(0);
+  EXPECT_EQ(c.accesses, 5u);
+  EXPECT_EQ(c.load_transactions, 1u + 2 + 32);
+  EXPECT_EQ(c.store_transactions, 1u);
+  EXPECT_EQ(c.bank_conflicts, 1u + 31 + 31);
+  EXPECT_EQ(c.requested_bytes, 5u * 128);
+  EXPECT_EQ(c.moved_bytes, 128u * (1 + 2 + 32 + 1 + 32));
+}
+
+TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
+  memory_bench b;
+  lsu_transaction& first = b.on_shared(lsu_kind::load, 128, 0);
+  lsu_transaction& second = b.on_shared(lsu_kind::load, 4, 1);
+  b.partitions.issue(first, 10);
+  b.partitions.issue(second, 10);
+  b.run();
+  EXPECT_EQ(b.latency(first), 23u + 62);
+  EXPECT_EQ(b.latency(second), 23u + 32);
+}
+
+TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_their_interval) {
+  memory_bench b;
+  std::vector<lsu_transaction*> all;
+  for (unsigned p = 0; p < 4; ++p)
+    for (unsigned k = 0; k < 3; ++k) all.push_back(&b.on_shared(lsu_kind::load, 4, p));
+  for (lsu_transaction* t : all) b.partitions.issue(*t, 10);
+  b.run();
+  // One instruction per cycle in all; four cycles between two of one sub-partition.
+  for (unsigned p = 0; p < 4; ++p)
+    for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(b.partitions.answers[all[p * 3 + k]].cycle, 10u + 23 + p + 4 * k);
+}
+
+TEST_F(load_store_unit_test, a_queue_of_four_lets_five_through_back_to_back) {
+  memory_bench b;
+  std::vector<lsu_transaction*> all;
+  for (unsigned k = 0; k < 8; ++k) {
+    all.push_back(&b.on_shared(lsu_kind::load, 4));
+    b.partitions.issue(*all.back(), 10);
+  }
+  b.run();
+  const cycle_t expected[] = {10, 11, 12, 13, 14, 18, 22, 26};
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(all[k]->issue_cycle, expected[k]);
+}
+
+TEST_F(load_store_unit_test, one_line_per_cycle) {
+  memory_bench b;
+  lsu_transaction& warm = b.strided(lsu_kind::load, base, 128);
+  lsu_transaction& hit = b.strided(lsu_kind::load, base, 128);
+  warm.read_only = hit.read_only = true;
+  b.partitions.issue(warm, 10);
+  b.partitions.issue(hit, 1000);
+  b.run();
+  EXPECT_EQ(b.latency(hit), 82u + 31);
+  const lsu_counters& c = *b.lsu.counters.find(0);
+  EXPECT_EQ(c.global_load.requests, 2u);
+  EXPECT_EQ(c.global_load.transactions, 64u);
+  EXPECT_EQ(c.global_load.requested_bytes, 256u);
+}
+
+TEST_F(load_store_unit_test, plain_global_loads_are_cached_only_if_the_configuration_says_so) {
+  for (const bool cached : {false, true}) {
+    gpu_config config;
+    config.l1.cache_global_loads = cached;
+    restart();
+    memory_bench b(config);
+    lsu_transaction& first = b.strided(lsu_kind::load, base, 4);
+    lsu_transaction& second = b.strided(lsu_kind::load, base, 4);
+    lsu_transaction& passes_by = b.strided(lsu_kind::load, base, 4);
+    passes_by.bypass_l1 = true;
+    lsu_transaction& local = b.strided(lsu_kind::load, base + 0x1000, 4);
+    lsu_transaction& local_again = b.strided(lsu_kind::load, base + 0x1000, 4);
+    local.local = local_again.local = true;
+    b.partitions.issue(first, 10);
+    b.partitions.issue(second, 500);
+    b.partitions.issue(passes_by, 1000);
+    b.partitions.issue(local, 1500);
+    b.partitions.issue(local_again, 2000);
+    b.run();
+    EXPECT_EQ(b.latency(second), cached ? 82u : 105u);
+    EXPECT_EQ(b.latency(passes_by), 105u);
+    EXPECT_EQ(b.latency(local), 105u);
+    EXPECT_EQ(b.latency(local_again), 82u);
+    EXPECT_EQ(b.l1.counters.find(0)->bypassed, cached ? 4u : 12u);
+    EXPECT_EQ(b.lsu.counters.find(0)->local_load.requests, 2u);
+  }
+}
+
+TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
+  memory_bench b;
+  const auto load = [&](std::uint64_t offset, std::uint64_t stride, cycle_t at) -> lsu_transaction& {
+    lsu_transaction& t = b.strided(lsu_kind::constant_load, offset, stride);
+    std::swap(t.constant_mask, t.global_mask);
+    b.partitions.issue(t, at);
+    return t;
+  };
+  lsu_transaction& miss = load(64, 0, 10);
+  lsu_transaction& late = load(68, 0, 30);
+  lsu_transaction& hit = load(64, 0, 200);
+  lsu_transaction& spread = load(64, 2, 400);
+  b.run();
+  EXPECT_EQ(b.latency(miss), 87u);
+  EXPECT_EQ(b.latency(late), 67u) << "the line comes when it comes";
+  EXPECT_EQ(b.latency(hit), 25u);
+  EXPECT_EQ(b.latency(spread), 25u + 31);
+  const constant_cache_counters& c = *b.constants.counters.find(0);
+  EXPECT_EQ(c.requests, 4u);
+  EXPECT_EQ(c.misses, 1u);
+  EXPECT_EQ(c.pending_hits, 1u);
+  EXPECT_EQ(c.hits, 33u);
+}
+
+TEST_F(load_store_unit_test, stores_and_reductions_are_answered_when_performed) {
+  memory_bench b;
+  lsu_transaction& store = b.strided(lsu_kind::store, base, 128);
+  for (unsigned lane = 0; lane < 32; ++lane) store.words[0][lane] = 77 + lane;
+  lsu_transaction& reduction = b.strided(lsu_kind::reduction, base, 0);
+  lsu_transaction& atomic = b.strided(lsu_kind::atomic, base, 0);
+  for (unsigned lane = 0; lane < 32; ++lane) reduction.words[0][lane] = atomic.words[0][lane] = 1;
+  b.partitions.issue(store, 10);
+  b.partitions.issue(reduction, 500);
+  b.partitions.issue(atomic, 1000);
+  b.run();
+  EXPECT_EQ(b.latency(store), 4u + 31 + 100 + 1);
+  EXPECT_EQ(b.latency(reduction), 105u);
+  EXPECT_EQ(b.latency(atomic), 105u);
+  EXPECT_EQ(b.memory.writes, 32u);
+  EXPECT_EQ(b.memory.atomics, 2u);
+  for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(atomic.words[0][lane], 77u + 32 + lane) << "lanes in order";
+  EXPECT_EQ(b.memory.get<std::uint32_t>(base), 77u + 64);
+  EXPECT_EQ(b.lsu.counters.find(0)->atomic.requests, 2u);
+}
+
+TEST_F(load_store_unit_test, mixed_generic_access_waits_for_both_memories) {
+  memory_bench b;
+  lsu_transaction& t = b.strided(lsu_kind::load, base, 4);
+  t.shared_mask = 0xffff;
+  t.global_mask = 0xffff0000u;
+  for (unsigned lane = 0; lane < 16; ++lane) t.addresses[lane] = 128 * lane;
+  b.partitions.issue(t, 10);
+  lsu_transaction& nothing = b.make(lsu_kind::load);
+  b.partitions.issue(nothing, 500);
+  b.run();
+  EXPECT_EQ(b.latency(t), 105u);
+  EXPECT_EQ(b.shared.counters.find(0)->load_transactions, 16u);
+  EXPECT_EQ(b.latency(nothing), 4u) << "no lane: over when it is taken";
+}
+
+TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
+  memory_bench b;
+  lsu_transaction& illegal = b.strided(lsu_kind::load, base, 4);
+  illegal.addresses[17] = 0x7f12 / 4 * 4;
+  lsu_transaction& end = b.strided(lsu_kind::store, base + memory_bench::size - 124, 4);
+  lsu_transaction& misaligned = b.strided(lsu_kind::store, base, 8, 1, 8);
+  misaligned.addresses[3] += 4;
+  lsu_transaction& atomic = b.strided(lsu_kind::atomic, 0xfffffffffffffff0ull, 0, 2);
+  lsu_transaction& masked = b.strided(lsu_kind::load, base, 4, 3);
+  masked.addresses[5] = 1;
+  masked.global_mask &= ~(1u << 5);
+  unsigned at = 10;
+  for (lsu_transaction* t : {&illegal, &end, &misaligned, &atomic, &masked}) b.partitions.issue(*t, at += 20);
+  b.run();
+  EXPECT_TRUE(b.partitions.answers[&illegal].fault);
+  EXPECT_EQ(illegal.fault, "illegal address 0x00007f10 (4-byte load)");
+  EXPECT_EQ(illegal.fault_lane, 17u);
+  EXPECT_EQ(b.latency(illegal), 4u);
+  EXPECT_EQ(end.fault, "illegal address 0x00110000 (4-byte store)");
+  EXPECT_EQ(end.fault_lane, 31u);
+  EXPECT_EQ(misaligned.fault, "misaligned address 0x0001001c (8-byte store)");
+  EXPECT_EQ(misaligned.fault_lane, 3u);
+  EXPECT_EQ(atomic.fault, "illegal address 0xfffffffffffffff0 (4-byte atomic)");
+  EXPECT_FALSE(b.partitions.answers[&masked].fault);
+  EXPECT_EQ(b.memory.writes + b.memory.atomics, 0u);
+  EXPECT_EQ(b.memory.reads, 1u);
+  EXPECT_EQ(b.lsu.counters.find(0)->faults, 4u);
+}
+
+TEST_F(load_store_unit_test, an_error_from_memory_is_a_fault) {
+  memory_bench b;
+  b.memory.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  lsu_transaction& load = b.strided(lsu_kind::load, base, 128);
+  lsu_transaction& store = b.strided(lsu_kind::store, base, 4, 1);
+  lsu_transaction& cached = b.strided(lsu_kind::load, base + 0x400, 4, 2);
+  cached.read_only = true;
+  for (lsu_transaction* t : {&load, &store, &cached}) b.partitions.issue(*t, 10);
+  b.run();
+  for (lsu_transaction* t : {&load, &store, &cached}) EXPECT_TRUE(b.partitions.answers[t].fault);
+  EXPECT_EQ(cached.fault, "the memory answered with TLM_ADDRESS_ERROR_RESPONSE in the line at 0x00010400");
+}
+
+TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
+  gpu_config config;
+  config.l1.miss_queue_entries = 2;
+  memory_bench b(config);
+  b.memory.answer = fake_memory::style::end_req_by_call;
+  b.memory.hold = true;
+  lsu_transaction& store = b.strided(lsu_kind::store, base, 128);
+  lsu_transaction& shared = b.on_shared(lsu_kind::load, 4, 1);
+  lsu_transaction& second = b.strided(lsu_kind::store, base + 0x4000, 4, 2);
+  b.partitions.issue(store, 10);
+  b.partitions.issue(shared, 50);
+  b.partitions.issue(second, 60);
+  sc_core::sc_start(1, sc_core::SC_US);
+  // One line at the port, two in the miss queue; the fourth is refused in cycle 17.
+  ASSERT_EQ(b.partitions.throttle.size(), 1u);
+  EXPECT_EQ(b.partitions.throttle[0], std::make_pair(cycle_t{17}, true));
+  EXPECT_EQ(b.latency(shared), 23u) << "shared memory is not held up";
+  EXPECT_EQ(b.latency(second), never);
+  const std::uint64_t calls = b.clock.calls();
+  sc_core::sc_start(1, sc_core::SC_US);
+  EXPECT_EQ(b.clock.calls(), calls) << "nobody is called while nothing can move";
+  b.memory.let_go();
+  b.run();
+  ASSERT_GE(b.partitions.throttle.size(), 2u);
+  for (std::size_t k = 0; k < b.partitions.throttle.size(); ++k) EXPECT_EQ(b.partitions.throttle[k].second, k % 2 == 0);
+  EXPECT_FALSE(b.lsu.throttled());
+  EXPECT_EQ(b.memory.writes, 33u);
+}
+
+TEST_F(load_store_unit_test, instructions_in_flight_are_bounded) {
+  gpu_config config;
+  config.ldst.pending_instructions = 3;
+  memory_bench b(config);
+  std::vector<lsu_transaction*> all;
+  for (unsigned k = 0; k < 7; ++k) {
+    all.push_back(&b.strided(lsu_kind::load, base + 128 * k, 4, k % 4));
+    b.partitions.issue(*all.back(), 10);
+  }
+  b.run();
+  const cycle_t expected[] = {115, 116, 117, 216, 217, 218, 317};
+  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(b.partitions.answers[all[k]].cycle, expected[k]) << k;
+  EXPECT_FALSE(b.partitions.throttle.empty()) << "too many memory operations are outstanding";
+}
+
+TEST_F(load_store_unit_test, refuses_to_be_built_without_lanes) {
+  gpu_config config;
+  config.ldst.lanes = 0;
+  EXPECT_THROW(memory_bench b(config), input_error);
+}
+
+}  // namespace
