@@ -127,6 +127,7 @@ std::uint64_t round_double(float_format f, double v, rounding mode, std::uint64_
 }
 
 double widen(float_format f, std::uint64_t bits) {
+  if (f.mantissa == format_f64.mantissa) return as_double(bits);
   const std::uint64_t sign = (bits & f.sign_bit()) != 0 ? std::uint64_t{1} << 63 : 0;
   const auto e = static_cast<int>((bits & f.infinity()) >> f.mantissa);
   const std::uint64_t m = bits & ((std::uint64_t{1} << f.mantissa) - 1);

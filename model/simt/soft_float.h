@@ -41,7 +41,7 @@ std::uint64_t round_pack(float_format f, bool negative, int exponent, uint128 si
 /// A finite double rounded to a format; infinities stay, NaN becomes `nan`.
 std::uint64_t round_double(float_format f, double v, isa::rounding mode, std::uint64_t nan);
 
-/// The exact double value of f16, bf16 or f32 bits (NaN stays NaN).
+/// The exact double value of bits of a format (NaN stays NaN).
 double widen(float_format f, std::uint64_t bits);
 
 /// Denormals replaced by a zero of the same sign.

@@ -32,10 +32,10 @@ class random_bits {
   std::uint64_t state_;
 };
 
-/// A warp of a one-block launch with 64 registers and 4 KiB of shared memory.
+/// A warp of a one-block launch with 16 registers and 4 KiB of shared memory.
 class test_warp {
  public:
-  static constexpr unsigned registers = 64;
+  static constexpr unsigned registers = 16;
   test_warp() {
     launch.block = {32, 1, 1};
     launch.grid = {1, 1, 1};
