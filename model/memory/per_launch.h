@@ -23,6 +23,12 @@ class per_launch {
   }
   /// The same, or null if the unit never worked for the launch.
   const T* find(std::uint32_t launch) const { return launch < items_.size() ? items_[launch].get() : nullptr; }
+  /// The same, or all zero.
+  const T& at(std::uint32_t launch) const {
+    static const T none{};
+    const T* t = find(launch);
+    return t != nullptr ? *t : none;
+  }
   /// One more than the largest launch id seen: the bound of a loop over find().
   std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
 

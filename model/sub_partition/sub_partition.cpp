@@ -268,7 +268,7 @@ void sub_partition::settle_accounts(cycle_t cycle) {
 
 void sub_partition::check_invariants() const {
   invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
-  for (std::size_t launch = 0; launch < counters.size(); ++launch) {
+  for (std::uint32_t launch = 0; launch < counters.end(); ++launch) {
     const issue_counters& c = counters.at(launch);
     std::uint64_t cycles = 0, stalls = 0;
     for (const auto v : c.warp_cycles) cycles += v;

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/collect.h"
+
+#include <algorithm>
+
+#include "gpu/compute_work_distributor.h"
+#include "gpu/gpu.h"
+#include "memory/l2_slice.h"
+#include "memory/memory_model.h"
+#include "occupancy/occupancy.h"
+#include "sm/resource_manager.h"
+#include "sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+// What all sub-partitions of the chip counted for one launch, and the SMs' time with warps of it.
+struct issue_sums {
+  issue_counters total;
+  std::uint64_t active_cycles = 0;   // summed over SMs
+};
+
+void add(issue_counters& to, const issue_counters& c) {
+  for (std::size_t i = 0; i < c.warp_cycles.size(); ++i) to.warp_cycles[i] += c.warp_cycles[i];
+  for (std::size_t i = 0; i < c.warp_stalls.size(); ++i) to.warp_stalls[i] += c.warp_stalls[i];
+  for (std::size_t i = 0; i < c.unit_inst.size(); ++i) to.unit_inst[i] += c.unit_inst[i];
+  to.active_warp_cycles += c.active_warp_cycles;
+  to.warps += c.warps;
+  to.inst_executed += c.inst_executed;
+  to.inst_issued1 += c.inst_issued1;
+  to.inst_issued2 += c.inst_issued2;
+  to.thread_inst += c.thread_inst;
+  to.nonpred_thread_inst += c.nonpred_thread_inst;
+  to.branches += c.branches;
+  to.divergent_branches += c.divergent_branches;
+}
+
+issue_sums issue_of(const gpu& g, std::uint32_t launch) {
+  issue_sums s;
+  for (unsigned i = 0; i < g.sm_count(); ++i) {
+    const sm& m = g.sm_at(i);
+    for (const auto& p : m.partitions) add(s.total, p.counters.at(launch));
+    s.active_cycles += m.resource_manager.launch_residency.at(launch).until(g.cycle());
+  }
+  return s;
+}
+
+void fill_warp_cycles(kernel_metrics& k, const issue_counters& c) {
+  const auto n = [&](warp_cycle s) { return c.warp_cycles[static_cast<std::size_t>(s)]; };
+  const auto m = [&](warp_stall s) { return c.warp_stalls[static_cast<std::size_t>(s)]; };
+  warp_cycle_counts& w = k.warp_cycles;
+  w.active = c.active_warp_cycles;
+  w.selected = n(warp_cycle::selected);
+  w.not_selected = n(warp_cycle::not_selected);
+  w.inst_fetch = n(warp_cycle::inst_fetch);
+  w.exec_dependency = n(warp_cycle::exec_dependency);
+  w.memory_dependency = n(warp_cycle::memory_dependency);
+  w.memory_throttle = n(warp_cycle::memory_throttle);
+  w.pipe_busy = n(warp_cycle::pipe_busy);
+  w.sync = n(warp_cycle::sync);
+  w.constant_memory_dependency = n(warp_cycle::constant_memory_dependency);
+  w.texture = n(warp_cycle::texture);
+  w.sleeping = n(warp_cycle::sleeping);
+  w.other = n(warp_cycle::other);
+  warp_state_counts& s = k.warp_states;
+  s.selected = m(warp_stall::selected);
+  s.not_selected = m(warp_stall::not_selected);
+  s.wait = m(warp_stall::wait);
+  s.short_scoreboard = m(warp_stall::short_scoreboard);
+  s.long_scoreboard = m(warp_stall::long_scoreboard);
+  s.math_pipe_throttle = m(warp_stall::math_pipe_throttle);
+  s.mio_throttle = m(warp_stall::mio_throttle);
+  s.lg_throttle = m(warp_stall::lg_throttle);
+  s.tex_throttle = m(warp_stall::tex_throttle);
+  s.barrier = m(warp_stall::barrier);
+  s.membar = m(warp_stall::membar);
+  s.branch_resolving = m(warp_stall::branch_resolving);
+  s.no_instruction = m(warp_stall::no_instruction);
+  s.imc_miss = m(warp_stall::imc_miss);
+  s.dispatch_stall = m(warp_stall::dispatch_stall);
+  s.drain = m(warp_stall::drain);
+  s.sleeping = m(warp_stall::sleeping);
+  s.misc = m(warp_stall::misc);
+}
+
+void fill_instructions(kernel_metrics& k, const issue_counters& c) {
+  const auto n = [&](isa::unit u) { return c.unit_inst[static_cast<std::size_t>(u)]; };
+  k.instructions.fp32 = n(isa::unit::fp32);
+  k.instructions.integer = n(isa::unit::integer);
+  k.instructions.fp64 = n(isa::unit::fp64);
+  k.instructions.half = n(isa::unit::half);
+  k.instructions.sfu = n(isa::unit::sfu);
+  k.instructions.ldst = n(isa::unit::ldst);
+  k.instructions.branch = n(isa::unit::branch);
+  k.instructions.tensor = n(isa::unit::tensor);
+}
+
+void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
+  const issue_counters& c = s.total;
+  profiler_metrics& m = k.metrics;
+  const double active = static_cast<double>(s.active_cycles);
+  const double sms = g.sm_count();
+  m.achieved_occupancy = ratio(static_cast<double>(c.active_warp_cycles), active * g.config().sm.max_warps);
+  m.sm_efficiency = ratio(active, static_cast<double>(k.cycles) * sms);
+  m.inst_executed = c.inst_executed;
+  m.inst_issued1 = c.inst_issued1;
+  m.inst_issued2 = c.inst_issued2;
+  m.inst_issued = c.inst_issued1 + 2 * c.inst_issued2;
+  m.issue_slots = c.inst_issued1 + c.inst_issued2;
+  m.ipc = ratio(static_cast<double>(m.inst_executed), active);
+  m.issued_ipc = ratio(static_cast<double>(m.inst_issued), active);
+  m.issue_slot_utilization = ratio(static_cast<double>(m.issue_slots), static_cast<double>(k.cycles) * sms * g.config().sm.sub_partitions);
+  m.inst_per_warp = ratio(static_cast<double>(c.inst_executed), static_cast<double>(c.warps));
+  m.branch_efficiency = ratio(static_cast<double>(c.branches - c.divergent_branches), static_cast<double>(c.branches));
+  m.warp_execution_efficiency = ratio(static_cast<double>(c.thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
+  m.warp_nonpred_execution_efficiency = ratio(static_cast<double>(c.nonpred_thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
+  m.inst_replay_overhead = ratio(static_cast<double>(m.inst_issued) - static_cast<double>(m.inst_executed), static_cast<double>(m.inst_executed));
+  m.eligible_warps_per_cycle = ratio(static_cast<double>(k.warp_cycles.selected + k.warp_cycles.not_selected), active);
+  m.set_stalls(k.warp_cycles);
+}
+
+// The SMs' side of memory: load/store unit, shared memory, L1.
+void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
+  lsu_counters lsu;
+  shared_memory_counters shared;
+  cache_counts& l1 = k.memory.l1;
+  const auto sum = [](lsu_counters::direction& to, const lsu_counters::direction& d) {
+    to.requests += d.requests;
+    to.transactions += d.transactions;
+    to.requested_bytes += d.requested_bytes;
+  };
+  for (unsigned i = 0; i < g.sm_count(); ++i) {
+    const sm& s = g.sm_at(i);
+    const lsu_counters& c = s.load_store_unit.counters.at(launch);
+    sum(lsu.global_load, c.global_load);
+    sum(lsu.global_store, c.global_store);
+    const shared_memory_counters& h = s.shared_memory.counters.at(launch);
+    shared.accesses += h.accesses;
+    shared.load_transactions += h.load_transactions;
+    shared.store_transactions += h.store_transactions;
+    shared.bank_conflicts += h.bank_conflicts;
+    shared.requested_bytes += h.requested_bytes;
+    shared.moved_bytes += h.moved_bytes;
+    const l1_counters& l = s.l1.counters.at(launch);
+    l1.accesses += l.accesses;
+    l1.hits += l.hits;
+    l1.misses += l.misses;
+    l1.merges += l.pending_hits;
+    l1.read_bytes += l.reads * sector_bytes;
+    l1.write_bytes += l.writes * sector_bytes;
+    l1.evictions += l.evictions;
+    l1.atomics += l.atomics;
+  }
+  k.memory.shared = {shared.accesses, shared.bank_conflicts};
+  profiler_metrics& m = k.metrics;
+  m.gld_transactions = lsu.global_load.transactions;
+  m.gst_transactions = lsu.global_store.transactions;
+  m.gld_efficiency = ratio(static_cast<double>(lsu.global_load.requested_bytes), static_cast<double>(m.gld_transactions) * sector_bytes);
+  m.gst_efficiency = ratio(static_cast<double>(lsu.global_store.requested_bytes), static_cast<double>(m.gst_transactions) * sector_bytes);
+  m.shared_load_transactions = shared.load_transactions;
+  m.shared_store_transactions = shared.store_transactions;
+  m.shared_efficiency = ratio(static_cast<double>(shared.requested_bytes), static_cast<double>(shared.moved_bytes));
+}
+
+void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
+  cache_counts& l2 = k.memory.l2;
+  dram_counts& dram = k.memory.dram;
+  for (unsigned i = 0; i < g.channel_count(); ++i) {
+    const l2_counters& c = g.slice_at(i).counters().at(launch);
+    l2.accesses += c.read_sectors + c.write_sectors;
+    l2.hits += c.read_hits + c.write_hits;
+    l2.misses += c.read_misses + c.write_misses;
+    l2.merges += c.read_pending_hits;
+    l2.read_bytes += c.read_sectors * sector_bytes;
+    l2.write_bytes += c.write_sectors * sector_bytes;
+    l2.evictions += c.evictions;
+    l2.writebacks += c.write_back_bytes / sector_bytes;
+    l2.atomics += c.atomics;
+    k.metrics.l2_read_transactions += c.read_sectors;
+    k.metrics.l2_write_transactions += c.write_sectors;
+    const memory_model* channel = g.channel_at(i);
+    if (channel == nullptr) continue;
+    const memory_counters& d = channel->counters().at(launch);
+    dram.reads += d.reads;
+    dram.writes += d.writes;
+    dram.read_bytes += d.read_bytes;
+    dram.write_bytes += d.write_bytes;
+    dram.row_hits += d.row_hits;
+    dram.row_misses += d.row_misses;
+  }
+  k.metrics.dram_read_transactions = dram.read_bytes / sector_bytes;
+  k.metrics.dram_write_transactions = dram.write_bytes / sector_bytes;
+}
+
+kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
+  const resident_launch& l = *grid.launch;
+  kernel_metrics k;
+  k.name = l.program->kernel;
+  k.launch = l.launch_id;
+  k.stream = l.stream;
+  const simt::dim3 dims[2] = {l.grid, l.block};
+  std::uint32_t* to[2] = {k.grid, k.block};
+  for (unsigned i = 0; i < 2; ++i) {
+    to[i][0] = dims[i].x;
+    to[i][1] = dims[i].y;
+    to[i][2] = dims[i].z;
+  }
+  k.registers_per_thread = l.program->registers;
+  k.shared_bytes_per_block = l.shared_bytes;
+  k.blocks = grid.blocks();
+  k.start_cycle = grid.start_cycle;
+  k.end_cycle = grid.finished ? grid.end_cycle : std::max(g.cycle(), grid.start_cycle);
+  k.cycles = k.end_cycle - k.start_cycle;
+  const occupancy_result o = compute(g.config(), demand_of(l));
+  k.theoretical_occupancy = o.theoretical_occupancy;
+  k.blocks_per_sm = o.blocks_per_sm;
+  k.occupancy_limiters = o.limiters;
+  const issue_sums s = issue_of(g, l.launch_id);
+  k.warps = s.total.warps;
+  fill_warp_cycles(k, s.total);
+  fill_instructions(k, s.total);
+  fill_issue_metrics(k, s, g);
+  fill_sm_memory(k, g, l.launch_id);
+  fill_chip_memory(k, g, l.launch_id);
+  return k;
+}
+
+sm_metrics sm_of(const gpu& g, unsigned i) {
+  const sm& s = g.sm_at(i);
+  sm_metrics m;
+  m.sm = i;
+  m.active_cycles = s.resource_manager.sm_residency.until(g.cycle());
+  for (const auto& p : s.partitions)
+    for (std::uint32_t launch = 0; launch < p.counters.end(); ++launch) {
+      const issue_counters& c = p.counters.at(launch);
+      m.active_warps += c.active_warp_cycles;
+      m.inst_executed += c.inst_executed;
+      m.inst_issued += c.inst_issued1 + 2 * c.inst_issued2;
+      m.warps += c.warps;
+    }
+  const auto& residencies = s.resource_manager.launch_residency;
+  for (std::uint32_t launch = 0; launch < residencies.end(); ++launch) m.blocks += residencies.at(launch).blocks;
+  m.achieved_occupancy = ratio(static_cast<double>(m.active_warps), static_cast<double>(m.active_cycles) * g.config().sm.max_warps);
+  m.ipc = ratio(static_cast<double>(m.inst_executed), static_cast<double>(m.active_cycles));
+  return m;
+}
+
+}  // namespace
+
+run_metrics collect(const gpu& g) {
+  run_metrics r;
+  r.config = g.config();
+  const auto& grids = g.cwd().grids();
+  cycle_t first = never, last = 0;
+  for (const grid_record& grid : grids) {
+    first = std::min(first, grid.doorbell_cycle);
+    last = std::max(last, grid.finished ? grid.end_cycle : g.cycle());
+  }
+  r.cycles = grids.empty() ? 0 : last - first;
+  // Those whose blocks were all dispatched, in that order; then, after a fault, the others that began.
+  for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id]));
+  for (const grid_record& grid : grids)
+    if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));
+  for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
+  return r;
+}
+
+run_progress progress_of(const gpu& g) {
+  run_progress p;
+  p.blocks_done = g.cwd().blocks_completed();
+  p.blocks_launched = g.cwd().blocks_submitted();
+  for (unsigned i = 0; i < g.sm_count(); ++i)
+    for (const auto& part : g.sm_at(i).partitions)
+      for (std::uint32_t launch = 0; launch < part.counters.end(); ++launch)
+        p.warp_instructions += part.counters.at(launch).inst_executed;
+  return p;
+}
+
+}  // namespace heddle
