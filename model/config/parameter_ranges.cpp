@@ -27,7 +27,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"sm.max_blocks", {1, 1024}}, {"sm.max_threads_per_block", {1, 1024}}, {"sm.registers", {32, 4194304}},
       {"sm.registers_per_block", {32, 4194304}}, {"sm.registers_per_thread", {1, 255}},
       {"sm.register_allocation_unit", {1, 65536}}, {"sm.warp_allocation_granularity", {1, 64}},
-      {"sm.barriers_per_block", {1, 16}}, {"sm.barriers", {0, 65536}},
+      {"sm.barriers_per_block", {1, 16}}, {"sm.barriers", {0, 65536}}, {"sm.barrier_latency_cycles", latency},
       {"sub_partition.issue_width", {1, 2}}, {"sub_partition.instruction_buffer_entries", {1, 64}},
       {"sub_partition.fetch_latency_cycles", latency}, {"sub_partition.register_banks", {1, 64}},
       {"sub_partition.register_bank_bytes", {4, 8}},

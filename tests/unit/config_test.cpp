@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "config/config.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "config/ini_reader.h"
+#include "config/parameter_rules.h"
+#include "config/parameter_table.h"
+
+namespace heddle::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory of its own for each test, gone afterwards.
+class config_files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/heddle_config_XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(name));
+    directory_ = name;
+  }
+  void TearDown() override {
+    unsetenv("HEDDLE_CONFIGS");
+    fs::remove_all(directory_);
+  }
+
+  std::string write(const std::string& text, const std::string& name = "a.ini") const {
+    const std::string file = (directory_ / name).string();
+    std::ofstream(file, std::ios::binary) << text;
+    return file;
+  }
+
+  /// The message that loading such a file ends with, "FILE" standing for its name.
+  std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) const {
+    const std::string file = write(text);
+    try {
+      load_config(file, overrides);
+    } catch (const input_error& e) {
+      std::string message = e.what();
+      const std::size_t at = message.find(file);
+      return at == std::string::npos ? message : message.replace(at, file.size(), "FILE");
+    }
+    return "no error";
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(config_files, keys_override_the_defaults) {
+  const gpu_config c = load_config(write("\xEF\xBB\xBF; a comment\r\n\r\n[gpu]\r\n  name = mine ; trailing\r\nsm_count=3\t# too\r\n"
+                                         "[l1]\ncache_global_loads = true\n[gpu]\ncore_clock_mhz = 1000.5"));
+  EXPECT_EQ("mine", c.gpu.name);
+  EXPECT_EQ(3u, c.gpu.sm_count);
+  EXPECT_EQ(1000.5, c.gpu.core_clock_mhz);
+  EXPECT_TRUE(c.l1.cache_global_loads);
+  EXPECT_EQ(gpu_config().sm.max_warps, c.sm.max_warps);
+}
+
+TEST_F(config_files, errors_have_a_place) {
+  EXPECT_EQ("FILE:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'",
+            error_of("[gpu]\nsm_cuont = 3\n"));
+  EXPECT_EQ("FILE:2:1: unknown key 'scheduler' in section [gpu], did you mean 'scheduler' of section [sub_partition]",
+            error_of("[gpu]\nscheduler = gto\n"));
+  EXPECT_EQ("FILE:2:1: unknown key 'qwertyuiop' in section [gpu]", error_of("[gpu]\nqwertyuiop = gto\n"));
+  EXPECT_EQ("FILE:1:3: unknown section [gpuu], did you mean 'gpu'", error_of(" [gpuu]\nsm_count = 3\n"));
+  EXPECT_EQ("FILE:3:14: expected an unsigned integer for gpu.sm_count, not 'many'", error_of("\n[gpu]\n  sm_count = many ; x\n"));
+  EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '-1'", error_of("[gpu]\nsm_count = -1\n"));
+  EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '4294967296'", error_of("[gpu]\nsm_count = 4294967296\n"));
+  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not 'nan'", error_of("[gpu]\ncore_clock_mhz = nan\n"));
+  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not '1e999'", error_of("[gpu]\ncore_clock_mhz = 1e999\n"));
+  EXPECT_EQ("FILE:2:9: expected true or false for tlm.check, not 'yes'", error_of("[tlm]\ncheck = yes\n"));
+  EXPECT_EQ("FILE:3:1: key 'sm_count' is given twice in section [gpu], first in line 2", error_of("[gpu]\nsm_count = 3\nsm_count = 3\n"));
+  EXPECT_EQ("FILE:1:1: key 'sm_count' stands before the first [section]", error_of("sm_count = 3\n"));
+  EXPECT_EQ("FILE:1:1: expected ']' at the end of the section's name", error_of("[gpu\n"));
+  EXPECT_EQ("FILE:1:1: expected a section's name between '[' and ']'", error_of("[ ]\n"));
+  EXPECT_EQ("FILE:2:1: expected [section] or key = value", error_of("[gpu]\nsm_count\n"));
+  EXPECT_EQ("FILE:2:11: expected a value after '='", error_of("[gpu]\nsm_count = ; 3\n"));
+  EXPECT_EQ("FILE:2:1: expected a key before '='", error_of("[gpu]\n= 3\n"));
+  EXPECT_EQ("FILE:2:3: expected a key of letters, digits and '_'", error_of("[gpu]\nsm count = 3\n"));
+  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, did you mean 'gto'",
+            error_of("[sub_partition]\nscheduler = gtoo\n"));
+}
+
+TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
+  EXPECT_EQ("FILE:2:12: gpu.sm_count = 0 is out of range, expected 1 to 1024", error_of("[gpu]\nsm_count = 0\n"));
+  EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 0.015625 to 128", error_of("[fp32]\nlanes = 0\n"));
+  EXPECT_EQ("FILE:3:12: sm.max_warps = 66, sm.sub_partitions = 4: expected sm.sub_partitions to divide sm.max_warps",
+            error_of("[sm]\n\nmax_warps =66\n"));
+  EXPECT_EQ("--set sm.sub_partitions=3: sm.max_warps = 64, sm.sub_partitions = 3: expected sm.sub_partitions to divide sm.max_warps",
+            error_of("[sm]\nmax_warps = 64\n", {"sm.sub_partitions=3"}));
+}
+
+/// Each inconsistent override is refused, and the message tells of it.
+TEST(config_rules, inconsistent_values_are_refused) {
+  const char* bad[] = {
+      "gpu.sm_count=0", "gpu.compute_capability=6", "gpu.compute_capability=6.x", "gpu.compute_capability=.61",
+      "gpu.name=a b", "gpu.core_clock_mhz=0", "cwd.dispatch_latency_cycles=0", "cwd.placement=random",
+      "sm.sub_partitions=5", "sm.sub_partitions=0", "sm.max_threads=4096", "sm.max_threads_per_block=2048",
+      "sm.registers=65538", "sm.registers_per_block=65537", "sm.register_allocation=thread", "sm.warp_dealing=random",
+      "sm.registers_per_thread=256", "sub_partition.issue_width=0", "sub_partition.issue_width=3",
+      "sub_partition.dual_issue=kepler", "sub_partition.register_bank_bytes=5", "sub_partition.register_banks=0",
+      "fp64.lanes=0", "half.compare_lanes=0", "fp64.compare_lanes=0.001", "int.lanes=-1", "int.multiplier=mad",
+      "sfu.latency_cycles=0", "branch.latency_cycles=0", "ldst.lanes=0", "ldst.queue_entries=0", "l1.ways=7",
+      "l1.line_bytes=64", "l1.sector_bytes=64", "l1.latency_cycles=4", "shared_memory.latency_cycles=3",
+      "shared_memory.carveouts_kb=96,64", "shared_memory.carveouts_kb=96,", "shared_memory.carveouts_kb=64",
+      "shared_memory.carveouts_kb=99999999999", "shared_memory.opt_in_per_block_bytes=1000",
+      "shared_memory.max_per_block_bytes=50000", "shared_memory.opt_in_per_block_bytes=98305",
+      "shared_memory.reserved_per_block_bytes=98304", "shared_memory.unified_bytes=65536", "shared_memory.banks=31",
+      "constant_cache.size_bytes=2000", "constant_cache.miss_latency_cycles=24", "constant_cache.line_bytes=48",
+      "instruction_cache.instruction_bytes=12", "interconnect.latency_cycles=0", "interconnect.latency_cycles=106",
+      "interconnect.clock_mhz=100", "l2.size_bytes=2097153", "l2.ways=15", "l2.latency_cycles=44", "l2.hash=ipoly",
+      "l2.interleave_bytes=384", "l2.interleave_bytes=64", "memory.channels=0", "memory.channels=7", "memory.model=none",
+      "memory.bytes_per_cycle=0", "dram.row_bytes=3000", "dram.burst_bytes=48", "dram.burst_bytes=4096",
+      "dram.t_ccd_cycles=0", "dram.t_rfc_cycles=0.5"};
+  for (const char* text : bad) {
+    try {
+      load_config("gtx1080", {text});
+      ADD_FAILURE() << text << " was accepted";
+    } catch (const input_error& e) {
+      const std::string message = e.what();
+      EXPECT_EQ(0u, message.find(std::string("--set ") + text + ": ")) << message;
+      EXPECT_NE(std::string::npos, message.find("expected")) << message;
+    }
+  }
+  EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
+}
+
+TEST(config_rules, sensible_changes_are_accepted) {
+  for (const char* text : {"gpu.sm_count=1", "sm.sub_partitions=1", "sm.sub_partitions=2", "sm.sub_partitions=8",
+                           "sub_partition.scheduler=lrr", "sub_partition.issue_width=1", "memory.channels=4",
+                           "memory.channels=16", "memory.model=fixed", "memory.model=external", "interconnect.clock_mhz=803.5",
+                           "l1.size_bytes=49152", "fp32.lanes=0.5", "tlm.check=true", "sm.max_warps=64", "l2.size_bytes=4194304"})
+    EXPECT_NO_THROW(load_config("gtx1080", {text})) << text;
+  EXPECT_NO_THROW(load_config("gtx1080", {"fp64.lanes=0", "fp64.compare_lanes=0"}));
+  EXPECT_NO_THROW(load_config("gtx1080", {"sm.max_warps=1", "sm.max_warps=64"})) << "the last override of a key wins";
+}
+
+TEST(config_overrides, errors_name_the_option) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      load_config("gtx1080", {text});
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ("--set gpu.sm_cuont=3: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'", error_of("gpu.sm_cuont=3"));
+  EXPECT_EQ("--set gpuu.sm_count=3: unknown section [gpuu], did you mean 'gpu'", error_of("gpuu.sm_count=3"));
+  EXPECT_EQ("--set gpu.sm_count: expected SECTION.KEY=VALUE", error_of("gpu.sm_count"));
+  EXPECT_EQ("--set sm_count=3.5: expected SECTION.KEY=VALUE", error_of("sm_count=3.5"));
+  EXPECT_EQ("--set : expected SECTION.KEY=VALUE", error_of(""));
+  EXPECT_EQ("--set gpu.sm_count=: expected an unsigned integer for gpu.sm_count, not ''", error_of("gpu.sm_count="));
+  EXPECT_EQ("--set gpu.sm_count=1?2: expected an unsigned integer for gpu.sm_count, not '1?2'", error_of("gpu.sm_count=1\n2"));
+}
+
+TEST_F(config_files, files_that_are_none) {
+  EXPECT_THROW(load_config((directory_ / "absent.ini").string()), input_error);
+  EXPECT_THROW(load_config(directory_.string()), input_error);
+  EXPECT_THROW(load_config("/dev/zero"), input_error);
+  EXPECT_THROW(load_config(write(std::string(3u << 20, ';'))), input_error);
+  EXPECT_THROW(load_config(write(std::string("[gpu]\nname = a\0b\n", 17))), input_error);
+  EXPECT_THROW(load_config(""), input_error);
+  EXPECT_NO_THROW(load_config(write("")));
+}
+
+TEST_F(config_files, broken_files_end_in_an_input_error) {
+  std::mt19937 random(3);
+  const std::string sound = to_ini(load_config("v100"));
+  const std::string noise = "[]=;#.\n\r\t 019azAZ_-\xff\x01";
+  for (int trial = 0; trial < 300; ++trial) {
+    std::string text = sound;
+    for (unsigned n = 1 + random() % 8; n > 0; --n) {
+      const std::size_t at = random() % text.size();
+      if (random() % 3 == 0) text.erase(at, random() % 40);
+      else text.insert(at, 1, noise[random() % noise.size()]);
+    }
+    const std::string file = write(text);
+    try {
+      const gpu_config c = load_config(file);
+      EXPECT_EQ(flatten(c), flatten(load_config(write(to_ini(c)))));
+    } catch (const input_error& e) {
+      EXPECT_EQ(std::string::npos, std::string(e.what()).find('\n'));
+    }
+  }
+}
+
+TEST_F(config_files, text_reads_back_to_the_same_values) {
+  std::mt19937_64 random(5);
+  for (const std::string& name : shipped_gpus()) {
+    gpu_config c = load_config(name);
+    EXPECT_EQ(flatten(c), flatten(load_config(write(to_ini(c)))));
+    for (int trial = 0; trial < 20; ++trial) {
+      c.gpu.core_clock_mhz = 1000 + static_cast<double>(random() % 1000000007) / 1000003;
+      c.fp32.lanes = static_cast<double>(random() % 1000003 + 100000) / 30000.0 + 1.0 / 3;
+      c.memory.bytes_per_cycle = std::nextafter(static_cast<double>(1 + random() % 1000), 2000.0);
+      c.interconnect.clock_mhz = c.gpu.core_clock_mhz;
+      const gpu_config back = load_config(write(to_ini(c)));
+      EXPECT_EQ(c.gpu.core_clock_mhz, back.gpu.core_clock_mhz);
+      EXPECT_EQ(c.fp32.lanes, back.fp32.lanes);
+      EXPECT_EQ(c.memory.bytes_per_cycle, back.memory.bytes_per_cycle);
+    }
+  }
+}
+
+TEST(config_table, every_parameter_has_a_rule) {
+  gpu_config config;
+  for (const parameter_reference& p : parameters_of(config)) {
+    const std::string name = p.section + "." + p.key;
+    const bool number = std::holds_alternative<unsigned*>(p.value) || std::holds_alternative<double*>(p.value);
+    EXPECT_EQ(number, range_of(name) != nullptr) << name << ": add its range to parameter_ranges.cpp";
+    if (std::holds_alternative<std::string*>(p.value) && name != "gpu.name" && name != "gpu.compute_capability" &&
+        name != "shared_memory.carveouts_kb") {
+      EXPECT_NE(nullptr, choices_of(name)) << name << ": add its choices to parameter_ranges.cpp";
+    }
+    EXPECT_FALSE(p.description.empty()) << name;
+  }
+}
+
+TEST(shipped, defaults_are_the_gtx1080) { EXPECT_EQ(flatten(gpu_config()), flatten(load_config("gtx1080"))); }
+
+TEST(shipped, every_file_is_complete_in_order_and_sourced) {
+  const std::vector<std::string> names = shipped_gpus();
+  ASSERT_GE(names.size(), 2u);
+  const auto at = [&](const char* name) { return std::find(names.begin(), names.end(), name) - names.begin(); };
+  EXPECT_LT(at("gtx1080"), at("v100"));
+  gpu_config config;
+  for (const std::string& name : names) {
+    const gpu_config loaded = load_config(name);
+    EXPECT_EQ(name, loaded.gpu.name);
+    const std::string text = read_text_file(std::string(HEDDLE_SOURCE_CONFIGS "/") + name + ".ini");
+    std::vector<std::string> given;
+    for (const ini_entry& e : read_ini(text, name)) given.push_back(e.section + "." + e.key);
+    std::vector<std::string> wanted;
+    for (const parameter_reference& p : parameters_of(config)) wanted.push_back(p.section + "." + p.key);
+    EXPECT_EQ(wanted, given) << name;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (line.find(" = ") != std::string::npos && line[0] != ';' && line != "name = " + name && line != "model = dram") {
+        EXPECT_NE(std::string::npos, line.find(" ; ")) << name << ": no source for " << line;
+      }
+  }
+}
+
+TEST(shipped, memory_reaches_the_products_bandwidth) {
+  const struct {
+    const char* name;
+    double gigabytes_per_second;
+  } products[] = {{"gtx1080", 320}, {"v100", 898}};
+  for (const auto& p : products) {
+    const gpu_config c = load_config(p.name);
+    EXPECT_NEAR(p.gigabytes_per_second, c.memory.channels * c.dram.bytes_per_cycle * c.dram.clock_mhz / 1000, 1) << p.name;
+    EXPECT_NEAR(p.gigabytes_per_second, c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000, 2) << p.name;
+    EXPECT_GE(c.dram.burst_bytes, c.dram.t_ccd_cycles * c.dram.bytes_per_cycle) << p.name << ": tCCD keeps it from that";
+    const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rcd_cycles + c.dram.t_cl_cycles +
+                             static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
+    EXPECT_NEAR(c.memory.latency_cycles, idle_dram * c.gpu.core_clock_mhz / c.dram.clock_mhz, 2) << p.name;
+  }
+}
+
+TEST_F(config_files, shipped_names_come_from_a_directory) {
+  write("[gpu]\ncompute_capability = 9.0\n", "old.ini");
+  write("[gpu]\nname = young\ncompute_capability = 12.0\n", "young.ini");
+  write("[gpu]\nname = a\ncompute_capability = 6.1\n", "b.ini");
+  write("[gpu", "broken.ini");
+  write("", "notes.txt");
+  setenv("HEDDLE_CONFIGS", directory_.c_str(), 1);
+  EXPECT_EQ((std::vector<std::string>{"b", "old", "young", "broken"}), shipped_gpus());
+  EXPECT_EQ(120, compute_capability(load_config("young")));
+  EXPECT_THROW(load_config("broken"), input_error);
+  try {
+    load_config("yuong");
+    FAIL();
+  } catch (const input_error& e) {
+    EXPECT_STREQ("unknown GPU 'yuong', expected one of b, old, young, broken or a file NAME.ini, did you mean 'young'", e.what());
+  }
+  setenv("HEDDLE_CONFIGS", (directory_ / "absent").c_str(), 1);
+  EXPECT_TRUE(shipped_gpus().empty());
+  EXPECT_THROW(load_config("gtx1080"), input_error);
+}
+
+}  // namespace
+}  // namespace heddle::test
