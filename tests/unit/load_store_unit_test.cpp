@@ -5,17 +5,17 @@
 
 #include "config/error.h"
 #include "fresh_simulation.h"
-#include "memory_bench.h"
+#include "sm_memory_bench.h"
 
 namespace {
 
 using namespace heddle;
 using load_store_unit_test = fresh_simulation;
 
-constexpr std::uint64_t base = memory_bench::base;
+constexpr std::uint64_t base = sm_memory_bench::base;
 
 TEST_F(load_store_unit_test, read_only_hit_takes_the_latency_of_the_l1) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& warm = b.strided(lsu_kind::load, base, 4);
   warm.read_only = true;
   lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
@@ -42,7 +42,7 @@ TEST_F(load_store_unit_test, read_only_hit_takes_the_latency_of_the_l1) {
 }
 
 TEST_F(load_store_unit_test, shared_memory_latency_grows_with_conflicts) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& plain = b.on_shared(lsu_kind::load, 4);
   lsu_transaction& two = b.on_shared(lsu_kind::load, 8);
   lsu_transaction& worst = b.on_shared(lsu_kind::load, 128);
@@ -69,7 +69,7 @@ TEST_F(load_store_unit_test, shared_memory_latency_grows_with_conflicts) {
 }
 
 TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& first = b.on_shared(lsu_kind::load, 128, 0);
   lsu_transaction& second = b.on_shared(lsu_kind::load, 4, 1);
   b.partitions.issue(first, 10);
@@ -80,7 +80,7 @@ TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
 }
 
 TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_their_interval) {
-  memory_bench b;
+  sm_memory_bench b;
   std::vector<lsu_transaction*> all;
   for (unsigned p = 0; p < 4; ++p)
     for (unsigned k = 0; k < 3; ++k) all.push_back(&b.on_shared(lsu_kind::load, 4, p));
@@ -92,7 +92,7 @@ TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_t
 }
 
 TEST_F(load_store_unit_test, a_queue_of_four_lets_five_through_back_to_back) {
-  memory_bench b;
+  sm_memory_bench b;
   std::vector<lsu_transaction*> all;
   for (unsigned k = 0; k < 8; ++k) {
     all.push_back(&b.on_shared(lsu_kind::load, 4));
@@ -104,7 +104,7 @@ TEST_F(load_store_unit_test, a_queue_of_four_lets_five_through_back_to_back) {
 }
 
 TEST_F(load_store_unit_test, one_line_per_cycle) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& warm = b.strided(lsu_kind::load, base, 128);
   lsu_transaction& hit = b.strided(lsu_kind::load, base, 128);
   warm.read_only = hit.read_only = true;
@@ -123,7 +123,7 @@ TEST_F(load_store_unit_test, plain_global_loads_are_cached_only_if_the_configura
     gpu_config config;
     config.l1.cache_global_loads = cached;
     restart();
-    memory_bench b(config);
+    sm_memory_bench b(config);
     lsu_transaction& first = b.strided(lsu_kind::load, base, 4);
     lsu_transaction& second = b.strided(lsu_kind::load, base, 4);
     lsu_transaction& passes_by = b.strided(lsu_kind::load, base, 4);
@@ -147,7 +147,7 @@ TEST_F(load_store_unit_test, plain_global_loads_are_cached_only_if_the_configura
 }
 
 TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
-  memory_bench b;
+  sm_memory_bench b;
   const auto load = [&](std::uint64_t offset, std::uint64_t stride, cycle_t at) -> lsu_transaction& {
     lsu_transaction& t = b.strided(lsu_kind::constant_load, offset, stride);
     std::swap(t.constant_mask, t.global_mask);
@@ -171,7 +171,7 @@ TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
 }
 
 TEST_F(load_store_unit_test, stores_and_reductions_are_answered_when_performed) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& store = b.strided(lsu_kind::store, base, 128);
   for (unsigned lane = 0; lane < 32; ++lane) store.words[0][lane] = 77 + lane;
   lsu_transaction& reduction = b.strided(lsu_kind::reduction, base, 0);
@@ -192,7 +192,7 @@ TEST_F(load_store_unit_test, stores_and_reductions_are_answered_when_performed) 
 }
 
 TEST_F(load_store_unit_test, mixed_generic_access_waits_for_both_memories) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& t = b.strided(lsu_kind::load, base, 4);
   t.shared_mask = 0xffff;
   t.global_mask = 0xffff0000u;
@@ -207,10 +207,10 @@ TEST_F(load_store_unit_test, mixed_generic_access_waits_for_both_memories) {
 }
 
 TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
-  memory_bench b;
+  sm_memory_bench b;
   lsu_transaction& illegal = b.strided(lsu_kind::load, base, 4);
   illegal.addresses[17] = 0x7f12 / 4 * 4;
-  lsu_transaction& end = b.strided(lsu_kind::store, base + memory_bench::size - 124, 4);
+  lsu_transaction& end = b.strided(lsu_kind::store, base + sm_memory_bench::size - 124, 4);
   lsu_transaction& misaligned = b.strided(lsu_kind::store, base, 8, 1, 8);
   misaligned.addresses[3] += 4;
   lsu_transaction& atomic = b.strided(lsu_kind::atomic, 0xfffffffffffffff0ull, 0, 2);
@@ -236,7 +236,7 @@ TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
 }
 
 TEST_F(load_store_unit_test, an_error_from_memory_is_a_fault) {
-  memory_bench b;
+  sm_memory_bench b;
   b.memory.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
   lsu_transaction& load = b.strided(lsu_kind::load, base, 128);
   lsu_transaction& store = b.strided(lsu_kind::store, base, 4, 1);
@@ -251,7 +251,7 @@ TEST_F(load_store_unit_test, an_error_from_memory_is_a_fault) {
 TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
   gpu_config config;
   config.l1.miss_queue_entries = 2;
-  memory_bench b(config);
+  sm_memory_bench b(config);
   b.memory.answer = fake_memory::style::end_req_by_call;
   b.memory.hold = true;
   lsu_transaction& store = b.strided(lsu_kind::store, base, 128);
@@ -280,7 +280,7 @@ TEST_F(load_store_unit_test, throttled_while_the_memory_takes_nothing) {
 TEST_F(load_store_unit_test, instructions_in_flight_are_bounded) {
   gpu_config config;
   config.ldst.pending_instructions = 3;
-  memory_bench b(config);
+  sm_memory_bench b(config);
   std::vector<lsu_transaction*> all;
   for (unsigned k = 0; k < 7; ++k) {
     all.push_back(&b.strided(lsu_kind::load, base + 128 * k, 4, k % 4));
@@ -295,7 +295,7 @@ TEST_F(load_store_unit_test, instructions_in_flight_are_bounded) {
 TEST_F(load_store_unit_test, refuses_to_be_built_without_lanes) {
   gpu_config config;
   config.ldst.lanes = 0;
-  EXPECT_THROW(memory_bench b(config), input_error);
+  EXPECT_THROW(sm_memory_bench b(config), input_error);
 }
 
 }  // namespace
