@@ -36,7 +36,10 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       credits_(config.ldst.queue_entries) {
   units.init(static_cast<std::size_t>(isa::unit::count),
              [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
-  for (std::size_t u = 0; u < units.size(); ++u) dispatch_socket[u].bind(units[u].dispatch_socket);
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    dispatch_socket[u].bind(unit_answers_);
+    dispatch_socket[u].bind(units[u].dispatch_socket);
+  }
   lsu_socket.bind(*this);
 }
 

@@ -96,6 +96,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   sc_core::sc_vector<execution_unit> units;
 
  private:
+  // Units answer within the dispatch; the backward path is there because a socket has one.
+  struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
+    tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
+      return tlm::TLM_COMPLETED;
+    }
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  };
   struct warp_slot {
     simt::warp_state state;
     const resident_launch* launch = nullptr;
@@ -172,6 +179,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
   unsigned credits_;
   issue_transaction packet_;
+  unit_answers unit_answers_;
 
   // As of the last issue, for observers.
   mutable bool traced_ = false;
