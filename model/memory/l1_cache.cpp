@@ -185,6 +185,7 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
   c.accesses += count(access.sectors);
   c.writes += count(access.sectors);
   c.hits += count(hit);
+  c.write_hits += count(hit);
   c.misses += count(access.sectors & ~hit);
   ++c.write_requests;
   access.ready_cycle = access.cycle;

@@ -25,6 +25,7 @@ namespace heddle {
 struct l1_counters {
   std::uint64_t accesses = 0;       // = hits + misses + pending_hits = reads + writes
   std::uint64_t hits = 0;
+  std::uint64_t write_hits = 0;     // part of hits: stores to sectors that are here
   std::uint64_t misses = 0;         // loads: fetched from the L2; stores: the sector was not here
   std::uint64_t pending_hits = 0;   // loads: missed, but the sector was on its way already
   std::uint64_t reads = 0;

@@ -149,6 +149,9 @@ void l1_cache::check_invariants() const {
     if (c == nullptr) continue;
     invariant(c->accesses == c->hits + c->misses + c->pending_hits, "L1: accesses differ from hits + misses + pending hits");
     invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
+    const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits;
+    invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),
+              "L1: idle, and the sectors that came differ from those that loads missed");
   }
   if (!idle()) return;
   invariant(mshrs_used_ == 0 && reads_ == 0, "L1: idle, and a line still waits for its fill");
