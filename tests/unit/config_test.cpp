@@ -226,6 +226,19 @@ TEST(config_table, every_parameter_has_a_rule) {
   }
 }
 
+TEST(config_table, the_documentation_has_every_parameter) {
+  std::istringstream lines(read_text_file(HEDDLE_SOURCE_CONFIGS "/../docs/configuration.md"));
+  std::vector<std::string> given;
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("### [", 0) == 0) section = line.substr(5, line.size() - 6);
+    if (line.rfind("| `", 0) == 0) given.push_back(section + "." + line.substr(3, line.find('`', 3) - 3));
+  }
+  std::vector<std::string> wanted;
+  for (const auto& p : flatten(gpu_config())) wanted.push_back(p.first);
+  EXPECT_EQ(wanted, given);
+}
+
 TEST(shipped, defaults_are_the_gtx1080) { EXPECT_EQ(flatten(gpu_config()), flatten(load_config("gtx1080"))); }
 
 TEST(shipped, every_file_is_complete_in_order_and_sourced) {

@@ -99,6 +99,18 @@ TEST(occupancy, a_block_that_never_fits_names_what_is_lacking) {
   EXPECT_EQ((names{"warps", "registers", "shared_memory"}), limiters({4294967295u, 4294967295u, 18446744073709551615u}));
 }
 
+TEST(occupancy, a_block_must_also_fit_when_its_warps_are_dealt_out) {
+  // 22 warps of 2816 registers would fit the two halves of GP100, but not the quarters that its rule reckons with.
+  EXPECT_EQ(0u, blocks_of("6.0", {704, 88}));
+  EXPECT_EQ(0u, blocks_of("6.1", {704, 88}));
+  EXPECT_EQ(1u, blocks_of("6.0", {640, 88}));
+  // GK210 has twice the registers that one block may have: the fullest quarter of its 21 warps counts four times.
+  gpu_config config = config_of("3.5");
+  config.sm.registers = 131072;
+  EXPECT_EQ(0u, compute(config, {672, 96}).blocks_per_sm);
+  EXPECT_EQ(2u, compute(config, {640, 96}).blocks_per_sm);
+}
+
 TEST(occupancy, every_limit_equal_to_the_least_is_named) {
   const occupancy_result r = compute(config_of("6.1"), {64, 32, 3072});
   EXPECT_EQ(32u, r.blocks_per_sm);
