@@ -5,11 +5,11 @@ namespace heddle {
 
 namespace {
 
-constexpr const char* request_exclusion = "15.2.6, request exclusion rule";
-constexpr const char* response_exclusion = "15.2.6, response exclusion rule";
+constexpr const char* request_exclusion = "15.2.6 e), request exclusion";
+constexpr const char* response_exclusion = "15.2.6 f), response exclusion";
 constexpr const char* phase_order = "15.2.4, permitted phase transitions";
-constexpr const char* return_rule = "15.2.3, base protocol phase sequences";
-constexpr const char* timing_rule = "15.2.7, timing annotation";
+constexpr const char* return_rule = "15.2.3 c), phase sequences";
+constexpr const char* timing_rule = "15.2.7 c), timing annotation";
 constexpr const char* modifiability = "14.7, default values and modifiability of the attributes";
 constexpr const char* memory_management = "14.5, generic payload memory management";
 
@@ -79,9 +79,9 @@ tlm::tlm_sync_enum protocol_monitor::nb_transport_bw(tlm::tlm_generic_payload& p
 void protocol_monitor::returned(const call& sent, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase,
                                 const sc_core::sc_time& delay) {
   if (answer == tlm::TLM_ACCEPTED && phase != sent.phase)
-    violation("the phase was changed by a callee that returned TLM_ACCEPTED", "11.1.2.6, TLM_ACCEPTED");
+    violation("the phase was changed by a callee that returned TLM_ACCEPTED", "11.1.2, nb_transport: TLM_ACCEPTED");
   else if (answer == tlm::TLM_ACCEPTED && delay != sent.delay)
-    violation("the delay was changed by a callee that returned TLM_ACCEPTED", "11.1.2.6, TLM_ACCEPTED");
+    violation("the delay was changed by a callee that returned TLM_ACCEPTED", "11.1.2, nb_transport: TLM_ACCEPTED");
   else if (delay < sent.delay)
     violation("a callee made the annotated delay smaller", timing_rule);
 }
@@ -94,7 +94,7 @@ void protocol_monitor::begin_request(tlm::tlm_generic_payload& p, const sc_core:
   if (violated_) return;
   if (p.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE)
     return violation("the response status is not TLM_INCOMPLETE_RESPONSE at BEGIN_REQ", "14.17, response status");
-  if (p.is_dmi_allowed()) return violation("the DMI allowed attribute is set at BEGIN_REQ", "14.15, DMI allowed");
+  if (p.is_dmi_allowed()) return violation("the DMI allowed attribute is set at BEGIN_REQ", "14.16, DMI allowed");
   state s;
   s.last = sc_core::sc_time_stamp() + delay;
   s.command = p.get_command();
@@ -121,13 +121,13 @@ void protocol_monitor::check_manager(const tlm::tlm_generic_payload& p) {
 void protocol_monitor::check_attributes(const tlm::tlm_generic_payload& p) {
   if (violated_ || (!p.is_read() && !p.is_write())) return;  // TLM_IGNORE_COMMAND: data attributes mean nothing here
   if (p.get_data_ptr() == nullptr)
-    violation("the data pointer is null", "14.10, data pointer");
+    violation("the data pointer is null", "14.11, data pointer");
   else if (p.get_data_length() == 0)
-    violation("the data length is zero", "14.11, data length");
+    violation("the data length is zero", "14.12, data length");
   else if (p.get_streaming_width() == 0)
-    violation("the streaming width is zero", "14.14, streaming width");
+    violation("the streaming width is zero", "14.15, streaming width");
   else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
-    violation("the byte enable length is zero though there are byte enables", "14.13, byte enable length");
+    violation("the byte enable length is zero though there are byte enables", "14.14, byte enable length");
 }
 
 void protocol_monitor::check_unchanged(const tlm::tlm_generic_payload& p, const state& s) {

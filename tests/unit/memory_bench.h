@@ -186,6 +186,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   unsigned end_req_delay = 3;       // cycles, where END_REQ is called
   bool debug_offered = true;
   bool sets_status = true;
+  bool performs_late = false;       // when it answers, not when it is asked
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::mt19937_64 random{2};
   std::map<std::uint64_t, std::uint8_t> bytes;
@@ -217,6 +218,7 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   void respond(cycle_t) {
     tlm::tlm_generic_payload& p = *due_.begin()->second;
     due_.erase(due_.begin());
+    if (performs_late) serve(p);
     if (&p == asking_) {
       // The request phase must be over first, unless the response implies its end.
       asking_ = nullptr;
@@ -271,12 +273,12 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     EXPECT_GT(p.get_ref_count(), 0);
     asked.push_back(clock_.cycle());
     if (on_request) on_request(p);
-    serve(p);
     answer_style s = style;
     if (s == answer_style::mixed) s = static_cast<answer_style>(random() % static_cast<unsigned>(answer_style::mixed));
     // A returned response must not overlap with another response phase.
     if (answering_ != nullptr && s == answer_style::response_returned) s = answer_style::end_req_returned;
     chosen_ = s;
+    if (!performs_late || s == answer_style::completed || s == answer_style::response_returned) serve(p);
     if (s == answer_style::completed) {
       delay += clock_.domain().time_of(random() % 4);
       return tlm::TLM_COMPLETED;

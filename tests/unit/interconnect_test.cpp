@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "memory/interconnect.h"
+
+#include <memory>
+#include <set>
+
+#include "memory_bench.h"
+
+namespace heddle::test {
+namespace {
+
+gpu_config shape(unsigned sms, unsigned slices) {
+  gpu_config c;
+  c.gpu.sm_count = sms;
+  c.memory.channels = slices;
+  c.interconnect.latency_cycles = 20;
+  c.l2.hash = "none";
+  return c;
+}
+
+/// Drivers, the interconnect and test memories in the place of slices.
+struct bench {
+  std::unique_ptr<clock_domain> clock;
+  std::unique_ptr<clock_domain> sm_clock;   // of the drivers, when it is another one
+  std::unique_ptr<interconnect> net;
+  std::vector<std::unique_ptr<driver>> sm;
+  std::vector<std::unique_ptr<test_memory>> slice;
+
+  /// `order` changes in which order the units are made, and so that of calls within an instant.
+  explicit bench(const gpu_config& c, unsigned order = 0, bool two_clocks = false) {
+    if (order == 1 && two_clocks) sm_clock = std::make_unique<clock_domain>("sm_clock", 1000);
+    clock = std::make_unique<clock_domain>("clock", 1000);
+    if (order != 1 && two_clocks) sm_clock = std::make_unique<clock_domain>("sm_clock", 1000);
+    clock_domain& drivers = two_clocks ? *sm_clock : *clock;
+    if (order == 0) net = std::make_unique<interconnect>("net", *clock, c);
+    for (unsigned i = 0; i < c.gpu.sm_count; ++i)
+      sm.push_back(std::make_unique<driver>(("sm" + std::to_string(i)).c_str(), drivers));
+    if (order == 1) net = std::make_unique<interconnect>("net", *clock, c);
+    for (unsigned m = 0; m < c.memory.channels; ++m)
+      slice.push_back(std::make_unique<test_memory>(("slice" + std::to_string(m)).c_str(), *clock));
+    for (unsigned i = 0; i < sm.size(); ++i) sm[i]->socket.bind(net->sm_socket[i]);
+    for (unsigned m = 0; m < slice.size(); ++m) net->slice_socket[m].bind(slice[m]->socket);
+  }
+  void run(cycle_t cycles) { sc_core::sc_start(clock->time_of(cycles) - sc_core::sc_time_stamp()); }
+  void check_done() {
+    for (auto& d : sm) {
+      EXPECT_TRUE(d->done());
+      EXPECT_EQ(d->pool.in_use(), 0u);
+    }
+    EXPECT_TRUE(net->idle());
+    net->check_invariants();
+  }
+};
+
+class interconnect_test : public simulation {};
+
+TEST_F(interconnect_test, latency_without_load_is_exact) {
+  bench b(shape(2, 2));
+  b.sm[0]->read(0, 0x1, 10);     // request 8 bytes: 1 cycle; response 40 of 64: 1 cycle
+  b.sm[1]->read(0x100, 0xf, 50); // response 136: 3 cycles
+  b.sm[0]->write(0x180, 0, std::vector<std::uint8_t>(128, 1), 100);  // request 136 of 32: 5 cycles
+  b.run(300);
+  EXPECT_EQ(b.slice[0]->asked.at(0), 10u + 20);
+  EXPECT_EQ(b.sm[0]->records.at(0).answered, 10u + 20 + 10 + 20);
+  EXPECT_EQ(b.slice[1]->asked.at(0), 50u + 20);
+  EXPECT_EQ(b.sm[1]->records.at(0).answered, 50u + 20 + 10 + 20 + 2);
+  EXPECT_EQ(b.slice[1]->asked.at(1), 100u + 20 + 4);
+  EXPECT_EQ(b.sm[0]->records.at(1).answered, 100u + 24 + 10 + 20);
+  b.check_done();
+}
+
+TEST_F(interconnect_test, ports_limit_the_bandwidth) {
+  bench b(shape(4, 2));
+  b.slice[0]->latency = b.slice[1]->latency = 5;
+  for (unsigned k = 0; k < 500; ++k) b.sm[0]->read(0, 0xf, 1);
+  // Two SMs write to one slice: five cycles each on the output port, shared fairly.
+  for (unsigned k = 0; k < 300; ++k)
+    for (unsigned i : {2, 3}) b.sm[i]->write(0x100, 0, std::vector<std::uint8_t>(128, 1), 1, i);
+  std::vector<std::uint64_t> order;
+  for (unsigned i : {2, 3}) b.sm[i]->on_response = [&](line_payload& p) { order.push_back(p.request.token); };
+  b.run(20000);
+  EXPECT_EQ(b.sm[0]->records.back().answered - b.sm[0]->records.front().answered, 499u * 3);
+  EXPECT_EQ(b.slice[1]->asked.back() - b.slice[1]->asked.front(), 599u * 5);
+  unsigned from_two = 0;
+  for (unsigned k = 0; k < 400; ++k) from_two += order[k] == 2;
+  EXPECT_EQ(from_two, 200u);
+  b.check_done();
+}
+
+TEST_F(interconnect_test, a_full_path_pushes_back_and_loses_nothing) {
+  gpu_config c = shape(5, 3);
+  c.interconnect.input_queue_entries = 3;
+  c.interconnect.output_queue_entries = 2;
+  bench b(c);
+  std::mt19937_64 random(11);
+  for (auto& s : b.slice) {
+    s->style = answer_style::end_req_called;
+    s->end_req_delay = 4;
+    s->jitter = 40;
+  }
+  constexpr unsigned each = 20000;
+  // Order: what one SM sends to one slice must get there in that order.
+  std::vector<std::vector<std::uint64_t>> last(3, std::vector<std::uint64_t>(5, 0));
+  unsigned disorder = 0;
+  for (unsigned m = 0; m < 3; ++m)
+    b.slice[m]->on_request = [&, m](tlm::tlm_generic_payload& p) {
+      const gpu_request& r = *p.get_extension<gpu_request>();
+      disorder += r.token <= last[m][r.sm];
+      last[m][r.sm] = r.token;
+    };
+  for (unsigned i = 0; i < 5; ++i) {
+    b.sm[i]->hold_percent = 20;
+    b.sm[i]->random.seed(i);
+    cycle_t at = 1;
+    for (unsigned k = 0; k < each; ++k) {
+      at += random() % 8 == 0 ? random() % 200 : 0;
+      const std::uint64_t line = random() % 64 * 128;
+      line_payload& p = random() % 2 == 0 ? b.sm[i]->read(line, 0xf, at, k + 1)
+                                          : b.sm[i]->write(line, 0, std::vector<std::uint8_t>(32, 1), at, k + 1);
+      p.request.sm = i;
+    }
+  }
+  std::vector<std::set<std::uint64_t>> answered(5);
+  for (unsigned i = 0; i < 5; ++i)
+    b.sm[i]->on_response = [&, i](line_payload& p) { EXPECT_TRUE(answered[i].insert(p.request.token).second); };
+  b.run(3000000);
+  for (unsigned i = 0; i < 5; ++i) EXPECT_EQ(answered[i].size(), each);
+  EXPECT_EQ(disorder, 0u);
+  EXPECT_GT(b.net->held_requests(), 1000u);
+  EXPECT_EQ(b.net->requests().packets_in(), 5u * each);
+  b.check_done();
+}
+
+std::vector<std::vector<driver::record>> signature(unsigned order) {
+  gpu_config c = shape(4, 2);
+  c.interconnect.input_queue_entries = 2;
+  c.interconnect.output_queue_entries = 1;
+  bench b(c, order, true);
+  std::mt19937_64 random(5);
+  for (unsigned i = 0; i < 4; ++i) {
+    b.sm[i]->hold_percent = 25;
+    b.sm[i]->random.seed(i + 100);
+    cycle_t at = 1;
+    for (unsigned k = 0; k < 2000; ++k) {
+      at += random() % 5 == 0 ? random() % 60 : 0;
+      if (random() % 2 == 0)
+        b.sm[i]->read(random() % 32 * 128, 0xf, at, k);
+      else
+        b.sm[i]->write(random() % 32 * 128, 0, std::vector<std::uint8_t>(64, 1), at, k);
+    }
+  }
+  b.run(300000);
+  b.check_done();
+  std::vector<std::vector<driver::record>> all;
+  for (auto& d : b.sm) all.push_back(d->records);
+  return all;
+}
+
+TEST_F(interconnect_test, results_do_not_depend_on_the_order_of_processes) {
+  const auto first = signature(0);
+  TearDown();
+  SetUp();
+  const auto second = signature(1);
+  ASSERT_EQ(first.size(), 4u);
+  for (unsigned i = 0; i < 4; ++i) {
+    ASSERT_EQ(first[i].size(), 2000u);
+    EXPECT_TRUE(first[i] == second[i]) << "SM " << i;
+  }
+}
+
+TEST_F(interconnect_test, debug_transport_goes_to_the_owner_of_each_byte) {
+  bench b(shape(1, 3));
+  std::vector<std::uint8_t> out(2000);
+  for (unsigned i = 0; i < out.size(); ++i) out[i] = static_cast<std::uint8_t>(i * 7);
+  tlm::tlm_generic_payload p;
+  p.set_command(tlm::TLM_WRITE_COMMAND);
+  p.set_address(100);
+  p.set_data_ptr(out.data());
+  p.set_data_length(2000);
+  EXPECT_EQ(b.sm[0]->socket->transport_dbg(p), 2000u);
+  for (unsigned i = 0; i < 2000; ++i) EXPECT_EQ(b.slice[(100 + i) / 256 % 3]->bytes.at(100 + i), out[i]);
+  std::vector<std::uint8_t> in(2000);
+  p.set_command(tlm::TLM_READ_COMMAND);
+  p.set_data_ptr(in.data());
+  EXPECT_EQ(b.sm[0]->socket->transport_dbg(p), 2000u);
+  EXPECT_EQ(in, out);
+}
+
+TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
+  bench b(shape(2, 2));
+  for (unsigned k = 0; k < 20; ++k) b.sm[k % 2]->read(k * 128, 0xf, 1);
+  b.run(25);  // requests under way on the wires when everything is destroyed
+  EXPECT_FALSE(b.net->idle());
+}
+
+TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
+  for (const char* hash : {"none", "xor"}) {
+    for (unsigned channels : {1u, 2u, 3u, 8u, 12u, 20u, 24u, 64u}) {
+      gpu_config c;
+      c.memory.channels = channels;
+      c.l2.hash = hash;
+      const address_map map(c);
+      std::vector<unsigned> load(channels, 0);
+      for (std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x7f0000000000}, std::uint64_t{1} << 33}) {
+        for (std::uint64_t a = base; a < base + 3840 * 256; a += 256) {
+          const unsigned channel = map.channel_of(a);
+          ASSERT_LT(channel, channels);
+          ++load[channel];
+          ASSERT_EQ(map.global_address(channel, map.local_address(a + 77)), a + 77);
+        }
+      }
+      const auto [low, high] = std::minmax_element(load.begin(), load.end());
+      EXPECT_LE(*high - *low, 3u) << channels << hash;
+    }
+  }
+}
+
+TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
+  gpu_config c;
+  c.memory.channels = 8;
+  c.l2.hash = "xor";
+  const address_map map(c);
+  for (unsigned shift = 8; shift < 30; ++shift) {
+    std::vector<unsigned> load(8, 0);
+    for (std::uint64_t i = 0; i < 512; ++i) ++load[map.channel_of(i << shift)];
+    for (unsigned l : load) EXPECT_EQ(l, 64u) << shift;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test
