@@ -19,4 +19,7 @@ execute_function select_memory(const isa::instruction& i);             // memory
 execute_function select_shuffle_vote(const isa::instruction& i);       // shuffle_vote.cpp
 execute_function select_special_register(const isa::instruction& i);   // special_register.cpp
 
+/// MUFU.SIN and MUFU.COS of angles of any size.
+void trigonometric_of_any_angle(const isa::instruction& i, warp_state& w, lane_mask mask);   // special_functions.cpp
+
 }  // namespace heddle::simt
