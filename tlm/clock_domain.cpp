@@ -168,6 +168,7 @@ void clock_domain::run_cycle() {
   }
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
+  if (observer_ != nullptr) observer_->after_cycle();
 }
 
 }  // namespace heddle

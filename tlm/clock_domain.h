@@ -23,6 +23,13 @@ class clocked {
   virtual void on_cycle(cycle_t cycle) = 0;
 };
 
+/// Looks at the units after each cycle in which one of them worked.
+class cycle_observer {
+ public:
+  virtual ~cycle_observer() = default;
+  virtual void after_cycle() = 0;
+};
+
 /// Drives attached units at the edges of one clock. Edge k is at round(k / frequency) in units of the time resolution,
 /// computed from the integer k. With an external clock, edge k is the k-th rising edge since the simulation started.
 /// An exception that leaves a unit is reported as SC_ERROR "/heddle/internal".
@@ -51,6 +58,8 @@ class clock_domain : public sc_core::sc_module {
   /// Follows an outside clock instead of timing itself. To be called by the end of elaboration; a parent may do it in its own
   /// end_of_elaboration, where its ports are bound and which SystemC calls before this module's.
   void follow(const sc_core::sc_event& rising_edge);
+  /// Has `observer` called after each cycle in which a unit was called; null: nobody.
+  void observe(cycle_observer* observer) { observer_ = observer; }
   /// No unit is called any more (a fault ended the run).
   void halt() { halted_ = true; }
   /// Cycles in which at least one unit was called, and calls, since the start: what the host paid for.
@@ -88,6 +97,7 @@ class clock_domain : public sc_core::sc_module {
   bool external_ = false;
   const sc_core::sc_event* edge_ = nullptr;    // of the outside clock
   bool halted_ = false;
+  cycle_observer* observer_ = nullptr;
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t calls_ = 0;
   mutable std::uint64_t cached_time_ = 0;

@@ -27,6 +27,9 @@ gpu_config with_host_port(gpu_config config) {
   return config;
 }
 
+// Units are numbered as the documents do: gpu.sm0, gpu.l2_slice3.
+std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
+
 }  // namespace
 
 struct gpu::parts {
@@ -54,12 +57,12 @@ struct gpu::parts {
         slices("l2_slice"),
         channels("dram_channel"),
         monitors("monitor") {
-    sms.init(c.gpu.sm_count, [&](const char* n, std::size_t i) {
-      return new sm(n, core, config, static_cast<unsigned>(i), host.ranges());
+    sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
+      return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
     const unsigned hit = l2_hit_cycles(c);
-    slices.init(c.memory.channels, [&](const char* n, std::size_t i) {
-      return new l2_slice(n, l2_clock, config, static_cast<unsigned>(i), hit);
+    slices.init(c.memory.channels, [&](const char*, std::size_t i) {
+      return new l2_slice(numbered("l2_slice", i).c_str(), l2_clock, config, static_cast<unsigned>(i), hit);
     });
   }
 };
@@ -93,12 +96,12 @@ void gpu::build_memory() {
   const gpu_config& c = p.config;
   const unsigned n = c.memory.channels;
   if (c.memory.model == "dram")
-    p.channels.init(n, [&](const char* nm, std::size_t i) {
-      return new dram_channel(nm, p.dram_clock, c, static_cast<unsigned>(i));
+    p.channels.init(n, [&](const char*, std::size_t i) {
+      return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, static_cast<unsigned>(i));
     });
   else if (c.memory.model == "fixed")
-    p.channels.init(n, [&](const char* nm, std::size_t i) {
-      return new fixed_memory(nm, p.core, c, static_cast<unsigned>(i));
+    p.channels.init(n, [&](const char*, std::size_t i) {
+      return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, static_cast<unsigned>(i));
     });
   if (c.tlm.check)
     p.monitors.init(c.gpu.sm_count + 2 * n, [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
@@ -159,6 +162,8 @@ const l2_slice& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
 const memory_model* gpu::channel_at(unsigned i) const { return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i]; }
 const interconnect& gpu::crossbar() const { return parts_->interconnect; }
 clock_domain& gpu::core_clock() { return parts_->core; }
+clock_domain& gpu::l2_clock() { return parts_->l2_clock; }
+clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 
 bool gpu::idle() const {
   const parts& p = *parts_;

@@ -60,6 +60,8 @@ class gpu : public sc_core::sc_module {
   const memory_model* channel_at(unsigned i) const;
   const interconnect& crossbar() const;
   clock_domain& core_clock();
+  clock_domain& l2_clock();
+  clock_domain& dram_clock();
 
   void trace(sc_core::sc_trace_file* file) const override;
 

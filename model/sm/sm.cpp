@@ -17,8 +17,8 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       partitions("partition"),
       config_(config),
       id_(id) {
-  partitions.init(config.sm.sub_partitions, [&](const char* n, std::size_t k) {
-    return new sub_partition(n, clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
+  partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
+    return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
   });
   load_store_unit.shared_socket.bind(shared_memory.access_socket);
   load_store_unit.constant_socket.bind(constant_cache.access_socket);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "observe/gtkwave_layout.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+namespace {
+
+std::string base_of(const std::string& vcd_name) {
+  const std::size_t dot = vcd_name.rfind(".vcd");
+  return dot != std::string::npos && dot + 4 == vcd_name.size() ? vcd_name.substr(0, dot) : vcd_name;
+}
+
+bool ends_with(const std::string& s, const std::string& end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
+
+// Values in hexadecimal as GTKWave shows them, a colour, and the word.
+constexpr const char* phase_filter =
+    "00 ?gray30?empty\n01 ?goldenrod?waiting\n02 ?forest green?ready\n03 ?firebrick?barrier\n"
+    "04 ?purple?fence\n05 ?steel blue?sleeping\n06 ?gray50?exited\n";
+constexpr const char* unit_filter =
+    "00 ?forest green?fp32\n01 ?steel blue?int\n02 ?dark green?fp64\n03 ?olive drab?half\n"
+    "04 ?purple?sfu\n05 ?goldenrod?tensor\n06 ?firebrick?ldst\n07 ?gray40?branch\n";
+
+std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
+
+std::string line_of(const vcd_writer::signal& s) {
+  return s.name + (s.width > 1 ? "[" + std::to_string(s.width - 1) + ":0]" : std::string()) + "\n";
+}
+
+}  // namespace
+
+std::vector<std::string> gtkwave_layout_names(const std::string& vcd_name) {
+  const std::string base = base_of(vcd_name);
+  return {base + ".gtkw", base + ".phase.filter", base + ".unit.filter"};
+}
+
+std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::string& vcd_name,
+                                                                const std::vector<vcd_writer::signal>& signals,
+                                                                std::uint64_t start) {
+  const auto names = gtkwave_layout_names(vcd_name);
+  std::string text = "[dumpfile] \"" + vcd_name + "\"\n[timestart] " + std::to_string(start) +
+                     "\n[size] 1600 900\n[pos] -1 -1\n*-16.000000 " + std::to_string(start) +
+                     " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 220\n[signals_width] 320\n";
+  std::vector<std::string> modules;
+  for (const auto& s : signals) {
+    const std::string m = module_of(s.name);
+    if (std::find(modules.begin(), modules.end(), m) == modules.end()) modules.push_back(m);
+  }
+  for (const std::string& m : modules) {
+    // The distributor and the sub-partitions are what one looks at first; the rest stays folded.
+    const bool open = ends_with(m, ".cwd") || m.find('.') == std::string::npos ||
+                      (m.rfind(".partition") != std::string::npos && m.find('.', m.rfind(".partition") + 1) == std::string::npos);
+    text += (open ? "@800200\n-" : "@c00200\n-") + m + "\n";
+    for (const auto& s : signals) {
+      if (module_of(s.name) != m) continue;
+      if (ends_with(s.name, "_phase"))
+        text += "@2022\n^1 " + names[1] + "\n" + line_of(s);
+      else if (ends_with(s.name, ".issued_unit"))
+        text += "@2022\n^2 " + names[2] + "\n" + line_of(s);
+      else if (ends_with(s.name, "_mask") || ends_with(s.name, "_lanes") || ends_with(s.name, ".active") ||
+               ends_with(s.name, ".ready") || ends_with(s.name, ".eligible"))
+        text += "@22\n" + line_of(s);
+      else
+        text += (s.width == 1 ? "@28\n" : "@24\n") + line_of(s);
+    }
+    text += (open ? "@1000200\n-" : "@1401200\n-") + m + "\n";
+  }
+  return {{names[0], text}, {names[1], phase_filter}, {names[2], unit_filter}};
+}
+
+}  // namespace heddle

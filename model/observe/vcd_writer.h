@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace heddle {
+
+/// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples only
+/// when it is told to, writes under a name of the caller's, and notices a full disk. Dotted names become nested scopes;
+/// a name given twice is taken once. Values of types that the model does not use are refused by internal_error.
+class vcd_writer : public sc_core::sc_trace_file {
+ public:
+  /// Throws input_error when the file cannot be written.
+  explicit vcd_writer(const std::string& path);
+  ~vcd_writer() override;
+
+  struct signal {
+    std::string name;      // hierarchical
+    unsigned width = 1;    // bits
+  };
+  const std::vector<signal>& signals() const { return names_; }
+
+  /// Writes what has changed since the last sample, at the present time.
+  void sample();
+  /// Completes the file. Throws input_error when not all could be written (full disk).
+  void close();
+
+  void trace(const sc_core::sc_event&, const std::string&) override;
+  void trace(const sc_core::sc_time&, const std::string&) override;
+  void trace(const bool& v, const std::string& n) override { add(&v, n, sizeof v, 1); }
+  void trace(const sc_dt::sc_bit&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_logic&, const std::string& n) override { refuse(n); }
+  void trace(const unsigned char& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const unsigned short& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const unsigned int& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const unsigned long& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const char& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const short& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const int& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const long& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const sc_dt::int64& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const sc_dt::uint64& v, const std::string& n, int w) override { add(&v, n, sizeof v, w); }
+  void trace(const float&, const std::string& n) override { refuse(n); }
+  void trace(const double&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_int_base&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_uint_base&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_signed&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_unsigned&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_fxval&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_fxval_fast&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_fxnum&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_fxnum_fast&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_bv_base&, const std::string& n) override { refuse(n); }
+  void trace(const sc_dt::sc_lv_base&, const std::string& n) override { refuse(n); }
+  void trace(const unsigned int& v, const std::string& n, const char**) override { add(&v, n, sizeof v, 32); }
+  void write_comment(const std::string&) override {}
+  void set_time_unit(double, sc_core::sc_time_unit) override {}
+
+ private:
+  struct item {
+    const void* value;
+    std::uint64_t last;
+    std::uint8_t bytes;
+    std::uint8_t width;
+    char code[8];          // VCD identifier
+  };
+  void cycle(bool) override {}
+  void add(const void* value, const std::string& name, std::size_t bytes, int width);
+  [[noreturn]] void refuse(const std::string& name) const;
+  void write_header();
+  void put(const item& i);
+  void flush();
+
+  std::string path_;
+  std::FILE* file_;
+  std::vector<item> items_;
+  std::vector<signal> names_;
+  std::set<std::string> known_;
+  std::string buffer_;
+  std::uint64_t time_ = 0;
+  bool begun_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace heddle

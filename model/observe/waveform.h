@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "observe/vcd_writer.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+/// A waveform of a GPU while it runs: the levels of the modules in scope, sampled after each cycle in which a unit worked.
+class waveform : public cycle_observer {
+ public:
+  /// `path`: VCD file to write. `scope`: globs of hierarchical module names, separated by commas. Only core cycles
+  /// `first` to `last` are recorded. Throws input_error: the file cannot be written, a glob fits no module.
+  waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first = 0, cycle_t last = never);
+  ~waveform() override;
+
+  void after_cycle() override;
+  /// Completes the file. Throws input_error on a full disk.
+  void close();
+
+  /// A file beside the waveform: name and text.
+  using side_file = std::pair<std::string, std::string>;
+  /// The GTKWave save file (NAME.gtkw) and the filters that show enumerations as words, for a waveform that will be called
+  /// `vcd_name`, all to lie in one directory.
+  std::vector<side_file> layout(const std::string& vcd_name) const;
+  /// Names of these files without their directory.
+  static std::vector<std::string> layout_names(const std::string& vcd_name);
+
+ private:
+  gpu& gpu_;
+  vcd_writer writer_;
+  std::uint64_t cycle_ = 0;       // traced: the core cycle
+  cycle_t first_;
+  cycle_t last_;
+  std::uint64_t first_sample_ = 0;
+  bool sampled_ = false;
+};
+
+}  // namespace heddle
