@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/ptx/emit.h"
+
+#include "frontend/ptx/control_flow.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+std::uint8_t place(const register_allocation& a, std::uint32_t reg, unsigned part, std::uint8_t none) {
+  if (reg == no_register) return none;
+  const std::uint8_t at = a.physical[reg];
+  return at == none ? none : static_cast<std::uint8_t>(at + part);
+}
+
+isa::instruction convert(const machine_instruction& m, const register_allocation& a) {
+  isa::instruction i = m.base;
+  i.dst_count = m.dst.count;
+  i.dst = place(a, m.dst.reg, m.dst.part, isa::rz);
+  if (i.dst_count == 0) i.dst = isa::rz;
+  i.guard = {place(a, m.guard.reg, 0, isa::pt), m.guard.negate};
+  for (unsigned k = 0; k < m.pdst.size(); ++k) i.pdst[k] = place(a, m.pdst[k], 0, isa::pt);
+  for (unsigned k = 0; k < m.psrc.size(); ++k) i.psrc[k] = {place(a, m.psrc[k].reg, 0, isa::pt), m.psrc[k].negate};
+  for (unsigned k = 0; k < m.src.size(); ++k) {
+    const virtual_operand& from = m.src[k];
+    isa::operand& to = i.src[k];
+    to.kind = from.kind;
+    to.count = from.count;
+    to.bank = from.bank;
+    to.negate = from.negate;
+    to.absolute = from.absolute;
+    to.invert = from.invert;
+    to.value = from.value;
+    to.reg = from.kind == isa::operand_kind::reg ? place(a, from.reg, from.part, isa::rz) : isa::rz;
+  }
+  return i;
+}
+
+bool does_nothing(const isa::instruction& i) {
+  return i.op == isa::opcode::mov && i.src[0].is_reg() && i.src[0].reg == i.dst && !i.src[0].negate;
+}
+
+}  // namespace
+
+std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a) {
+  flow_graph g;
+  for (const machine_block& b : f.blocks) g.push_back(b.successors);
+  const std::vector<std::uint32_t> meeting = immediate_post_dominators(g);
+  std::vector<isa::instruction> code;
+  std::vector<std::uint32_t> start(f.blocks.size());
+  struct jump {
+    std::size_t at;
+    std::uint32_t target, block;
+  };
+  std::vector<jump> jumps;
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
+    start[b] = static_cast<std::uint32_t>(code.size());
+    for (const machine_instruction& m : f.blocks[b].code) {
+      isa::instruction i = convert(m, a);
+      if (does_nothing(i)) continue;
+      if (i.op == isa::opcode::bra) {
+        bool next = m.target_block > b;   // only empty blocks between
+        for (std::uint32_t k = b + 1; next && k < m.target_block; ++k) next = f.blocks[k].code.empty();
+        if (next) continue;
+        jumps.push_back({code.size(), m.target_block, b});
+      }
+      code.push_back(i);
+    }
+  }
+  for (const jump& j : jumps) {
+    isa::instruction& i = code[j.at];
+    i.target = start[j.target];
+    const bool conditional = i.guard.reg != isa::pt || i.guard.negate;
+    if (conditional && meeting[j.block] != no_node) i.reconverge = start[meeting[j.block]];
+  }
+  return code;
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/ptx/interval_scan.h"
+
+#include <algorithm>
+
+#include "frontend/ptx/control_flow.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+flow_graph graph_of(const machine_function& f) {
+  flow_graph g;
+  for (const machine_block& b : f.blocks) g.push_back(b.successors);
+  return g;
+}
+
+std::uint64_t length_of(const segments& s) {
+  std::uint64_t n = 0;
+  for (const segment& t : s) n += t.end - t.begin;
+  return n;
+}
+
+}  // namespace
+
+interval_scan::interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates,
+                             unsigned limit)
+    : f_(f), predicates_(predicates), limit_(limit), group_of_(f.registers.size(), no_register), offset_(f.registers.size(), 0),
+      occupied_(limit) {
+  for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
+    const unsigned words = f.registers[r].words;
+    if ((words == 0) != predicates) continue;
+    group g;
+    g.width = static_cast<std::uint8_t>(std::max(words, 1u));
+    bool lives = false;
+    for (unsigned k = 0; k < g.width; ++k) {
+      g.words.push_back(live[units.of(r, k)]);
+      lives = lives || !g.words.back().empty();
+    }
+    if (!lives) continue;
+    g.members.push_back(r);
+    group_of_[r] = static_cast<std::uint32_t>(groups_.size());
+    groups_.push_back(std::move(g));
+  }
+  const std::vector<unsigned> depth = loop_depths(graph_of(f), 0);
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    double weight = 1;
+    for (unsigned k = 0; k < std::min(depth[b], 6u); ++k) weight *= 10;
+    const auto touch = [&](std::uint32_t r) {
+      if (r != no_register && group_of_[r] != no_register) groups_[group_of_[r]].weight += weight;
+    };
+    for (const machine_instruction& i : f.blocks[b].code) {
+      for (const virtual_operand& o : i.src)
+        if (o.is_reg()) touch(o.reg);
+      touch(i.dst.reg);
+      for (const virtual_predicate& p : i.psrc) touch(p.reg);
+      for (std::uint32_t p : i.pdst) touch(p);
+      touch(i.guard.reg);
+    }
+  }
+}
+
+bool interval_scan::try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part) {
+  std::uint32_t ga = group_of_[a], gb = group_of_[b];
+  if (ga == no_register || gb == no_register || ga == gb) return false;
+  int shift = int(offset_[a] + a_part) - int(offset_[b] + b_part);   // where b's group begins within a's
+  if (groups_[gb].width > groups_[ga].width) {
+    std::swap(ga, gb);
+    shift = -shift;
+  }
+  group& big = groups_[ga];
+  group& small = groups_[gb];
+  if (shift < 0 || shift + small.width > big.width || shift % small.width != 0) return false;
+  for (unsigned k = 0; k < small.width; ++k)
+    if (overlap(small.words[k], big.words[shift + k])) return false;
+  for (unsigned k = 0; k < small.width; ++k) merge_into(big.words[shift + k], small.words[k]);
+  for (std::uint32_t m : small.members) {
+    group_of_[m] = ga;
+    offset_[m] = static_cast<std::uint8_t>(offset_[m] + shift);
+    big.members.push_back(m);
+  }
+  big.weight += small.weight;
+  small.members.clear();
+  small.words.clear();
+  return true;
+}
+
+void interval_scan::join_copies() {
+  if (predicates_) return;
+  const std::vector<unsigned> depth = loop_depths(graph_of(f_), 0);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) order.push_back(b);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return depth[a] > depth[b]; });
+  for (std::uint32_t b : order)
+    for (const machine_instruction& i : f_.blocks[b].code)
+      if (i.base.op == isa::opcode::mov && i.dst.reg != no_register && i.src[0].is_reg() && !i.src[0].negate && i.dst.count == 1)
+        try_join(i.dst.reg, i.dst.part, i.src[0].reg, i.src[0].part);
+}
+
+bool interval_scan::fits(const group& g, unsigned base) const {
+  if (base + g.width > limit_) return false;
+  for (unsigned k = 0; k < g.width; ++k)
+    if (overlap(g.words[k], occupied_[base + k])) return false;
+  return true;
+}
+
+void interval_scan::occupy(group& g, unsigned base) {
+  g.base = base;
+  for (unsigned k = 0; k < g.width; ++k) merge_into(occupied_[base + k], g.words[k]);
+}
+
+void interval_scan::release(group& g) {
+  const std::uint32_t base = g.base;
+  g.base = no_register;
+  for (unsigned k = 0; k < g.width; ++k) {
+    occupied_[base + k].clear();
+    for (const group& other : groups_)
+      if (other.base != no_register && other.base <= base + k && base + k < other.base + other.width)
+        merge_into(occupied_[base + k], other.words[base + k - other.base]);
+  }
+}
+
+bool interval_scan::find_place(group& g) {
+  for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
+    if (!fits(g, base)) continue;
+    occupy(g, base);
+    return true;
+  }
+  return false;
+}
+
+bool interval_scan::may_spill(const group& g, const std::vector<char>& unspillable) const {
+  for (std::uint32_t m : g.members)
+    if (m < unspillable.size() && unspillable[m]) return false;
+  return !g.members.empty();
+}
+
+std::uint32_t interval_scan::victim(const group& wanted, const std::vector<char>& unspillable) const {
+  std::uint32_t best = no_register;
+  double best_score = -1;
+  for (std::uint32_t k = 0; k < groups_.size(); ++k) {
+    const group& g = groups_[k];
+    if (&g != &wanted && g.base == no_register) continue;
+    if (!may_spill(g, unspillable)) continue;
+    bool meets = &g == &wanted;
+    std::uint64_t length = 0;
+    for (const segments& w : g.words) {
+      length += length_of(w);
+      for (const segments& v : wanted.words) meets = meets || overlap(w, v);
+    }
+    if (!meets) continue;
+    const double score = static_cast<double>(length) / (g.weight + 1);
+    if (score > best_score) best = k, best_score = score;
+  }
+  return best;
+}
+
+bool interval_scan::place(const std::vector<char>& unspillable) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t k = 0; k < groups_.size(); ++k) {
+    group& g = groups_[k];
+    if (g.members.empty()) continue;
+    for (const segments& w : g.words)
+      if (!w.empty()) g.start = std::min(g.start, w.front().begin);
+    order.push_back(k);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start : groups_[a].width > groups_[b].width;
+  });
+  for (std::uint32_t k : order) {
+    group& g = groups_[k];
+    while (!find_place(g)) {
+      const std::uint32_t v = victim(g, unspillable);
+      if (v == no_register) return false;
+      for (std::uint32_t m : groups_[v].members) spilled_.push_back(m);
+      if (v == k) break;
+      release(groups_[v]);
+      groups_[v].members.clear();
+    }
+  }
+  for (const group& g : groups_)
+    if (g.base != no_register)
+      for (unsigned k = 0; k < g.width; ++k)
+        if (!g.words[k].empty()) used_ = std::max(used_, g.base + k + 1);
+  return true;
+}
+
+std::uint32_t interval_scan::place_of(std::uint32_t reg) const {
+  const std::uint32_t g = group_of_[reg];
+  if (g == no_register || groups_[g].base == no_register) return no_register;
+  return groups_[g].base + offset_[reg];
+}
+
+}  // namespace heddle::ptx

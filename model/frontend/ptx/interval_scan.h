@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontend/ptx/liveness.h"
+#include "frontend/ptx/machine_ir.h"
+
+namespace heddle::ptx {
+
+/// One attempt at allocation: virtual registers joined by copies form groups, groups take places.
+class interval_scan {
+ public:
+  /// `predicates`: place the predicates, else the 32-bit registers. `limit`: registers there are.
+  interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates, unsigned limit);
+
+  /// Joins what copies connect where that costs nothing.
+  void join_copies();
+
+  /// Places every group. Registers in spilled() must go to memory before a new attempt. False: one group that may not be
+  /// spilled does not fit.
+  bool place(const std::vector<char>& unspillable);
+
+  const std::vector<std::uint32_t>& spilled() const { return spilled_; }
+  /// First physical register of a virtual one; no_register: it has no place (never live, or spilled).
+  std::uint32_t place_of(std::uint32_t reg) const;
+  unsigned used() const { return used_; }
+
+ private:
+  struct group {
+    std::uint8_t width = 0;
+    std::vector<segments> words;
+    std::vector<std::uint32_t> members;
+    std::uint32_t start = 0xffffffffu;
+    std::uint32_t base = no_register;
+    double weight = 0;               // reads and writes, by loop depth
+  };
+
+  bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
+  bool fits(const group& g, unsigned base) const;
+  void occupy(group& g, unsigned base);
+  void release(group& g);
+  bool find_place(group& g);
+  std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
+  bool may_spill(const group& g, const std::vector<char>& unspillable) const;
+
+  const machine_function& f_;
+  const bool predicates_;
+  const unsigned limit_;
+  std::vector<std::uint32_t> group_of_;     // register -> group
+  std::vector<std::uint8_t> offset_;        // register -> word in its group
+  std::vector<group> groups_;
+  std::vector<segments> occupied_;          // per physical register
+  std::vector<std::uint32_t> spilled_;
+  unsigned used_ = 0;
+};
+
+}  // namespace heddle::ptx

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/ptx/lower.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "frontend/ptx/emit.h"
+#include "frontend/ptx/machine_passes.h"
+#include "frontend/ptx/optimise.h"
+#include "frontend/ptx/register_allocation.h"
+#include "frontend/ptx/resolver.h"
+#include "frontend/ptx/selector.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+const ast_function& find_kernel(const ast_module& m, const std::string& name) {
+  std::string list;
+  for (const ast_function& f : m.functions) {
+    if (!f.is_entry || !f.has_body) continue;
+    if (f.name == name) return f;
+    list += (list.empty() ? "" : ", ") + f.name;
+  }
+  throw input_error(m.file + ": no kernel '" + name + "', expected one of: " + (list.empty() ? "(the module has none)" : list));
+}
+
+std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
+
+void add_parameters(isa::program& p, const ast_function& kernel, const std::string& file) {
+  std::uint64_t offset = 0;
+  for (const ast_variable& v : kernel.parameters) {
+    isa::kernel_parameter k;
+    offset = align_up(offset, v.alignment());
+    if (offset + v.size_bytes() > 32764) throw input_error(file, v.where.line, v.where.column, "kernel parameters exceed 32764 bytes");
+    k.name = v.name;
+    k.offset = static_cast<std::uint32_t>(offset);
+    k.size = static_cast<std::uint32_t>(v.size_bytes());
+    k.align = v.alignment();
+    offset += v.size_bytes();
+    p.parameters.push_back(std::move(k));
+  }
+  p.parameter_bytes = static_cast<std::uint32_t>(offset);
+}
+
+/// Registers that allocation may use: the caller's wish, or what the architecture and the kernel's own limits leave.
+unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsigned wish) {
+  const unsigned most = std::min(gpu.sm.registers_per_thread, 255u);
+  if (wish) return std::min(wish, most);
+  unsigned limit = most;
+  if (kernel.max_registers) limit = std::min(limit, kernel.max_registers);
+  const std::uint64_t threads = std::uint64_t{std::max(kernel.max_threads[0], 1u)} * std::max(kernel.max_threads[1], 1u) *
+                                std::max(kernel.max_threads[2], 1u);
+  if (kernel.max_threads[0] && kernel.min_blocks) {
+    const std::uint64_t warps = (threads + 31) / 32 * kernel.min_blocks;
+    limit = std::min<std::uint64_t>(limit, std::max<std::uint64_t>(gpu.sm.registers / (warps * 32) / 8 * 8, 16));
+  }
+  return limit;
+}
+
+}  // namespace
+
+std::vector<std::string> kernels(const ast_module& m) {
+  std::vector<std::string> names;
+  for (const ast_function& f : m.functions)
+    if (f.is_entry && f.has_body) names.push_back(f.name);
+  return names;
+}
+
+std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
+                                          unsigned max_registers) {
+  const ast_function& function = find_kernel(*m.ast, kernel);
+  auto p = std::make_shared<isa::program>();
+  p->kernel = kernel;
+  p->file = m.ast->file;
+  add_parameters(*p, function, m.ast->file);
+  std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));
+  std::copy(std::begin(function.required_threads), std::end(function.required_threads), std::begin(p->required_threads));
+
+  hir_function hir;
+  resolver(m, function, hir).run();
+  optimise(hir, gpu.integer.multiplier != "xmad");
+  machine_function machine = selector(hir, gpu, m.ast->file).run();
+  propagate_copies(machine);
+  remove_dead_code(machine);
+  merge_chains(machine);
+  remove_dead_code(machine);
+  legalise(machine);
+  const register_allocation allocation = allocate_registers(machine, register_limit(gpu, function, max_registers), kernel);
+  verify_allocation(machine, allocation);
+
+  p->code = emit(machine, allocation);
+  p->registers = allocation.registers;
+  p->shared_bytes = hir.shared_bytes;
+  p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
+  p->barriers = hir.barriers;
+  return p;
+}
+
+}  // namespace heddle::ptx

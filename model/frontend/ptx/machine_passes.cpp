@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/ptx/machine_passes.h"
+
+#include <unordered_map>
+
+#include "frontend/ptx/liveness.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::opcode;
+
+bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
+
+/// Definitions per unit, and which units have exactly one, unguarded, that reaches every use.
+struct definitions {
+  std::vector<std::uint32_t> count;
+  std::vector<const machine_instruction*> by;
+  std::vector<std::uint32_t> uses;
+
+  definitions(const machine_function& f, const unit_map& units)
+      : count(units.count(), 0), by(units.count(), nullptr), uses(units.count(), 0) {
+    for (const machine_block& b : f.blocks) {
+      for (const machine_instruction& i : b.code) {
+        for_each_definition(i, units, [&](std::uint32_t u) {
+          ++count[u];
+          by[u] = &i;
+        });
+        for_each_use(i, f.registers, units, [&](std::uint32_t u) { ++uses[u]; });
+      }
+    }
+  }
+
+  bool single(const machine_function& f, std::uint32_t reg, std::uint32_t unit) const {
+    return count[unit] == 1 && !by[unit]->guarded() && (f.registers[reg].single || f.registers[reg].temporary);
+  }
+};
+
+std::uint8_t exchange_table(std::uint8_t lut) {   // rows 010 and 100 change places, 011 and 101 as well
+  const auto bit = [&](unsigned k) { return lut >> k & 1u; };
+  return static_cast<std::uint8_t>(bit(0) | bit(1) << 1 | bit(4) << 2 | bit(5) << 3 | bit(2) << 4 | bit(3) << 5 | bit(6) << 6 | bit(7) << 7);
+}
+
+isa::compare exchanged(isa::compare c) {
+  using isa::compare;
+  switch (c) {
+    case compare::lt: return compare::gt;
+    case compare::gt: return compare::lt;
+    case compare::le: return compare::ge;
+    case compare::ge: return compare::le;
+    case compare::ltu: return compare::gtu;
+    case compare::gtu: return compare::ltu;
+    case compare::leu: return compare::geu;
+    case compare::geu: return compare::leu;
+    default: return c;
+  }
+}
+
+}  // namespace
+
+bool takes_constant(opcode op, unsigned k) {
+  switch (op) {
+    case opcode::mov:
+    case opcode::i2f:
+    case opcode::f2i:
+    case opcode::f2f:
+    case opcode::i2i:
+    case opcode::frnd:
+    case opcode::mufu:
+    case opcode::popc:
+    case opcode::flo:
+    case opcode::brev:
+    case opcode::iabs:
+    case opcode::p2r:
+    case opcode::nanosleep: return k == 0;
+    case opcode::ld:
+    case opcode::st:
+    case opcode::ldc:
+    case opcode::atom:
+    case opcode::red:
+    case opcode::assist: return false;
+    case opcode::shfl:
+    case opcode::vote:
+    case opcode::bar: return op != opcode::shfl || k > 0;
+    case opcode::lea: return k == 1;
+    case opcode::shl:
+    case opcode::shr:
+    case opcode::fchk:
+    case opcode::sgxt:
+    case opcode::bmsk: return k == 1;
+    default: return k == 1 || k == 2;
+  }
+}
+
+bool exchange_sources(machine_instruction& i) {
+  switch (i.base.op) {
+    case opcode::iadd3:
+    case opcode::imad:
+    case opcode::imnmx:
+    case opcode::fadd:
+    case opcode::fmul:
+    case opcode::ffma:
+    case opcode::fmnmx:
+    case opcode::dadd:
+    case opcode::dmul:
+    case opcode::dfma:
+    case opcode::dmnmx:
+    case opcode::hadd2:
+    case opcode::hmul2:
+    case opcode::hfma2:
+    case opcode::hmnmx2: break;
+    case opcode::lop3: i.base.sub = exchange_table(i.base.sub); break;
+    case opcode::isetp:
+    case opcode::fsetp:
+    case opcode::dsetp: i.base.cmp = exchanged(i.base.cmp); break;
+    case opcode::sel: i.psrc[0].negate = !i.psrc[0].negate; break;
+    default: return false;
+  }
+  std::swap(i.src[0], i.src[1]);
+  return true;
+}
+
+namespace {
+
+/// Known sources of units that are plain copies.
+class copy_propagation {
+ public:
+  explicit copy_propagation(machine_function& f) : f_(f), units_(f.registers), defs_(f, units_) {}
+
+  void run() {
+    for (machine_block& b : f_.blocks)
+      for (machine_instruction& i : b.code)
+        for (unsigned k = 0; k < i.src.size(); ++k) replace(i, k);
+  }
+
+ private:
+  /// Follows copies from one word; false if it is not a copy.
+  bool follow(const virtual_operand& word, virtual_operand& source) const {
+    bool moved = false;
+    virtual_operand at = word;
+    for (unsigned step = 0; step < 64 && at.is_reg(); ++step) {
+      const std::uint32_t u = units_.of(at.reg, at.part);
+      if (!defs_.single(f_, at.reg, u)) break;
+      const machine_instruction& d = *defs_.by[u];
+      if (d.base.op != opcode::mov || d.dst.count != 1) break;
+      const virtual_operand& s = d.src[0];
+      if (s.negate || s.absolute || s.invert) break;
+      if (s.is_reg() && !defs_.single(f_, s.reg, units_.of(s.reg, s.part))) break;
+      at = s;
+      moved = true;
+    }
+    source = at;
+    return moved;
+  }
+
+  static bool has_other_value(const machine_instruction& i, unsigned k) {
+    for (unsigned j = 0; j < i.src.size(); ++j)
+      if (j != k && is_value(i.src[j])) return true;
+    return false;
+  }
+
+  bool place_value(machine_instruction& i, unsigned k, virtual_operand v) {
+    const bool many = i.base.op == opcode::shfl || i.base.op == opcode::vote || i.base.op == opcode::bar;
+    if (!many && has_other_value(i, k)) return false;
+    if (!takes_constant(i.base.op, k)) {
+      if (k != 0 || !takes_constant(i.base.op, 1)) return false;
+      if (!exchange_sources(i)) return false;
+      i.src[1] = v;
+      return true;
+    }
+    i.src[k] = v;
+    return true;
+  }
+
+  void replace(machine_instruction& i, unsigned k) {
+    virtual_operand& o = i.src[k];
+    if (!o.is_reg()) return;
+    virtual_operand low, high;
+    const virtual_operand first(register_part{o.reg, o.part, 1});
+    if (!follow(first, low)) return;
+    virtual_operand result = low;
+    if (o.count == 2) {
+      const virtual_operand second(register_part{o.reg, static_cast<std::uint8_t>(o.part + 1), 1});
+      if (!follow(second, high) || !join(low, high, result)) return;
+    } else if (o.count != 1) {
+      return;
+    }
+    result.count = o.count;
+    result.negate = o.negate;
+    result.absolute = o.absolute;
+    result.invert = o.invert;
+    if (is_value(result)) place_value(i, k, result);
+    else if (!(result.is_zero_register() && is_address(i, k) && o.count == 2)) o = result;
+  }
+
+  static bool is_address(const machine_instruction& i, unsigned k) {
+    return k == 0 && (i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom || i.base.op == opcode::red);
+  }
+
+  static bool join(const virtual_operand& low, const virtual_operand& high, virtual_operand& pair) {
+    pair = low;
+    if (low.is_reg() && high.is_reg()) return low.reg == high.reg && low.part % 2 == 0 && high.part == low.part + 1;
+    if (low.is_constant() && high.is_constant()) return low.bank == high.bank && high.value == low.value + 4 && low.value % 8 == 0;
+    const bool literal = (low.is_immediate() || low.is_zero_register()) && (high.is_immediate() || high.is_zero_register());
+    if (!literal) return false;
+    pair.value = (low.is_immediate() ? low.value : 0) | (high.is_immediate() ? high.value << 32 : 0);
+    pair.kind = pair.value == 0 ? isa::operand_kind::reg : isa::operand_kind::immediate;
+    pair.reg = no_register;
+    pair.part = 0;
+    return true;
+  }
+
+  machine_function& f_;
+  unit_map units_;
+  definitions defs_;
+};
+
+}  // namespace
+
+void propagate_copies(machine_function& f) { copy_propagation(f).run(); }
+
+void remove_dead_code(machine_function& f) {
+  const unit_map units(f.registers);
+  std::vector<std::vector<machine_instruction*>> writers(units.count());
+  std::vector<machine_instruction*> work;
+  std::unordered_map<const machine_instruction*, bool> kept;
+  for (machine_block& b : f.blocks)
+    for (machine_instruction& i : b.code) {
+      for_each_definition(i, units, [&](std::uint32_t u) { writers[u].push_back(&i); });
+      if (has_side_effect(i)) kept[&i] = true, work.push_back(&i);
+    }
+  while (!work.empty()) {
+    const machine_instruction* i = work.back();
+    work.pop_back();
+    for_each_use(*i, f.registers, units, [&](std::uint32_t u) {
+      for (machine_instruction* w : writers[u])
+        if (!kept[w]) kept[w] = true, work.push_back(w);
+      writers[u].clear();
+    });
+  }
+  for (machine_block& b : f.blocks) {
+    std::vector<machine_instruction> code;
+    for (machine_instruction& i : b.code)
+      if (kept[&i]) code.push_back(i);
+    b.code = std::move(code);
+  }
+}
+
+void merge_chains(machine_function& f) {
+  const unit_map units(f.registers);
+  const definitions defs(f, units);
+  for (machine_block& b : f.blocks) {
+    for (machine_instruction& i : b.code) {
+      if (i.base.op != opcode::iadd3 || i.pdst[0] != no_register || i.base.extended) continue;
+      for (unsigned k = 0; k < 2; ++k) {
+        const virtual_operand o = i.src[k];
+        if (!i.src[2].is_zero_register() || i.src[2].negate || !o.is_reg() || o.negate) continue;
+        const std::uint32_t u = units.of(o.reg, o.part);
+        if (!defs.single(f, o.reg, u) || defs.uses[u] != 1) continue;
+        const machine_instruction& d = *defs.by[u];
+        if (d.base.op != opcode::iadd3 || d.pdst[0] != no_register || d.base.extended) continue;
+        if (!d.src[2].is_zero_register() || d.src[2].negate) continue;
+        const bool values = is_value(d.src[0]) + is_value(d.src[1]) + is_value(i.src[1 - k]) <= 1;
+        bool stable = values;
+        for (unsigned j = 0; j < 2; ++j)
+          stable = stable && (!d.src[j].is_reg() || defs.single(f, d.src[j].reg, units.of(d.src[j].reg, d.src[j].part)));
+        if (!stable) continue;
+        i.src[2] = d.src[1];
+        i.src[k] = d.src[0];
+        if (is_value(i.src[0])) std::swap(i.src[0], is_value(i.src[1]) ? i.src[2] : i.src[1]);
+        break;
+      }
+    }
+  }
+}
+
+namespace {
+
+class legaliser {
+ public:
+  explicit legaliser(machine_function& f) : f_(f) {}
+
+  void run() {
+    for (machine_block& b : f_.blocks) {
+      std::vector<machine_instruction> code;
+      held_.clear();
+      code.reserve(b.code.size() * 5 / 4);
+      for (machine_instruction& i : b.code) {
+        fix(i, code);
+        code.push_back(i);
+      }
+      b.code = std::move(code);
+    }
+  }
+
+ private:
+  struct held_value {
+    virtual_operand value;
+    std::uint32_t reg;
+    std::size_t at;
+  };
+
+  // How long a constant stays in its register for reuse; longer would cost more registers than it saves moves.
+  static constexpr std::size_t reuse_distance = 24;
+
+  static bool encodable(const virtual_operand& o, const machine_instruction& i) {
+    // Of a 64-bit immediate an instruction holds the upper half.
+    if (o.count == 2 && o.is_immediate()) {
+      const bool floating = i.base.op == opcode::dadd || i.base.op == opcode::dmul || i.base.op == opcode::dfma ||
+                            i.base.op == opcode::dmnmx || i.base.op == opcode::dsetp;
+      return floating && (o.value & 0xffffffffu) == 0;
+    }
+    return o.count != 4;
+  }
+
+  void to_register(machine_instruction& i, virtual_operand& o, std::vector<machine_instruction>& code) {
+    for (const held_value& h : held_) {
+      if (code.size() - h.at > reuse_distance || h.value.kind != o.kind || h.value.value != o.value || h.value.bank != o.bank ||
+          h.value.count != o.count)
+        continue;
+      use(o, h.reg);
+      return;
+    }
+    const std::uint32_t t = f_.new_register(o.count);
+    for (unsigned k = 0; k < o.count; ++k) {
+      machine_instruction m;
+      m.base.op = opcode::mov;
+      m.base.line = i.base.line;
+      m.base.column = i.base.column;
+      m.base.dst_count = 1;
+      m.dst = {t, static_cast<std::uint8_t>(k), 1};
+      m.src[0].kind = o.kind;
+      m.src[0].bank = o.bank;
+      m.src[0].value = o.is_constant() ? o.value + 4 * k : o.value >> (32 * k) & 0xffffffffu;
+      if (m.src[0].is_immediate() && m.src[0].value == 0) m.src[0].kind = isa::operand_kind::reg;
+      code.push_back(m);
+    }
+    virtual_operand key = o;
+    held_.push_back({key, t, code.size()});
+    if (held_.size() > 32) held_.erase(held_.begin());
+    use(o, t);
+  }
+
+  static void use(virtual_operand& o, std::uint32_t reg) {
+    o.kind = isa::operand_kind::reg;
+    o.reg = reg;
+    o.part = 0;
+    o.value = 0;
+    o.bank = 0;
+  }
+
+  void fix(machine_instruction& i, std::vector<machine_instruction>& code) {
+    const bool many = i.base.op == opcode::shfl || i.base.op == opcode::vote || i.base.op == opcode::bar;
+    if (is_value(i.src[0]) && !takes_constant(i.base.op, 0) && takes_constant(i.base.op, 1) && !is_value(i.src[1]))
+      exchange_sources(i);
+    if (i.base.op == opcode::iadd3 && is_value(i.src[0]) && is_value(i.src[1]) && !is_value(i.src[2])) std::swap(i.src[0], i.src[2]);
+    bool taken = false;
+    for (unsigned k = 0; k < i.src.size(); ++k) {
+      virtual_operand& o = i.src[k];
+      if (!is_value(o)) continue;
+      const bool stays = takes_constant(i.base.op, k) && encodable(o, i) && (many || !taken);
+      if (stays) taken = true;
+      else to_register(i, o, code);
+    }
+  }
+
+  machine_function& f_;
+  std::vector<held_value> held_;
+};
+
+}  // namespace
+
+void legalise(machine_function& f) { legaliser(f).run(); }
+
+}  // namespace heddle::ptx

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "frontend/ptx/machine_ir.h"
+
+namespace heddle::ptx {
+
+/// Whether source k of the opcode may be a constant-bank word or an immediate (if no other source of it is one).
+bool takes_constant(isa::opcode op, unsigned k);
+
+/// Exchanges sources 0 and 1 where the operation has an equivalent that way round; false: it has none.
+bool exchange_sources(machine_instruction& i);
+
+/// Follows moves of single-definition registers to their source, and puts constants and immediates into operands.
+void propagate_copies(machine_function& f);
+
+/// Joins two three-input additions or logic operations where the first one's result is read once.
+void merge_chains(machine_function& f);
+
+/// Removes instructions whose results nobody reads.
+void remove_dead_code(machine_function& f);
+
+/// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones are moved
+/// to registers first.
+void legalise(machine_function& f);
+
+}  // namespace heddle::ptx

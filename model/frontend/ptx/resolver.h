@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "frontend/ptx/hir.h"
+#include "frontend/ptx/lower.h"
+
+namespace heddle::ptx {
+
+/// From the syntax tree of one kernel to HIR: names are looked up through the scopes, variables get their places in
+/// shared and local memory, labels become blocks, called functions are put in place of their calls.
+class resolver {
+ public:
+  resolver(const loaded_module& m, const ast_function& kernel, hir_function& out);
+
+  /// Throws input_error at the position of what cannot be resolved.
+  void run();
+
+ private:
+  struct symbol {
+    enum class kind : std::uint8_t { reg, ranged, components, address, words, prototype };
+    kind what = kind::reg;
+    std::uint32_t first = 0;                 // reg, ranged: virtual register
+    std::uint32_t range = 0;
+    std::vector<std::uint32_t> registers;    // components of a vector; words of a parameter of an inlined function
+    state_space space = state_space::none;
+    value address;
+    const ast_statement* targets = nullptr;
+  };
+  struct scope {
+    std::unordered_map<std::string, symbol> names;
+    std::unordered_map<std::string, std::uint32_t> labels;
+  };
+
+  [[noreturn]] void fail(const location& where, const std::string& message) const;
+
+  // Declarations.
+  void enter_block(const ast_block& b);
+  void declare(const ast_variable& v);
+  void declare_register(const ast_variable& v);
+  void declare_parameters();
+  value place_shared(const ast_variable& v);
+  bool find(const std::string& name, symbol& s);
+  bool find_ranged(const std::string& name, symbol& s) const;
+  bool find_in_module(const std::string& name, symbol& s);
+  std::uint32_t find_label(const std::string& name, const location& where) const;
+
+  // Statements.
+  void body(const ast_block& b);
+  void instruction(const ast_instruction& i);
+  void generic_instruction(hir_instruction h, const ast_instruction& i);
+  void memory_instruction(hir_instruction h, const ast_instruction& i);
+  void branch(hir_instruction h, const ast_instruction& i);
+  void indirect_branch(const hir_instruction& h, const ast_instruction& i);
+  void move(hir_instruction h, const ast_instruction& i);
+  void barrier(hir_instruction h, const ast_instruction& i);
+  void return_from(hir_instruction h);
+
+  // Calls.
+  void call(const hir_instruction& h, const ast_instruction& i);
+  void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
+  void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
+  void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
+
+  // Operands.
+  value operand(const ast_operand& o, isa::dtype type, const location& where);
+  value identifier(const ast_operand& o, const location& where);
+  bool special_register(const std::string& name, value& v);
+  value read_special(isa::special s, unsigned words);
+  value destination(const ast_operand& o, const location& where);
+  void address(hir_instruction& h, const ast_operand& o);
+  void elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where);
+
+  // Blocks.
+  std::uint32_t new_label();
+  void place_label(std::uint32_t label);
+  void append(hir_instruction h);
+  void finish();
+
+  const loaded_module& module_;
+  const ast_function& kernel_;
+  hir_function& out_;
+  std::vector<scope> scopes_;
+  std::size_t frame_ = 0;                       // first scope of the function being resolved
+  std::vector<std::string> call_chain_;
+  std::uint32_t return_label_ = 0;              // of the inlined function
+  std::vector<std::uint32_t> label_blocks_;
+  std::uint32_t dynamic_shared_align_ = 0;      // 0: no extern shared array is used
+  std::unordered_map<std::string, value> shared_places_;
+  const ast_instruction* current_ = nullptr;
+  std::size_t instructions_ = 0;
+};
+
+}  // namespace heddle::ptx
