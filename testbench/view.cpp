@@ -2,17 +2,52 @@
 #include "testbench/view.h"
 
 #include "config/error.h"
+#include "observe/waveform.h"
 
 namespace heddle::testbench {
 
-std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu&, result_files&) {
-  if (!o.vcd_file.empty()) throw input_error("--vcd: waveforms are not supported by this version");
-  return {};
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+/// `--vcd`: the waveform, and beside it the layout that GTKWave opens it with.
+class waveform_view : public view {
+ public:
+  waveform_view(const run_options& o, gpu& g, result_files& files)
+      : directory_(directory_of(o.vcd_file)),
+        name_(o.vcd_file.substr(directory_.size())),
+        files_(files),
+        waveform_(g, files.reserve(o.vcd_file), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
+
+  void finish() override {
+    waveform_.close();
+    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text);
+  }
+
+ private:
+  std::string directory_;
+  std::string name_;
+  result_files& files_;
+  waveform waveform_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files) {
+  std::vector<std::unique_ptr<view>> views;
+  if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, files));
+  return views;
 }
 
 std::vector<std::string> view_files(const run_options& o) {
   if (o.vcd_file.empty()) return {};
-  return {o.vcd_file};
+  const std::string directory = directory_of(o.vcd_file);
+  std::vector<std::string> names{o.vcd_file};
+  for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) names.push_back(directory + n);
+  return names;
 }
 
 }  // namespace heddle::testbench
