@@ -70,11 +70,26 @@ class folder {
 
 // One function a workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it expects,
 // with the kernel's own order of floating-point operations and std::fma where the kernel's PTX has fma.
+void make_bfs(const folder& out);
+void make_bitonic_sort(const folder& out);
+void make_black_scholes(const folder& out);
+void make_convolution(const folder& out);
 void make_divergent(const folder& out);
+void make_fft(const folder& out);
 void make_histogram(const folder& out);
+void make_hotspot(const folder& out);
+void make_kmeans(const folder& out);
+void make_lu_decomposition(const folder& out);
+void make_mandelbrot(const folder& out);
+void make_nbody(const folder& out);
+void make_needleman_wunsch(const folder& out);
+void make_pointer_chase(const folder& out);
 void make_reduction(const folder& out);
 void make_saxpy(const folder& out);
+void make_scan(const folder& out);
 void make_sgemm(const folder& out);  // sgemm_register_tiled reads the same files
+void make_spin_lock(const folder& out);
+void make_spmv(const folder& out);
 void make_stencil_f64(const folder& out);
 void make_transpose(const folder& out);
 void make_vector_add(const folder& out);
