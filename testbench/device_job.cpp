@@ -94,7 +94,7 @@ launch_request device_job::make_request(const operation& op) {
   try {
     driver_.check(r);
   } catch (const input_error& e) {
-    refuse(op.where, "kernel '" + r.kernel + "': " + e.what());
+    refuse(op.where, e.what());
   }
   return r;
 }
@@ -102,7 +102,7 @@ launch_request device_job::make_request(const operation& op) {
 std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program) {
   const auto& expected = program.parameters;
   if (op.arguments.size() != expected.size()) {
-    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) + " arguments (" + describe(program) +
+    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) + (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) +
                          "), got " + std::to_string(op.arguments.size()));
   }
   std::vector<std::uint8_t> area(program.parameter_bytes);

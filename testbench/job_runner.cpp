@@ -78,13 +78,9 @@ void job_runner::simulate() {
   } catch (const program_error& e) {
     outcome_.failure = e.what();
   }
-  if (outcome_.failure.empty() && !program_.ended()) outcome_.failure = driver_.fault();
-  if (outcome_.failure.empty() && !program_.ended()) {
-    outcome_.failure = clock_.cycle() >= limit() ? "the limit of --max-cycles " + std::to_string(options_.max_cycles) + " was reached"
-                                                 : deadlock_text();
-    const operation* op = program_.waiting_for();
-    if (clock_.cycle() >= limit() && op) outcome_.failure += " while kernel '" + device_->request(*op).kernel + "' was running";
-  }
+  if (program_.ended() || !outcome_.failure.empty()) return;
+  outcome_.failure = driver_.fault();
+  if (outcome_.failure.empty()) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
 }
 
 std::uint64_t job_runner::limit() const {
@@ -94,12 +90,12 @@ std::uint64_t job_runner::limit() const {
 // In slices, so that a progress line can be shown; where they end makes no difference to what is simulated.
 void job_runner::simulate_slices() {
   std::uint64_t slice = 1000;
-  while (!program_.ended() && clock_.cycle() < limit()) {
-    const std::uint64_t end = clock_.cycle() + std::min(slice, limit() - clock_.cycle());
+  while (!program_.ended() && simulated_ < limit()) {
+    // Time itself stays at the last event before the slice's end.
+    simulated_ += std::min(slice, limit() - simulated_);
     const double before = wall_seconds_;
-    run_for(clock_.time_of(end) - sc_core::sc_time_stamp());
-    if (program_.ended()) break;
-    if (!sc_core::sc_pending_activity()) return;
+    run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
+    if (program_.ended() || !sc_core::sc_pending_activity()) break;
     const double took = wall_seconds_ - before;
     if (took < 0.05 && slice < (std::uint64_t{1} << 40)) slice *= 2;
     if (took > 0.2 && slice > 1000) slice /= 2;
@@ -114,6 +110,12 @@ void job_runner::run_for(const sc_core::sc_time& duration) {
   sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);
   cpu_seconds_ += cpu_seconds_now() - cpu;
   wall_seconds_ += wall_seconds_now() - wall;
+}
+
+std::string job_runner::limit_text() const {
+  const operation* op = program_.waiting_for();
+  return "the limit of " + grouped(limit()) + " cycles (--max-cycles) was reached" +
+         (op ? " while kernel '" + device_->request(*op).kernel + "' was running" : "");
 }
 
 std::string job_runner::deadlock_text() const {

@@ -44,6 +44,7 @@ class job_runner {
   void simulate_slices();
   void run_for(const sc_core::sc_time& duration);
   std::uint64_t limit() const;
+  std::string limit_text() const;
   std::string deadlock_text() const;
   void take_outputs();
   void take_metrics();
@@ -55,7 +56,7 @@ class job_runner {
   core_time clock_;
   gpu gpu_;
   host_driver driver_;
-  sc_core::sc_signal<bool> irq_;
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered in the driver's
   host_program program_;
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
@@ -63,6 +64,7 @@ class job_runner {
   progress_line progress_;
   run_outcome outcome_;
   std::vector<std::vector<std::uint8_t>> output_data_;
+  std::uint64_t simulated_ = 0;  // cycles that have been simulated to their end
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;
 };

@@ -16,7 +16,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::size_t width = 80;
-constexpr std::size_t label_width = 14;
+constexpr std::size_t label_width = 16;
 constexpr std::size_t kernels_in_full = 3;
 constexpr std::size_t kernels_listed = 20;
 
@@ -75,7 +75,7 @@ class page {
   }
   void share(const std::string& label, const std::string& name, double ratio) {
     const auto stars = static_cast<std::size_t>(ratio * 24 + 0.5);
-    text_ += fmt::format("  {:<{}}{:<27}{:>8}  ", label, label_width, name, percent(ratio)) + paint("36", std::string(stars, '#'));
+    text_ += fmt::format("  {:<{}}{:<27}{:>7}  ", label, label_width, name, percent(ratio)) + paint("36", std::string(stars, '#'));
     while (text_.back() == ' ') text_.pop_back();
     text_ += "\n";
   }
@@ -116,10 +116,10 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
-  p.title(fmt::format("{}  {} blocks x {} threads on {}", shortened(k.name, 30), dimensions(k.grid), dimensions(k.block), c.gpu.name));
+  p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block), c.gpu.name));
   p.line("cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
   p.line("IPC per SM", fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
-  p.line("occupancy", fmt::format("{} of {} possible, {} blocks per SM (limit: {})", percent(k.metrics.achieved_occupancy),
+  p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),
                                   percent(k.theoretical_occupancy), k.blocks_per_sm, join(k.occupancy_limiters, ", ")));
   p.line("a thread takes", fmt::format("{} registers; a block {} bytes of shared memory", k.registers_per_thread,
                                        grouped(k.shared_bytes_per_block)));
@@ -170,9 +170,8 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
     write_table(p, m);
   }
   p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles), duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
-  p.line("host", fmt::format("{:.3g} s of CPU time, {}, {}", m.host.cpu_seconds,
-                             scaled(m.host.warp_instructions_per_second, "warp instructions/s"),
-                             scaled(static_cast<double>(m.host.peak_rss_bytes), "B")));
+  p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions per CPU second, {}", m.host.cpu_seconds,
+                             m.host.warp_instructions_per_second * 1e-6, scaled(static_cast<double>(m.host.peak_rss_bytes), "B")));
   for (const comparison& c : outcome.checks) {
     const std::string file = tail(c.expect, 30);
     const std::string name = shortened(c.name, 16);
