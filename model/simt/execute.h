@@ -14,7 +14,8 @@ namespace heddle::simt {
 using execute_function = void (*)(const isa::instruction&, warp_state&, lane_mask mask);
 
 /// The function for an instruction (chosen once, when the program is loaded; never null). Instructions that the
-/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing.
+/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing. The function of
+/// an access that names shared memory is shared_access at lane_addresses: call the one or the other, not both.
 execute_function select(const isa::instruction& i);
 
 /// Lanes in `active` for which the guard predicate holds.
@@ -27,14 +28,16 @@ inline lane_mask guarded(const isa::instruction& i, const warp_state& w) {
 /// addresses are not yet resolved to a space.
 void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t addresses[warp_size]);
 
-/// The store, atomic or reduction operand(s): up to four 32-bit words per lane, words[k][lane].
+/// The store, atomic or reduction operand(s): up to four 32-bit words per lane, words[k][lane]; only the words that the access
+/// has are written. cas: the compare value's words, then the new value's.
 void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]);
 
 /// Writes loaded bytes (raw element bytes, `size` per element packed from words[0][lane] up) into the destination
 /// registers with the extension the type asks for.
 void lane_write_back(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint32_t words[4][warp_size]);
 
-/// Bytes that one lane of a memory instruction moves (1, 2, 4, 8 or 16).
+/// Bytes that one lane of a memory instruction moves (1, 2, 4, 8 or 16): the size of its type; for loads and stores of 32-bit
+/// types and above at least that of their registers.
 unsigned access_bytes(const isa::instruction& i);
 
 /// The new value of a memory cell under an atomic, from its old value (element bits in the low bytes): shared by the

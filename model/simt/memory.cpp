@@ -67,9 +67,14 @@ void check_shared(const instruction& i, const warp_state& w, lane_mask mask, con
                   unsigned& bad_lane) {
   const std::uint64_t size = w.block->shared_bytes;
   const std::uint64_t last = size >= bytes ? size - bytes : 0;
-  const lane_mask bad = size < bytes ? mask : lanes_where(mask, [&](unsigned l) {
-    return addresses[l] > last || (addresses[l] & (bytes - 1)) != 0;
-  });
+  const std::uint64_t odd = bytes - 1;
+  const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
+  if (mask == all_lanes && size >= bytes) {   // the usual case, without a branch per lane
+    std::uint64_t any = 0;
+    for (unsigned l = 0; l < warp_size; ++l) any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
+    if (any == 0) return;
+  }
+  const lane_mask bad = lanes_where(mask, wrong);
   if (bad == 0) return;
   bad_lane = static_cast<unsigned>(__builtin_ctz(bad));
   fail_shared(i, w, addresses[bad_lane], bytes, bad_lane);
@@ -92,6 +97,37 @@ void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const st
     std::memcpy(w.block->shared + addresses[l], &cell, bytes);
   });
   if (i.op == opcode::atom) lane_write_back(i, w, mask, old);
+}
+
+/// A load or store of checked addresses; the width is a constant so that the copies become single moves.
+template <unsigned bytes>
+void move(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses) {
+  constexpr unsigned count = (bytes + 3) / 4;
+  constexpr unsigned chunk = bytes < 4 ? bytes : 4;
+  alignas(64) std::uint32_t words[4][warp_size];
+  std::uint8_t* memory = w.block->shared;
+  if (i.op == opcode::st) {
+    lane_store_data(i, w, words);
+    const auto put = [&](unsigned l) {
+      for (unsigned k = 0; k < count; ++k) std::memcpy(memory + addresses[l] + 4 * k, &words[k][l], chunk);
+    };
+    if (mask == all_lanes) {
+      for (unsigned l = 0; l < warp_size; ++l) put(l);
+    } else {
+      for_each_lane(mask, put);
+    }
+    return;
+  }
+  const auto get = [&](unsigned l) {
+    for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], memory + addresses[l] + 4 * k, chunk);
+  };
+  if (mask == all_lanes && chunk == 4) {
+    for (unsigned l = 0; l < warp_size; ++l) get(l);
+  } else {
+    for (unsigned k = 0; k < count; ++k) std::memset(words[k], 0, sizeof words[k]);
+    for_each_lane(mask, get);
+  }
+  lane_write_back(i, w, mask, words);
 }
 
 /// The execution function of accesses that name shared memory.
@@ -170,25 +206,17 @@ void shared_access(const instruction& i, warp_state& w, lane_mask mask, const st
                    unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i);
   check_shared(i, w, mask, addresses, bytes, bad_lane);
-  std::uint8_t* memory = w.block->shared;
   if (i.op == opcode::atom || i.op == opcode::red) {
     shared_atomic(i, w, mask, addresses, bytes);
     return;
   }
-  std::uint32_t words[4][warp_size];
-  const unsigned count = (bytes + 3) / 4;
-  if (i.op == opcode::st) {
-    lane_store_data(i, w, words);
-    for_each_lane(mask, [&](unsigned l) {
-      for (unsigned k = 0; k < count; ++k) std::memcpy(memory + addresses[l] + 4 * k, &words[k][l], bytes < 4 ? bytes : 4);
-    });
-    return;
+  switch (bytes) {
+    case 1: return move<1>(i, w, mask, addresses);
+    case 2: return move<2>(i, w, mask, addresses);
+    case 4: return move<4>(i, w, mask, addresses);
+    case 8: return move<8>(i, w, mask, addresses);
+    default: return move<16>(i, w, mask, addresses);
   }
-  for (unsigned k = 0; k < count; ++k) std::memset(words[k], 0, sizeof words[k]);
-  for_each_lane(mask, [&](unsigned l) {
-    for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], memory + addresses[l] + 4 * k, bytes < 4 ? bytes : 4);
-  });
-  lane_write_back(i, w, mask, words);
 }
 
 execute_function select_memory(const instruction& i) {
