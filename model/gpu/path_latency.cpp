@@ -10,8 +10,8 @@
 namespace heddle {
 
 unsigned l2_hit_cycles(const gpu_config& config) {
-  // Issue, address stage and L1 port, and the response's way through the load/store unit, in core cycles.
-  const double sm_cycles = config.ldst.address_latency_cycles + 4;
+  // Issue, address stage and L1 port; the answer passes the load/store unit in the cycle in which it comes. Core cycles.
+  const double sm_cycles = config.ldst.address_latency_cycles;
   const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
   // Request header one way; header and one sector the other.
   const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes + config.interconnect.response_bytes_per_cycle - 1) /

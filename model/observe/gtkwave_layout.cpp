@@ -26,6 +26,23 @@ constexpr const char* unit_filter =
 
 std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
 
+// What one looks at first stands first: the distributor, the blocks of an SM, its sub-partitions; the rest stays folded.
+enum class place { chip, distributor, blocks, sub_partition, scheduler, rest };
+
+place place_of(const std::string& module) {
+  if (module.find('.') == std::string::npos) return place::chip;
+  if (ends_with(module, ".cwd")) return place::distributor;
+  if (ends_with(module, ".resource_manager")) return place::blocks;
+  const std::size_t partition = module.rfind(".partition");
+  if (partition != std::string::npos && module.find('.', partition + 1) == std::string::npos) return place::sub_partition;
+  if (ends_with(module, ".warp_scheduler")) return place::scheduler;
+  return place::rest;
+}
+
+std::string group(const std::string& title, bool open, const std::string& lines) {
+  return (open ? "@800200\n-" : "@c00200\n-") + title + "\n" + lines + (open ? "@1000200\n-" : "@1401200\n-") + title + "\n";
+}
+
 std::string line_of(const vcd_writer::signal& s) {
   return s.name + (s.width > 1 ? "[" + std::to_string(s.width - 1) + ":0]" : std::string()) + "\n";
 }
@@ -49,24 +66,26 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
     const std::string m = module_of(s.name);
     if (std::find(modules.begin(), modules.end(), m) == modules.end()) modules.push_back(m);
   }
+  std::stable_sort(modules.begin(), modules.end(),
+                   [](const std::string& a, const std::string& b) { return place_of(a) < place_of(b); });
   for (const std::string& m : modules) {
-    // The distributor and the sub-partitions are what one looks at first; the rest stays folded.
-    const bool open = ends_with(m, ".cwd") || m.find('.') == std::string::npos ||
-                      (m.rfind(".partition") != std::string::npos && m.find('.', m.rfind(".partition") + 1) == std::string::npos);
-    text += (open ? "@800200\n-" : "@c00200\n-") + m + "\n";
+    std::string lines, per_sm;
     for (const auto& s : signals) {
       if (module_of(s.name) != m) continue;
       if (ends_with(s.name, "_phase"))
-        text += "@2022\n^1 " + names[1] + "\n" + line_of(s);
+        lines += "@2022\n^1 " + names[1] + "\n" + line_of(s);
       else if (ends_with(s.name, ".issued_unit"))
-        text += "@2022\n^2 " + names[2] + "\n" + line_of(s);
+        lines += "@2022\n^2 " + names[2] + "\n" + line_of(s);
+      else if (place_of(m) == place::distributor && ends_with(s.name, "_blocks"))
+        per_sm += "@24\n" + line_of(s);
       else if (ends_with(s.name, "_mask") || ends_with(s.name, "_lanes") || ends_with(s.name, ".active") ||
-               ends_with(s.name, ".ready") || ends_with(s.name, ".eligible"))
-        text += "@22\n" + line_of(s);
+               ends_with(s.name, ".ready") || ends_with(s.name, ".eligible") || s.name.find(".free_warps") != std::string::npos)
+        lines += "@22\n" + line_of(s);
       else
-        text += (s.width == 1 ? "@28\n" : "@24\n") + line_of(s);
+        lines += (s.width == 1 ? "@28\n" : "@24\n") + line_of(s);
     }
-    text += (open ? "@1000200\n-" : "@1401200\n-") + m + "\n";
+    if (!per_sm.empty()) lines += group("blocks by SM", false, per_sm);
+    text += group(m, place_of(m) < place::scheduler, lines);
   }
   return {{names[0], text}, {names[1], phase_filter}, {names[2], unit_filter}};
 }
