@@ -170,8 +170,8 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
     write_table(p, m);
   }
   p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles), duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
-  p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions per CPU second, {}", m.host.cpu_seconds,
-                             m.host.warp_instructions_per_second * 1e-6, scaled(static_cast<double>(m.host.peak_rss_bytes), "B")));
+  p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds, m.host.warp_instructions_per_second * 1e-6));
+  p.line("host memory", scaled(static_cast<double>(m.host.peak_rss_bytes), "B") + " at the peak");
   for (const comparison& c : outcome.checks) {
     const std::string file = tail(c.expect, 30);
     const std::string name = shortened(c.name, 16);
