@@ -20,13 +20,29 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
 
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
   out.count = 0;
+  if (mask == 0) return;
+  // Runs of lanes in one line are gathered in registers.
+  std::uint64_t line = addresses[__builtin_ctz(mask)] & ~in_line;
+  std::uint32_t lanes = 0;
+  unsigned sectors = 0;
+  const auto flush = [&] {
+    line_part& part = part_of(out, line);
+    part.lanes |= lanes;
+    part.sectors |= static_cast<std::uint8_t>(sectors);
+    lanes = 0;
+    sectors = 0;
+  };
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     const std::uint64_t a = addresses[lane];
-    line_part& part = part_of(out, a & ~in_line);
-    part.lanes |= 1u << lane;
-    part.sectors |= static_cast<std::uint8_t>(1u << ((a & in_line) / sector_bytes));
+    if ((a & ~in_line) != line) {
+      flush();
+      line = a & ~in_line;
+    }
+    lanes |= 1u << lane;
+    sectors |= 1u << (a & in_line) / sector_bytes;
   }
+  flush();
 }
 
 bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
@@ -40,6 +56,12 @@ bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
 unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
                                 bool exclusive) const {
   if (mask == 0) return 0;
+  if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
+    // Neighbouring words, one per lane: the commonest of all.
+    std::uint64_t off = addresses[0] & (bytes - 1);
+    for (unsigned lane = 1; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * bytes;
+    if (off == 0) return 1;
+  }
   // One word per lane and no bank asked for two words: the usual case needs no counting.
   if (bytes <= 1u << word_shift_) {
     std::uint64_t word_in[64];
