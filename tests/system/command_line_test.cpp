@@ -303,7 +303,7 @@ TEST_F(command_line, a_job_with_streams_copies_repeats_and_symbols) {
 TEST_F(command_line, bad_launches_are_refused_before_anything_runs) {
   const std::vector<std::string> results = {"--metrics", "m.json"};
   write("bad.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k()\n{\n\tret ret\n}\n");
-  expect_error(run({"run", "--kernel", "bad.ptx:k", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2, "heddle: error: bad.ptx:6:");
+  expect_error(run({"run", "--kernel", "bad.ptx:k", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2, "heddle: error: bad.ptx:7:1: unexpected '}'");
   write("cut.ptx", std::string(module_text).substr(0, 700));
   expect_error(run({"run", "--kernel", "cut.ptx:store", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2, "cut.ptx:");
   expect_error(run({"run", "--kernel", "none.ptx:store", "--grid", "1", "--block", "32"}), 2, "cannot read 'none.ptx'");
