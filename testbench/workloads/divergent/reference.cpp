@@ -69,7 +69,7 @@ unsigned second_part(unsigned result, unsigned value) {
 }  // namespace
 
 void make_divergent(const folder& out) {
-  const std::vector<std::uint32_t> in = random_words(9, 20000);  // the job's "random:9"
+  const std::vector<std::uint32_t> in = random_words(9, 8000);  // the job's "random:9"
   std::vector<std::uint32_t> result(in.size());
   for (unsigned i = 0; i < in.size(); ++i) {
     const unsigned value = in[i];
