@@ -86,6 +86,7 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   merge_chains(machine);
   remove_dead_code(machine);
   legalise(machine);
+  rename_after_copies(machine);
   const register_allocation allocation = allocate_registers(machine, register_limit(gpu, function, max_registers), kernel);
   verify_allocation(machine, allocation);
 

@@ -14,6 +14,10 @@ bool exchange_sources(machine_instruction& i);
 /// Follows moves of single-definition registers to their source, and puts constants and immediates into operands.
 void propagate_copies(machine_function& f);
 
+/// After a copy of a register into one with several definitions (a loop's variable), the rest of the block reads the copy: the
+/// original then ends there and both can share a place.
+void rename_after_copies(machine_function& f);
+
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);
 

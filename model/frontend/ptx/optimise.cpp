@@ -222,7 +222,7 @@ class optimiser {
     const hir_instruction* d = definition(h.src[0]);
     if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
     if (isa::size_of(d->m.type) != isa::size_of(h.m.type) || d->guard.what != value::kind::none) return;
-    if (!d->src[1].is_immediate() || !d->src[0].is_reg() || !stable(d->src[0])) return;
+    if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
     h.src[1].bits = (h.src[1].bits + d->src[1].bits) & mask_of(h.m.type);
     h.src[0] = d->src[0];
   }
@@ -302,7 +302,7 @@ class optimiser {
       if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
       const unsigned size = isa::size_of(d->m.type);
       if (size < 4 || (!narrow && size != 8) || d->guard.what != value::kind::none) return;
-      if (!d->src[1].is_immediate() || !d->src[0].is_reg() || !stable(d->src[0])) return;
+      if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
       const std::int64_t offset = h.offset + sign_extend(d->src[1].bits, d->m.type);
       if (offset < -(1 << 23) || offset >= (1 << 23)) return;
       h.offset = offset;

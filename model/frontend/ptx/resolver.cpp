@@ -190,6 +190,7 @@ void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& 
       test.op = ptx_op::setp;
       test.m = {};
       test.m.type = isa::dtype::u32;
+      test.m.types = 1;
       test.m.cmp = isa::compare::eq;
       test.dst = {register_value(out_.new_register(0, 1))};
       test.src = {index, immediate_value(k)};

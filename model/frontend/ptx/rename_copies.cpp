@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/ptx/liveness.h"
+#include "frontend/ptx/machine_passes.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::opcode;
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+bool writes(const machine_instruction& i, std::uint32_t reg) { return i.dst.reg == reg; }
+
+class copy_renamer {
+ public:
+  explicit copy_renamer(machine_function& f) : f_(f), reads_(f.registers.size(), 0), writes_(f.registers.size(), 0) {
+    for (const machine_block& b : f.blocks)
+      for (const machine_instruction& i : b.code) {
+        for (const virtual_operand& o : i.src)
+          if (o.is_reg()) ++reads_[o.reg];
+        if (i.dst.reg != no_register) ++writes_[i.dst.reg];
+      }
+  }
+
+  void run() {
+    for (machine_block& b : f_.blocks)
+      for (std::size_t k = 0; k < b.code.size(); ++k) try_copy(b, k);
+  }
+
+ private:
+  bool is_copy(const machine_instruction& i, std::uint32_t to, std::uint32_t from, unsigned part) const {
+    return i.base.op == opcode::mov && !i.guarded() && i.dst.count == 1 && i.dst.reg == to && i.dst.part == part && i.src[0].is_reg() &&
+           i.src[0].reg == from && i.src[0].part == part && !i.src[0].negate;
+  }
+
+  /// Whole registers of equal width, their words copied by neighbouring moves.
+  void try_copy(machine_block& b, std::size_t k) {
+    const machine_instruction& first = b.code[k];
+    if (first.base.op != opcode::mov || first.dst.reg == no_register || !first.src[0].is_reg()) return;
+    const std::uint32_t to = first.dst.reg, from = first.src[0].reg;
+    const unsigned words = f_.registers[to].words;
+    if (to == from || f_.registers[from].words != words || writes_[to] <= words) return;
+    for (unsigned w = 0; w < words; ++w)
+      if (k + w >= b.code.size() || !is_copy(b.code[k + w], to, from, w)) return;
+    // All other reads of the original must lie before, or after within reach of the copy.
+    std::size_t before = 0, after = 0, end = b.code.size();
+    for (std::size_t j = 0; j < b.code.size(); ++j) {
+      if (j >= k + words && j < end && (writes(b.code[j], to) || writes(b.code[j], from))) end = j;
+      for (const virtual_operand& o : b.code[j].src) {
+        if (!o.is_reg() || o.reg != from) continue;
+        if (j < k + words) ++before;
+        else if (j < end || (j == end && writes(b.code[j], to))) ++after;
+        else after = nowhere / 2;
+      }
+    }
+    if (after == 0 || before + after != reads_[from]) return;
+    for (std::size_t j = k + words; j < b.code.size() && j <= end; ++j)
+      for (virtual_operand& o : b.code[j].src)
+        if (o.is_reg() && o.reg == from) {
+          o.reg = to;
+          --reads_[from];
+          ++reads_[to];
+        }
+  }
+
+  machine_function& f_;
+  std::vector<std::size_t> reads_, writes_;
+};
+
+}  // namespace
+
+void rename_after_copies(machine_function& f) { copy_renamer(f).run(); }
+
+}  // namespace heddle::ptx

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// Every row: a few PTX instructions from inputs to %o, and what they must give, computed in plain C++. Each row runs on both
+// multipliers and once more with few registers, so that expansions, allocation and spilling are all held to the same numbers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "ptx_machine.h"
+
+namespace heddle {
+namespace {
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using s8 = std::int8_t;
+using s16 = std::int16_t;
+using s32 = std::int32_t;
+using s64 = std::int64_t;
+
+template <class To, class From>
+To as(From v) {
+  To t;
+  static_assert(sizeof(To) == sizeof(From), "same size");
+  std::memcpy(&t, &v, sizeof t);
+  return t;
+}
+
+u64 bits(float v) { return std::isnan(v) ? 0x7fffffffu : as<u32>(v); }
+u64 bits(double v) { return std::isnan(v) ? 0xfff8000000000000u : as<u64>(v); }
+
+/// Inputs of one thread: three 64-bit numbers, and their low words in all shapes.
+struct inputs {
+  u64 d, e, f;
+  u32 a() const { return static_cast<u32>(d); }
+  u32 b() const { return static_cast<u32>(e); }
+  u32 c() const { return static_cast<u32>(f); }
+  float fa() const { return as<float>(a()); }
+  float fb() const { return as<float>(b()); }
+  float fc() const { return as<float>(c()); }
+  double da() const { return as<double>(d); }
+  double db() const { return as<double>(e); }
+  double dc() const { return as<double>(f); }
+};
+
+struct row {
+  const char* name;
+  const char* code;
+  std::function<u64(const inputs&)> expected;
+};
+
+// Registers: %d %e %f 64 bits, %a %b %c their low words, %h0..%h3 16 bits (%h0 %h1 low halves of a, b), %x %y %z spare 32 bits,
+// %w spare 64 bits, %fa %fb %fc %fo f32, %da %db %dc %do f64, predicates %p %q; the result in %o.
+std::string kernel(const row& r) {
+  return std::string(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 in0, .param .u64 in1, .param .u64 "
+                     "in2, .param .u64 out) {\n"
+                     ".reg .b64 %d, %e, %f, %w, %w2, %o, %p0, %p1; .reg .b32 %a, %b, %c, %x, %y, %z, %i; .reg .b16 %h<4>;\n"
+                     ".reg .f32 %fa, %fb, %fc, %fo; .reg .f64 %da, %db, %dc, %do; .reg .pred %p, %q;\n"
+                     "mov.u32 %i, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %y, %ntid.x; mad.lo.s32 %i, %x, %y, %i;\n"
+                     "ld.param.u64 %p0, [in0]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %d, [%p1];\n"
+                     "ld.param.u64 %p0, [in1]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %e, [%p1];\n"
+                     "ld.param.u64 %p0, [in2]; mad.wide.u32 %p1, %i, 8, %p0; ld.global.b64 %f, [%p1];\n"
+                     "cvt.u32.u64 %a, %d; cvt.u32.u64 %b, %e; cvt.u32.u64 %c, %f; mov.b32 %fa, %a; mov.b32 %fb, %b; mov.b32 %fc, %c;\n"
+                     "mov.b64 %da, %d; mov.b64 %db, %e; mov.b64 %dc, %f; cvt.u16.u32 %h0, %a; cvt.u16.u32 %h1, %b;\n") +
+         r.code +
+         "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %i, 8, %p0; st.global.b64 [%p1], %o; ret; }\n";
+}
+
+std::vector<u64> numbers(unsigned seed, std::size_t count) {
+  static constexpr u32 special[] = {0,          1,          2,          3,          0xffffffff, 0x80000000, 0x7fffffff, 0x7f800000,
+                                    0xff800000, 0x7fc00000, 0x3f800000, 0xbf800000, 0x007fffff, 0x00800000, 0x7f7fffff, 0x3f7fffff,
+                                    255,        65535,      65536,      128,        32768,      7,          64,         31};
+  std::mt19937_64 random(seed);
+  std::vector<u64> v(count);
+  for (u64& x : v) {
+    switch (random() % 7) {
+      case 0: x = special[random() % 24] | u64{special[random() % 24]} << 32; break;
+      case 1: x = random() % 100; break;
+      case 2: x = 0 - random() % 100; break;
+      case 3: x = as<u64>(static_cast<double>(random() % 1000000) / static_cast<double>(1 + random() % 999)); break;
+      case 4: x = as<u32>(static_cast<float>(random() % 1000000) / static_cast<float>(1 + random() % 999)) | u64{special[random() % 24]} << 32; break;
+      case 5: x = special[random() % 24]; break;
+      default: x = random(); break;
+    }
+  }
+  return v;
+}
+
+void check(const row& r, bool imad, unsigned registers) {
+  constexpr std::size_t count = 512;
+  ptx_machine machine(kernel(r), imad, registers);
+  const std::vector<u64> d = numbers(1, count), e = numbers(2, count), f = numbers(3, count);
+  const u64 out = machine.buffer(std::vector<u64>(count, 0x5555));
+  machine.run("k", {2, 1, 1}, {256, 1, 1}, {machine.buffer(d), machine.buffer(e), machine.buffer(f), out});
+  const std::vector<u64> got = machine.read<u64>(out, count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const u64 want = r.expected({d[k], e[k], f[k]});
+    ASSERT_EQ(got[k], want) << r.name << " of " << std::hex << d[k] << ' ' << e[k] << ' ' << f[k] << (imad ? " imad" : " xmad") << ' '
+                            << std::dec << registers;
+  }
+}
+
+void PrintTo(const row& r, std::ostream* out) { *out << r.name; }
+
+class lowered : public testing::TestWithParam<row> {};
+
+TEST_P(lowered, computes_what_ptx_says_on_both_multipliers) {
+  check(GetParam(), true, 0);
+  check(GetParam(), false, 0);
+}
+
+TEST_P(lowered, computes_the_same_when_registers_are_spilled) {
+  check(GetParam(), true, 14);
+  check(GetParam(), false, 14);
+}
+
+s64 high_signed(s64 a, s64 b) { return static_cast<s64>((static_cast<__int128>(a) * b) >> 64); }
+
+const row rows[] = {
+    {"mad_lo", "mad.lo.s32 %x, %a, %b, %c; cvt.u64.u32 %o, %x;", [](const inputs& i) { return u64{i.a() * i.b() + i.c()}; }},
+    {"mul_lo_constant", "mul.lo.s32 %x, %a, 12345; cvt.u64.u32 %o, %x;", [](const inputs& i) { return u64{i.a() * 12345u}; }},
+    {"mul_wide_signed", "mul.wide.s32 %o, %a, %b;", [](const inputs& i) { return u64(s64{s32(i.a())} * s32(i.b())); }},
+    {"mul_wide_unsigned", "mul.wide.u32 %o, %a, %b;", [](const inputs& i) { return u64{i.a()} * i.b(); }},
+    {"mad_wide_power", "mul.wide.s32 %w, %a, 8; add.s64 %o, %w, %e;", [](const inputs& i) { return u64(s64{s32(i.a())} * 8) + i.e; }},
+    {"mad_wide_signed", "mad.wide.s32 %o, %a, %b, %f;", [](const inputs& i) { return u64(s64{s32(i.a())} * s32(i.b())) + i.f; }},
+    {"mul_hi_s32", "mul.hi.s32 %x, %a, %b; cvt.s64.s32 %o, %x;", [](const inputs& i) { return u64(s64{s32(i.a())} * s32(i.b()) >> 32); }},
+    {"mul_lo_64", "mul.lo.s64 %o, %d, %e;", [](const inputs& i) { return i.d * i.e; }},
+    {"mad_lo_64", "mad.lo.s64 %o, %d, %e, %f;", [](const inputs& i) { return i.d * i.e + i.f; }},
+    {"mul_lo_64_onto_itself", "mov.u64 %o, %d; mul.lo.s64 %o, %o, %e; mul.lo.s64 %o, %e, %o;", [](const inputs& i) { return i.d * i.e * i.e; }},
+    {"mul_hi_u64", "mul.hi.u64 %o, %d, %e;", [](const inputs& i) { return u64((static_cast<unsigned __int128>(i.d) * i.e) >> 64); }},
+    {"mul_hi_s64", "mul.hi.s64 %o, %d, %e;", [](const inputs& i) { return u64(high_signed(s64(i.d), s64(i.e))); }},
+    {"mul24", "mul24.lo.s32 %x, %a, %b; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return u64{u32(s32(i.a() << 8) >> 8) * u32(s32(i.b() << 8) >> 8)}; }},
+    {"carry_chain", "add.cc.u32 %x, %a, %b; addc.u32 %y, %b, %c; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) { return u64{u32(i.a() + i.b())} | u64{u32(i.b() + i.c() + ((u64{i.a()} + i.b()) >> 32))} << 32; }},
+    {"borrow_chain", "sub.cc.u32 %x, %a, %b; subc.u32 %y, %b, %c; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) { return u64{u32(i.a() - i.b())} | u64{u32(i.b() - i.c() - (i.a() < i.b() ? 1 : 0))} << 32; }},
+    {"add_sat", "add.sat.s32 %x, %a, %b; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return u64{u32(s32(std::min<s64>(std::max<s64>(s64{s32(i.a())} + s32(i.b()), -2147483648ll), 2147483647ll)))}; }},
+    {"shl_64", "shl.b64 %o, %d, %b;", [](const inputs& i) { return i.b() > 63 ? 0 : i.d << i.b(); }},
+    {"shr_u64", "shr.u64 %o, %d, %b;", [](const inputs& i) { return i.b() > 63 ? 0 : i.d >> i.b(); }},
+    {"shr_s64", "shr.s64 %o, %d, %b;", [](const inputs& i) { return u64(s64(i.d) >> std::min(i.b(), 63u)); }},
+    {"shr_s64_45", "shr.s64 %o, %d, 45;", [](const inputs& i) { return u64(s64(i.d) >> 45); }},
+    {"shl_64_13", "shl.b64 %o, %d, 13;", [](const inputs& i) { return i.d << 13; }},
+    {"sub_64", "sub.s64 %o, %d, %e;", [](const inputs& i) { return i.d - i.e; }},
+    {"neg_64", "neg.s64 %o, %d;", [](const inputs& i) { return 0 - i.d; }},
+    {"abs_64", "abs.s64 %o, %d;", [](const inputs& i) { return s64(i.d) < 0 ? 0 - i.d : i.d; }},
+    {"min_s64", "min.s64 %o, %d, %e;", [](const inputs& i) { return u64(std::min(s64(i.d), s64(i.e))); }},
+    {"max_u64", "max.u64 %o, %d, %e;", [](const inputs& i) { return std::max(i.d, i.e); }},
+    {"min_s16", "min.s16 %h2, %h0, %h1; cvt.s64.s16 %o, %h2;", [](const inputs& i) { return u64(s64{std::min(s16(i.a()), s16(i.b()))}); }},
+    {"setp_64", "setp.lt.s64 %p, %d, %e; setp.ge.u64 %q, %d, %e; selp.b64 %w, 1, 0, %p; selp.b64 %o, 2, 0, %q; or.b64 %o, %o, %w;",
+     [](const inputs& i) { return u64{s64(i.d) < s64(i.e) ? 1u : 0u} | (i.d >= i.e ? 2u : 0u); }},
+    {"setp_16_ignores_upper_bits", "add.u16 %h2, %h0, %h1; setp.eq.s16 %p, %h2, 0; setp.lt.s16 %q, %h2, 5; selp.b64 %o, 1, 0, %p; selp.b64 %w, 2, 0, %q; or.b64 %o, %o, %w;",
+     [](const inputs& i) { return u64{u16(i.a() + i.b()) == 0} | (s16(i.a() + i.b()) < 5 ? 2 : 0); }},
+    {"predicate_logic",
+     "setp.lt.s32 %p, %a, %b; setp.gt.u32 %q, %b, %c; and.pred %p, %p, %q; not.pred %q, %q; xor.pred %p, %p, %q; selp.b64 %o, 3, 4, %p;",
+     [](const inputs& i) { return ((s32(i.a()) < s32(i.b())) && (i.b() > i.c())) != !(i.b() > i.c()) ? 3 : 4; }},
+    {"setp_with_or", "setp.eq.s32 %q, %a, %c; setp.lt.or.s32 %p|%q, %a, %b, %q; selp.b64 %o, 1, 0, %p; selp.b64 %w, 2, 0, %q; or.b64 %o, %o, %w;",
+     [](const inputs& i) {
+       const bool equal = i.a() == i.c(), less = s32(i.a()) < s32(i.b());
+       return u64{less || equal} | (!less || equal ? 2 : 0);
+     }},
+    {"guarded_writes_keep_the_other_lanes", "setp.lt.s32 %p, %a, %b; mov.u64 %o, %d; @%p add.s64 %o, %d, %e; @!%p mul.lo.s64 %o, %e, %f;",
+     [](const inputs& i) { return s32(i.a()) < s32(i.b()) ? i.d + i.e : i.e * i.f; }},
+    {"branches", "mov.u64 %o, 1; setp.lt.s32 %p, %a, %b; @%p bra L1; mov.u64 %o, 2; setp.lt.s32 %p, %b, %c; @%p bra L2; bra.uni L3; L1: add.s64 %o, %o, 10; L2: add.s64 %o, %o, 100; L3:",
+     [](const inputs& i) -> u64 { return s32(i.a()) < s32(i.b()) ? 111 : s32(i.b()) < s32(i.c()) ? 102 : 2; }},
+    {"loop", "mov.u64 %o, 0; and.b32 %x, %a, 15; mov.u32 %y, 0; L: setp.ge.u32 %p, %y, %x; @%p bra E; mad.lo.s64 %o, %o, 3, %e; add.s32 %y, %y, 1; bra L; E:",
+     [](const inputs& i) {
+       u64 o = 0;
+       for (u32 y = 0; y < (i.a() & 15); ++y) o = o * 3 + i.e;
+       return o;
+     }},
+    {"swap_in_a_loop", "mov.u64 %o, %d; mov.u64 %w, %e; and.b32 %x, %c, 7; L: setp.eq.u32 %p, %x, 0; @%p bra E; mov.u64 %w2, %o; mov.u64 %o, %w; mov.u64 %w, %w2; sub.u32 %x, %x, 1; bra L; E:",
+     [](const inputs& i) { return i.c() & 1 ? i.e : i.d; }},
+    {"switch", "and.b32 %x, %a, 3; tbl: .branchtargets A, B, C, D; brx.idx %x, tbl; A: mov.u64 %o, 5; bra E; B: mov.u64 %o, 6; bra E; C: mov.u64 %o, 7; bra E; D: mov.u64 %o, 8; E:",
+     [](const inputs& i) { return u64{5} + (i.a() & 3); }},
+    {"div_u32", "div.u32 %x, %a, %b; rem.u32 %y, %a, %b; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) { return i.b() ? u64{i.a() / i.b()} | u64{i.a() % i.b()} << 32 : 0xffffffffu | u64{i.a()} << 32; }},
+    {"div_s32", "div.s32 %x, %a, %b; rem.s32 %y, %a, %b; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) {
+       if (i.b() == 0) return 0xffffffffu | u64{i.a()} << 32;
+       const s64 a = s32(i.a()), b = s32(i.b());
+       return u64{u32(a / b)} | u64{u32(a % b)} << 32;
+     }},
+    {"div_u16", "div.u16 %h2, %h0, %h1; cvt.u64.u16 %o, %h2;", [](const inputs& i) { return u64{u16(i.b()) ? u16(u16(i.a()) / u16(i.b())) : u16(0xffff)}; }},
+    {"div_u64", "div.u64 %o, %d, %e;", [](const inputs& i) { return i.e ? i.d / i.e : ~u64{0}; }},
+    {"rem_u64_by_eight", "rem.u32 %x, %a, 8; div.u32 %y, %a, 8; mov.b64 %o, {%x, %y};", [](const inputs& i) { return u64{i.a() % 8} | u64{i.a() / 8} << 32; }},
+    {"bfi_64", "bfi.b64 %o, %d, %e, 20, 30;", [](const inputs& i) {
+       const u64 m = ((u64{1} << 30) - 1) << 20;
+       return (i.d << 20 & m) | (i.e & ~m);
+     }},
+    {"bfi_64_halves", "bfi.b64 %o, %d, %e, 32, 32;", [](const inputs& i) { return i.d << 32 | (i.e & 0xffffffffu); }},
+    {"bfi_64_by_registers", "and.b32 %x, %b, 127; and.b32 %y, %c, 127; bfi.b64 %o, %d, %e, %x, %y;", [](const inputs& i) {
+       const unsigned at = i.b() & 127, n = i.c() & 127;
+       const u64 ones = n > 63 ? ~u64{0} : (u64{1} << n) - 1, m = at > 63 ? 0 : ones << at;
+       return at > 63 ? i.e : (i.d << at & m) | (i.e & ~m);
+     }},
+    {"bfe_s64", "bfe.s64 %o, %d, 7, 21;", [](const inputs& i) { return u64(s64(i.d << 36) >> 43); }},
+    {"bfe_u32", "bfe.u32 %x, %a, 7, 21; cvt.u64.u32 %o, %x;", [](const inputs& i) { return u64{i.a() >> 7 & 0x1fffff}; }},
+    {"clz_64", "clz.b64 %x, %d; popc.b64 %y, %d; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) { return u64(i.d ? __builtin_clzll(i.d) : 64) | u64(__builtin_popcountll(i.d)) << 32; }},
+    {"bfind_s64", "bfind.s64 %x, %d; bfind.shiftamt.u64 %y, %d; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) {
+       const u64 m = s64(i.d) < 0 ? ~i.d : i.d;
+       return u64{m ? u32(63 - __builtin_clzll(m)) : 0xffffffffu} | u64{i.d ? u32(__builtin_clzll(i.d)) : 0xffffffffu} << 32;
+     }},
+    {"brev_64", "brev.b64 %o, %d; brev.b64 %o, %o; xor.b64 %o, %o, %e;", [](const inputs& i) { return i.d ^ i.e; }},
+    {"cvt_narrow", "cvt.s8.s32 %h2, %a; cvt.s64.s16 %o, %h2;", [](const inputs& i) { return u64(s64{s8(i.a())}); }},
+    {"cvt_wide_signed", "cvt.s64.s32 %o, %a;", [](const inputs& i) { return u64(s64{s32(i.a())}); }},
+    {"cvt_sat", "cvt.sat.u8.s32 %x, %a; cvt.sat.s32.s64 %y, %d; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) {
+       return u64(std::min(std::max(s32(i.a()), 0), 255)) | u64{u32(std::min<s64>(std::max<s64>(s64(i.d), -2147483648ll), 2147483647ll))} << 32;
+     }},
+    {"cvt_float_int", "cvt.rzi.s32.f32 %x, %fa; cvt.rn.f32.u32 %fo, %b; mov.b32 %y, %fo; mov.b64 %o, {%x, %y};",
+     [](const inputs& i) {
+       const float v = i.fa();
+       const s32 x = std::isnan(v) ? 0 : v >= 2147483648.f ? 2147483647 : v <= -2147483648.f ? -2147483647 - 1 : s32(v);
+       return u64{u32(x)} | bits(float(i.b())) << 32;
+     }},
+    {"cvt_f64_s64", "cvt.rn.f64.s64 %do, %d; mov.b64 %o, %do;", [](const inputs& i) { return bits(double(s64(i.d))); }},
+    {"fma_f32", "neg.f32 %fo, %fc; fma.rn.f32 %fo, %fa, %fb, %fo; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return bits(std::fma(i.fa(), i.fb(), -i.fc())); }},
+    {"mul_add_is_not_contracted", "mul.f32 %fo, %fa, %fb; add.f32 %fo, %fo, %fc; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) {
+       volatile float product = i.fa() * i.fb();
+       return bits(product + i.fc());
+     }},
+    {"abs_folds_into_add", "abs.f32 %fo, %fa; neg.f32 %fo, %fo; add.f32 %fo, %fo, %fb; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return bits(-std::fabs(i.fa()) + i.fb()); }},
+    {"div_f32", "div.rn.f32 %fo, %fa, %fb; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;", [](const inputs& i) { return bits(i.fa() / i.fb()); }},
+    {"rcp_f32", "rcp.rn.f32 %fo, %fa; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;", [](const inputs& i) { return bits(1.0f / i.fa()); }},
+    {"sqrt_f32", "sqrt.rn.f32 %fo, %fa; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;", [](const inputs& i) { return bits(std::sqrt(i.fa())); }},
+    {"div_f64", "div.rn.f64 %do, %da, %db; mov.b64 %o, %do;", [](const inputs& i) { return bits(i.da() / i.db()); }},
+    {"rcp_f64", "rcp.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(1.0 / i.da()); }},
+    {"sqrt_f64", "sqrt.rn.f64 %do, %da; mov.b64 %o, %do;", [](const inputs& i) { return bits(std::sqrt(i.da())); }},
+    {"fma_f64", "fma.rn.f64 %do, %da, %db, %dc; mov.b64 %o, %do;", [](const inputs& i) { return bits(std::fma(i.da(), i.db(), i.dc())); }},
+    {"guarded_division", "setp.lt.s32 %p, %a, %b; mov.f32 %fo, %fa; @%p div.rn.f32 %fo, %fa, %fb; mov.b32 %x, %fo; and.b32 %x, %x, 0x7fffffff; cvt.u64.u32 %o, %x; abs.f32 %fo, %fo; testp.notanumber.f32 %q, %fo; @%q mov.u64 %o, 9;",
+     [](const inputs& i) {
+       const float v = s32(i.a()) < s32(i.b()) ? i.fa() / i.fb() : i.fa();
+       return std::isnan(v) ? u64{9} : u64{as<u32>(v) & 0x7fffffffu};
+     }},
+    {"copysign", "copysign.f32 %fo, %fa, %fb; mov.b32 %x, %fo; cvt.u64.u32 %o, %x;",
+     [](const inputs& i) { return u64{(i.a() & 0x80000000u) | (i.b() & 0x7fffffffu)}; }},
+    {"pack_16", "mov.b32 %x, {%h1, %h0}; mov.b32 {%h2, %h3}, %x; mov.b64 %o, {%h0, %h1, %h2, %h3};",
+     [](const inputs& i) {
+       const u64 lo = u16(i.a()), hi = u16(i.b());
+       return lo | hi << 16 | hi << 32 | lo << 48;
+     }},
+    {"local_memory", ".local .align 8 .b8 stack[32]; st.local.u64 [stack+8], %d; st.local.v2.u32 [stack+16], {%b, %c}; st.local.u8 [stack+9], %c; ld.local.u64 %w, [stack+8]; ld.local.u32 %x, [stack+20]; cvt.u64.u32 %o, %x; xor.b64 %o, %o, %w;",
+     [](const inputs& i) { return ((i.d & ~u64{0xff00}) | u64{u8(i.c())} << 8) ^ u64{i.c()}; }},
+    {"generic_local", ".local .align 8 .b8 stack[16]; mov.u64 %w, stack; cvta.local.u64 %w, %w; st.u64 [%w+8], %e; ld.local.u64 %o, [stack+8];",
+     [](const inputs& i) { return i.e; }},
+    {"shared_vectors", ".shared .align 16 .b8 s[8192]; mov.u32 %x, %tid.x; shl.b32 %x, %x, 4; mov.u32 %y, s; add.s32 %x, %y, %x; st.shared.v4.u32 [%x], {%a, %b, %c, %a}; ld.shared.v2.u64 {%w, %o}, [%x]; add.s64 %o, %o, %w;",
+     [](const inputs& i) { return (i.a() | u64{i.b()} << 32) + (i.c() | u64{i.a()} << 32); }},
+    {"inlined_call", "{ .param .b64 p0; .param .b32 p1; .param .b64 r0; st.param.b64 [p0+0], %d; st.param.b32 [p1+0], %b; call.uni (r0), helper, (p0, p1); ld.param.b64 %o, [r0+0]; }",
+     [](const inputs& i) { return s64(i.d) < 0 ? i.d + 1 : i.d * i.b(); }},
+};
+
+const char* helper =
+    ".version 8.0\n.target sm_75\n.address_size 64\n.func (.param .b64 r) helper(.param .b64 x, .param .b32 y) { .reg .b64 %v<4>; .reg .b32 %u; "
+    ".reg .pred %g; ld.param.u64 %v0, [x]; ld.param.u32 %u, [y]; setp.lt.s64 %g, %v0, 0; @%g bra N; cvt.u64.u32 %v1, %u; mul.lo.s64 %v2, "
+    "%v0, %v1; st.param.b64 [r+0], %v2; ret; N: add.s64 %v3, %v0, 1; st.param.b64 [r+0], %v3; ret; }\n";
+
+std::vector<row> all_rows() {
+  std::vector<row> list;
+  for (const row& r : rows)
+    if (std::string(r.name) != "inlined_call") list.push_back(r);
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(operations, lowered, testing::ValuesIn(all_rows()), [](const auto& i) { return std::string(i.param.name); });
+
+TEST(lowered_call, takes_the_place_of_the_call) {
+  const row& r = rows[std::size(rows) - 1];
+  std::string text = kernel(r);
+  text = helper + text.substr(text.find(".visible"));
+  ptx_machine machine(text);
+  const std::vector<u64> d = numbers(1, 64), e = numbers(2, 64);
+  const u64 out = machine.buffer(std::vector<u64>(64));
+  machine.run("k", {1, 1, 1}, {64, 1, 1}, {machine.buffer(d), machine.buffer(e), machine.buffer(d), out});
+  const std::vector<u64> got = machine.read<u64>(out, 64);
+  for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(got[k], r.expected({d[k], e[k], d[k]}));
+}
+
+TEST(lowered_memory, sub_word_vectors_and_signs) {
+  ptx_machine machine(
+      ".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) { .reg .b64 %d; .reg .b16 %h<8>; .reg .b32 %r<8>;"
+      "ld.param.u64 %d, [p]; ld.global.v4.s8 {%r0, %r1, %r2, %r3}, [%d]; ld.global.v2.u16 {%h0, %h1}, [%d+4]; ld.global.s16 %r4, [%d+4];"
+      "cvt.u32.u16 %r5, %h0; st.global.v4.u32 [%d+16], {%r0, %r1, %r2, %r3}; st.global.v2.u32 [%d+32], {%r4, %r5};"
+      "st.global.v4.u8 [%d+40], {%r3, %r2, %r1, %r0}; st.global.v4.u16 [%d+48], {%h1, %h0, %h1, %h0}; st.global.u8 [%d+44], %r1; ret; }");
+  std::vector<u8> image(64);
+  const u8 first[] = {0x80, 0x7f, 0xff, 0x01, 0xfe, 0xff, 0x34, 0x12};
+  std::copy(std::begin(first), std::end(first), image.begin());
+  const u64 at = machine.buffer(image);
+  machine.run("k", {1, 1, 1}, {1, 1, 1}, {at});
+  const std::vector<u32> w = machine.read<u32>(at, 16);
+  EXPECT_EQ(w[4], 0xffffff80u);
+  EXPECT_EQ(w[5], 0x7fu);
+  EXPECT_EQ(w[6], 0xffffffffu);
+  EXPECT_EQ(w[7], 1u);
+  EXPECT_EQ(w[8], 0xfffffffeu);
+  EXPECT_EQ(w[9], 0xfffeu);
+  EXPECT_EQ(w[10], 0x807fff01u);
+  EXPECT_EQ(w[11] & 0xff, 0x7fu);
+  EXPECT_EQ(w[12], 0xfffe1234u);
+  EXPECT_EQ(w[13], 0xfffe1234u);
+}
+
+TEST(lowered_memory, atomics_barriers_and_dynamic_shared_memory) {
+  ptx_machine machine(
+      ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 dyn[];\n.global .u32 total = 5;\n.const .f32 scale = 0f40000000;\n"
+      ".entry k(.param .u64 p) { .reg .b64 %d<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .pred %p; .shared .u32 sum;"
+      "ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; setp.ne.u32 %p, %r0, 0; @%p bra W; st.shared.u32 [sum], 0; W: bar.sync 0;"
+      "atom.shared.add.u32 %r1, [sum], %r0; mov.u32 %r3, dyn; shl.b32 %r4, %r0, 2; add.s32 %r3, %r3, %r4; st.shared.u32 [%r3], %r0; bar.sync 0;"
+      "ld.shared.u32 %r2, [sum]; xor.b32 %r4, %r4, 4; mov.u32 %r5, dyn; add.s32 %r5, %r5, %r4; ld.shared.u32 %r6, [%r5]; add.s32 %r2, %r2, %r6;"
+      "mul.wide.u32 %d1, %r0, 4; add.s64 %d2, %d0, %d1; ld.const.f32 %f0, [scale]; cvt.rn.f32.u32 %f1, %r2; mul.f32 %f2, %f0, %f1;"
+      "st.global.f32 [%d2], %f2; mov.u64 %d3, total; atom.global.add.u32 %r7, [%d3], 1; ret; }");
+  const u64 out = machine.buffer(std::vector<float>(64));
+  machine.run("k", {1, 1, 1}, {64, 1, 1}, {out}, 256);
+  const std::vector<float> got = machine.read<float>(out, 64);
+  for (u32 k = 0; k < 64; ++k) EXPECT_EQ(got[k], 2.0f * static_cast<float>(2016 + (k ^ 1)));
+  EXPECT_EQ(machine.read<u32>(ptx_machine::memory_base, 1)[0], 69u);
+  EXPECT_EQ(machine.program("k").shared_bytes, 16u);
+  bool reduction = false;   // the old value of the global atomic is never read
+  for (const isa::instruction& i : machine.program("k").code) reduction = reduction || i.op == isa::opcode::red;
+  EXPECT_TRUE(reduction);
+}
+
+}  // namespace
+}  // namespace heddle

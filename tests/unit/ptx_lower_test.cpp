@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// What lowering makes of PTX: expansions, registers, reconvergence points, module placement, messages.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "frontend/ptx/control_flow.h"
+#include "frontend/ptx/lower.h"
+#include "frontend/ptx/register_allocation.h"
+
+namespace heddle {
+namespace {
+
+using isa::opcode;
+
+const char* header = ".version 8.0\n.target sm_75\n.address_size 64\n";
+
+std::shared_ptr<const isa::program> lower(const std::string& body, const char* multiplier = "imad", unsigned registers = 0,
+                                          double fp64 = 1) {
+  gpu_config gpu;
+  gpu.integer.multiplier = multiplier;
+  gpu.fp64.lanes = fp64;
+  const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
+  return ptx::lower(m, "k", gpu, registers);
+}
+
+unsigned count(const isa::program& p, opcode op) {
+  return static_cast<unsigned>(std::count_if(p.code.begin(), p.code.end(), [&](const isa::instruction& i) { return i.op == op; }));
+}
+
+std::string text_of(const isa::program& p) {
+  std::string s;
+  for (const isa::instruction& i : p.code) s += isa::to_string(i) + "\n";
+  return s;
+}
+
+std::string message_of(const std::string& body, double fp64 = 1) {
+  try {
+    lower(body, "imad", 0, fp64);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+const char* vector_add =
+    ".entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u32 n) {\n.reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 %r<6>; .reg "
+    ".b64 %rd<11>;\nld.param.u64 %rd1, [pa];\nld.param.u64 %rd2, [pb];\nld.param.u64 %rd3, [pc];\nld.param.u32 %r2, [n];\nmov.u32 %r3, "
+    "%ctaid.x;\nmov.u32 %r4, %ntid.x;\nmov.u32 %r5, %tid.x;\nmad.lo.s32 %r1, %r3, %r4, %r5;\nsetp.ge.s32 %p1, %r1, %r2;\n@%p1 bra "
+    "DONE;\ncvta.to.global.u64 %rd4, %rd1;\nmul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd4, %rd5;\ncvta.to.global.u64 %rd7, "
+    "%rd2;\nadd.s64 %rd8, %rd7, %rd5;\nld.global.f32 %f1, [%rd8];\nld.global.f32 %f2, [%rd6];\nadd.f32 %f3, %f2, "
+    "%f1;\ncvta.to.global.u64 %rd9, %rd3;\nadd.s64 %rd10, %rd9, %rd5;\nst.global.f32 [%rd10], %f3;\nDONE: ret;\n}\n";
+
+TEST(lowering, vector_add_has_the_shape_of_real_code) {
+  const auto p = lower(vector_add);
+  EXPECT_EQ(count(*p, opcode::ldc), 0u);
+  EXPECT_EQ(count(*p, opcode::s2r), 2u);
+  EXPECT_EQ(count(*p, opcode::ld), 2u);
+  EXPECT_EQ(count(*p, opcode::fadd), 1u);
+  EXPECT_NE(text_of(*p).find("c[0x0][0x8]"), std::string::npos) << "ntid.x is a constant operand\n" << text_of(*p);
+  EXPECT_NE(text_of(*p).find("c[0x0][0x158]"), std::string::npos) << "n is a constant operand\n" << text_of(*p);
+  EXPECT_LE(p->registers, 12u);
+  EXPECT_EQ(p->parameter_bytes, 28u);
+  ASSERT_EQ(p->parameters.size(), 4u);
+  EXPECT_EQ(p->parameters[3].offset, 24u);
+  EXPECT_EQ(p->code.back().op, opcode::exit);
+}
+
+TEST(lowering, keeps_positions) {
+  const auto p = lower(vector_add);
+  for (const isa::instruction& i : p->code) {
+    if (i.op == opcode::fadd) {
+      EXPECT_EQ(i.line, 23u) << "the line of add.f32";
+    }
+    EXPECT_GT(i.line, 0u);
+    EXPECT_GT(i.column, 0u);
+  }
+}
+
+TEST(lowering, multiplier_decides_the_expansion) {
+  const std::string body =
+      ".entry k(.param .u64 p) { .reg .b64 %d; .reg .b32 %r<4>; ld.param.u64 %d, [p]; ld.global.u32 %r0, [%d]; ld.global.u32 %r1, [%d+4];"
+      "mad.lo.s32 %r2, %r0, %r1, %r1; st.global.u32 [%d], %r2; ret; }";
+  EXPECT_EQ(count(*lower(body, "imad"), opcode::imad), 1u);
+  const auto p = lower(body, "xmad");
+  EXPECT_EQ(count(*p, opcode::imad), 0u);
+  EXPECT_EQ(count(*p, opcode::xmad), 3u);
+  EXPECT_NE(text_of(*p).find("XMAD.H1A.H1B.PSL.CBCC"), std::string::npos) << text_of(*p);
+}
+
+TEST(lowering, division_is_fchk_mufu_ffma_and_a_guarded_assist) {
+  const auto p = lower(
+      ".entry k(.param .u64 p) { .reg .b64 %d; .reg .f32 %f<4>; ld.param.u64 %d, [p]; ld.global.f32 %f0, [%d]; ld.global.f32 %f1, [%d+4];"
+      "div.rn.f32 %f2, %f0, %f1; st.global.f32 [%d], %f2; ret; }");
+  EXPECT_EQ(count(*p, opcode::fchk), 1u);
+  EXPECT_EQ(count(*p, opcode::mufu), 1u);
+  EXPECT_EQ(count(*p, opcode::ffma), 6u);
+  for (const isa::instruction& i : p->code)
+    if (i.op == opcode::assist) {
+      EXPECT_NE(i.guard.reg, isa::pt);
+    }
+  EXPECT_EQ(count(*p, opcode::assist), 1u);
+}
+
+TEST(lowering, comparisons_take_predicate_logic_along) {
+  const auto p = lower(
+      ".entry k(.param .u32 a, .param .u32 b, .param .u64 o) { .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %d; ld.param.u64 %d, [o];"
+      "mov.u32 %r0, %tid.x; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; setp.lt.s32 %p0, %r0, %r1; setp.gt.s32 %p1, %r0, %r2;"
+      "and.pred %p2, %p0, %p1; not.pred %p3, %p2; @%p3 bra E; st.global.u32 [%d], %r0; E: ret; }");
+  EXPECT_EQ(count(*p, opcode::isetp), 2u);
+  EXPECT_EQ(count(*p, opcode::plop3), 0u) << text_of(*p);
+}
+
+TEST(lowering, addresses_fold_constants_and_symbols) {
+  const auto p = lower(
+      ".entry k(.param .u64 o) { .shared .align 4 .b8 a[64]; .shared .align 4 .b8 b[64]; .reg .b32 %r<6>; .reg .b64 %d<3>; ld.param.u64 "
+      "%d0, [o]; mov.u32 %r0, %tid.x; mov.u32 %r1, b; add.s32 %r2, %r1, %r0; ld.shared.u32 %r3, [%r2+8]; add.s64 %d1, %d0, 32; add.s64 %d2, "
+      "%d1, 8; st.global.u32 [%d2+4], %r3; ret; }");
+  EXPECT_EQ(count(*p, opcode::iadd3), 0u) << text_of(*p);
+  EXPECT_NE(text_of(*p).find("+0x48]"), std::string::npos) << text_of(*p);
+  EXPECT_NE(text_of(*p).find("+0x2c]"), std::string::npos) << text_of(*p);
+  EXPECT_EQ(p->shared_bytes, 128u);
+}
+
+TEST(lowering, divergent_branches_meet_at_the_post_dominator) {
+  const auto p = lower(
+      ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0;"
+      "@%p bra A; st.global.u32 [%d], 1; bra B; A: st.global.u32 [%d], 2; B: st.global.u32 [%d], 3; ret; }");
+  unsigned conditional = 0;
+  for (const isa::instruction& i : p->code) {
+    if (i.op != opcode::bra) continue;
+    if (i.guard.reg == isa::pt) {
+      EXPECT_EQ(i.reconverge, isa::no_target);
+      continue;
+    }
+    ++conditional;
+    ASSERT_LT(i.reconverge, p->code.size());
+    EXPECT_EQ(isa::to_string(p->code[i.target - 1]).substr(0, 3), "BRA") << text_of(*p);
+    EXPECT_GT(i.reconverge, i.target);
+  }
+  EXPECT_EQ(conditional, 1u);
+}
+
+TEST(lowering, paths_that_only_end_have_no_meeting_point) {
+  const auto p = lower(
+      ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 0;"
+      "@%p bra A; st.global.u32 [%d], 1; ret; A: st.global.u32 [%d], 2; ret; }");
+  for (const isa::instruction& i : p->code)
+    if (i.op == opcode::bra) {
+      EXPECT_EQ(i.reconverge, isa::no_target);
+    }
+}
+
+TEST(lowering, loop_variables_need_no_copies) {
+  const auto p = lower(
+      ".entry k(.param .u64 o, .param .u32 n) { .reg .pred %p; .reg .b32 %r<6>; .reg .f32 %f<6>; .reg .b64 %d<4>; ld.param.u64 %d1, [o];"
+      "ld.param.u32 %r1, [n]; mov.f32 %f1, 0f00000000; mov.u32 %r2, 0; L: ld.global.f32 %f2, [%d1]; add.f32 %f3, %f2, %f1; mov.f32 %f1, %f3;"
+      "add.s32 %r3, %r2, 1; mov.u32 %r2, %r3; setp.lt.u32 %p, %r3, %r1; @%p bra L; st.global.f32 [%d1], %f1; ret; }");
+  bool in_loop = false;
+  std::uint32_t head = 0;
+  for (const isa::instruction& i : p->code)
+    if (i.op == opcode::bra) head = i.target;
+  for (std::size_t k = head; k < p->code.size() && p->code[k].op != opcode::bra; ++k) {
+    in_loop = true;
+    EXPECT_NE(p->code[k].op, opcode::mov) << text_of(*p);
+  }
+  EXPECT_TRUE(in_loop);
+}
+
+std::string wide_kernel(unsigned values) {
+  std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f32 %f<512>; ld.param.u64 %d, [o];\n";
+  for (unsigned k = 0; k < values; ++k)
+    s += "ld.global.volatile.f32 %f" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
+  s += "bar.sync 0;\nmov.f32 %f500, 0f00000000;\n";
+  for (unsigned k = 0; k < values; ++k) s += "fma.rn.f32 %f500, %f" + std::to_string(k) + ", %f500, %f500;\n";
+  return s + "st.global.f32 [%d], %f500; ret; }";
+}
+
+TEST(register_allocation, uses_what_is_live_and_spills_beyond_the_limit) {
+  const auto free = lower(wide_kernel(100));
+  EXPECT_GE(free->registers, 100u);
+  EXPECT_LE(free->registers, 106u);
+  EXPECT_EQ(free->local_bytes, 0u);
+  const auto tight = lower(wide_kernel(100), "imad", 40);
+  EXPECT_LE(tight->registers, 40u);
+  EXPECT_GE(tight->local_bytes, 4u * 60);
+  const auto huge = lower(wide_kernel(300));
+  EXPECT_LE(huge->registers, 255u);
+  EXPECT_GE(huge->local_bytes, 4u * 45);
+}
+
+TEST(register_allocation, a_limit_that_no_code_fits_is_refused) {
+  EXPECT_THROW(lower(vector_add, "imad", 2), input_error);
+}
+
+TEST(register_allocation, verifier_finds_shared_registers) {
+  ptx::machine_function f;
+  const std::uint32_t a = f.new_register(1), b = f.new_register(1);
+  ptx::machine_block block;
+  const auto put = [&](opcode op, std::uint32_t d, std::initializer_list<std::uint32_t> sources) {
+    ptx::machine_instruction i;
+    i.base.op = op;
+    if (d != ptx::no_register) i.dst = {d, 0, 1};
+    else i.dst.count = 0;
+    unsigned k = 0;
+    for (std::uint32_t s : sources) i.src[k++] = ptx::register_part{s, 0, 1};
+    block.code.push_back(i);
+  };
+  put(opcode::s2r, a, {});
+  put(opcode::s2r, b, {});
+  put(opcode::st, ptx::no_register, {a, b});
+  f.blocks.push_back(block);
+  ptx::register_allocation allocation;
+  allocation.registers = 2;
+  allocation.physical = {0, 1};
+  EXPECT_NO_THROW(ptx::verify_allocation(f, allocation));
+  allocation.physical = {1, 1};
+  EXPECT_THROW(ptx::verify_allocation(f, allocation), internal_error);
+  const ptx::register_allocation good = ptx::allocate_registers(f, 255, "k");
+  EXPECT_EQ(good.registers, 2u);
+}
+
+TEST(register_allocation, predicates_beyond_seven_survive) {
+  std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .pred %p<12>; .reg .b32 %r<4>; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n";
+  for (unsigned k = 0; k < 12; ++k) s += "setp.eq.u32 %p" + std::to_string(k) + ", %r0, " + std::to_string(k) + ";\n";
+  s += "bar.sync 0;\n";
+  for (unsigned k = 0; k < 12; ++k) s += "@%p" + std::to_string(k) + " add.u32 %r1, %r1, " + std::to_string(k + 1) + ";\n";
+  const auto p = lower(s + "st.global.u32 [%d], %r1; ret; }");
+  EXPECT_EQ(p->local_bytes, 0u);
+  EXPECT_GE(count(*p, opcode::isetp), 12u);
+}
+
+TEST(placement, lays_out_and_relocates_module_variables) {
+  const ptx::loaded_module m = ptx::place(
+      ptx::parse(std::string(header) +
+                     ".global .align 4 .b8 bytes[3] = {1, 2, 3};\n.global .u64 pointer = generic(table)+4;\n.global .align 8 .u32 table[4] = "
+                     "{10, 20};\n.const .align 16 .f32 scale[2] = {0f3F800000, 0f40000000};\n",
+                 "k.ptx"),
+      0x10000000);
+  EXPECT_EQ(m.symbols.at("bytes").address, 0x10000000u);
+  EXPECT_EQ(m.symbols.at("pointer").address, 0x10000008u);
+  EXPECT_EQ(m.symbols.at("table").address, 0x10000010u);
+  EXPECT_EQ(m.global_bytes, 32u);
+  EXPECT_EQ(m.global_image[2], 3);
+  EXPECT_EQ(m.global_image[8], 0x14);
+  EXPECT_EQ(m.global_image[11], 0x10);
+  EXPECT_EQ(m.global_image[20], 20);
+  EXPECT_EQ(m.constant_image.size(), 8u);
+  EXPECT_EQ(m.constant_image[3], 0x3f);
+  EXPECT_THROW(ptx::place(ptx::parse(std::string(header) + ".const .b8 big[70000];\n", "k.ptx"), 0), input_error);
+}
+
+TEST(lowering_errors, name_place_and_cause) {
+  const std::string start = ".entry k(.param .u64 o) {\n.reg .b32 %r<4>; .reg .b64 %d; .reg .f64 %x; .reg .pred %p;\n";
+  EXPECT_EQ(message_of(start + "  frobnicate.u32 %r0, %r1;\nret; }"), "k.ptx:6:3: unknown instruction 'frobnicate.u32'");
+  EXPECT_EQ(message_of(start + "add.rn.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
+  EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
+            "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
+  EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
+  EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0).find("compute capability 6.1"), std::string::npos);
+  EXPECT_NE(message_of(start + "call.uni nothing, ();\nret; }").find("'nothing'"), std::string::npos);
+  EXPECT_NE(message_of(start + "add.u32 %r0, %p, %r1; st.global.u32 [%d], %r0;\nret; }").find("k.ptx:6:"), std::string::npos);
+  EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
+}
+
+TEST(lowering_errors, unknown_instructions_elsewhere_do_not_matter) {
+  EXPECT_NO_THROW(lower(".entry k() { ret; }\n.entry other() { .reg .b32 %r; frobnicate.u32 %r, %r; ret; }"));
+}
+
+TEST(control_flow, dominators_and_post_dominators_of_a_loop_with_a_break) {
+  //  0 -> 1 -> 2 -> 3 -> 1, 2 -> 4, 1 -> 4
+  const ptx::flow_graph g = {{1}, {2, 4}, {3, 4}, {1}, {}};
+  EXPECT_EQ(ptx::immediate_dominators(g, 0), (std::vector<std::uint32_t>{0, 0, 1, 2, 1}));
+  EXPECT_EQ(ptx::immediate_post_dominators(g), (std::vector<std::uint32_t>{1, 4, 4, 1, ptx::no_node}));
+  EXPECT_EQ(ptx::loop_depths(g, 0), (std::vector<unsigned>{0, 1, 1, 1, 0}));
+}
+
+TEST(disassembly, reads_like_sass) {
+  isa::instruction i;
+  i.op = opcode::ffma;
+  i.dst = 3;
+  i.dst_count = 1;
+  i.guard = {0, true};
+  i.src[0] = isa::make_reg(4);
+  i.src[1] = isa::make_constant(0, 0x144);
+  i.src[2] = isa::make_reg(3);
+  EXPECT_EQ(isa::to_string(i), "@!P0 FFMA R3, R4, c[0x0][0x144], R3");
+}
+
+}  // namespace
+}  // namespace heddle
