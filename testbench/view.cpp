@@ -23,7 +23,11 @@ class waveform_view : public view {
         waveform_(g, files.reserve(o.vcd_file), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
 
   void finish() override {
-    waveform_.close();
+    try {
+      waveform_.close();
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + directory_ + name_ + "': the disk is full, or the file's size is limited");
+    }
     for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text);
   }
 

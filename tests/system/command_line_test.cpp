@@ -59,6 +59,19 @@ done:
 again:
 	bra.uni again;
 }
+.visible .entry dead()
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, %tid.x;
+	setp.lt.u32 %p1, %r1, 32;
+	@%p1 bra other;
+	bar.sync 1;
+	ret;
+other:
+	bar.sync 0;
+	ret;
+}
 .visible .entry countdown(.param .u64 flag, .param .u64 sum)
 {
 	.reg .b32 %r<5>;
@@ -345,6 +358,21 @@ TEST_F(command_line, a_full_disk_leaves_no_result_at_all) {
   EXPECT_FALSE(exists("m.json"));
   expect_error(run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--metrics", "/dev/full"}), 2, "cannot write '/dev/full'");
   EXPECT_FALSE(exists("o.bin"));
+  expect_error(run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--vcd", "/dev/full"}), 2, "cannot write '/dev/full'");
+  EXPECT_FALSE(exists("o.bin"));
+}
+
+TEST_F(command_line, a_waveform_and_its_layout_appear_together) {
+  const outcome o = run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "w.vcd", "--trace-window", "0:2000"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(read("w.vcd").find("$enddefinitions"), std::string::npos);
+  EXPECT_TRUE(exists("w.gtkw"));
+  expect_error(run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "x.vcd", "--trace-scope", "nothing"}), 2, "nothing");
+  EXPECT_FALSE(exists("x.vcd"));
+}
+
+TEST_F(command_line, external_memory_needs_a_program_of_its_own) {
+  expect_error(run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--set", "memory.model=external"}), 2, "memory.model = external");
 }
 
 // ---- the simulated program fails: code 1, metrics written ----
@@ -364,6 +392,13 @@ TEST_F(command_line, max_cycles_stops_an_endless_kernel) {
   const json m = json::parse(read("m.json"));
   EXPECT_LE(m["cycles"], 5000);
   EXPECT_GT(m["kernels"].at(0)["metrics"]["inst_executed"], 0);
+}
+
+TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
+  const outcome o = run({"run", "--kernel", "k.ptx:dead", "--grid", "1", "--block", "64", "--metrics", "m.json"});
+  expect_error(o, 1, "deadlock");
+  EXPECT_NE(o.err.find("'dead'"), std::string::npos);
+  EXPECT_TRUE(exists("m.json"));
 }
 
 TEST_F(command_line, a_mismatch_lists_the_first_five) {
