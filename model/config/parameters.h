@@ -204,7 +204,7 @@ struct ldst_parameters {
   double lanes = 8;
   unsigned shuffle_latency_cycles = 24;
   unsigned queue_entries = 4;
-  unsigned pending_instructions = 32;
+  unsigned pending_instructions = 128;
   unsigned address_latency_cycles = 4;
 
   template <class V> void visit(V& v) {

@@ -68,7 +68,9 @@ void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
   resident_block& b = *free;
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
-  b.allocation = resources_.take(demand_of(launch));
+  const block_footprint footprint = resources_.footprint(demand_of(launch));
+  b.allocation = resources_.take(footprint);
+  b.l1_bytes = footprint.l1_bytes;
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);

@@ -35,6 +35,7 @@ struct resident_block {
   block_allocation allocation;
   std::vector<std::uint8_t> warps;             // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
+  unsigned l1_bytes = 0;                       // L1 that the carve-out leaves while such blocks run
 };
 
 /// How long, and how full, an SM was with warps of one launch (or of any).
@@ -72,6 +73,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
 
   resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
   const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
+  unsigned resident_blocks() const { return resident_blocks_; }
   unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Takes a free warp slot of a sub-partition; returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);

@@ -31,6 +31,11 @@ void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
+  // A unified cache is divided anew only while nothing runs.
+  if (config_.shared_memory.unified_bytes != 0 && resource_manager.resident_blocks() == 1 && b.l1_bytes != l1_bytes_ && l1.idle()) {
+    l1.resize(b.l1_bytes);
+    l1_bytes_ = b.l1_bytes;
+  }
   barrier_unit.open(cta_slot, warps);
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];

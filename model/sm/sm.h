@@ -66,6 +66,7 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
 
   const gpu_config config_;
   unsigned id_;
+  unsigned l1_bytes_ = 0;    // of a unified cache, since the last division
 };
 
 }  // namespace heddle

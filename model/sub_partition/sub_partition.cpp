@@ -45,6 +45,11 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
 
 sub_partition::~sub_partition() = default;
 
+void sub_partition::start_of_simulation() {
+  for (std::size_t u = 0; u < units.size(); ++u) dispatch_to_[u] = dispatch_socket[u].operator->();
+  lsu_ = lsu_socket.operator->();
+}
+
 void sub_partition::place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                                unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   warp_slot& w = slots_[slot];

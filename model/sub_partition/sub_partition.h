@@ -121,6 +121,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     unsigned stores = 0;                         // outstanding stores, reductions
   };
 
+  void start_of_simulation() override;
+
   // Waiting and readiness (sub_partition.cpp)
   void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected);
   void reconsider(unsigned slot, cycle_t cycle);
@@ -180,6 +182,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned credits_;
   issue_transaction packet_;
   unit_answers unit_answers_;
+  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
+  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
+  tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
 
   // As of the last issue, for observers.
   mutable bool traced_ = false;

@@ -116,7 +116,7 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   packet_.initiation_cycles = d.initiation_cycles;
   packet_.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
-  dispatch_socket[u]->b_transport(packet_, delay);
+  dispatch_to_[u]->b_transport(packet_, delay);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
 }
 

@@ -167,7 +167,7 @@ void sub_partition::send(partition_transaction& t) {
   --credits_;
   lsu_phase phase = lsu_phase::request;
   sc_core::sc_time delay;
-  lsu_socket->nb_transport_fw(t, phase, delay);
+  lsu_->nb_transport_fw(t, phase, delay);
 }
 
 // The LDST unit's input is closed while the load/store unit's queue has no room for another instruction.
@@ -186,7 +186,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
         --credits_;
         lsu_phase request = lsu_phase::request;
         sc_core::sc_time delay;
-        lsu_socket->nb_transport_fw(*next, request, delay);
+        lsu_->nb_transport_fw(*next, request, delay);
       }
       update_gate(cycle);
       if (scheduler.ready() != 0) clock_.wake_at(cycle);
