@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -76,7 +78,10 @@ class ptx_machine {
   static std::vector<std::uint8_t> bank(const isa::program& p, simt::dim3 grid, simt::dim3 block,
                                         const std::vector<std::uint64_t>& arguments, std::uint32_t dynamic_shared) {
     std::vector<std::uint8_t> b(isa::bank0::parameters + p.parameter_bytes + 16);
-    const auto put = [&](std::uint32_t at, const auto& v) { std::memcpy(b.data() + at, &v, sizeof v); };
+    const auto put = [&](std::uint32_t at, const auto& v) {
+      const auto* bytes = reinterpret_cast<const std::uint8_t*>(&v);
+      std::copy(bytes, bytes + sizeof v, b.begin() + at);
+    };
     put(isa::bank0::ntid, std::array<std::uint32_t, 3>{block.x, block.y, block.z});
     put(isa::bank0::nctaid, std::array<std::uint32_t, 3>{grid.x, grid.y, grid.z});
     put(isa::bank0::shared_window, isa::shared_window_base);

@@ -87,7 +87,10 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   remove_dead_code(machine);
   legalise(machine);
   rename_after_copies(machine);
-  const register_allocation allocation = allocate_registers(machine, register_limit(gpu, function, max_registers), kernel);
+  compute_in_place(machine);
+  const unsigned limit = register_limit(gpu, function, max_registers);
+  schedule(machine, limit);
+  const register_allocation allocation = allocate_registers(machine, limit, kernel);
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);

@@ -18,6 +18,13 @@ void propagate_copies(machine_function& f);
 /// original then ends there and both can share a place.
 void rename_after_copies(machine_function& f);
 
+/// A value computed only to be copied is computed in the place of the copy, where nothing between the two minds.
+void compute_in_place(machine_function& f);
+
+/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as about `limit`
+/// registers allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet keep their order.
+void schedule(machine_function& f, unsigned limit);
+
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);
 

@@ -72,4 +72,46 @@ class copy_renamer {
 
 void rename_after_copies(machine_function& f) { copy_renamer(f).run(); }
 
+void compute_in_place(machine_function& f) {
+  const unit_map units(f.registers);
+  std::vector<std::uint32_t> reads(units.count(), 0), written(units.count(), 0);
+  for (const machine_block& b : f.blocks)
+    for (const machine_instruction& i : b.code) {
+      for_each_use(i, f.registers, units, [&](std::uint32_t u) { ++reads[u]; });
+      for_each_definition(i, units, [&](std::uint32_t u) { ++written[u]; });
+    }
+  for (machine_block& b : f.blocks) {
+    std::vector<char> gone(b.code.size(), 0);
+    for (std::size_t k = 0; k < b.code.size(); ++k) {
+      const machine_instruction copy = b.code[k];
+      if (copy.base.op != opcode::mov || copy.guarded() || copy.dst.reg == no_register || copy.dst.count != 1 || !copy.src[0].is_reg()) continue;
+      const std::uint32_t from = units.of(copy.src[0].reg, copy.src[0].part), to = units.of(copy.dst.reg, copy.dst.part);
+      if (reads[from] != 1 || written[from] != 1 || copy.src[0].negate) continue;
+      // Upwards to the definition; nobody in between may look at the destination.
+      for (std::size_t j = k; j-- > 0;) {
+        if (gone[j]) continue;
+        bool defines = false, meets = false;
+        for_each_definition(b.code[j], units, [&](std::uint32_t u) {
+          defines = defines || u == from;
+          meets = meets || u == to;
+        });
+        if (defines) {
+          machine_instruction& d = b.code[j];
+          if (d.dst.count == 1 && !d.guarded() && !meets && d.dst.reg == copy.src[0].reg) {
+            d.dst = copy.dst;
+            gone[k] = 1;
+          }
+          break;
+        }
+        for_each_use(b.code[j], f.registers, units, [&](std::uint32_t u) { meets = meets || u == to; });
+        if (meets) break;
+      }
+    }
+    std::vector<machine_instruction> kept;
+    for (std::size_t k = 0; k < b.code.size(); ++k)
+      if (!gone[k]) kept.push_back(b.code[k]);
+    b.code = std::move(kept);
+  }
+}
+
 }  // namespace heddle::ptx
