@@ -33,7 +33,8 @@ std::uint64_t integer_bits(const std::string& name, const std::string& text, uns
                     std::to_string(maximum));
 }
 
-template <class T> std::uint64_t float_bits(const std::string& text, const place& where) {
+template <class T>
+std::uint64_t float_bits(const std::string& text, const place& where) {
   T value = 0;
   if (!parse_float(text, value)) refuse(where, "got '" + text + "', expected a number");
   std::uint64_t bits = 0;
@@ -43,7 +44,8 @@ template <class T> std::uint64_t float_bits(const std::string& text, const place
 
 std::uint64_t parse_bytes(const std::string& text, const place& where) {
   std::uint64_t bytes = 0;
-  if (!parse_unsigned(text, bytes) || bytes == 0) refuse(where, "got '" + text + "', expected a number of bytes above 0");
+  if (!parse_unsigned(text, bytes) || bytes == 0)
+    refuse(where, "got '" + text + "', expected a number of bytes above 0");
   return bytes;
 }
 

@@ -32,7 +32,9 @@ constexpr command commands[] = {
 };
 
 void print_help() {
-  std::puts("usage: heddle COMMAND ...\nA cycle-level model of a GPU's streaming multiprocessors that runs CUDA kernels (PTX).\n\nCommands:");
+  std::puts(
+      "usage: heddle COMMAND ...\nA cycle-level model of a GPU's streaming multiprocessors that runs CUDA kernels "
+      "(PTX).\n\nCommands:");
   for (const command& c : commands) std::printf("  heddle %-40s%s\n", c.usage, c.purpose);
   std::puts("\nheddle COMMAND --help tells a command's options; heddle --version the version.");
 }
@@ -56,14 +58,16 @@ int run(const std::vector<std::string>& arguments) {
   for (const command& c : commands) {
     if (*c.name && name == c.name) return c.run({arguments.begin() + 1, arguments.end()});
   }
-  throw input_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + name + "'" + suggestion(name, names) +
-                    ", expected one of " + join(names, ", ") + "\n(see heddle --help)");
+  throw input_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + name + "'" +
+                    suggestion(name, names) + ", expected one of " + join(names, ", ") + "\n(see heddle --help)");
 }
 
 int internal_fault(const std::string& what) {
   message_log::error("internal fault: " + what);
-  std::fputs("This is a fault in Heddle itself, not in your input. Please report it to its developers, with the command,\n"
-             "the files that it reads, the lines above and what heddle --version says.\n", stderr);
+  std::fputs(
+      "This is a fault in Heddle itself, not in your input. Please report it to its developers, with the command,\n"
+      "the files that it reads, the lines above and what heddle --version says.\n",
+      stderr);
   return 3;
 }
 

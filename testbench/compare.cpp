@@ -16,7 +16,8 @@ struct half {
   std::uint16_t bits;
 };
 
-template <class T> T load(const std::uint8_t* at) {
+template <class T>
+T load(const std::uint8_t* at) {
   T value;
   std::memcpy(&value, at, sizeof value);
   return value;
@@ -27,7 +28,8 @@ double value_of(float f) { return f; }
 double value_of(double d) { return d; }
 
 std::string text_of(half h) { return fmt::format("{}", static_cast<float>(half_value(h.bits))); }
-template <class T> std::string text_of(T v) {
+template <class T>
+std::string text_of(T v) {
   if constexpr (sizeof(T) == 1) {
     return fmt::format("{}", static_cast<int>(v));
   } else {
@@ -35,7 +37,8 @@ template <class T> std::string text_of(T v) {
   }
 }
 
-template <class T> bool matches(T a, T reference, double atol, double rtol) {
+template <class T>
+bool matches(T a, T reference, double atol, double rtol) {
   if constexpr (std::is_integral_v<T>) {
     if (a == reference) return true;
     using wide = __int128;
@@ -53,7 +56,8 @@ template <class T> bool matches(T a, T reference, double atol, double rtol) {
 }
 
 template <class T>
-void compare_as(const output& o, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected, comparison& c) {
+void compare_as(const output& o, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected,
+                comparison& c) {
   c.elements = got.size() / sizeof(T);
   for (std::uint64_t i = 0; i < c.elements; ++i) {
     const T a = load<T>(got.data() + i * sizeof(T));
@@ -68,14 +72,18 @@ void compare_as(const output& o, const std::vector<std::uint8_t>& got, const std
 unsigned bytes_of(element_type type) {
   switch (type) {
     case element_type::u8:
-    case element_type::s8: return 1;
+    case element_type::s8:
+      return 1;
     case element_type::u16:
     case element_type::s16:
-    case element_type::f16: return 2;
+    case element_type::f16:
+      return 2;
     case element_type::u64:
     case element_type::s64:
-    case element_type::f64: return 8;
-    default: return 4;
+    case element_type::f64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -84,17 +92,39 @@ comparison compare(const output& o, const std::vector<std::uint8_t>& got, const 
   c.name = o.name;
   c.expect = o.expect;
   switch (o.type) {
-    case element_type::u8: compare_as<std::uint8_t>(o, got, expected, c); break;
-    case element_type::s8: compare_as<std::int8_t>(o, got, expected, c); break;
-    case element_type::u16: compare_as<std::uint16_t>(o, got, expected, c); break;
-    case element_type::s16: compare_as<std::int16_t>(o, got, expected, c); break;
-    case element_type::u32: compare_as<std::uint32_t>(o, got, expected, c); break;
-    case element_type::s32: compare_as<std::int32_t>(o, got, expected, c); break;
-    case element_type::u64: compare_as<std::uint64_t>(o, got, expected, c); break;
-    case element_type::s64: compare_as<std::int64_t>(o, got, expected, c); break;
-    case element_type::f16: compare_as<half>(o, got, expected, c); break;
-    case element_type::f32: compare_as<float>(o, got, expected, c); break;
-    case element_type::f64: compare_as<double>(o, got, expected, c); break;
+    case element_type::u8:
+      compare_as<std::uint8_t>(o, got, expected, c);
+      break;
+    case element_type::s8:
+      compare_as<std::int8_t>(o, got, expected, c);
+      break;
+    case element_type::u16:
+      compare_as<std::uint16_t>(o, got, expected, c);
+      break;
+    case element_type::s16:
+      compare_as<std::int16_t>(o, got, expected, c);
+      break;
+    case element_type::u32:
+      compare_as<std::uint32_t>(o, got, expected, c);
+      break;
+    case element_type::s32:
+      compare_as<std::int32_t>(o, got, expected, c);
+      break;
+    case element_type::u64:
+      compare_as<std::uint64_t>(o, got, expected, c);
+      break;
+    case element_type::s64:
+      compare_as<std::int64_t>(o, got, expected, c);
+      break;
+    case element_type::f16:
+      compare_as<half>(o, got, expected, c);
+      break;
+    case element_type::f32:
+      compare_as<float>(o, got, expected, c);
+      break;
+    case element_type::f64:
+      compare_as<double>(o, got, expected, c);
+      break;
   }
   return c;
 }

@@ -44,7 +44,8 @@ void device_job::check_symbols() {
   for (const symbol_data& s : job_.symbols) {
     const symbol_location location = symbol(s.symbol, s.where);
     if (location.size != s.bytes) {
-      refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " + std::to_string(location.size));
+      refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " +
+                          std::to_string(location.size));
     }
   }
   for (const output& o : job_.outputs) {
@@ -53,7 +54,8 @@ void device_job::check_symbols() {
     if (o.expect.empty()) continue;
     const std::uint64_t size = readable_size(o.expect, o.where);
     if (location.size != size) {
-      refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " + std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
+      refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " +
+                          std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
     }
   }
 }
@@ -102,16 +104,18 @@ launch_request device_job::make_request(const operation& op) {
 std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program) {
   const auto& expected = program.parameters;
   if (op.arguments.size() != expected.size()) {
-    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) + (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) +
-                         "), got " + std::to_string(op.arguments.size()));
+    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) +
+                         (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) + "), got " +
+                         std::to_string(op.arguments.size()));
   }
   std::vector<std::uint8_t> area(program.parameter_bytes);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const argument& a = op.arguments[i];
     const isa::kernel_parameter& p = expected[i];
     if (a.size() != p.size) {
-      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name + "') has " +
-                          std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" + a.text + ")");
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name +
+                          "') has " + std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" +
+                          a.text + ")");
     }
     if (a.what == argument::kind::bytes) {
       std::copy(a.bytes.begin(), a.bytes.end(), area.begin() + p.offset);

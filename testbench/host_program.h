@@ -34,8 +34,8 @@ class host_program : public sc_core::sc_module {
   void run();
   void run_streams();
 
-  // One process for all streams, so that the order of launches made at one time does not depend on the order in which the
-  // kernel runs processes.
+  // One process for all streams, so that the order of launches made at one time does not depend on the order in which
+  // the kernel runs processes.
   host_driver& driver_;
   const core_time& clock_;
   std::vector<stream> streams_;

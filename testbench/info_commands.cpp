@@ -21,14 +21,17 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 /// Bytes per second that the configured memory can move at most.
 double memory_bandwidth(const gpu_config& c) {
-  if (c.memory.model == "dram") return c.memory.channels * static_cast<double>(c.dram.bytes_per_cycle) * c.dram.clock_mhz * 1e6;
+  if (c.memory.model == "dram")
+    return c.memory.channels * static_cast<double>(c.dram.bytes_per_cycle) * c.dram.clock_mhz * 1e6;
   if (c.memory.model == "fixed") return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz * 1e6;
   return 0;
 }
 
 void write_gpu(json_writer& w, const gpu_config& c) {
   w.begin_object();
-  w.member("name", c.gpu.name).member("compute_capability", c.gpu.compute_capability).member("sm_count", c.gpu.sm_count);
+  w.member("name", c.gpu.name)
+      .member("compute_capability", c.gpu.compute_capability)
+      .member("sm_count", c.gpu.sm_count);
   w.member("core_clock_mhz", c.gpu.core_clock_mhz).member("sub_partitions_per_sm", c.sm.sub_partitions);
   w.member("fp32_lanes_per_sm", c.fp32.lanes * c.sm.sub_partitions).member("warp_size", 32);
   w.member("max_threads_per_sm", c.sm.max_threads).member("max_warps_per_sm", c.sm.max_warps);
@@ -38,14 +41,17 @@ void write_gpu(json_writer& w, const gpu_config& c) {
   w.member("shared_bytes_per_sm", c.shared_memory.size_bytes);
   w.member("shared_bytes_per_block", c.shared_memory.max_per_block_bytes);
   w.member("shared_bytes_per_block_opt_in", c.shared_memory.opt_in_per_block_bytes);
-  w.member("l1_bytes", c.l1.size_bytes).member("l2_bytes", c.l2.size_bytes).member("memory_channels", c.memory.channels);
+  w.member("l1_bytes", c.l1.size_bytes)
+      .member("l2_bytes", c.l2.size_bytes)
+      .member("memory_channels", c.memory.channels);
   w.member("memory_bandwidth_bytes_per_second", memory_bandwidth(c));
   w.end_object();
 }
 
 std::string limit_text(unsigned limit) { return limit == resource_limits::unlimited ? "-" : std::to_string(limit); }
 
-template <class V> void visit_limits(const resource_limits& l, V&& v) {
+template <class V>
+void visit_limits(const resource_limits& l, V&& v) {
   v("warps", l.warps);
   v("blocks", l.blocks);
   v("registers", l.registers);
@@ -78,22 +84,26 @@ std::string occupancy_json(const occupancy_result& r) {
 }
 
 std::string occupancy_table(const occupancy_result& r, const gpu_config& c) {
-  std::string text = fmt::format("{}: {} blocks per SM, {} of {} warps, occupancy {:.4g}\nlimited by {}\n\n", c.gpu.name,
-                                 r.blocks_per_sm, r.active_warps, c.sm.max_warps, r.theoretical_occupancy, join(r.limiters, ", "));
+  std::string text =
+      fmt::format("{}: {} blocks per SM, {} of {} warps, occupancy {:.4g}\nlimited by {}\n\n", c.gpu.name,
+                  r.blocks_per_sm, r.active_warps, c.sm.max_warps, r.theoretical_occupancy, join(r.limiters, ", "));
   text += fmt::format("{:<16}{:>14}\n", "resource", "blocks it fits");
   visit_limits(r.block.limits, [&text](const char* name, unsigned limit) {
     text += fmt::format("{:<16}{:>14}\n", name, limit_text(limit));
   });
-  text += fmt::format("\na block takes {} registers and {} bytes of the {} bytes of shared memory\n",
-                      grouped(r.block.registers_per_block), grouped(r.block.shared_bytes), grouped(r.block.carveout_bytes));
+  text +=
+      fmt::format("\na block takes {} registers and {} bytes of the {} bytes of shared memory\n",
+                  grouped(r.block.registers_per_block), grouped(r.block.shared_bytes), grouped(r.block.carveout_bytes));
   return text;
 }
 
 std::string listing(const isa::program& p) {
-  std::string text = fmt::format("// {} from {}: {} instructions, {} registers, {} bytes shared, {} bytes local, {} barriers\n",
-                                 p.kernel, p.file, p.code.size(), p.registers, p.shared_bytes, p.local_bytes, p.barriers);
+  std::string text =
+      fmt::format("// {} from {}: {} instructions, {} registers, {} bytes shared, {} bytes local, {} barriers\n",
+                  p.kernel, p.file, p.code.size(), p.registers, p.shared_bytes, p.local_bytes, p.barriers);
   for (const auto& parameter : p.parameters) {
-    text += fmt::format("// c[0x0][{:#x}] {} ({} bytes)\n", isa::bank0::parameters + parameter.offset, parameter.name, parameter.size);
+    text += fmt::format("// c[0x0][{:#x}] {} ({} bytes)\n", isa::bank0::parameters + parameter.offset, parameter.name,
+                        parameter.size);
   }
   std::set<std::uint32_t> targets;
   for (const auto& i : p.code) targets.insert({i.target, i.reconverge});
@@ -112,14 +122,14 @@ int gpus_command(const std::vector<std::string>& arguments) {
   if (parse_gpus(arguments, o, help)) return print(help), 0;
   json_writer w;
   w.begin_array();
-  std::string table = fmt::format("{:<12}{:>4}{:>5}{:>7}{:>10}{:>9}{:>11}{:>9}{:>9}\n", "name", "CC", "SMs", "MHz", "FP32/SM", "warps/SM",
-                                  "shared KiB", "L2 KiB", "GB/s");
+  std::string table = fmt::format("{:<12}{:>4}{:>5}{:>7}{:>10}{:>9}{:>11}{:>9}{:>9}\n", "name", "CC", "SMs", "MHz",
+                                  "FP32/SM", "warps/SM", "shared KiB", "L2 KiB", "GB/s");
   for (const auto& name : shipped_gpus()) {
     const gpu_config c = load_config(name);
     write_gpu(w, c);
-    table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", name, c.gpu.compute_capability, c.gpu.sm_count,
-                         c.gpu.core_clock_mhz, c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps, c.shared_memory.size_bytes / 1024,
-                         c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
+    table += fmt::format("{:<12}{:>4}{:>5}{:>7.6g}{:>10}{:>9}{:>11}{:>9}{:>9.4g}\n", name, c.gpu.compute_capability,
+                         c.gpu.sm_count, c.gpu.core_clock_mhz, c.fp32.lanes * c.sm.sub_partitions, c.sm.max_warps,
+                         c.shared_memory.size_bytes / 1024, c.l2.size_bytes / 1024, memory_bandwidth(c) * 1e-9);
   }
   w.end_array();
   print(o.json ? w.text() : table);

@@ -30,17 +30,20 @@ const buffer& existing(const job& j, const std::string& name, const place& where
 
 void check_buffers(const job& j) {
   // A model of a GPU should not push its host into swapping, let alone be killed for memory.
-  const std::uint64_t host_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t host_bytes =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t total = 0;
   for (const buffer& b : j.buffers) {
     if (b.bytes == 0) refuse(b.where, "buffer '" + b.name + "' has 0 bytes, expected at least 1");
     if (b.bytes > host_bytes || (total += b.bytes) > host_bytes) {
-      refuse(b.where, "the buffers up to '" + b.name + "' are larger than this machine's memory (" + bytes_text(host_bytes) + ")");
+      refuse(b.where, "the buffers up to '" + b.name + "' are larger than this machine's memory (" +
+                          bytes_text(host_bytes) + ")");
     }
     for (const pointer_patch& p : b.pointers) {
       check_range(b, p.at, 8, p.where);
       const buffer& to = existing(j, p.to, p.where);
-      if (p.offset > to.bytes) refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
+      if (p.offset > to.bytes)
+        refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
     }
   }
 }
@@ -52,7 +55,9 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
         for (const argument& a : op.arguments) {
           if (a.what != argument::kind::buffer) continue;
           const buffer& b = existing(j, a.name, a.where);
-          if (a.offset > b.bytes) refuse(a.where, "offset " + std::to_string(a.offset) + " is outside of buffer '" + b.name + "', which has " + bytes_text(b.bytes));
+          if (a.offset > b.bytes)
+            refuse(a.where, "offset " + std::to_string(a.offset) + " is outside of buffer '" + b.name +
+                                "', which has " + bytes_text(b.bytes));
         }
         break;
       case operation::kind::copy: {
@@ -61,8 +66,12 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
         check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where);
         break;
       }
-      case operation::kind::memset: check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where); break;
-      case operation::kind::repeat: check_operations(j, op.body); break;
+      case operation::kind::memset:
+        check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where);
+        break;
+      case operation::kind::repeat:
+        check_operations(j, op.body);
+        break;
     }
   }
 }
@@ -78,10 +87,12 @@ void check_outputs(const job& j) {
     if (!o.expect.empty()) {
       const std::uint64_t size = readable_size(o.expect, o.where);
       if (size % bytes_of(o.type)) {
-        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected a multiple of " + std::to_string(bytes_of(o.type)) + ", the size of its type");
+        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected a multiple of " +
+                            std::to_string(bytes_of(o.type)) + ", the size of its type");
       }
       if (!o.is_symbol && size != find_buffer(j, o.name)->bytes) {
-        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected " + bytes_text(find_buffer(j, o.name)->bytes) + ", the size of buffer '" + o.name + "'");
+        refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected " +
+                            bytes_text(find_buffer(j, o.name)->bytes) + ", the size of buffer '" + o.name + "'");
       }
     }
   }

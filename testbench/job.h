@@ -12,7 +12,9 @@ namespace heddle::testbench {
 /// Where a part of a job was written, for messages: "FILE:LINE:COL" or "--arg 'buf:16'".
 using place = std::string;
 
-[[noreturn]] inline void refuse(const place& where, const std::string& message) { throw input_error(where + ": " + message); }
+[[noreturn]] inline void refuse(const place& where, const std::string& message) {
+  throw input_error(where + ": " + message);
+}
 
 /// Writes the address of buffer `to` plus `offset`, 8 bytes little endian, into a buffer at byte `at`.
 struct pointer_patch {
@@ -28,8 +30,8 @@ struct buffer {
   std::string name;
   std::uint64_t bytes = 0;
   fill content = fill::zero;
-  std::uint64_t seed = 0;   // random
-  std::string file;         // file
+  std::uint64_t seed = 0;  // random
+  std::string file;        // file
   std::vector<pointer_patch> pointers;
   place where;
 };
@@ -69,8 +71,8 @@ struct operation {
   std::uint32_t shared_bytes = 0;
   std::int32_t priority = 0;
   std::uint64_t at_cycle = 0;
-  std::int32_t carveout = -1;       // percent; -1: the chip's default
-  std::uint32_t registers = 0;      // per thread; 0: as the kernel needs
+  std::int32_t carveout = -1;   // percent; -1: the chip's default
+  std::uint32_t registers = 0;  // per thread; 0: as the kernel needs
   std::vector<argument> arguments;
   // memset, copy: buffer and offset name the place written to
   std::string buffer;
@@ -110,8 +112,8 @@ struct job {
   std::vector<output> outputs;
 };
 
-/// Checks everything that needs no machine: names, ranges, files readable and of the right size, output places writable.
-/// Throws input_error.
+/// Checks everything that needs no machine: names, ranges, files readable and of the right size, output places
+/// writable. Throws input_error.
 void validate(const job& j);
 
 const buffer* find_buffer(const job& j, const std::string& name);

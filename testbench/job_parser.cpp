@@ -35,7 +35,8 @@ class parser {
       each(r, *v, "symbols", [this](json_reader& s) { symbol(s); });
     }
     for (const char* later : {"textures", "preempt"}) {
-      if (const json_value* v = r.optional(later)) r.fail(*v, "", std::string("'") + later + "' is not supported by this version");
+      if (const json_value* v = r.optional(later))
+        r.fail(*v, "", std::string("'") + later + "' is not supported by this version");
     }
     job_.operations = operations(r, r.required("launches"), "launches", nullptr);
     if (job_.operations.empty()) r.fail(*root.find("launches"), "launches", "expected at least one launch");
@@ -47,7 +48,8 @@ class parser {
   }
 
  private:
-  template <class F> void each(json_reader& r, const json_value& list, const std::string& path, F&& f) {
+  template <class F>
+  void each(json_reader& r, const json_value& list, const std::string& path, F&& f) {
     r.expect(list, kind::array, path);
     for (std::size_t i = 0; i < list.items.size(); ++i) {
       json_reader item(list.items[i], file_, path + "[" + std::to_string(i) + "]");
@@ -91,7 +93,8 @@ class parser {
         b.file = path_to(item, "file");
         const std::uint64_t size = readable_size(b.file, item.place("file"));
         if (sized && size != b.bytes) {
-          refuse(item.place("bytes"), "'" + b.file + "' has " + std::to_string(size) + " bytes, the buffer has " + std::to_string(b.bytes));
+          refuse(item.place("bytes"),
+                 "'" + b.file + "' has " + std::to_string(size) + " bytes, the buffer has " + std::to_string(b.bytes));
         }
         b.bytes = size;
       } else {
@@ -134,14 +137,16 @@ class parser {
     }
   }
 
-  std::vector<operation> operations(json_reader& r, const json_value& list, const std::string& path, const operation* parent) {
+  std::vector<operation> operations(json_reader& r, const json_value& list, const std::string& path,
+                                    const operation* parent) {
     std::vector<operation> result;
     each(r, list, path, [&](json_reader& o) {
       operation op;
       op.where = o.place();
       op.stream = static_cast<std::uint32_t>(o.number("stream", parent ? parent->stream : 0, largest_u32));
       if (parent && op.stream != parent->stream) {
-        refuse(o.place("stream"), "expected stream " + std::to_string(parent->stream) + ", that of the 'repeat' (which may name one)");
+        refuse(o.place("stream"),
+               "expected stream " + std::to_string(parent->stream) + ", that of the 'repeat' (which may name one)");
       }
       if (o.has("kernel")) {
         kernel(o, op);
@@ -209,9 +214,11 @@ class parser {
       a.text = "bytes_hex";
       hex_bytes(r, a);
     } else if (r.has("texture") || r.has("surface")) {
-      refuse(a.where, r.path() + ": '" + (r.has("texture") ? "texture" : "surface") + "' is not supported by this version");
+      refuse(a.where,
+             r.path() + ": '" + (r.has("texture") ? "texture" : "surface") + "' is not supported by this version");
     } else {
-      refuse(a.where, r.path() + ": expected one of the keys " + join(scalar_names(), ", ") + ", buffer, symbol, bytes_hex");
+      refuse(a.where,
+             r.path() + ": expected one of the keys " + join(scalar_names(), ", ") + ", buffer, symbol, bytes_hex");
     }
     return a;
   }
@@ -264,7 +271,9 @@ class parser {
     op.what = operation::kind::repeat;
     op.body = operations(o, o.required("repeat"), o.path_of("repeat"), &op);
     // Rounds of the host's work alone would take no simulated time.
-    const auto runs = [](const operation& b) { return b.what == operation::kind::kernel || b.what == operation::kind::repeat; };
+    const auto runs = [](const operation& b) {
+      return b.what == operation::kind::kernel || b.what == operation::kind::repeat;
+    };
     if (std::none_of(op.body.begin(), op.body.end(), runs)) {
       refuse(o.place("repeat"), o.path_of("repeat") + ": expected at least one kernel");
     }
@@ -290,13 +299,15 @@ class parser {
     if (r.has("expect")) out.expect = path_to(r, "expect");
     if (out.file.empty() && out.expect.empty()) refuse(out.where, r.path() + ": expected 'file', 'expect' or both");
     for (const char* key : {"type", "rtol", "atol"}) {
-      if (r.has(key) && out.expect.empty()) refuse(r.place(key), std::string("'") + key + "' has no meaning without 'expect'");
+      if (r.has(key) && out.expect.empty())
+        refuse(r.place(key), std::string("'") + key + "' has no meaning without 'expect'");
     }
     if (r.has("type")) {
       const std::string type = r.string("type");
       const auto* found = std::find(std::begin(element_names), std::end(element_names), type);
       if (found == std::end(element_names)) {
-        refuse(r.place("type"), "unknown type '" + type + "', expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64");
+        refuse(r.place("type"),
+               "unknown type '" + type + "', expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64");
       }
       out.type = static_cast<element_type>(found - std::begin(element_names));
     }

@@ -35,8 +35,8 @@ class job_runner {
   /// Builds the machine. `j` is validated and outlives the runner. Throws input_error.
   job_runner(const run_options& o, const job& j, const gpu_config& config);
 
-  /// Simulates, and writes the result files. Throws input_error with nothing written; a failure of the simulated program is
-  /// part of the outcome.
+  /// Simulates, and writes the result files. Throws input_error with nothing written; a failure of the simulated
+  /// program is part of the outcome.
   run_outcome run();
 
  private:

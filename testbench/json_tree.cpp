@@ -77,7 +77,8 @@ class tree_builder : public nlohmann::json_sax<json> {
   bool key(std::string& name) override {
     auto place = place_of(quote_start());
     json_value& object = *open_.back();
-    if (!seen_.back().insert(name).second) throw input_error(file_, place.first, place.second, "key '" + name + "' appears twice in one object");
+    if (!seen_.back().insert(name).second)
+      throw input_error(file_, place.first, place.second, "key '" + name + "' appears twice in one object");
     object.keys.push_back(name);
     object.key_places.push_back(place);
     return true;
@@ -99,7 +100,8 @@ class tree_builder : public nlohmann::json_sax<json> {
 
  private:
   std::pair<unsigned, unsigned> place_of(const char* at) {
-    // Events come in the order of the text; an earlier place than the last one cannot be asked for but by a token's start.
+    // Events come in the order of the text; an earlier place than the last one cannot be asked for but by a token's
+    // start.
     if (at < counted_) {
       counted_ = begin_;
       line_ = 1;
@@ -129,7 +131,9 @@ class tree_builder : public nlohmann::json_sax<json> {
     while (p > begin_ && std::isalpha(static_cast<unsigned char>(p[-1]))) --p;
     return p;
   }
-  static bool of_number(char c) { return std::isdigit(static_cast<unsigned char>(c)) || (c && std::strchr("+-.eE", c)); }
+  static bool of_number(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) || (c && std::strchr("+-.eE", c));
+  }
 
   // The parser has read one character past a number, unless the text ends with it.
   bool number() {
@@ -176,18 +180,24 @@ class tree_builder : public nlohmann::json_sax<json> {
   unsigned line_ = 1;
   json_value root_;
   json_value* last_ = nullptr;
-  std::vector<json_value*> open_;  // an open value is the last of its parent's, so it does not move
+  std::vector<json_value*> open_;            // an open value is the last of its parent's, so it does not move
   std::vector<std::set<std::string>> seen_;  // keys of each open value
 };
 
 const char* name_of(json_value::kind kind) {
   switch (kind) {
-    case json_value::kind::null: return "null";
-    case json_value::kind::boolean: return "true or false";
-    case json_value::kind::number: return "a number";
-    case json_value::kind::string: return "a string";
-    case json_value::kind::array: return "an array";
-    case json_value::kind::object: return "an object";
+    case json_value::kind::null:
+      return "null";
+    case json_value::kind::boolean:
+      return "true or false";
+    case json_value::kind::number:
+      return "a number";
+    case json_value::kind::string:
+      return "a string";
+    case json_value::kind::array:
+      return "an array";
+    case json_value::kind::object:
+      return "an object";
   }
   return "";
 }
@@ -276,8 +286,9 @@ void json_reader::finish() const {
     const std::string& key = value_.keys[i];
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     auto [line, column] = value_.key_places[i];
-    throw input_error(file_, line, column, "unknown key '" + key + "'" + (path_.empty() ? "" : " in " + path_) +
-                                               suggestion(key, asked_) + " (known: " + join(asked_, ", ") + ")");
+    throw input_error(file_, line, column,
+                      "unknown key '" + key + "'" + (path_.empty() ? "" : " in " + path_) + suggestion(key, asked_) +
+                          " (known: " + join(asked_, ", ") + ")");
   }
 }
 

@@ -26,7 +26,8 @@ struct json_value {
   const json_value* find(std::string_view key) const;
 };
 
-/// Parses a JSON text. Throws input_error with the place: syntax errors, a key twice in one object, nesting above 64 levels.
+/// Parses a JSON text. Throws input_error with the place: syntax errors, a key twice in one object, nesting above 64
+/// levels.
 json_value parse_json(const std::string& text, const std::string& file_name);
 
 /// Reads an object key by key with checks; every message names the place and the path ("launches[0].args[2]").

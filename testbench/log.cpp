@@ -27,12 +27,16 @@ void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&)
   switch (report.get_severity()) {
     case sc_core::SC_INFO: {
       // The kernel's own remarks ("stopped by user") say nothing about the model.
-      const bool detail = report.get_verbosity() > sc_core::SC_MEDIUM || type.rfind("/OSCI/", 0) == 0 || type.rfind("/IEEE_Std_1666/", 0) == 0;
+      const bool detail = report.get_verbosity() > sc_core::SC_MEDIUM || type.rfind("/OSCI/", 0) == 0 ||
+                          type.rfind("/IEEE_Std_1666/", 0) == 0;
       if (state().level >= (detail ? log_level::debug : log_level::info)) print(detail ? "debug" : "info", text);
       break;
     }
-    case sc_core::SC_WARNING: message_log::warning(text); break;
-    default: throw report;
+    case sc_core::SC_WARNING:
+      message_log::warning(text);
+      break;
+    default:
+      throw report;
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace heddle::testbench {
 
-/// The program's messages on stderr. An error is to be the first line there, so warnings wait until the end unless more was
-/// asked for than warnings.
+/// The program's messages on stderr. An error is to be the first line there, so warnings wait until the end unless more
+/// was asked for than warnings.
 class message_log {
  public:
   /// Routes sc_report here: errors throw, the rest is filtered by level.

@@ -19,11 +19,27 @@ const char* const positional_name = "positional argument";
 }  // namespace
 
 option_parser::option_parser(std::string command, std::string usage, std::string purpose)
-    : command_(std::move(command)), usage_(std::move(usage)), purpose_(std::move(purpose)) {
-  groups_.reserve(16);  // references to groups are handed out
+    : command_(std::move(command)), usage_(std::move(usage)), purpose_(std::move(purpose)) {}
+
+option_parser& option_parser::group(const std::string& title) {
+  groups_.emplace_back(title, 80, 40);
+  return *this;
 }
 
-po::options_description& option_parser::group(const std::string& title) { return groups_.emplace_back(title, 80, 40); }
+option_parser& option_parser::value(const char* name, const char* meaning, const char* help) {
+  groups_.back().add_options()(name, po::value<std::string>()->value_name(meaning), help);
+  return *this;
+}
+
+option_parser& option_parser::values(const char* name, const char* meaning, const char* help) {
+  groups_.back().add_options()(name, po::value<std::vector<std::string>>()->value_name(meaning), help);
+  return *this;
+}
+
+option_parser& option_parser::flag(const char* name, const char* help) {
+  groups_.back().add_options()(name, help);
+  return *this;
+}
 
 bool option_parser::parse(const std::vector<std::string>& arguments, std::size_t positionals) {
   po::options_description all;
@@ -42,7 +58,8 @@ bool option_parser::parse(const std::vector<std::string>& arguments, std::size_t
   } catch (const po::multiple_occurrences& e) {
     fail("option '" + e.get_option_name() + "' is given more than once");
   } catch (const po::invalid_command_line_syntax& e) {
-    const bool missing = e.kind() == po::invalid_syntax::missing_parameter || e.kind() == po::invalid_syntax::empty_adjacent_parameter;
+    const bool missing =
+        e.kind() == po::invalid_syntax::missing_parameter || e.kind() == po::invalid_syntax::empty_adjacent_parameter;
     if (e.kind() == po::invalid_syntax::extra_parameter) fail("option '" + e.get_option_name() + "' takes no value");
     fail(missing ? "option '" + e.get_option_name() + "' needs a value" : e.what());
   } catch (const po::error& e) {
@@ -73,8 +90,8 @@ std::vector<std::string> option_parser::list(const std::string& option) const {
 std::uint64_t option_parser::number(const std::string& option, std::uint64_t least, std::uint64_t most) const {
   std::uint64_t value = 0;
   if (!parse_unsigned(text(option), value) || value < least || value > most) {
-    fail("--" + option + ": got '" + text(option) + "', expected a whole number from " + std::to_string(least) + " to " +
-         std::to_string(most));
+    fail("--" + option + ": got '" + text(option) + "', expected a whole number from " + std::to_string(least) +
+         " to " + std::to_string(most));
   }
   return value;
 }

@@ -14,8 +14,12 @@ class option_parser {
   /// `usage` is what follows "usage: heddle ", lines apart; `purpose` a sentence for the help.
   option_parser(std::string command, std::string usage, std::string purpose);
 
-  /// A group with its title; add options to the result.
-  boost::program_options::options_description& group(const std::string& title);
+  /// Begins a group of options with its title; the next three add an option to it: with a text, with a text and
+  /// repeatable, without.
+  option_parser& group(const std::string& title);
+  option_parser& value(const char* name, const char* meaning, const char* help);
+  option_parser& values(const char* name, const char* meaning, const char* help);
+  option_parser& flag(const char* name, const char* help);
   /// Parses; at most `positionals` arguments that are no options. True: --help was among them. Throws input_error.
   bool parse(const std::vector<std::string>& arguments, std::size_t positionals);
   std::string help() const;

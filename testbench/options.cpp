@@ -10,21 +10,14 @@
 
 namespace heddle::testbench {
 
-namespace po = boost::program_options;
-
 namespace {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 
-po::typed_value<std::string>* text(const char* name) { return po::value<std::string>()->value_name(name); }
-po::typed_value<std::vector<std::string>>* texts(const char* name) {
-  return po::value<std::vector<std::string>>()->value_name(name);
-}
-
 void add_gpu_options(option_parser& p) {
-  p.group("The GPU").add_options()
-    ("gpu", text("NAME|FILE.ini"), "a shipped GPU or a configuration file (default: gtx1080)")
-    ("set", texts("SECTION.KEY=VALUE"), "override one parameter; repeatable; wins over the file");
+  p.group("The GPU");
+  p.value("gpu", "NAME|FILE.ini", "a shipped GPU or a configuration file (default: gtx1080)");
+  p.values("set", "SECTION.KEY=VALUE", "override one parameter; repeatable; wins over the file");
 }
 
 void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
@@ -92,26 +85,26 @@ void read_views(const option_parser& p, run_options& o) {
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
   option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X --block X [options]",
                   "Simulates the launches of a job file, or one launch.");
-  p.group("One launch").add_options()
-    ("kernel", text("FILE.ptx[:ENTRY]"), "the kernel; ENTRY may be left out where the file has one")
-    ("grid", text("X[,Y[,Z]]"), "blocks")
-    ("block", text("X[,Y[,Z]]"), "threads of a block")
-    ("shared-bytes", text("N"), "dynamic shared memory of a block (default: 0)")
-    ("arg", texts("TYPE:VALUE"),
-     "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); buf:BYTES[:iota32|:iotaf|:random:SEED], "
-     "in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
+  p.group("One launch");
+  p.value("kernel", "FILE.ptx[:ENTRY]", "the kernel; ENTRY may be left out where the file has one");
+  p.value("grid", "X[,Y[,Z]]", "blocks");
+  p.value("block", "X[,Y[,Z]]", "threads of a block");
+  p.value("shared-bytes", "N", "dynamic shared memory of a block (default: 0)");
+  p.values("arg", "TYPE:VALUE",
+           "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
+           "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
   add_gpu_options(p);
-  p.group("Results").add_options()
-    ("metrics", text("FILE.json"), "write the metrics")
-    ("vcd", text("FILE.vcd"), "write a waveform, with FILE.gtkw beside it")
-    ("trace-scope", text("GLOB[,GLOB]"), "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)")
-    ("trace-window", text("A:B"), "only cycles A to B")
-    ("quiet", "no summary on stdout");
-  p.group("The run").add_options()
-    ("max-cycles", text("N"), "stop with exit code 1 when reached")
-    ("progress", text("auto|always|never"), "a progress line on stderr (auto: only on a terminal)")
-    ("log-level", text("LEVEL"), "error, warning (default), info or debug")
-    ("help", "this text");
+  p.group("Results");
+  p.value("metrics", "FILE.json", "write the metrics");
+  p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
+  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)");
+  p.value("trace-window", "A:B", "only cycles A to B");
+  p.flag("quiet", "no summary on stdout");
+  p.group("The run");
+  p.value("max-cycles", "N", "stop with exit code 1 when reached");
+  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
+  p.value("log-level", "LEVEL", "error, warning (default), info or debug");
+  p.flag("help", "this text");
   if (p.parse(arguments, 1)) {
     help = p.help();
     return true;
@@ -128,7 +121,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
 
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
   option_parser p("gpus", "gpus [--json]", "Lists the shipped GPUs with their main figures.");
-  p.group("Options").add_options()("json", "one JSON array")("help", "this text");
+  p.group("Options").flag("json", "one JSON array").flag("help", "this text");
   const bool asked = p.parse(arguments, 0);
   help = p.help();
   o.json = p.has("json");
@@ -136,9 +129,10 @@ bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std:
 }
 
 bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("config", "config --gpu G [--set K=V]...", "Prints the whole effective configuration as an INI file.");
+  option_parser p("config", "config --gpu G [--set K=V]...",
+                  "Prints the whole effective configuration as an INI file.");
   add_gpu_options(p);
-  p.group("Options").add_options()("help", "this text");
+  p.group("Options").flag("help", "this text");
   const bool asked = p.parse(arguments, 0);
   help = p.help();
   if (!asked) read_gpu_options(p, o.gpu, o.overrides);
@@ -146,9 +140,10 @@ bool parse_config(const std::vector<std::string>& arguments, info_options& o, st
 }
 
 bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]", "Prints the machine program that a kernel is lowered to.");
+  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]",
+                  "Prints the machine program that a kernel is lowered to.");
   add_gpu_options(p);
-  p.group("Options").add_options()("help", "this text");
+  p.group("Options").flag("help", "this text");
   if (p.parse(arguments, 1)) {
     help = p.help();
     return true;
@@ -163,12 +158,12 @@ bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o,
   option_parser p("occupancy", "occupancy --gpu G --threads T --regs R [--smem B] [--carveout PERCENT] [--json]",
                   "Tells how many blocks of a kernel fit an SM, and what limits them.");
   add_gpu_options(p);
-  p.group("The kernel").add_options()
-    ("threads", text("T"), "threads of a block")
-    ("regs", text("R"), "registers of a thread")
-    ("smem", text("B"), "shared memory of a block, static and dynamic (default: 0)")
-    ("carveout", text("PERCENT"), "share of the unified cache that is shared memory (default: the chip's choice)");
-  p.group("Options").add_options()("json", "one JSON object")("help", "this text");
+  p.group("The kernel");
+  p.value("threads", "T", "threads of a block");
+  p.value("regs", "R", "registers of a thread");
+  p.value("smem", "B", "shared memory of a block, static and dynamic (default: 0)");
+  p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
+  p.group("Options").flag("json", "one JSON object").flag("help", "this text");
   if (p.parse(arguments, 0)) {
     help = p.help();
     return true;

@@ -12,9 +12,9 @@ enum class log_level : std::uint8_t { error, warning, info, debug };
 
 /// What `heddle run` was asked for.
 struct run_options {
-  std::string job_file;                 // empty: a single launch, below
+  std::string job_file;  // empty: a single launch, below
   std::string kernel_file;
-  std::string kernel;                   // entry; empty: the only one of the module
+  std::string kernel;  // entry; empty: the only one of the module
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
@@ -23,13 +23,13 @@ struct run_options {
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
 
-  std::string metrics_file;             // empty: not written
+  std::string metrics_file;  // empty: not written
   std::string vcd_file;
   std::string trace_scope = "gpu.cwd,gpu.sm0*";
-  std::uint64_t trace_begin = 0;        // cycles [begin, end)
+  std::uint64_t trace_begin = 0;  // cycles [begin, end)
   std::uint64_t trace_end = ~std::uint64_t{0};
 
-  std::uint64_t max_cycles = 0;         // 0: no limit
+  std::uint64_t max_cycles = 0;  // 0: no limit
   progress_mode progress = progress_mode::automatic;
   log_level level = log_level::warning;
   bool quiet = false;
@@ -40,9 +40,9 @@ struct info_options {
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
   bool json = false;
-  std::string file;                     // disasm
+  std::string file;  // disasm
   std::string kernel;
-  std::uint32_t threads = 0;            // occupancy
+  std::uint32_t threads = 0;  // occupancy
   std::uint32_t registers = 0;
   std::uint64_t shared_bytes = 0;
   std::int32_t carveout = -1;

@@ -46,7 +46,8 @@ void progress_line::wipe() {
 std::string progress_text(std::uint64_t cycle, const run_progress& p, double cpu_seconds, double wall_seconds) {
   std::string text = fmt::format("cycle {}, blocks {}/{}", grouped(cycle), p.blocks_done, p.blocks_launched);
   if (cpu_seconds > 0) {
-    text += fmt::format(", {:.3g} M warp instructions/s", static_cast<double>(p.warp_instructions) / cpu_seconds * 1e-6);
+    text +=
+        fmt::format(", {:.3g} M warp instructions/s", static_cast<double>(p.warp_instructions) / cpu_seconds * 1e-6);
   }
   if (p.blocks_done > 0 && p.blocks_done < p.blocks_launched) {
     const double left = static_cast<double>(p.blocks_launched - p.blocks_done) / static_cast<double>(p.blocks_done);

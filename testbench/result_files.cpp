@@ -94,7 +94,8 @@ result_files::entry& result_files::make(const std::string& path) {
   e.path = path;
   e.target = resolve(path);
   if (!is_special(e.target)) {
-    e.temporary = directory_of(e.target) + "/.heddle-" + std::to_string(::getpid()) + "-" + std::to_string(entries_.size()) + ".tmp";
+    e.temporary = directory_of(e.target) + "/.heddle-" + std::to_string(::getpid()) + "-" +
+                  std::to_string(entries_.size()) + ".tmp";
   }
   entries_.push_back(std::move(e));
   return entries_.back();

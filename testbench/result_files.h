@@ -11,8 +11,9 @@ namespace heddle::testbench {
 /// a directory of that name. Leaves no trace.
 void check_writable(const std::string& path, const std::string& who);
 
-/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take their
-/// names at the end. Devices and pipes are written directly, at commit(). What was not committed is removed by the destructor.
+/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take
+/// their names at the end. Devices and pipes are written directly, at commit(). What was not committed is removed by
+/// the destructor.
 class result_files {
  public:
   result_files() = default;

@@ -57,8 +57,9 @@ int run_command(const std::vector<std::string>& arguments) {
   check_result_files(o, j);
   const gpu_config config = load_config(o.gpu, o.overrides);
   if (config.memory.model == "external") {
-    throw input_error("memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
-                      "expected dram or fixed");
+    throw input_error(
+        "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
+        "expected dram or fixed");
   }
   job_runner runner(o, j, config);
   const run_outcome outcome = runner.run();

@@ -10,8 +10,8 @@
 
 namespace heddle::testbench {
 
-/// One stream of a job on the host: its operations in order. Kernels are handed to the GPU as soon as their cycle has come,
-/// the GPU keeps a stream's launches in order; what the host does itself waits for those before it.
+/// One stream of a job on the host: its operations in order. Kernels are handed to the GPU as soon as their cycle has
+/// come, the GPU keeps a stream's launches in order; what the host does itself waits for those before it.
 class stream {
  public:
   /// All operations of stream `number`.
@@ -30,8 +30,8 @@ class stream {
     enum class kind : std::uint8_t { run, loop_begin, loop_end };
     kind what = kind::run;
     const operation* op = nullptr;
-    std::size_t begin = 0;       // loop_end: its loop_begin
-    std::uint64_t rounds = 0;    // loop_begin: begun so far
+    std::size_t begin = 0;     // loop_end: its loop_begin
+    std::uint64_t rounds = 0;  // loop_begin: begun so far
   };
   struct launch {
     unsigned number;

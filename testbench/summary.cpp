@@ -75,7 +75,8 @@ class page {
   }
   void share(const std::string& label, const std::string& name, double ratio) {
     const auto stars = static_cast<std::size_t>(ratio * 24 + 0.5);
-    text_ += fmt::format("  {:<{}}{:<27}{:>7}  ", label, label_width, name, percent(ratio)) + paint("36", std::string(stars, '#'));
+    text_ += fmt::format("  {:<{}}{:<27}{:>7}  ", label, label_width, name, percent(ratio)) +
+             paint("36", std::string(stars, '#'));
     while (text_.back() == ' ') text_.pop_back();
     text_ += "\n";
   }
@@ -104,7 +105,8 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
   counts.visit([&amounts](const char* name, std::uint64_t n) {
     if (n > 0 && std::strcmp(name, "active") != 0) amounts.push_back({name, n});
   });
-  std::stable_sort(amounts.begin(), amounts.end(), [](const amount& a, const amount& b) { return a.cycles > b.cycles; });
+  std::stable_sort(amounts.begin(), amounts.end(),
+                   [](const amount& a, const amount& b) { return a.cycles > b.cycles; });
   const char* label = "warp cycles";
   for (const amount& a : amounts) {
     const double ratio = static_cast<double>(a.cycles) / static_cast<double>(counts.active);
@@ -116,9 +118,11 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
 
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
-  p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block), c.gpu.name));
+  p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
+                      c.gpu.name));
   p.line("cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
-  p.line("IPC per SM", fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
+  p.line("IPC per SM",
+         fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
   p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),
                                   percent(k.theoretical_occupancy), k.blocks_per_sm, join(k.occupancy_limiters, ", ")));
   p.line("a thread takes", fmt::format("{} registers; a block {} bytes of shared memory", k.registers_per_thread,
@@ -128,9 +132,11 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   p.line("L2", hits(k.memory.l2));
   const auto moved = static_cast<double>(k.memory.dram.read_bytes + k.memory.dram.write_bytes);
   p.line("DRAM", fmt::format("{} read, {} written, {}", scaled(static_cast<double>(k.memory.dram.read_bytes), "B"),
-                             scaled(static_cast<double>(k.memory.dram.write_bytes), "B"), scaled(seconds > 0 ? moved / seconds : 0, "B/s")));
+                             scaled(static_cast<double>(k.memory.dram.write_bytes), "B"),
+                             scaled(seconds > 0 ? moved / seconds : 0, "B/s")));
   if (k.memory.shared.accesses > 0) {
-    p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses), grouped(k.memory.shared.bank_conflicts)));
+    p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses),
+                                        grouped(k.memory.shared.bank_conflicts)));
   }
   p.gap();
 }
@@ -143,10 +149,11 @@ void write_table(page& p, const run_metrics& m) {
     const kernel_metrics& k = m.kernels[i];
     add(sum, k.warp_cycles);
     if (i >= kernels_listed) continue;
-    p.line("", fmt::format("{:<22}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 21), grouped(k.blocks), grouped(k.cycles), k.metrics.ipc,
-                           k.metrics.achieved_occupancy));
+    p.line("", fmt::format("{:<22}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 21), grouped(k.blocks),
+                           grouped(k.cycles), k.metrics.ipc, k.metrics.achieved_occupancy));
   }
-  if (m.kernels.size() > kernels_listed) p.line("", fmt::format("and {} more; --metrics has them all", m.kernels.size() - kernels_listed));
+  if (m.kernels.size() > kernels_listed)
+    p.line("", fmt::format("and {} more; --metrics has them all", m.kernels.size() - kernels_listed));
   write_cycles(p, sum);
   p.gap();
 }
@@ -169,14 +176,17 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   } else {
     write_table(p, m);
   }
-  p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles), duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
-  p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds, m.host.warp_instructions_per_second * 1e-6));
+  p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles),
+                                  duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
+  p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds,
+                             m.host.warp_instructions_per_second * 1e-6));
   p.line("host memory", scaled(static_cast<double>(m.host.peak_rss_bytes), "B") + " at the peak");
   for (const comparison& c : outcome.checks) {
     const std::string file = tail(c.expect, 30);
     const std::string name = shortened(c.name, 16);
     if (c.differing) {
-      p.bad("check", fmt::format("{} differs from {}: {} of {}", name, file, grouped(c.differing), grouped(c.elements)));
+      p.bad("check",
+            fmt::format("{} differs from {}: {} of {}", name, file, grouped(c.differing), grouped(c.elements)));
     } else {
       p.line("check", fmt::format("{} matches {}: {} elements", name, file, grouped(c.elements)));
     }

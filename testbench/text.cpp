@@ -41,7 +41,8 @@ bool parse_signed(const std::string& text, std::int64_t& value) {
 
 namespace {
 
-template <class T, class Convert> bool convert_float(const std::string& text, T& value, Convert convert) {
+template <class T, class Convert>
+bool convert_float(const std::string& text, T& value, Convert convert) {
   if (text.empty() || std::isspace(static_cast<unsigned char>(text[0]))) return false;
   char* end = nullptr;
   value = convert(text.c_str(), &end);
@@ -79,7 +80,8 @@ descriptor open_regular(const std::string& path, const std::string& who, struct 
     throw input_error(who + ": cannot read '" + path + "': " + std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) {
-    throw input_error(who + ": cannot read '" + path + "': " + (S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
+    throw input_error(who + ": cannot read '" + path +
+                      "': " + (S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
   }
   return descriptor{std::exchange(file.fd, -1)};
 }

@@ -50,7 +50,8 @@ std::vector<std::string> view_files(const run_options& o) {
   if (o.vcd_file.empty()) return {};
   const std::string directory = directory_of(o.vcd_file);
   std::vector<std::string> names{o.vcd_file};
-  for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) names.push_back(directory + n);
+  for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size())))
+    names.push_back(directory + n);
   return names;
 }
 

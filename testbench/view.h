@@ -14,8 +14,8 @@ class gpu;
 
 namespace heddle::testbench {
 
-/// Something that watches a run and leaves files: a waveform, a timeline. It is made after the GPU and before the simulation
-/// starts, and writes under names that result_files::reserve() gave.
+/// Something that watches a run and leaves files: a waveform, a timeline. It is made after the GPU and before the
+/// simulation starts, and writes under names that result_files::reserve() gave.
 class view {
  public:
   virtual ~view() = default;

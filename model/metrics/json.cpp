@@ -29,7 +29,9 @@ json_writer& json_writer::value(std::string_view text) {
   return raw(quoted + "\"");
 }
 
-json_writer& json_writer::value(double number) { return raw(std::isfinite(number) ? fmt::format("{}", number) : "null"); }
+json_writer& json_writer::value(double number) {
+  return raw(std::isfinite(number) ? fmt::format("{}", number) : "null");
+}
 
 json_writer& json_writer::value(bool truth) { return raw(truth ? "true" : "false"); }
 
@@ -72,13 +74,15 @@ void json_writer::separate() {
 
 namespace {
 
-template <class T> void write_list(json_writer& w, const char* key, const T& list) {
+template <class T>
+void write_list(json_writer& w, const char* key, const T& list) {
   w.key(key).begin_array();
   for (const auto& v : list) w.value(v);
   w.end_array();
 }
 
-template <class T> void write_counts(json_writer& w, const char* key, const T& counts) {
+template <class T>
+void write_counts(json_writer& w, const char* key, const T& counts) {
   w.key(key).begin_object();
   counts.visit([&w](const char* name, const auto& v) { w.member(name, v); });
   w.end_object();

@@ -10,8 +10,9 @@
 
 namespace heddle {
 
-/// Writes JSON text value by value, keys in the order of the calls. Floating-point numbers are printed with the fewest digits
-/// that read back to the same value; infinities and NaN, which JSON lacks, become null. Nesting is the caller's to close.
+/// Writes JSON text value by value, keys in the order of the calls. Floating-point numbers are printed with the fewest
+/// digits that read back to the same value; infinities and NaN, which JSON lacks, become null. Nesting is the caller's
+/// to close.
 class json_writer {
  public:
   json_writer& begin_object() { return open('{'); }
@@ -33,7 +34,10 @@ class json_writer {
       return raw(std::to_string(static_cast<unsigned long long>(number)));
     }
   }
-  template <class T> json_writer& member(std::string_view name, const T& v) { return key(name).value(v); }
+  template <class T>
+  json_writer& member(std::string_view name, const T& v) {
+    return key(name).value(v);
+  }
 
   /// The text so far, with a final newline.
   std::string text() const { return text_ + "\n"; }
@@ -45,12 +49,12 @@ class json_writer {
   void separate();
 
   std::string text_;
-  std::string nesting_;      // open brackets
-  bool first_ = true;        // nothing in the innermost bracket yet
+  std::string nesting_;  // open brackets
+  bool first_ = true;    // nothing in the innermost bracket yet
   bool after_key_ = false;
 };
 
-/// The metrics file: one JSON object as docs/metrics.md describes it.
+/// The metrics file: one JSON object, schema "heddle.metrics/1", members in the order of run_metrics.h.
 std::string to_json(const run_metrics& m);
 
 }  // namespace heddle

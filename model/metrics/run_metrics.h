@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-/// What a run measured: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1, bytes
-/// are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
+/// What a run measured: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1,
+/// bytes are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
 
 /// Warp-cycles by what the profiler calls stall reasons: each active warp is in exactly one state in each cycle.
 struct warp_cycle_counts {
@@ -28,7 +28,8 @@ struct warp_cycle_counts {
   std::uint64_t sleeping = 0;                    // nanosleep, or all lanes blocked
   std::uint64_t other = 0;                       // draining after exit, switching, fence, dispatcher conflict
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("active", self.active);
     v("selected", self.selected);
     v("not_selected", self.not_selected);
@@ -43,8 +44,14 @@ struct warp_cycle_counts {
     v("sleeping", self.sleeping);
     v("other", self.other);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 /// The same warp-cycles by the names of the newer profiler; again a partition of `active`.
@@ -62,13 +69,14 @@ struct warp_state_counts {
   std::uint64_t membar = 0;
   std::uint64_t branch_resolving = 0;
   std::uint64_t no_instruction = 0;
-  std::uint64_t imc_miss = 0;            // a constant operand missed its cache
+  std::uint64_t imc_miss = 0;  // a constant operand missed its cache
   std::uint64_t dispatch_stall = 0;
-  std::uint64_t drain = 0;               // exited, waiting for outstanding instructions
+  std::uint64_t drain = 0;  // exited, waiting for outstanding instructions
   std::uint64_t sleeping = 0;
   std::uint64_t misc = 0;
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("selected", self.selected);
     v("not_selected", self.not_selected);
     v("wait", self.wait);
@@ -88,8 +96,14 @@ struct warp_state_counts {
     v("sleeping", self.sleeping);
     v("misc", self.misc);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 /// The profiler's metrics by its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
@@ -139,7 +153,8 @@ struct profiler_metrics {
   /// Sets the stall_* shares from the counts; zero where no warp ever stalled.
   void set_stalls(const warp_cycle_counts& counts);
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("achieved_occupancy", self.achieved_occupancy);
     v("sm_efficiency", self.sm_efficiency);
     v("ipc", self.ipc);
@@ -181,8 +196,14 @@ struct profiler_metrics {
     v("stall_sleeping", self.stall_sleeping);
     v("stall_other", self.stall_other);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 /// Executed machine instructions by the unit that they go to.
@@ -196,7 +217,8 @@ struct instruction_counts {
   std::uint64_t branch = 0;
   std::uint64_t tensor = 0;
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("fp32", self.fp32);
     v("int", self.integer);
     v("fp64", self.fp64);
@@ -206,8 +228,14 @@ struct instruction_counts {
     v("branch", self.branch);
     v("tensor", self.tensor);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 /// One level of cache; accesses = hits + misses + merges.
@@ -222,7 +250,8 @@ struct cache_counts {
   std::uint64_t writebacks = 0;  // dirty sectors written to the next level
   std::uint64_t atomics = 0;
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("accesses", self.accesses);
     v("hits", self.hits);
     v("misses", self.misses);
@@ -233,19 +262,26 @@ struct cache_counts {
     v("writebacks", self.writebacks);
     v("atomics", self.atomics);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 struct dram_counts {
-  std::uint64_t reads = 0;   // bursts
+  std::uint64_t reads = 0;  // bursts
   std::uint64_t writes = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t write_bytes = 0;
   std::uint64_t row_hits = 0;
   std::uint64_t row_misses = 0;
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("reads", self.reads);
     v("writes", self.writes);
     v("read_bytes", self.read_bytes);
@@ -253,20 +289,33 @@ struct dram_counts {
     v("row_hits", self.row_hits);
     v("row_misses", self.row_misses);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 struct shared_counts {
   std::uint64_t accesses = 0;        // warp instructions
   std::uint64_t bank_conflicts = 0;  // sum of (passes - 1)
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("accesses", self.accesses);
     v("bank_conflicts", self.bank_conflicts);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
 struct memory_counts {
@@ -275,17 +324,25 @@ struct memory_counts {
   dram_counts dram;
   shared_counts shared;
 
-  template <class Self, class V> static void visit_members(Self& self, V&& v) {
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
     v("l1", self.l1);
     v("l2", self.l2);
     v("dram", self.dram);
     v("shared", self.shared);
   }
-  template <class V> void visit(V&& v) { visit_members(*this, v); }
-  template <class V> void visit(V&& v) const { visit_members(*this, v); }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
 };
 
-/// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's completion.
+/// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's
+/// completion.
 struct kernel_metrics {
   std::string name;
   std::uint64_t launch = 0;  // position in the job; collect() gives the driver's number

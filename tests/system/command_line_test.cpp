@@ -118,7 +118,9 @@ class command_line : public ::testing::Test {
     write("k.ptx", module_text);
   }
 
-  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
   std::string read(const std::string& name) { return content(place_ / name); }
   bool exists(const std::string& name) { return fs::exists(place_ / name); }
 
@@ -131,7 +133,8 @@ class command_line : public ::testing::Test {
       std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM)};
       for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
       argv.push_back(nullptr);
-      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr)) _exit(126);
+      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr))
+        _exit(126);
       alarm(60);
       execv(HEDDLE_PROGRAM, argv.data());
       _exit(127);
@@ -147,7 +150,8 @@ class command_line : public ::testing::Test {
     return run(options);
   }
 
-  /// Expects the code, an error as the first line on stderr and `part` somewhere in it; with code 2 no file but the given ones.
+  /// Expects the code, an error as the first line on stderr and `part` somewhere in it; with code 2 no file but the
+  /// given ones.
   void expect_error(const outcome& o, int code, const std::string& part) {
     EXPECT_EQ(o.code, code) << o.err;
     EXPECT_EQ(o.err.rfind("heddle: error: ", 0), 0u) << o.err;
@@ -170,8 +174,13 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 // ---- the command line itself ----
 
 TEST_F(command_line, help_and_version_go_to_stdout) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"--help"}, {"--version"}, {"run", "--help"}, {"gpus", "--help"}, {"config", "--help"}, {"disasm", "--help"}, {"occupancy", "--help"}}) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"--help"},
+                                                                                         {"--version"},
+                                                                                         {"run", "--help"},
+                                                                                         {"gpus", "--help"},
+                                                                                         {"config", "--help"},
+                                                                                         {"disasm", "--help"},
+                                                                                         {"occupancy", "--help"}}) {
     const outcome o = run(arguments);
     EXPECT_EQ(o.code, 0);
     EXPECT_FALSE(o.out.empty());
@@ -230,7 +239,8 @@ TEST_F(command_line, a_full_standard_output_is_an_error) {
 // ---- a launch that works ----
 
 TEST_F(command_line, one_launch_writes_its_output_and_metrics) {
-  const outcome o = run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:100", "--metrics", "m.json"});
+  const outcome o =
+      run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:100", "--metrics", "m.json"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.err, "");
   std::vector<std::uint32_t> expected(128, 0);
@@ -250,14 +260,18 @@ TEST_F(command_line, one_launch_writes_its_output_and_metrics) {
   EXPECT_EQ(sum, k["warp_cycles"]["active"]);
   EXPECT_EQ(m["gpu"]["config"]["gpu.sm_count"], 20);
   std::size_t at = 0;
-  for (std::size_t end; (end = o.out.find('\n', at)) != std::string::npos; at = end + 1) EXPECT_LE(end - at, 80u) << o.out.substr(at, end - at);
+  for (std::size_t end; (end = o.out.find('\n', at)) != std::string::npos; at = end + 1)
+    EXPECT_LE(end - at, 80u) << o.out.substr(at, end - at);
   EXPECT_EQ(o.out.find('\033'), std::string::npos) << "no colours in a file";
 }
 
 TEST_F(command_line, two_runs_are_the_same_but_for_the_host) {
   json metrics[2];
   for (json& m : metrics) {
-    ASSERT_EQ(run(store + std::vector<std::string>{"--arg", "buf:512:random:5", "--arg", "u32:128", "--metrics", "m.json", "--quiet"}).code, 0);
+    ASSERT_EQ(run(store + std::vector<std::string>{"--arg", "buf:512:random:5", "--arg", "u32:128", "--metrics",
+                                                   "m.json", "--quiet"})
+                  .code,
+              0);
     m = json::parse(read("m.json"));
     m.erase("host");
   }
@@ -295,7 +309,8 @@ TEST_F(command_line, a_job_with_streams_copies_repeats_and_symbols) {
       {"memset": "copy", "byte": 255},
       {"copy": {"from": "sum", "to": "copy", "bytes": 4}}],
     "outputs": [{"buffer": "sum", "expect": "sum.ref", "type": "u32"}, {"symbol": "total", "expect": "total.ref"},
-                {"buffer": "copy", "file": "copy.bin"}]})", {"--metrics", "m.json"});
+                {"buffer": "copy", "file": "copy.bin"}]})",
+                            {"--metrics", "m.json"});
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(read("copy.bin") == words({20, 0xffffffff}));
   const json m = json::parse(read("m.json"));
@@ -316,63 +331,89 @@ TEST_F(command_line, a_job_with_streams_copies_repeats_and_symbols) {
 TEST_F(command_line, bad_launches_are_refused_before_anything_runs) {
   const std::vector<std::string> results = {"--metrics", "m.json"};
   write("bad.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k()\n{\n\tret ret\n}\n");
-  expect_error(run({"run", "--kernel", "bad.ptx:k", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2, "heddle: error: bad.ptx:7:1: unexpected '}'");
+  expect_error(run({"run", "--kernel", "bad.ptx:k", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2,
+               "heddle: error: bad.ptx:7:1: unexpected '}'");
   write("cut.ptx", std::string(module_text).substr(0, 700));
-  expect_error(run({"run", "--kernel", "cut.ptx:store", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2, "cut.ptx:");
+  expect_error(run({"run", "--kernel", "cut.ptx:store", "--grid", "1", "--block", "32", "--metrics", "m.json"}), 2,
+               "cut.ptx:");
   expect_error(run({"run", "--kernel", "none.ptx:store", "--grid", "1", "--block", "32"}), 2, "cannot read 'none.ptx'");
   outcome o = run({"run", "--kernel", "k.ptx:nosuch", "--grid", "1", "--block", "32", "--metrics", "m.json"});
   expect_error(o, 2, "nosuch");
-  for (const char* name : {"store", "wild", "spin", "countdown"}) EXPECT_NE(o.err.find(name), std::string::npos) << "the kernels there are";
-  expect_error(run(store + std::vector<std::string>{"--arg", "buf:16"} + results), 2, "takes 2 arguments (out: 8 bytes, n: 4 bytes), got 1");
-  expect_error(run(store + std::vector<std::string>{"--arg", "buf:16", "--arg", "u64:1"} + results), 2, "argument 2 of kernel 'store' ('n') has 4 bytes, got 8 bytes");
-  expect_error(run(store + std::vector<std::string>{"--arg", "buf:16", "--arg", "u32:1", "--shared-bytes", "1000000"} + results), 2, "shared");
-  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "2048", "--metrics", "m.json"}), 2, "1024");
-  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "/nonexistent/m.json"}), 2, "cannot write '/nonexistent/m.json'");
-  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "m", "--gpu", "g7"}), 2, "g7");
+  for (const char* name : {"store", "wild", "spin", "countdown"})
+    EXPECT_NE(o.err.find(name), std::string::npos) << "the kernels there are";
+  expect_error(run(store + std::vector<std::string>{"--arg", "buf:16"} + results), 2,
+               "takes 2 arguments (out: 8 bytes, n: 4 bytes), got 1");
+  expect_error(run(store + std::vector<std::string>{"--arg", "buf:16", "--arg", "u64:1"} + results), 2,
+               "argument 2 of kernel 'store' ('n') has 4 bytes, got 8 bytes");
+  expect_error(
+      run(store + std::vector<std::string>{"--arg", "buf:16", "--arg", "u32:1", "--shared-bytes", "1000000"} + results),
+      2, "shared");
+  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "2048", "--metrics", "m.json"}), 2,
+               "1024");
+  expect_error(
+      run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "/nonexistent/m.json"}), 2,
+      "cannot write '/nonexistent/m.json'");
+  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "m", "--gpu", "g7"}),
+               2, "g7");
   EXPECT_FALSE(exists("m.json"));
 }
 
 TEST_F(command_line, bad_jobs_are_refused_before_anything_runs) {
   const auto job = [](const std::string& buffers, const std::string& outputs) {
     return "{\"module\": \"k.ptx\",\n \"buffers\": {" + buffers +
-           "},\n \"launches\": [{\"kernel\": \"store\", \"grid\": [1], \"block\": [32], \"args\": [{\"buffer\": \"y\"}, {\"u32\": 8}]}],\n \"outputs\": [" +
+           "},\n \"launches\": [{\"kernel\": \"store\", \"grid\": [1], \"block\": [32], \"args\": [{\"buffer\": "
+           "\"y\"}, {\"u32\": 8}]}],\n \"outputs\": [" +
            outputs + "]}";
   };
   write("three.bin", "123");
-  expect_error(run_job("{\"module\": \"k.ptx\",\n \"launches\": [,]}", {"--metrics", "m.json"}), 2, "heddle: error: job.json:2:15: not valid JSON");
+  expect_error(run_job("{\"module\": \"k.ptx\",\n \"launches\": [,]}", {"--metrics", "m.json"}), 2,
+               "heddle: error: job.json:2:15: not valid JSON");
   expect_error(run_job("{\"module\": \"k.ptx\", \"lunches\": []}"), 2, "job.json:1:1: key 'launches' is missing");
-  expect_error(run_job(job("\"y\": {\"bytes\": 32, \"colour\": 1}", "")), 2, "heddle: error: job.json:2:33: unknown key 'colour' in buffers.y");
-  expect_error(run_job(job("\"y\": {\"bytes\": 32, \"file\": \"three.bin\"}", "")), 2, "'three.bin' has 3 bytes, the buffer has 32");
+  expect_error(run_job(job("\"y\": {\"bytes\": 32, \"colour\": 1}", "")), 2,
+               "heddle: error: job.json:2:33: unknown key 'colour' in buffers.y");
+  expect_error(run_job(job("\"y\": {\"bytes\": 32, \"file\": \"three.bin\"}", "")), 2,
+               "'three.bin' has 3 bytes, the buffer has 32");
   expect_error(run_job(job("\"y\": {\"file\": \"none.bin\"}", "")), 2, "cannot read");
-  expect_error(run_job(job("\"y\": {\"bytes\": 32}", "{\"buffer\": \"y\", \"expect\": \"three.bin\"}")), 2, "has 3 bytes, expected 32 bytes");
+  expect_error(run_job(job("\"y\": {\"bytes\": 32}", "{\"buffer\": \"y\", \"expect\": \"three.bin\"}")), 2,
+               "has 3 bytes, expected 32 bytes");
   expect_error(run_job(job("\"y\": {\"bytes\": 32}", "{\"symbol\": \"nosuch\", \"file\": \"o.bin\"}")), 2, "nosuch");
-  expect_error(run_job(job("\"y\": {\"bytes\": 32}", "{\"buffer\": \"z\", \"file\": \"o.bin\"}")), 2, "there is no buffer 'z'");
+  expect_error(run_job(job("\"y\": {\"bytes\": 32}", "{\"buffer\": \"z\", \"file\": \"o.bin\"}")), 2,
+               "there is no buffer 'z'");
   EXPECT_FALSE(exists("m.json"));
   EXPECT_FALSE(exists("o.bin"));
 }
 
 TEST_F(command_line, a_full_disk_leaves_no_result_at_all) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
-  expect_error(run(store + std::vector<std::string>{"--arg", "out:512:/dev/full", "--arg", "u32:8", "--metrics", "m.json"}), 2,
-               "cannot write '/dev/full': No space left on device");
+  expect_error(
+      run(store + std::vector<std::string>{"--arg", "out:512:/dev/full", "--arg", "u32:8", "--metrics", "m.json"}), 2,
+      "cannot write '/dev/full': No space left on device");
   EXPECT_FALSE(exists("m.json"));
-  expect_error(run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--metrics", "/dev/full"}), 2, "cannot write '/dev/full'");
+  expect_error(
+      run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--metrics", "/dev/full"}), 2,
+      "cannot write '/dev/full'");
   EXPECT_FALSE(exists("o.bin"));
-  expect_error(run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--vcd", "/dev/full"}), 2, "cannot write '/dev/full'");
+  expect_error(run(store + std::vector<std::string>{"--arg", "out:512:o.bin", "--arg", "u32:8", "--vcd", "/dev/full"}),
+               2, "cannot write '/dev/full'");
   EXPECT_FALSE(exists("o.bin"));
 }
 
 TEST_F(command_line, a_waveform_and_its_layout_appear_together) {
-  const outcome o = run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "w.vcd", "--trace-window", "0:2000"});
+  const outcome o = run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "w.vcd",
+                                                         "--trace-window", "0:2000"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_NE(read("w.vcd").find("$enddefinitions"), std::string::npos);
   EXPECT_TRUE(exists("w.gtkw"));
-  expect_error(run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "x.vcd", "--trace-scope", "nothing"}), 2, "nothing");
+  expect_error(run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--vcd", "x.vcd",
+                                                    "--trace-scope", "nothing"}),
+               2, "nothing");
   EXPECT_FALSE(exists("x.vcd"));
 }
 
 TEST_F(command_line, external_memory_needs_a_program_of_its_own) {
-  expect_error(run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--set", "memory.model=external"}), 2, "memory.model = external");
+  expect_error(
+      run(store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--set", "memory.model=external"}), 2,
+      "memory.model = external");
 }
 
 // ---- the simulated program fails: code 1, metrics written ----
@@ -387,7 +428,8 @@ TEST_F(command_line, an_illegal_address_names_the_culprit) {
 }
 
 TEST_F(command_line, max_cycles_stops_an_endless_kernel) {
-  const outcome o = run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "m.json", "--max-cycles", "5000"});
+  const outcome o = run(
+      {"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "m.json", "--max-cycles", "5000"});
   expect_error(o, 1, "--max-cycles");
   const json m = json::parse(read("m.json"));
   EXPECT_LE(m["cycles"], 5000);
@@ -405,7 +447,8 @@ TEST_F(command_line, a_mismatch_lists_the_first_five) {
   write("y.ref", words({0, 1, 9, 9, 9, 9, 9, 9}));
   const outcome o = run_job(R"({"module": "k.ptx", "buffers": {"y": {"bytes": 32}},
     "launches": [{"kernel": "store", "grid": [1], "block": [32], "args": [{"buffer": "y"}, {"u32": 8}]}],
-    "outputs": [{"buffer": "y", "file": "y.out"}, {"buffer": "y", "expect": "y.ref", "type": "u32"}]})", {"--metrics", "m.json"});
+    "outputs": [{"buffer": "y", "file": "y.out"}, {"buffer": "y", "expect": "y.ref", "type": "u32"}]})",
+                            {"--metrics", "m.json"});
   expect_error(o, 1, "6 of 8 elements of 'y' differ");
   EXPECT_NE(o.err.find("[2] 2, expected 9"), std::string::npos);
   EXPECT_NE(o.err.find("[6] 6, expected 9"), std::string::npos);

@@ -55,7 +55,8 @@ std::string content_of(const std::string& path) {
   return text.str();
 }
 
-template <class F> std::string refusal(F&& f) {
+template <class F>
+std::string refusal(F&& f) {
   try {
     f();
   } catch (const input_error& e) {
@@ -102,12 +103,36 @@ TEST(arguments, scalars_are_little_endian_and_of_their_size) {
 }
 
 TEST(arguments, scalars_out_of_range_are_refused) {
-  for (const char* text : {"u8:256", "s8:128", "s8:-129", "u32:-1", "u32:4294967296", "u64:18446744073709551616", "s64:9223372036854775808",
-                           "u32:", "u32:7x", "u32: 7", "u32:1.5", "f32:abc", "f32:1.5 ", "f32:", "u33:1", "x", "", "buf:0", "buf:x", "buf:16:iota",
-                           "buf:16:random", "buf:16:random:x", "in:/nonexistent", "out:16", "out:16:", "inout:/nonexistent:x"}) {
+  for (const char* text : {"u8:256",
+                           "s8:128",
+                           "s8:-129",
+                           "u32:-1",
+                           "u32:4294967296",
+                           "u64:18446744073709551616",
+                           "s64:9223372036854775808",
+                           "u32:",
+                           "u32:7x",
+                           "u32: 7",
+                           "u32:1.5",
+                           "f32:abc",
+                           "f32:1.5 ",
+                           "f32:",
+                           "u33:1",
+                           "x",
+                           "",
+                           "buf:0",
+                           "buf:x",
+                           "buf:16:iota",
+                           "buf:16:random",
+                           "buf:16:random:x",
+                           "in:/nonexistent",
+                           "out:16",
+                           "out:16:",
+                           "inout:/nonexistent:x"}) {
     EXPECT_NE(refusal([&] { job_of_arguments({text}); }), "(accepted)") << text;
   }
-  EXPECT_EQ(refusal([] { job_of_arguments({"u8:256"}); }), "--arg 'u8:256': got '256', expected a whole number from 0 to 255");
+  EXPECT_EQ(refusal([] { job_of_arguments({"u8:256"}); }),
+            "--arg 'u8:256': got '256', expected a whole number from 0 to 255");
 }
 
 TEST(arguments, buffers_and_outputs_come_from_the_command_line) {
@@ -184,7 +209,8 @@ TEST(job_file, everything_of_the_format_is_read) {
       {"copy": {"from": "z", "to": "y", "bytes": 64}},
       {"repeat": [{"kernel": "k", "grid": [1,1,1], "block": [1,1,1], "carveout": null}], "while_nonzero": "list", "max": 1000}],
     "outputs": [{"buffer": "y", "file": "y.out"}, {"symbol": "taps", "expect": "taps.bin", "type": "f32", "rtol": 1e-5, "atol": 0.5}]
-  })", f.path() + "/j.json");
+  })",
+                          f.path() + "/j.json");
   EXPECT_EQ(j.modules, (std::vector<std::string>{f.path() + "/a.ptx", "/b.ptx"}));
   ASSERT_EQ(j.buffers.size(), 3u);
   EXPECT_EQ(j.buffers[0].name, "z") << "buffers keep the order written";
@@ -236,7 +262,8 @@ TEST(job_file, errors_name_the_place) {
       {changed("[1]", "[1,1,1,1]"), "expected one to three numbers"},
       {changed("{\"buffer\": \"x\"}", "{\"buffer\": \"q\"}"), "j.json:2:68: there is no buffer 'q'"},
       {changed("{\"buffer\": \"x\"}", "{\"buffer\": \"x\", \"offset\": 17}"), "offset 17 is outside of buffer 'x'"},
-      {changed("{\"buffer\": \"x\"}", "{\"u8\": 256}"), "j.json:2:75: got '256', expected a whole number from 0 to 255"},
+      {changed("{\"buffer\": \"x\"}", "{\"u8\": 256}"),
+       "j.json:2:75: got '256', expected a whole number from 0 to 255"},
       {changed("{\"buffer\": \"x\"}", "{\"u9\": 256}"), "launches[0].args[0]: expected one of the keys u8"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"0g\"}"), "'g' is not a hexadecimal digit"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"123\"}"), "expected two hexadecimal digits for each byte"},
@@ -244,17 +271,24 @@ TEST(job_file, errors_name_the_place) {
       {changed("\"module\"", "\"preempt\": [], \"module\""), "'preempt' is not supported by this version"},
       {changed("\"module\": \"/proc/self/exe\"", "\"module\": \"/nonexistent.ptx\""), "cannot read '/nonexistent.ptx'"},
       {changed("\"module\": \"/proc/self/exe\",", ""), "expected either 'module' or 'modules'"},
-      {changed("{\"kernel\"", "{\"memset\": \"x\", \"offset\": 15, \"bytes\": 2}, {\"kernel\""), "outside of buffer 'x'"},
-      {changed("{\"kernel\"", "{\"copy\": {\"from\": \"x\", \"to\": \"x\", \"bytes\": 17}}, {\"kernel\""), "outside of buffer 'x'"},
-      {changed("{\"kernel\"", "{\"repeat\": [{\"memset\": \"x\"}], \"max\": 3}, {\"kernel\""), "expected at least one kernel"},
+      {changed("{\"kernel\"", "{\"memset\": \"x\", \"offset\": 15, \"bytes\": 2}, {\"kernel\""),
+       "outside of buffer 'x'"},
+      {changed("{\"kernel\"", "{\"copy\": {\"from\": \"x\", \"to\": \"x\", \"bytes\": 17}}, {\"kernel\""),
+       "outside of buffer 'x'"},
+      {changed("{\"kernel\"", "{\"repeat\": [{\"memset\": \"x\"}], \"max\": 3}, {\"kernel\""),
+       "expected at least one kernel"},
       {changed("16}", "16, \"pointers\": [{\"at\": 9, \"to\": \"x\"}]}"), "outside of buffer 'x'"},
       {changed("16}", "16, \"pointers\": [{\"at\": 8, \"to\": \"q\"}]}"), "there is no buffer 'q'"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\"}]}"), "expected 'file', 'expect' or both"},
-      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/nonexistent/x\"}]}"), "cannot write '/nonexistent/x'"},
+      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/nonexistent/x\"}]}"),
+       "cannot write '/nonexistent/x'"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/tmp\"}]}"), "it is a directory"},
-      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"expect\": \"/proc/self/exe\", \"type\": \"u7\"}]}"), "unknown type 'u7'"},
+      {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"expect\": \"/proc/self/exe\", \"type\": \"u7\"}]}"),
+       "unknown type 'u7'"},
   };
-  for (const auto& c : cases) EXPECT_NE(refusal_of_job(c.text).find(c.message), std::string::npos) << refusal_of_job(c.text) << "\nfor " << c.text;
+  for (const auto& c : cases)
+    EXPECT_NE(refusal_of_job(c.text).find(c.message), std::string::npos)
+        << refusal_of_job(c.text) << "\nfor " << c.text;
   EXPECT_EQ(refusal_of_job(small), "(accepted)");
 }
 
@@ -279,19 +313,24 @@ TEST(job_file, sizes_of_files_must_agree) {
   auto with = [&](const std::string& buffers, const std::string& outputs) {
     return refusal([&] {
       validate(parse_job("{\"module\": \"m.ptx\", \"buffers\": {\"x\": " + buffers +
-                             "}, \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [1]}], \"outputs\": [" + outputs + "]}",
+                             "}, \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [1]}], \"outputs\": [" +
+                             outputs + "]}",
                          f.path() + "/j.json"));
     });
   };
   EXPECT_NE(with(R"({"bytes": 4, "file": "short.bin"})", "").find("has 3 bytes, the buffer has 4"), std::string::npos);
-  EXPECT_NE(with(R"({"bytes": 4})", R"({"buffer": "x", "expect": "short.bin"})").find("has 3 bytes, expected 4 bytes"), std::string::npos);
-  EXPECT_NE(with(R"({"bytes": 3})", R"({"buffer": "x", "expect": "short.bin", "type": "f32"})").find("expected a multiple of 4"), std::string::npos);
+  EXPECT_NE(with(R"({"bytes": 4})", R"({"buffer": "x", "expect": "short.bin"})").find("has 3 bytes, expected 4 bytes"),
+            std::string::npos);
+  EXPECT_NE(with(R"({"bytes": 3})", R"({"buffer": "x", "expect": "short.bin", "type": "f32"})")
+                .find("expected a multiple of 4"),
+            std::string::npos);
   EXPECT_EQ(with(R"({"bytes": 3})", R"({"buffer": "x", "expect": "short.bin"})"), "(accepted)");
 }
 
 // ---- comparison ----
 
-template <class T> std::vector<std::uint8_t> bytes(std::vector<T> values) {
+template <class T>
+std::vector<std::uint8_t> bytes(std::vector<T> values) {
   std::vector<std::uint8_t> b(values.size() * sizeof(T));
   std::memcpy(b.data(), values.data(), b.size());
   return b;
@@ -303,8 +342,12 @@ TEST(comparing, tolerances_and_special_values) {
   output o;
   o.type = element_type::f32;
   o.rtol = 0.1;
-  EXPECT_EQ(compare(o, bytes<float>({1.0f, nan, inf, -inf, 0.0f}), bytes<float>({1.05f, -nan, inf, -inf, -0.0f})).differing, 0u);
-  EXPECT_EQ(compare(o, bytes<float>({1.0f, nan, inf, 1.0f, 0.0f}), bytes<float>({1.2f, 1.0f, -inf, inf, 1e-30f})).differing, 5u);
+  EXPECT_EQ(
+      compare(o, bytes<float>({1.0f, nan, inf, -inf, 0.0f}), bytes<float>({1.05f, -nan, inf, -inf, -0.0f})).differing,
+      0u);
+  EXPECT_EQ(
+      compare(o, bytes<float>({1.0f, nan, inf, 1.0f, 0.0f}), bytes<float>({1.2f, 1.0f, -inf, inf, 1e-30f})).differing,
+      5u);
   o.rtol = 0;
   o.atol = 0.25;
   EXPECT_EQ(compare(o, bytes<float>({1.0f, 1.0f}), bytes<float>({1.25f, 1.26f})).differing, 1u);
@@ -332,7 +375,9 @@ TEST(comparing, halves_have_their_values) {
   EXPECT_EQ(half_value(0xfc00), -std::numeric_limits<double>::infinity());
   output o;
   o.type = element_type::f16;
-  EXPECT_EQ(compare(o, bytes<std::uint16_t>({0x7e00, 0x3c00, 0x8000}), bytes<std::uint16_t>({0x7e01, 0x3c01, 0x0000})).differing, 1u);
+  EXPECT_EQ(compare(o, bytes<std::uint16_t>({0x7e00, 0x3c00, 0x8000}), bytes<std::uint16_t>({0x7e01, 0x3c01, 0x0000}))
+                .differing,
+            1u);
 }
 
 TEST(comparing, the_first_five_are_listed) {
@@ -406,9 +451,11 @@ TEST(options, defaults_and_all_options_of_run) {
   EXPECT_EQ(o.job_file, "job.json");
   EXPECT_EQ(o.gpu, "gtx1080");
   EXPECT_EQ(o.trace_scope, "gpu.cwd,gpu.sm0*");
-  o = options_of({"--kernel", "a.ptx:k", "--grid", "4,2", "--block=32", "--shared-bytes", "0x10", "--arg", "s32:-1", "--arg", "buf:4", "--gpu", "v100",
-                  "--set", "a.b=1", "--set", "c.d=2", "--metrics", "m.json", "--max-cycles", "5", "--progress", "never", "--quiet", "--log-level",
-                  "debug", "--trace-window", "10:20", "--vcd", "w.vcd", "--trace-scope", "gpu.*"});
+  o = options_of({"--kernel",   "a.ptx:k", "--grid",        "4,2",         "--block=32", "--shared-bytes", "0x10",
+                  "--arg",      "s32:-1",  "--arg",         "buf:4",       "--gpu",      "v100",           "--set",
+                  "a.b=1",      "--set",   "c.d=2",         "--metrics",   "m.json",     "--max-cycles",   "5",
+                  "--progress", "never",   "--quiet",       "--log-level", "debug",      "--trace-window", "10:20",
+                  "--vcd",      "w.vcd",   "--trace-scope", "gpu.*"});
   EXPECT_EQ(o.kernel_file, "a.ptx");
   EXPECT_EQ(o.kernel, "k");
   EXPECT_EQ(o.grid[1], 2u);
@@ -466,7 +513,8 @@ TEST(progress_test, the_line_fits_and_tells_the_time_left) {
   p.blocks_done = 10;
   p.blocks_launched = 40;
   p.warp_instructions = 3000000;
-  EXPECT_EQ(progress_text(1234567, p, 2, 20), "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
+  EXPECT_EQ(progress_text(1234567, p, 2, 20),
+            "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
 }
 
 }  // namespace
