@@ -105,11 +105,12 @@ std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry) {
   const flow_graph predecessors = reversed(g);
   std::vector<unsigned> depth(g.size(), 0);
   for (std::uint32_t header = 0; header < g.size(); ++header) {
-    std::vector<char> inside(g.size(), 0);
     std::vector<std::uint32_t> work;
     for (std::uint32_t p : predecessors[header])
-      if (dom.dominates(header, p) && !inside[p]) inside[p] = 1, work.push_back(p);
+      if (dom.dominates(header, p) && std::find(work.begin(), work.end(), p) == work.end()) work.push_back(p);
     if (work.empty()) continue;
+    std::vector<char> inside(g.size(), 0);
+    for (std::uint32_t p : work) inside[p] = 1;
     inside[header] = 1;
     while (!work.empty()) {
       const std::uint32_t b = work.back();

@@ -110,14 +110,8 @@ void interval_scan::occupy(group& g, unsigned base) {
 }
 
 void interval_scan::release(group& g) {
-  const std::uint32_t base = g.base;
+  for (unsigned k = 0; k < g.width; ++k) take_out(occupied_[g.base + k], g.words[k]);
   g.base = no_register;
-  for (unsigned k = 0; k < g.width; ++k) {
-    occupied_[base + k].clear();
-    for (const group& other : groups_)
-      if (other.base != no_register && other.base <= base + k && base + k < other.base + other.width)
-        merge_into(occupied_[base + k], other.words[base + k - other.base]);
-  }
 }
 
 bool interval_scan::find_place(group& g) {
@@ -138,7 +132,7 @@ bool interval_scan::may_spill(const group& g, const std::vector<char>& unspillab
 std::uint32_t interval_scan::victim(const group& wanted, const std::vector<char>& unspillable) const {
   std::uint32_t best = no_register;
   double best_score = -1;
-  for (std::uint32_t k = 0; k < groups_.size(); ++k) {
+  for (std::uint32_t k : active_) {
     const group& g = groups_[k];
     if (&g != &wanted && g.base == no_register) continue;
     if (!may_spill(g, unspillable)) continue;
@@ -161,14 +155,20 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
     group& g = groups_[k];
     if (g.members.empty()) continue;
     for (const segments& w : g.words)
-      if (!w.empty()) g.start = std::min(g.start, w.front().begin);
+      if (!w.empty()) g.start = std::min(g.start, w.front().begin), g.last = std::max(g.last, w.back().end);
     order.push_back(k);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start : groups_[a].width > groups_[b].width;
   });
+  std::size_t prune_at = 512;
   for (std::uint32_t k : order) {
     group& g = groups_[k];
+    active_.push_back(k);
+    if (active_.size() >= prune_at) {   // what has ended cannot stand in the way any more
+      active_.erase(std::remove_if(active_.begin(), active_.end(), [&](std::uint32_t a) { return groups_[a].last <= g.start; }), active_.end());
+      prune_at = std::max<std::size_t>(512, 2 * active_.size());
+    }
     while (!find_place(g)) {
       const std::uint32_t v = victim(g, unspillable);
       if (v == no_register) return false;

@@ -33,6 +33,7 @@ class interval_scan {
     std::vector<segments> words;
     std::vector<std::uint32_t> members;
     std::uint32_t start = 0xffffffffu;
+    std::uint32_t last = 0;
     std::uint32_t base = no_register;
     double weight = 0;               // reads and writes, by loop depth
   };
@@ -52,6 +53,7 @@ class interval_scan {
   std::vector<std::uint8_t> offset_;        // register -> word in its group
   std::vector<group> groups_;
   std::vector<segments> occupied_;          // per physical register
+  std::vector<std::uint32_t> active_;       // groups that may reach the place being filled, in the order of their starts
   std::vector<std::uint32_t> spilled_;
   unsigned used_ = 0;
 };

@@ -14,16 +14,49 @@ bool overlap(const segments& a, const segments& b) {
   return false;
 }
 
+namespace {
+
+/// First segment that ends at or after `at`.
+segments::iterator reaching(segments& s, std::uint32_t at) {
+  return std::lower_bound(s.begin(), s.end(), at, [](const segment& t, std::uint32_t v) { return t.end < v; });
+}
+
+}  // namespace
+
 void merge_into(segments& to, const segments& from) {
-  if (from.empty()) return;
-  segments all;
-  all.reserve(to.size() + from.size());
-  std::merge(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(all),
-             [](const segment& a, const segment& b) { return a.begin < b.begin; });
-  to.clear();
-  for (const segment& s : all) {
-    if (!to.empty() && s.begin <= to.back().end) to.back().end = std::max(to.back().end, s.end);
-    else to.push_back(s);
+  for (const segment& s : from) {
+    auto first = reaching(to, s.begin);
+    auto last = first;
+    segment whole = s;
+    while (last != to.end() && last->begin <= s.end) {
+      whole.begin = std::min(whole.begin, last->begin);
+      whole.end = std::max(whole.end, last->end);
+      ++last;
+    }
+    if (first == last) {
+      to.insert(first, whole);
+    } else {
+      *first = whole;
+      to.erase(first + 1, last);
+    }
+  }
+}
+
+void take_out(segments& of, const segments& what) {
+  for (const segment& s : what) {
+    auto at = reaching(of, s.end);   // the one segment that holds s
+    const segment whole = *at;
+    const bool left = whole.begin < s.begin, right = s.end < whole.end;
+    if (left && right) {
+      *at = {s.end, whole.end};
+      of.insert(at, {whole.begin, s.begin});
+    } else if (left) {
+      at->end = s.begin;
+    } else if (right) {
+      at->begin = s.end;
+    } else {
+      of.erase(at);
+    }
   }
 }
 

@@ -17,6 +17,8 @@ using segments = std::vector<segment>;   // ascending, disjoint
 
 bool overlap(const segments& a, const segments& b);
 void merge_into(segments& to, const segments& from);
+/// Undoes merge_into of stretches that met none of the others.
+void take_out(segments& of, const segments& what);
 
 /// Words of virtual registers, numbered: unit of (register, part) = first[register] + part; a predicate is one unit.
 class unit_map {

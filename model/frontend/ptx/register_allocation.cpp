@@ -19,17 +19,14 @@ class spiller {
  public:
   spiller(machine_function& f, std::vector<char>& unspillable) : f_(f), unspillable_(unspillable) {}
 
-  void run(const std::vector<std::uint32_t>& spilled) {
+  void run(const std::vector<std::uint32_t>& spilled, const unit_map& units, const std::vector<segments>& live) {
     slot_.assign(f_.registers.size(), no_register);
     for (std::uint32_t r : spilled) {
-      const unsigned words = f_.registers[r].words;
-      if (words == 0) {
+      if (f_.registers[r].words == 0) {
         slot_[r] = fresh(1, false);
         unspillable_[slot_[r]] = 0;
       } else {
-        f_.local_bytes = (f_.local_bytes + words * 4 - 1) / (words * 4) * (words * 4);
-        slot_[r] = f_.local_bytes;
-        f_.local_bytes += words * 4;
+        slot_[r] = find_slot(f_.registers[r].words, r, units, live);
       }
     }
     slot_.resize(f_.registers.size(), no_register);
@@ -41,6 +38,27 @@ class spiller {
   }
 
  private:
+  struct slot {
+    unsigned words;
+    std::uint32_t offset;
+    segments taken;
+  };
+
+  /// Values whose lives do not meet share a place in local memory.
+  std::uint32_t find_slot(unsigned words, std::uint32_t reg, const unit_map& units, const std::vector<segments>& live) {
+    segments all;
+    for (unsigned k = 0; k < words; ++k) merge_into(all, live[units.of(reg, k)]);
+    for (slot& s : slots_) {
+      if (s.words != words || overlap(s.taken, all)) continue;
+      merge_into(s.taken, all);
+      return s.offset;
+    }
+    f_.local_bytes = (f_.local_bytes + words * 4 - 1) / (words * 4) * (words * 4);
+    slots_.push_back({words, f_.local_bytes, all});
+    f_.local_bytes += words * 4;
+    return slots_.back().offset;
+  }
+
   std::uint32_t fresh(unsigned words, bool temporary) {
     const std::uint32_t r = f_.new_register(words);
     f_.registers[r].temporary = temporary;
@@ -129,6 +147,7 @@ class spiller {
 
   machine_function& f_;
   std::vector<char>& unspillable_;
+  std::vector<slot> slots_;
   std::vector<std::uint32_t> slot_;   // bytes in local memory, or the register that holds a predicate
 };
 
@@ -159,7 +178,7 @@ register_allocation allocate_registers(machine_function& f, unsigned limit, cons
     }
     const std::vector<std::uint32_t>& spilled = predicates.spilled().empty() ? registers.spilled() : predicates.spilled();
     if (!placed && spilled.empty()) break;
-    spiller(f, unspillable).run(spilled);
+    spiller(f, unspillable).run(spilled, units, live);
   }
   throw input_error("kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread");
 }

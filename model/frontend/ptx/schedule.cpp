@@ -147,7 +147,8 @@ class scheduler {
       : f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
         readers_(units_.count()) {
     // Latencies are worth some registers beyond what the written order needs, but no spill.
-    const int base = static_cast<int>(greatest_pressure());
+    words_ = words_before();
+    const int base = *std::max_element(words_.begin(), words_.end());
     target_ = std::min(base + 8 + base / 8, static_cast<int>(limit) - 8);
     worthwhile_ = base + 6 < target_ || base + 12 < static_cast<int>(limit);
   }
@@ -177,18 +178,19 @@ class scheduler {
     bool taken = false;
   };
 
-  std::size_t greatest_pressure() const {
-    std::vector<std::pair<std::uint32_t, int>> events;
+  /// Words that are live before each instruction, and at the end.
+  std::vector<int> words_before() const {
+    std::size_t instructions = 0;
+    for (const machine_block& b : f_.blocks) instructions += b.code.size();
+    std::vector<int> words(2 * instructions + 3, 0);
     for (std::uint32_t r = 0; r < f_.registers.size(); ++r)
       for (unsigned k = 0; k < f_.registers[r].words; ++k)
         for (const segment& s : live_[units_.of(r, k)]) {
-          events.push_back({s.begin, 1});
-          events.push_back({s.end, -1});
+          ++words[s.begin];
+          --words[s.end];
         }
-    std::sort(events.begin(), events.end());
-    int now = 0, most = 0;
-    for (const auto& e : events) most = std::max(most, now += e.second);
-    return static_cast<std::size_t>(most);
+    for (std::size_t k = 1; k < words.size(); ++k) words[k] += words[k - 1];
+    return words;
   }
 
   void connect(std::uint32_t from, std::uint32_t to, unsigned latency) {
@@ -231,20 +233,10 @@ class scheduler {
   void start_pressure(std::uint32_t first, std::uint32_t last) {
     std::sort(touched_.begin(), touched_.end());
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-    through_ = 0;
     for (std::uint32_t u : touched_) {
       if (live_at(live_[u], 2 * first)) pressure_.enter(u);
       if (live_at(live_[u], 2 * last)) pressure_.stays_live(u);
     }
-  }
-
-  /// Words that are live across the whole region without being touched in it.
-  int words_passing(std::uint32_t position) {
-    int n = 0;
-    for (std::uint32_t r = 0; r < f_.registers.size(); ++r)
-      for (unsigned k = 0; k < f_.registers[r].words; ++k)
-        if (live_at(live_[units_.of(r, k)], 2 * position)) ++n;
-    return n - pressure_.words();
   }
 
   std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
@@ -275,7 +267,8 @@ class scheduler {
   void region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
     build(code, begin, end);
     start_pressure(position + static_cast<std::uint32_t>(begin), position + static_cast<std::uint32_t>(end));
-    through_ = words_passing(position + static_cast<std::uint32_t>(begin));
+    // Words that are live across the region without being touched in it.
+    through_ = words_[2 * (position + begin)] - pressure_.words();
     std::vector<machine_instruction> order;
     order.reserve(end - begin);
     std::uint64_t now = 0;
@@ -309,6 +302,7 @@ class scheduler {
   std::vector<std::vector<std::uint32_t>> readers_;
   std::vector<node> nodes_;
   std::vector<std::uint32_t> touched_;
+  std::vector<int> words_;
   int through_ = 0;
   int target_ = 0;
   bool worthwhile_ = false;
