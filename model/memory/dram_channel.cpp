@@ -164,29 +164,27 @@ void dram_channel::issue(const choice& c, cycle_t now) {
 }
 
 void dram_channel::issue_column(std::size_t index, cycle_t now) {
-  entry& e = queue_[index];
+  const entry e = queue_[index];
   bank_state& b = banks_[e.bank];
   memory_counters& c = counters_of(*e.payload);
-  if (!e.started) {
-    e.started = true;
-    ++(e.activated ? c.row_misses : c.row_hits);
-  }
-  c.busy_cycles += data_cycles_;
+  ++(e.activated ? c.row_misses : c.row_hits);
+  c.busy_cycles += data_cycles_ * e.bursts;
+  // The request's bursts follow one another: all its column commands are decided with the first.
+  const cycle_t last = now + (e.bursts - 1) * column_interval_;
   cycle_t end;
   if (e.write) {
-    end = now + parameters_.t_wl_cycles + data_cycles_;
-    write_at_ = now + column_interval_;
+    end = last + parameters_.t_wl_cycles + data_cycles_;
+    write_at_ = last + column_interval_;
     read_at_ = std::max(read_at_, end + parameters_.t_wtr_cycles);
     b.precharge_at = std::max(b.precharge_at, end + parameters_.t_wr_cycles);
   } else {
-    end = now + parameters_.t_cl_cycles + data_cycles_;
-    read_at_ = now + column_interval_;
+    end = last + parameters_.t_cl_cycles + data_cycles_;
+    read_at_ = last + column_interval_;
     // One idle cycle on the data bus between read and write data.
     const cycle_t turn = end + 1 > parameters_.t_wl_cycles ? end + 1 - parameters_.t_wl_cycles : 0;
-    write_at_ = std::max(now + column_interval_, turn);
-    b.precharge_at = std::max(b.precharge_at, now + parameters_.t_rtp_cycles);
+    write_at_ = std::max(last + column_interval_, turn);
+    b.precharge_at = std::max(b.precharge_at, last + parameters_.t_rtp_cycles);
   }
-  if (--e.bursts != 0) return;
   answered_at_ = std::max(answered_at_, end + way_out_);
   answer(*e.payload, answered_at_);
   leave(now);

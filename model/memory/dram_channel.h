@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: one DRAM channel and its controller: banks with open rows, FR-FCFS, data bus turnaround, refresh.
 // Sockets: request_socket (target).
-// One cycle: at most one command (column, activate or precharge) goes out on the command bus.
+// One cycle: at most one command goes out: a request's column commands (all its bursts in a row), activate, precharge.
 // Parameters: [dram], memory.channels. Source: docs/memory.md; Rixner et al., Memory Access Scheduling, ISCA 2000.
 #pragma once
 
@@ -39,9 +39,8 @@ class dram_channel : public memory_model {
     cycle_t ready = 0;         // behind the controller's way in
     std::uint64_t row = 0;
     unsigned bank = 0;
-    unsigned bursts = 0;       // column commands still to come
+    unsigned bursts = 0;       // column commands
     bool write = false;
-    bool started = false;      // first column command is out
     bool activated = false;    // its row was activated for it
   };
   struct bank_state {
