@@ -18,6 +18,10 @@ constexpr std::uint64_t constant_bank_bytes = 65536;
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
     : sc_module(name), memory_socket("memory_socket"), config_(config), clock_(clock) {
   memory_socket.bind(*this);
+  SC_HAS_PROCESS(host_interface);
+  SC_METHOD(drive_irq);
+  sensitive << irq_changed_;
+  dont_initialize();
 }
 
 tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
@@ -142,6 +146,11 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
 
 void host_interface::raise(std::uint64_t cause) {
   interrupt_pending_ |= cause;
+  irq_changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+// The line is driven from one process, whoever caused the change: a plain sc_signal allows no second writer.
+void host_interface::drive_irq() {
   if (irq != nullptr && irq->size() > 0) (*irq)->write((interrupt_pending_ & interrupt_enable_) != 0);
 }
 

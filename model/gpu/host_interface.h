@@ -64,6 +64,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t launch(const launch_descriptor& d);
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
   void raise(std::uint64_t cause);
+  void drive_irq();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes);
   template <class T> T fetch_descriptor(std::uint64_t address);
@@ -87,6 +88,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t error_ = 0;
   std::string message_;
   std::string fault_;
+  sc_core::sc_event irq_changed_;
   std::uint64_t interrupt_enable_ = 0;
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;

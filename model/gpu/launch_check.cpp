@@ -33,6 +33,9 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
   const std::string kernel = "kernel '" + program.kernel + "': ";
   for (unsigned i = 0; i < 3; ++i)
     if (grid[i] == 0 || block[i] == 0) throw input_error(kernel + "a grid or block dimension is 0, expected at least 1");
+  // CUDA C++ Programming Guide, table of technical specifications per compute capability.
+  if (grid[0] > 2147483647u || grid[1] > 65535 || grid[2] > 65535)
+    throw input_error(kernel + "a grid of " + triple(grid) + " blocks, at most 2147483647x65535x65535 are allowed");
   const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (block[0] > 65535 || block[1] > 65535 || block[2] > 65535 || threads > config.sm.max_threads_per_block)
     throw input_error(kernel + "a block of " + triple(block) + " threads, " + config.gpu.name + " allows " +
