@@ -37,6 +37,7 @@ struct program {
   std::string kernel;                       // entry name
   std::string file;                         // PTX file it came from, for messages
   std::vector<instruction> code;
+  std::vector<op_class> timing;             // of a recorded program, for each instruction: it is not executed; else empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t registers = 0;              // 32-bit registers per thread, as allocated

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::sass_trace {
+
+/// The addresses of many memory instructions, each kept as base and stride, as base and differences, or as a list; one
+/// address for each active lane.
+class address_list {
+ public:
+  /// Stands for one instruction's addresses. 0: none.
+  using handle = std::uint32_t;
+
+  void clear() { words_.clear(); }
+  /// The k-th active lane has base + k * stride.
+  handle add_strided(std::uint64_t base, std::int64_t stride);
+  /// One address for each active lane, in the order of lanes; kept in the least form that holds them.
+  handle add(const std::uint64_t* addresses, unsigned count);
+  /// The addresses by lane. Lanes that are not in `mask` are left alone; `mask` is that with which they were added.
+  void expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const;
+  std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
+
+ private:
+  enum form : std::uint32_t { none = 0, strided = 1, differences = 2, list = 3 };
+  handle next(form f) const;
+
+  std::vector<std::uint64_t> words_;
+};
+
+}  // namespace heddle::sass_trace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "frontend/sass_trace/address_list.h"
+
+namespace heddle::sass_trace {
+
+/// One execution of an instruction by a warp.
+struct trace_step {
+  std::uint32_t instruction = 0;      // index in the kernel's code
+  std::uint32_t mask = 0;             // lanes that are active and pass the guard
+  address_list::handle addresses = 0;
+};
+
+/// The steps of one warp in its block's list of steps.
+struct warp_trace {
+  std::uint32_t warp = 0;             // in the block
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// What one thread block did.
+struct block_trace {
+  std::uint32_t index[3] = {0, 0, 0};
+  std::vector<warp_trace> warps;      // in the order of the file, at most one for each warp of the block
+  std::vector<trace_step> steps;
+  address_list addresses;
+
+  void clear() {
+    warps.clear();
+    steps.clear();
+    addresses.clear();
+  }
+};
+
+}  // namespace heddle::sass_trace

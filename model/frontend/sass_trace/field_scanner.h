@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontend/sass_trace/line_reader.h"
+
+namespace heddle::sass_trace {
+
+/// Reads the blank-separated fields of one line, left to right. What is not there as expected throws input_error at its column;
+/// the message is "got '…', expected " and `what`.
+class field_scanner {
+ public:
+  field_scanner(std::string_view line, const line_reader& place)
+      : begin_(line.data()), at_(line.data()), end_(line.data() + line.size()), place_(place) {}
+
+  /// A hexadecimal number of at most `bits` bits, with or without 0x.
+  std::uint64_t hex(unsigned bits, const char* what) {
+    skip_blanks();
+    const char* from = at_;
+    if (end_ - at_ > 2 && at_[0] == '0' && (at_[1] | 0x20) == 'x') at_ += 2;
+    const char* digits = at_;
+    std::uint64_t value = 0;
+    bool fits = true;
+    for (; at_ < end_; ++at_) {
+      const unsigned d = digit(*at_);
+      if (d > 15) break;
+      fits = fits && value >> 60 == 0;
+      value = value << 4 | d;
+    }
+    if (at_ == digits || !at_separator() || !fits || (bits < 64 && value >> bits != 0)) refuse(from, what);
+    return value;
+  }
+  /// A decimal number from 0 to `most`.
+  std::uint64_t decimal(std::uint64_t most, const char* what) {
+    skip_blanks();
+    const char* from = at_;
+    const std::uint64_t value = digits(from, what);
+    if (value > most || !at_separator()) refuse(from, what);
+    return value;
+  }
+  /// A decimal number of 64 bits, perhaps negative. What C's printf writes of a signed or an unsigned number.
+  std::int64_t integer(const char* what) {
+    skip_blanks();
+    const char* from = at_;
+    const bool negative = at_ < end_ && *at_ == '-';
+    at_ += negative;
+    const std::uint64_t value = digits(from, what);
+    if (!at_separator() || (negative && value > std::uint64_t{1} << 63)) refuse(from, what);
+    return static_cast<std::int64_t>(negative ? 0 - value : value);
+  }
+  /// Text up to the next blank; empty at the end of the line.
+  std::string_view word() {
+    skip_blanks();
+    const char* from = at_;
+    while (!at_separator()) ++at_;
+    return {from, static_cast<std::size_t>(at_ - from)};
+  }
+  /// Only blanks are left.
+  bool done() {
+    skip_blanks();
+    return at_ == end_;
+  }
+  void expect_end(const char* what) {
+    if (!done()) refuse(at_, what);
+  }
+  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+  void skip(std::size_t characters) { at_ += characters; }
+  void skip_blanks() {
+    while (at_ < end_ && blank(*at_)) ++at_;
+  }
+  const char* position() const { return at_; }
+  [[noreturn]] void refuse(const char* from, const char* what) const;
+
+ private:
+  static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  static unsigned digit(char c) {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    const char lower = static_cast<char>(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a') + 10 : 16;
+  }
+  bool at_separator() const { return at_ == end_ || blank(*at_); }
+  std::uint64_t digits(const char* from, const char* what) {
+    const char* first = at_;
+    std::uint64_t value = 0;
+    for (; at_ < end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
+      const unsigned d = static_cast<unsigned>(*at_ - '0');
+      if (value > (~std::uint64_t{0} - d) / 10) refuse(from, what);
+      value = value * 10 + d;
+    }
+    if (at_ == first) refuse(from, what);
+    return value;
+  }
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  const line_reader& place_;
+};
+
+}  // namespace heddle::sass_trace

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "frontend/sass_trace/trace_kernel.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+
+namespace heddle::sass_trace {
+
+namespace {
+
+constexpr std::uint64_t most_local_bytes = std::uint64_t{1} << 19;   // of a thread, on every chip
+constexpr std::uint64_t global_mask = (std::uint64_t{1} << 48) - 1;
+
+bool local_offset(const kernel_header& h, std::uint64_t a, std::uint64_t& offset) {
+  if (h.local_base == 0 || a - h.local_base >= isa::window_bytes) return false;
+  offset = (a - h.local_base) % most_local_bytes;
+  return true;
+}
+
+bool may_be_local(const isa::instruction& i) { return i.mem_space == isa::space::local || i.mem_space == isa::space::generic; }
+
+unsigned bytes_of(const isa::instruction& i) { return std::max(1u, isa::size_of(i.type)); }
+
+// Local memory that the step's lanes reach, bytes.
+std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const block_trace& block, const trace_step& step) {
+  std::uint64_t a[32];
+  block.addresses.expand(step.addresses, step.mask, a);
+  std::uint64_t reach = 0;
+  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
+    const std::uint64_t address = a[__builtin_ctz(m)];
+    std::uint64_t offset = 0;
+    if (!local_offset(h, address, offset)) {
+      if (i.mem_space == isa::space::generic) continue;
+      offset = address % most_local_bytes;
+    }
+    reach = std::max(reach, offset / bytes_of(i) * bytes_of(i) + bytes_of(i));
+  }
+  return reach;
+}
+
+std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_header& h, const code_table& code) {
+  auto p = std::make_shared<isa::program>();
+  p->kernel = h.name;
+  p->file = file;
+  p->registers = std::max(1u, h.registers);
+  p->shared_bytes = h.shared_bytes;
+  for (const code_entry* e : code.ordered()) {
+    p->code.push_back(e->instruction);
+    p->timing.push_back(e->timing);
+    if (e->instruction.op == isa::opcode::bar) p->barriers = 1;
+  }
+  isa::instruction last;
+  last.op = isa::opcode::exit;
+  p->code.push_back(last);
+  p->timing.push_back(isa::op_class::branch);
+  return p;
+}
+
+}  // namespace
+
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict) {
+  trace_reader reader(file);
+  auto k = std::make_shared<trace_kernel>();
+  k->file = file;
+  k->header = reader.header();
+  k->code = reader.code();
+  std::vector<std::uint64_t> executed;
+  std::vector<const code_entry*> entries;
+  std::uint64_t local = 0;
+  block_trace block;
+  while (reader.next_block(block)) {
+    if (entries.size() != k->code->size()) entries = k->code->ordered();
+    executed.resize(entries.size());
+    for (const trace_step& s : block.steps) {
+      ++executed[s.instruction];
+      const code_entry& e = *entries[s.instruction];
+      if (e.has_addresses && may_be_local(e.instruction)) local = std::max(local, local_reach(k->header, e.instruction, block, s));
+    }
+    k->warp_instructions += block.steps.size();
+  }
+  k->blocks = reader.blocks();
+  for (std::size_t n = 0; n < executed.size(); ++n)
+    if (!entries[n]->known) k->unknown[entries[n]->opcode.substr(0, entries[n]->opcode.find('.'))] += executed[n];
+  if (strict && !k->unknown.empty())
+    throw input_error(file + ": opcode '" + k->unknown.begin()->first + "' of kernel '" + k->header.name + "' is not known of " +
+                      name_of(k->header.generation) + " (binary version " + std::to_string(k->header.binary_version) + ")");
+  k->code->freeze();
+  auto program = program_of(file, k->header, *k->code);
+  program->local_bytes = static_cast<std::uint32_t>((local + 3) / 4 * 4);
+  k->program = std::move(program);
+  return k;
+}
+
+block_source::block_source(std::shared_ptr<const trace_kernel> kernel)
+    : kernel_(std::move(kernel)), reader_(std::make_unique<trace_reader>(kernel_->file, kernel_->code)) {}
+
+std::shared_ptr<const block_trace> block_source::next() {
+  auto block = std::make_shared<block_trace>();
+  if (reader_ && !reader_->next_block(*block)) {
+    if (reader_->blocks() != kernel_->blocks) throw input_error("'" + kernel_->file + "' was changed while in use");
+    reader_.reset();
+  }
+  complete(*block);
+  return block;
+}
+
+// Puts the warps in order and sees to it that each ends.
+void block_source::complete(block_trace& block) const {
+  const std::uint32_t exit = static_cast<std::uint32_t>(kernel_->program->code.size() - 1);
+  const std::uint32_t warps = kernel_->header.warps();
+  std::vector<warp_trace> ordered(warps);
+  for (const warp_trace& w : block.warps) ordered[w.warp] = w;
+  for (std::uint32_t n = 0; n < warps; ++n) {
+    warp_trace& w = ordered[n];
+    w.warp = n;
+    if (w.count != 0) {
+      const trace_step& last = block.steps[w.first + w.count - 1];
+      if (kernel_->program->code[last.instruction].op == isa::opcode::exit) continue;
+      // The steps of a warp lie together, so they move to the end to have one more.
+      const std::size_t first = block.steps.size();
+      block.steps.reserve(first + w.count + 1);
+      for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
+      w.first = first;
+    } else {
+      w.first = block.steps.size();
+    }
+    const std::uint32_t threads = std::min(kernel_->header.threads() - n * isa::warp_size, isa::warp_size);
+    block.steps.push_back({exit, threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0});
+    ++w.count;
+  }
+  block.warps = std::move(ordered);
+}
+
+void machine_addresses(const trace_kernel& kernel, const block_trace& block, const trace_step& step, std::uint64_t addresses[32]) {
+  const isa::instruction& i = kernel.program->code[step.instruction];
+  const kernel_header& h = kernel.header;
+  const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
+  block.addresses.expand(step.addresses, step.mask, addresses);
+  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
+    std::uint64_t& a = addresses[__builtin_ctz(m)];
+    const bool in_shared = h.shared_base != 0 && a - h.shared_base < isa::window_bytes;
+    std::uint64_t offset = 0;
+    const bool in_local = local_offset(h, a, offset);
+    switch (i.mem_space) {
+      case isa::space::shared: a = (in_shared ? a - h.shared_base : a) % isa::window_bytes; break;
+      case isa::space::local: a = in_local ? offset : a % most_local_bytes; break;
+      case isa::space::generic:
+        if (in_shared)
+          a = isa::shared_window_base + (a - h.shared_base);
+        else if (in_local)
+          a = isa::local_window_base + offset;
+        else
+          a = std::max(a & global_mask, isa::heap_base);
+        break;
+      default: a &= global_mask; break;
+    }
+    a &= aligned;
+  }
+}
+
+}  // namespace heddle::sass_trace

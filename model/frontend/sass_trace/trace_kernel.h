@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "frontend/sass_trace/block_trace.h"
+#include "frontend/sass_trace/code_table.h"
+#include "frontend/sass_trace/kernel_header.h"
+#include "frontend/sass_trace/trace_reader.h"
+#include "isa/program.h"
+
+namespace heddle::sass_trace {
+
+/// A traced kernel whose file has been read once, to its end: its machine program, and what there is to know before a block of
+/// it is replayed. Immutable.
+struct trace_kernel {
+  std::string file;
+  kernel_header header;
+  std::shared_ptr<code_table> code;             // frozen: instructions are numbered as in the program
+  std::shared_ptr<const isa::program> program;  // its last instruction is an EXIT of the replay's own
+  std::uint64_t blocks = 0;                     // in the file; those of the grid that did nothing are left out of it
+  std::uint64_t warp_instructions = 0;
+  std::map<std::string, std::uint64_t> unknown; // opcodes that are not in the generation's table: times executed
+};
+
+/// Reads the whole file, so that nothing is wrong with it any more when the kernel runs. `strict`: an opcode that is not
+/// known is an error. Throws input_error.
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict);
+
+/// The blocks of a kernel for its replay, one by one in the order of the file. Every warp of a block has its steps in
+/// `warps[warp]`, and they end with an EXIT.
+class block_source {
+ public:
+  explicit block_source(std::shared_ptr<const trace_kernel> kernel);
+  /// The next block; blocks that the file leaves out come last and do nothing. Throws input_error when the file is not what it
+  /// was.
+  std::shared_ptr<const block_trace> next();
+
+ private:
+  void complete(block_trace& block) const;
+
+  std::shared_ptr<const trace_kernel> kernel_;
+  std::unique_ptr<trace_reader> reader_;
+  block_trace read_;
+};
+
+/// Addresses of a step for the machine, by lane: shared and local memory as offsets, generic addresses in the machine's own
+/// windows, all of them aligned to the access, as no check of a replay refuses them.
+void machine_addresses(const trace_kernel& kernel, const block_trace& block, const trace_step& step, std::uint64_t addresses[32]);
+
+}  // namespace heddle::sass_trace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "frontend/sass_trace/block_trace.h"
+#include "frontend/sass_trace/body_parser.h"
+#include "frontend/sass_trace/code_table.h"
+#include "frontend/sass_trace/kernel_header.h"
+#include "frontend/sass_trace/line_reader.h"
+
+namespace heddle::sass_trace {
+
+/// Reads the trace of one kernel block by block, in the order of the file. At any time it holds one block at most.
+class trace_reader {
+ public:
+  /// Opens the file and reads its head. Throws input_error with file and line, as all that follows.
+  explicit trace_reader(const std::string& file);
+  /// The same, with the instructions already known from an earlier reading.
+  trace_reader(const std::string& file, std::shared_ptr<code_table> code);
+
+  const kernel_header& header() const { return header_; }
+  /// The next thread block, into `block`; false when the file has ended, whole.
+  bool next_block(block_trace& block);
+  /// Blocks delivered so far.
+  std::uint64_t blocks() const { return blocks_; }
+  /// The instructions met so far.
+  const std::shared_ptr<code_table>& code() const { return code_; }
+
+ private:
+  void block_place(block_trace& block);
+  void warp(std::string_view line, block_trace& block);
+  [[noreturn]] void refuse(std::string_view line, const std::string& expected) const;
+  [[noreturn]] void truncated(const std::string& where) const;
+  bool keyed(std::string_view line, std::string_view key, std::string_view& value) const;
+  std::uint32_t number(std::string_view line, std::string_view value, std::uint64_t most, const char* what) const;
+
+  line_reader reader_;
+  kernel_header header_;
+  std::shared_ptr<code_table> code_;
+  body_parser parser_;
+  std::uint64_t blocks_ = 0;
+};
+
+}  // namespace heddle::sass_trace

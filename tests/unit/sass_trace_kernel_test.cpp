@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "frontend/sass_trace/trace_kernel.h"
+#include "frontend/sass_trace/translate.h"
+#include "sass_trace_files.h"
+
+namespace heddle::sass_trace {
+namespace {
+
+using namespace sass_trace_test;
+using c = isa::op_class;
+using o = isa::opcode;
+
+code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8_t> results, std::vector<std::uint8_t> operands,
+                 unsigned bytes = 0, std::int64_t immediate = 0) {
+  static_fields f;
+  f.pc = 0x40;
+  f.opcode = opcode;
+  f.results = std::move(results);
+  f.operands = std::move(operands);
+  f.bytes = bytes;
+  f.immediate = immediate;
+  return translate(g, f);
+}
+
+TEST(sass_trace_opcodes, classes_by_generation) {
+  const struct {
+    generation g;
+    const char* mnemonic;
+    c timing;
+    bool known;
+  } cases[] = {{generation::pascal, "XMAD", c::int_multiply, true},   {generation::volta, "XMAD", c::int_multiply, false},
+               {generation::volta, "HMMA", c::tensor, true},          {generation::pascal, "HMMA", c::tensor, false},
+               {generation::turing, "UIADD3", c::int_add, true},      {generation::volta, "UIADD3", c::int_add, false},
+               {generation::kepler, "FFMA", c::fp32_add, true},       {generation::hopper, "FFMA", c::fp32_add, true},
+               {generation::ampere, "MUFU", c::sfu, true},            {generation::ampere, "DFMA", c::fp64_add, true},
+               {generation::maxwell, "HFMA2", c::half_add, true},     {generation::ampere, "SHFL", c::shuffle, true},
+               {generation::ampere, "ISETP", c::int_compare, true},   {generation::ampere, "FMNMX", c::fp32_minmax, true},
+               {generation::ampere, "SHF", c::int_shift, true},       {generation::ampere, "S2R", c::special_register, true},
+               {generation::ampere, "VOTE", c::vote, true},           {generation::ampere, "I2F", c::conversion, true},
+               {generation::ampere, "POPC", c::bit_count, true},      {generation::ampere, "BSSY", c::branch, true},
+               {generation::ampere, "FNEW", c::fp32_add, false},      {generation::ampere, "DNEW", c::fp64_add, false},
+               {generation::ampere, "HNEW", c::half_add, false},      {generation::ampere, "QMMA", c::tensor, false},
+               {generation::ampere, "NEW", c::int_add, false},        {generation::ampere, "WHATSETP", c::int_compare, false}};
+  for (const auto& k : cases) {
+    const opcode_meaning m = meaning_of(k.g, k.mnemonic, 0, true);
+    EXPECT_EQ(m.timing, k.timing) << k.mnemonic;
+    EXPECT_EQ(m.known, k.known) << k.mnemonic;
+  }
+  generation g{};
+  EXPECT_TRUE(generation_of(61, g));
+  EXPECT_EQ(g, generation::pascal);
+  EXPECT_TRUE(generation_of(89, g));
+  EXPECT_EQ(g, generation::ampere);
+  EXPECT_FALSE(generation_of(20, g));
+}
+
+TEST(sass_trace_opcodes, memory) {
+  const struct {
+    const char* opcode;
+    unsigned traced;
+    o op;
+    isa::space space;
+    unsigned bytes;
+    unsigned results;
+  } cases[] = {{"LDG.E.128.SYS", 16, o::ld, isa::space::global, 16, 4}, {"LDG.E.64", 8, o::ld, isa::space::global, 8, 2},
+               {"LDG.E", 4, o::ld, isa::space::global, 4, 1},           {"LDG.E.U8", 1, o::ld, isa::space::global, 1, 1},
+               {"LDS.U.128", 16, o::ld, isa::space::shared, 16, 4},     {"LDS.S16", 4, o::ld, isa::space::shared, 2, 1},
+               {"LDL.64", 8, o::ld, isa::space::local, 8, 2},           {"LD.E", 4, o::ld, isa::space::generic, 4, 1},
+               {"LDSM.16.M88.4", 16, o::ld, isa::space::shared, 16, 4}, {"LDSM.16.M88.2", 16, o::ld, isa::space::shared, 16, 2},
+               {"ATOMG.E.ADD.STRONG.GPU", 4, o::atom, isa::space::global, 4, 1},
+               {"ATOMS.CAS.64", 8, o::atom, isa::space::shared, 8, 2},  {"LDNEWS", 4, o::ld, isa::space::shared, 4, 1}};
+  for (const auto& k : cases) {
+    const code_entry e = entry(generation::ampere, k.opcode, {8}, {4, 6}, k.traced);
+    EXPECT_EQ(e.instruction.op, k.op) << k.opcode;
+    EXPECT_EQ(e.timing, c::load_store) << k.opcode;
+    EXPECT_EQ(e.instruction.mem_space, k.space) << k.opcode;
+    EXPECT_EQ(isa::size_of(e.instruction.type), k.bytes) << k.opcode;
+    EXPECT_EQ(e.instruction.dst, 8u) << k.opcode;
+    EXPECT_EQ(e.instruction.dst_count, k.results) << k.opcode;
+  }
+  const code_entry store = entry(generation::volta, "STG.E.128.SYS", {}, {4, 8}, 16);
+  EXPECT_EQ(store.instruction.op, o::st);
+  EXPECT_EQ(store.instruction.src[0].count, 2u);
+  EXPECT_EQ(store.instruction.src[1].count, 4u);
+  EXPECT_EQ(store.instruction.dst_count, 0u);
+  const code_entry copy = entry(generation::ampere, "LDGSTS.E.BYPASS.128", {}, {3, 4}, 16);
+  EXPECT_EQ(copy.instruction.op, o::ld);
+  EXPECT_EQ(copy.instruction.src[0].count, 1u);
+  EXPECT_EQ(copy.instruction.src[1].count, 2u);
+  // No addresses: a slot in the unit, no access.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
+  EXPECT_EQ(entry(generation::ampere, "LDC.64", {8}, {4}).instruction.op, o::ldc);
+}
+
+TEST(sass_trace_opcodes, widths_of_registers) {
+  const code_entry mma = entry(generation::ampere, "HMMA.16816.F32", {12}, {4, 8, 12});
+  EXPECT_EQ(mma.instruction.dst_count, 4u);
+  EXPECT_EQ(mma.instruction.src[0].count, 4u);
+  EXPECT_EQ(mma.instruction.src[1].count, 2u);
+  EXPECT_EQ(mma.instruction.src[2].count, 4u);
+  EXPECT_EQ(entry(generation::ampere, "HMMA.16816.F16", {12}, {4, 8, 12}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.dst_count, 2u);
+  const code_entry wide = entry(generation::ampere, "IMAD.WIDE.U32", {2}, {4, 6, 8});
+  EXPECT_EQ(wide.instruction.dst_count, 2u);
+  EXPECT_EQ(wide.instruction.src[1].count, 1u);
+  EXPECT_EQ(wide.instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F64.F32", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F32.F64", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::hopper, "IADD3", {2, 3, 4}, {4}).instruction.dst_count, 3u);
+  // No run reaches beyond R254, and R255 is no register.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {253}, {254}, 16).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {255}, {4}, 16).instruction.dst_count, 0u);
+  EXPECT_EQ(entry(generation::ampere, "IADD3", {2}, {255, 3}).instruction.src[0].kind, isa::operand_kind::none);
+}
+
+TEST(sass_trace_opcodes, control) {
+  EXPECT_EQ(entry(generation::ampere, "EXIT", {}, {}).instruction.op, o::exit);
+  EXPECT_EQ(entry(generation::ampere, "BRA", {}, {}).instruction.op, o::bra);
+  EXPECT_EQ(entry(generation::ampere, "BAR.SYNC.DEFER_BLOCKING", {}, {}).instruction.op, o::bar);
+  EXPECT_EQ(entry(generation::ampere, "BAR.ARV", {}, {}).instruction.sub, 1u);
+  EXPECT_EQ(entry(generation::ampere, "MEMBAR.SC.GPU", {}, {}).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 1).instruction.op, o::nop);
+  EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
+}
+
+const char* const loop =
+    "0010 ffffffff 1 R4 IADD3 2 R4 R255 0 1\n"
+    "0000 0000ffff 1 R2 MOV 0 0 0\n"
+    "0010 ffffffff 1 R4 IADD3 2 R4 R255 0 1\n"
+    "0010 ffffffff 1 R5 IADD3 2 R4 R255 0 1\n"
+    "0020 00000001 0 BARNEW 0 0 0\n"
+    "0030 ffffffff 0 EXIT 0 0 0\n";
+
+TEST(sass_trace_kernel, code_in_the_order_of_places) {
+  const trace_folder folder;
+  head h;
+  h.grid = "(3,1,1)";
+  h.block = "(64,1,1)";
+  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 2, std::string(loop, 39 + 29))) + thread_block("2,0,0", ""));
+  const auto k = read_kernel(file, false);
+  EXPECT_EQ(k->blocks, 2u);
+  EXPECT_EQ(k->warp_instructions, 8u);
+  ASSERT_EQ(k->program->code.size(), 6u);    // two at 0x10, and the replay's own EXIT
+  EXPECT_EQ(k->program->timing.size(), 6u);
+  EXPECT_EQ(k->program->code[0].dst, 2u);
+  EXPECT_EQ(k->program->code[4].op, o::exit);
+  EXPECT_EQ(k->program->registers, 32u);
+  EXPECT_EQ(k->program->shared_bytes, 1024u);
+  ASSERT_EQ(k->unknown.size(), 1u);
+  EXPECT_EQ(k->unknown.at("BARNEW"), 1u);
+  EXPECT_NE(refusal([&] { read_kernel(file, true); }).find("'BARNEW'"), std::string::npos);
+
+  block_source source(k);
+  const auto first = source.next();
+  ASSERT_EQ(first->warps.size(), 2u);
+  // Warp 0 was cut short and is ended; warp 1 ends by itself.
+  ASSERT_EQ(first->warps[0].count, 3u);
+  EXPECT_EQ(first->steps[first->warps[0].first].instruction, 1u);
+  EXPECT_EQ(first->steps[first->warps[0].first + 1].instruction, 0u);
+  EXPECT_EQ(first->steps[first->warps[0].first + 2].instruction, 5u);
+  ASSERT_EQ(first->warps[1].count, 6u);
+  EXPECT_EQ(first->steps[first->warps[1].first].instruction, 1u);
+  EXPECT_EQ(first->steps[first->warps[1].first + 3].instruction, 2u);
+  EXPECT_EQ(first->steps[first->warps[1].first + 5].instruction, 4u);
+  for (unsigned empty = 0; empty < 2; ++empty) {
+    const auto b = source.next();
+    ASSERT_EQ(b->warps.size(), 2u);
+    EXPECT_EQ(b->warps[1].count, 1u);
+    EXPECT_EQ(b->steps[b->warps[1].first].instruction, 5u);
+  }
+}
+
+TEST(sass_trace_kernel, addresses_for_the_machine) {
+  const trace_folder folder;
+  const std::string lines =
+      "0000 00000003 1 R4 LD.E.64 1 R2 8 2 0x7f5000000108 65536 0\n"        // shared window
+      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4e00000014 4 0\n"               // local window
+      "0020 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000003 4 0\n"               // global, not aligned
+      "0030 00000003 1 R4 LDL 1 R2 4 1 0x7f4e00000104 4 0\n"
+      "0040 00000003 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+      "0050 00000003 0 STG.E 2 R2 R3 4 1 0xffffffffffffffff 1 0\n"
+      "0060 00000003 0 EXIT 0 0 0\n";
+  const auto k = read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true);
+  EXPECT_EQ(k->program->local_bytes, 0x10cu);
+  block_source source(k);
+  const auto b = source.next();
+  const auto address = [&](unsigned step, unsigned lane) {
+    std::uint64_t a[32] = {};
+    machine_addresses(*k, *b, b->steps[step], a);
+    return a[lane];
+  };
+  EXPECT_EQ(address(0, 0), isa::shared_window_base + 0x108);
+  EXPECT_EQ(address(0, 1), isa::shared_window_base + 0x10108);
+  EXPECT_EQ(address(1, 1), isa::local_window_base + 0x18);
+  EXPECT_EQ(address(2, 0), 0x7f4000000000u);
+  EXPECT_EQ(address(3, 0), 0x104u);
+  EXPECT_EQ(address(4, 1), 0xcu);
+  EXPECT_EQ(address(5, 0), 0xfffffffffffcu);
+  EXPECT_EQ(address(5, 1), 0u);
+}
+
+TEST(sass_trace_kernel, a_file_that_changes_is_noticed) {
+  const trace_folder folder;
+  const std::string end = "0030 ffffffff 0 EXIT 0 0 0\n";
+  const std::string file = folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 1, end)));
+  const auto k = read_kernel(file, false);
+  folder.write("k.traceg", head().text());
+  block_source shorter(k);
+  EXPECT_NE(refusal([&] { shorter.next(); }).find("changed"), std::string::npos);
+  folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 1, "0030 ffffffff 0 NOP 0 0 0\n")));
+  block_source other(k);
+  EXPECT_NE(refusal([&] { other.next(); }).find("changed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::sass_trace

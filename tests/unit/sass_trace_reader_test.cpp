@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <boost/iostreams/copy.hpp>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filter/lzma.hpp>
+#include <boost/iostreams/filter/zstd.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
+#include <sstream>
+
+#include "frontend/sass_trace/kernels_list.h"
+#include "frontend/sass_trace/trace_reader.h"
+#include "sass_trace_files.h"
+
+namespace heddle::sass_trace {
+namespace {
+
+using namespace sass_trace_test;
+
+// Three instructions as each version writes them: an addition, a load of lanes 0 to 3, the end.
+std::string lines_of(const std::string& version) {
+  const std::string front = version == "1.2" || version == "2" ? "0 0 0 0 " : "";
+  const std::string back = version == "5" ? "7 " : version == "5 hopper" ? "7 0 " : version == "6" ? "7 -1 NoVal " : "";
+  const std::string loaded = version == "6" ? "0 0 Val 1 3f800000 2 0 -1 " : back;
+  return front + "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 " + back + "\n" + front + "0010 0000000f 1 R8 LDG.E.64 1 R4 8 1 0x7f4000000100 8 " +
+         loaded + "\n" + front + "0020 ffffffff 0 EXIT 0 0 " + back + "\n";
+}
+
+block_trace only_block(const std::string& file) {
+  trace_reader r(file);
+  block_trace b, none;
+  EXPECT_TRUE(r.next_block(b));
+  EXPECT_FALSE(r.next_block(none));
+  return b;
+}
+
+std::string text_of_version(const std::string& version) {
+  const std::string extra = version == "5 hopper" ? "cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0\n" : "";
+  return head_of_version(version).text() + thread_block("0,0,0", extra + warp(0, 3, lines_of(version)));
+}
+
+void expect_the_three(const block_trace& b) {
+  ASSERT_EQ(b.warps.size(), 1u);
+  ASSERT_EQ(b.steps.size(), 3u);
+  EXPECT_EQ(b.steps[0].mask, 0xffffffffu);
+  EXPECT_EQ(b.steps[1].mask, 0xfu);
+  EXPECT_EQ(b.steps[2].instruction, 2u);
+  std::uint64_t a[32] = {};
+  b.addresses.expand(b.steps[1].addresses, b.steps[1].mask, a);
+  for (unsigned k = 0; k < 4; ++k) EXPECT_EQ(a[k], 0x7f4000000100u + 8 * k);
+  EXPECT_EQ(a[4], 0u);
+}
+
+TEST(sass_trace_reader, every_version) {
+  const trace_folder folder;
+  for (const char* version : {"1.2", "2", "3", "4", "5", "5 hopper", "6"}) {
+    SCOPED_TRACE(version);
+    expect_the_three(only_block(folder.write("kernel-1.traceg", text_of_version(version))));
+  }
+}
+
+TEST(sass_trace_reader, header) {
+  const trace_folder folder;
+  head h;
+  h.grid = "(4,3,2)";
+  h.block = "(16,5,1)";
+  h.stream = 9;
+  const trace_reader r(folder.write("k.traceg", h.text()));
+  const kernel_header& k = r.header();
+  EXPECT_EQ(k.name, "_Z4testPf");
+  EXPECT_EQ(k.blocks(), 24u);
+  EXPECT_EQ(k.threads(), 80u);
+  EXPECT_EQ(k.warps(), 3u);
+  EXPECT_EQ(k.shared_bytes, 1024u);
+  EXPECT_EQ(k.registers, 32u);
+  EXPECT_EQ(k.generation, generation::ampere);
+  EXPECT_EQ(k.stream, 9u);
+  EXPECT_EQ(k.shared_base, 0x7f5000000000u);
+  EXPECT_EQ(k.local_base, 0x7f4e00000000u);
+  EXPECT_EQ(k.version, 5u);
+  EXPECT_EQ(k.format.immediates, 1u);
+}
+
+TEST(sass_trace_reader, compressed) {
+  namespace io = boost::iostreams;
+  const trace_folder folder;
+  const std::string text = text_of_version("5");
+  const auto pack = [&](const char* name, auto filter) {
+    std::istringstream in(text);
+    std::ostringstream out;
+    io::filtering_ostream chain;
+    chain.push(filter);
+    chain.push(out);
+    io::copy(in, chain);
+    const std::string packed = out.str();
+    expect_the_three(only_block(folder.write(name, packed)));
+    // Half of it, and half of it overwritten.
+    const std::string half = folder.write(std::string("half_") + name, packed.substr(0, packed.size() / 2));
+    EXPECT_NE(refusal([&] { only_block(half); }).find("half_"), std::string::npos);
+    std::string broken = packed;
+    for (std::size_t k = packed.size() / 3; k < packed.size(); ++k) broken[k] = static_cast<char>(k * 37);
+    const std::string bad = folder.write(std::string("bad_") + name, broken);
+    EXPECT_NE(refusal([&] { only_block(bad); }).find("bad_"), std::string::npos);
+    const std::string plain = folder.write(std::string("plain_") + name, text);
+    refusal([&] { only_block(plain); });
+  };
+  pack("kernel-1.traceg.gz", io::gzip_compressor());
+  pack("kernel-1.traceg.xz", io::lzma_compressor());
+  pack("kernel-1.traceg.zst", io::zstd_compressor());
+}
+
+TEST(sass_trace_reader, address_forms) {
+  const trace_folder folder;
+  const std::string lines =
+      "0000 80000101 1 R4 LDG.E 1 R2 4 0 0x10 0x7fffffffffff 0x8 -3 \n"     // a list
+      "0000 80000101 1 R4 LDG.E 1 R2 4 2 0x1000 -16 4096 0 \n"              // differences
+      "0000 0000ff00 1 R4 LDG.E 1 R2 4 1 0x1000 -4 0 \n"                    // a run
+      "0000 00000000 1 R4 LDG.E 1 R2 4 1 0x0 -1094795586 0 \n"              // no lane: whatever is written
+      "0000 00000000 1 R4 LDG.E 1 R2 4 2 0x0 0 \n"
+      "0000 00000000 1 R4 LDG.E 1 R2 4 0 0 \n"
+      "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";                       // one lane has no difference
+  const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))));
+  ASSERT_EQ(b.steps.size(), 7u);
+  const auto lane = [&](unsigned step, unsigned l) {
+    std::uint64_t a[32] = {};
+    b.addresses.expand(b.steps[step].addresses, b.steps[step].mask, a);
+    return a[l];
+  };
+  EXPECT_EQ(lane(0, 0), 0x10u);
+  EXPECT_EQ(lane(0, 8), 0x7fffffffffffu);
+  EXPECT_EQ(lane(0, 31), 0x8u);
+  EXPECT_EQ(lane(1, 0), 0x1000u);
+  EXPECT_EQ(lane(1, 8), 0xff0u);
+  EXPECT_EQ(lane(1, 31), 0x1ff0u);
+  EXPECT_EQ(lane(2, 8), 0x1000u);
+  EXPECT_EQ(lane(2, 15), 0x1000u - 28);
+  EXPECT_EQ(lane(6, 10), 0xabcu);
+}
+
+TEST(sass_trace_reader, address_list_keeps_what_it_is_given) {
+  address_list pool;
+  std::vector<std::vector<std::uint64_t>> lists;
+  std::vector<address_list::handle> handles;
+  std::uint64_t x = 12345;
+  for (unsigned k = 0; k < 200; ++k) {
+    std::vector<std::uint64_t> l(1 + k % 32);
+    for (std::size_t n = 0; n < l.size(); ++n) {
+      x = x * 6364136223846793005u + 1442695040888963407u;
+      l[n] = k % 4 == 0 ? 0x1000 + n * 12 : k % 4 == 1 ? 0x7f0000000000u + (x >> 40) : k % 4 == 2 ? x : 0;
+    }
+    handles.push_back(pool.add(l.data(), static_cast<unsigned>(l.size())));
+    lists.push_back(l);
+  }
+  for (unsigned k = 0; k < 200; ++k) {
+    std::uint64_t a[32];
+    const std::uint32_t mask = lists[k].size() == 32 ? ~0u : (1u << lists[k].size()) - 1;
+    pool.expand(handles[k], mask, a);
+    for (std::size_t n = 0; n < lists[k].size(); ++n) ASSERT_EQ(a[n], lists[k][n]) << k;
+  }
+}
+
+TEST(sass_trace_reader, blocks_and_warps_in_file_order) {
+  const trace_folder folder;
+  head h;
+  h.grid = "(3,1,1)";
+  h.block = "(70,1,1)";
+  const std::string end = "0020 ffffffff 0 EXIT 0 0 0\n";
+  trace_reader r(folder.write("k.traceg", h.text() + thread_block("2,0,0", warp(2, 1, end) + warp(0, 0, "")) + thread_block("0,0,0", "")));
+  block_trace b;
+  ASSERT_TRUE(r.next_block(b));
+  EXPECT_EQ(b.index[0], 2u);
+  ASSERT_EQ(b.warps.size(), 2u);
+  EXPECT_EQ(b.warps[0].warp, 2u);
+  EXPECT_EQ(b.warps[1].count, 0u);
+  ASSERT_TRUE(r.next_block(b));
+  EXPECT_TRUE(b.warps.empty());
+  EXPECT_FALSE(r.next_block(b));
+  EXPECT_EQ(r.blocks(), 2u);
+}
+
+TEST(sass_trace_reader, line_numbers_and_blanks) {
+  const trace_folder folder;
+  head h;
+  h.line_info = true;
+  const std::string text = h.text() + "\r\n#BEGIN_TB\r\nthread block = 0,0,0\r\nwarp = 0\ninsts = 2\n\n17  0010\tffffffff 1  R4 MOV 0 0  3 \r\n\n18 0020 1 0 EXIT 0 0 0\n#END_TB";
+  const block_trace b = only_block(folder.write("k.traceg", text));
+  ASSERT_EQ(b.steps.size(), 2u);
+  EXPECT_EQ(b.steps[1].mask, 1u);
+}
+
+struct bad_text {
+  const char* what;
+  std::string text;
+  const char* message;      // part of it
+};
+
+TEST(sass_trace_reader, refuses_with_a_place) {
+  const trace_folder folder;
+  const std::string h = head().text();
+  const auto block = [&](const std::string& lines) { return h + thread_block("0,0,0", warp(0, 1, lines)); };
+  const auto edited = [&](const std::string& from, const std::string& to) {
+    std::string t = h;
+    t.replace(t.find(from), from.size(), to);
+    return t;
+  };
+  const std::vector<bad_text> cases = {
+      {"empty", "", ":0:1: the file ends in the trace's head"},
+      {"no head", "hello\n", ":1:1: got 'hello'"},
+      {"cut head", h.substr(0, 60), "traceg:3:"},
+      {"future", edited("tracer version = 5", "tracer version = 7"), "tracer version '7' is not known"},
+      {"version word", edited("tracer version = 5", "tracer version = five"), "'five' is not known"},
+      {"version against format", edited("tracer version = 5", "tracer version = 4"), "does not write lines of this format"},
+      {"chip", edited("binary version = 80", "binary version = 20"), "binary version 20 is not known"},
+      {"grid", edited("(1,1,1)", "(0,1,1)"), "expected (X,Y,Z)"},
+      {"block", edited("(32,1,1)", "(32,64,1)"), "more than 1024 threads"},
+      {"missing", edited("-nregs = 32\n", ""), "without '-nregs"},
+      {"mask", block("0000 gg 0 EXIT 0 0 0\n"), ":24:6: got 'gg'"},
+      {"wide mask", block("0000 1ffffffff 0 EXIT 0 0 0\n"), ":24:6: got '1ffffffff'"},
+      {"opcode", block("0000 f 0 exit 0 0 0\n"), "expected an opcode"},
+      {"register", block("0000 f 1 R256 MOV 0 0 0\n"), "expected a register"},
+      {"missing register", block("0000 f 2 R1 MOV 0 0 0\n"), "got 'MOV', expected a register"},
+      {"short", block("0000 f 0 EXIT 0\n"), "the line ends, expected bytes"},
+      {"no immediate", block("0000 f 0 EXIT 0 0\n"), "the line ends, expected an immediate"},
+      {"more", block("0000 f 0 EXIT 0 0 0 0\n"), ":24:21: got '0', expected the end of the line"},
+      {"form", block("0000 f 1 R1 LDG 1 R2 4 3 0x0 4 0\n"), "form of the addresses"},
+      {"few addresses", block("0000 f 1 R1 LDG 1 R2 4 0 0x0 0x4 0x8\n"), "an address for each active lane"},
+      {"gaps", block("0000 5 1 R1 LDG 1 R2 4 1 0x0 4 0\n"), "are no run"},
+      {"huge delta", block("0000 3 1 R1 LDG 1 R2 4 2 0x0 99999999999999999999 0\n"), "a difference"},
+      {"cut in warp", h + "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 f 0 NOP 0 0 0\n", ":22:1: the file ends in warp 0 of thread block (0,0,0) of kernel '_Z4testPf'"},
+      {"cut in block", h + "#BEGIN_TB\nthread block = 0,0,0\n", "the file ends in thread block (0,0,0)"},
+      {"cut", h + "#BEGIN_TB\n", "the file ends in a thread block"},
+      {"count", h + thread_block("0,0,0", warp(0, 2, "0000 f 0 EXIT 0 0 0\n")), "there are 1"},
+      {"huge count", h + thread_block("0,0,0", warp(0, 4294967295u, "0000 f 0 EXIT 0 0 0\n")), "there are 1"},
+      {"too many", block("0000 f 0 NOP 0 0 0\n0010 f 0 EXIT 0 0 0\n"), "expected 'warp = N'"},
+      {"warp", h + thread_block("0,0,0", warp(1, 0, "")), "expected the number of a warp"},
+      {"warp twice", h + thread_block("0,0,0", warp(0, 0, "") + warp(0, 0, "")), "comes twice"},
+      {"outside", h + thread_block("1,0,0", ""), "within the grid"},
+      {"too many blocks", h + thread_block("0,0,0", "") + thread_block("0,0,0", ""), "more thread blocks than the 1"},
+      {"between", h + "rubbish\n", "expected '#BEGIN_TB'"},
+      {"long line", h + std::string(700000, 'x'), "longer than"},
+      {"zero bytes", h + std::string(100, '\0') + "\n", "expected '#BEGIN_TB'"},
+  };
+  for (const bad_text& c : cases) {
+    SCOPED_TRACE(c.what);
+    const std::string file = folder.write("k.traceg", c.text);
+    const std::string message = refusal([&] {
+      trace_reader r(file);
+      block_trace b;
+      while (r.next_block(b)) {
+      }
+    });
+    EXPECT_EQ(message.rfind(file + ":", 0), 0u) << message;
+    EXPECT_NE(message.find(c.message), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+TEST(sass_trace_reader, every_cut_is_refused) {
+  const trace_folder folder;
+  const std::string text = text_of_version("5 hopper");
+  // The last character ends the last line; without it nothing is missing.
+  for (std::size_t n = 0; n + 1 < text.size(); n += n + 40 < text.size() ? 7 : 1)
+    refusal([&] {
+      const std::string file = folder.write("k.traceg", text.substr(0, n));
+      trace_reader r(file);
+      block_trace b;
+      if (!r.next_block(b)) throw input_error("no block");
+    });
+}
+
+TEST(sass_trace_reader, kernels_list) {
+  const trace_folder folder;
+  folder.write("kernel-1.traceg", "");
+  folder.write("kernel-2-ctx_0x55.traceg.xz", "");
+  const auto commands = read_kernels_list(folder.write("kernelslist.g",
+      "MemcpyHtoD,0x00007f4000000000,65536\n\n# a remark\nMemcpyDtoH,0x1,2\nkernel-1.traceg\r\nkernel-2-ctx_0x55.traceg.xz"));
+  ASSERT_EQ(commands.size(), 3u);
+  EXPECT_EQ(commands[0].what, list_command::kind::copy_to_device);
+  EXPECT_EQ(commands[0].address, 0x7f4000000000u);
+  EXPECT_EQ(commands[0].bytes, 65536u);
+  EXPECT_EQ(commands[1].file, folder.path("kernel-1.traceg"));
+  EXPECT_EQ(commands[2].file, folder.path("kernel-2-ctx_0x55.traceg.xz"));
+  EXPECT_EQ(commands[2].line, 6u);
+}
+
+TEST(sass_trace_reader, kernels_list_refusals) {
+  const trace_folder folder;
+  folder.write("kernel-1.trace", "");
+  folder.write("kernel-1.tracez", "");
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {"", ":1:1: the list names no kernel"},
+           {"MemcpyHtoD,0x10,4\n", "the list names no kernel"},
+           {"\nkernel-9.traceg\n", ":2:1: the trace '"},
+           {"kernel-1.trace\n", "is no trace that is read"},
+           {"kernel-1.tracez\n", "is no trace that is read"},
+           {"MemcpyHtoD,0x10\n", ":1:1: expected MemcpyHtoD"},
+           {"MemcpyHtoD,0xxyz,4\n", "expected MemcpyHtoD"},
+           {"MemcpyHtoD,0x10,-4\n", "expected MemcpyHtoD"}}) {
+    const std::string file = folder.write("kernelslist.g", text);
+    const std::string got = refusal([&] { read_kernels_list(file); });
+    EXPECT_NE(got.find(message), std::string::npos) << got;
+  }
+  EXPECT_NE(refusal([&] { read_kernels_list(folder.path("nothing.g")); }).find("cannot be read"), std::string::npos);
+  EXPECT_NE(refusal([&] { read_kernels_list(folder.path(".")); }).find("no regular file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::sass_trace
