@@ -193,6 +193,25 @@ TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
   EXPECT_FALSE(b.net->idle());
 }
 
+TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
+  // Else it would matter whether a sender at the same instant is run before or after the grant.
+  crossbar net({1, 1, 32, 4, 2, 2});
+  tlm::tlm_generic_payload a, b, c;
+  ASSERT_TRUE(net.reserve(0, 4));
+  net.push(0, 0, 8, a, 5);
+  ASSERT_TRUE(net.reserve(0, 4));
+  net.push(0, 0, 8, b, 5);
+  EXPECT_FALSE(net.reserve(0, 5));
+  net.arbitrate(5);
+  EXPECT_TRUE(net.has_room(0));
+  EXPECT_FALSE(net.reserve(0, 5));
+  EXPECT_TRUE(net.reserve(0, 6));
+  net.push(0, 0, 8, c, 7);
+  EXPECT_EQ(net.due(0), 5u + 4 - 1);
+  EXPECT_EQ(&net.pop(0, 8), &a);
+  net.check_invariants();
+}
+
 TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
   for (const char* hash : {"none", "xor"}) {
     for (unsigned channels : {1u, 2u, 3u, 8u, 12u, 20u, 24u, 64u}) {
