@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/iostreams/device/file_descriptor.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
@@ -12,6 +13,7 @@
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 #include "config/error.h"
 
@@ -87,13 +89,13 @@ class line_reader::byte_source {
 };
 
 line_reader::line_reader(const std::string& file)
-    : file_(file), source_(std::make_unique<byte_source>(file)), buffer_(buffer_bytes) {}
+    : file_(file), source_(std::make_unique<byte_source>(file)), buffer_(new char[buffer_bytes]) {}
 
 line_reader::~line_reader() = default;
 
 bool line_reader::next(std::string_view& line) {
   for (;;) {
-    const char* from = buffer_.data() + begin_;
+    const char* from = buffer_.get() + begin_;
     const std::size_t left = end_ - begin_;
     if (const void* found = left == 0 ? nullptr : std::memchr(from, '\n', left)) {
       const std::size_t length = static_cast<std::size_t>(static_cast<const char*>(found) - from);
@@ -127,13 +129,13 @@ bool line_reader::next_with_text(std::string_view& line) {
 bool line_reader::refill() {
   if (exhausted_) return false;
   if (begin_ != 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
   std::size_t n = 0;
   try {
-    n = source_->read(buffer_.data() + end_, buffer_.size() - end_);
+    n = source_->read(buffer_.get() + end_, buffer_bytes - end_);
   } catch (const std::exception& e) {
     ++line_;
     fail(1, std::string("the file is broken or truncated here (") + e.what() + ")");

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace heddle::sass_trace {
 
@@ -36,7 +35,7 @@ class line_reader {
 
   std::string file_;
   std::unique_ptr<byte_source> source_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
   std::size_t begin_ = 0;      // unread text is [begin_, end_)
   std::size_t end_ = 0;
   bool exhausted_ = false;
