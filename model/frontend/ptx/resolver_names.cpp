@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "config/error.h"
 #include "frontend/ptx/resolver.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <limits>
 
 #include "frontend/ptx/selector.h"
 
