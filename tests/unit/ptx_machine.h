@@ -79,6 +79,7 @@ class ptx_machine {
                                         const std::vector<std::uint64_t>& arguments, std::uint32_t dynamic_shared) {
     std::vector<std::uint8_t> b(isa::bank0::parameters + p.parameter_bytes + 16);
     const auto put = [&](std::uint32_t at, const auto& v) {
+      invariant(at + sizeof v <= b.size(), "bank 0 is too small");
       const auto* bytes = reinterpret_cast<const std::uint8_t*>(&v);
       std::copy(bytes, bytes + sizeof v, b.begin() + at);
     };
