@@ -111,7 +111,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          div_f32: ea >= -100, -125 <= eb <= 125, -124 <= ea-eb <= 125    rcp_f32: -125 <= ea <= 125    sqrt_f32: ea >= -100
 ///          div_f64: ea >= -900, -1020 <= eb <= 1020, -1018 <= ea-eb <= 1020   rcp_f64: -1020 <= ea <= 1020   sqrt_f64: ea >= -900
 ///          f64 operands are pairs (count 2).
-/// mufu     d = function(sub) of a. f32: error at most 1 ulp for rcp, rsq; denormal inputs and results are kept unless ftz;
+/// mufu     d = function(sub) of a. f32: rcp, rsq correctly rounded (the expansions of
+///          rcp.rn and sqrt.rn stand on it); denormal inputs and results are kept unless ftz;
 ///          sin, cos take radians. rcp64h, rsq64h: a is the high word of an f64 (low word taken as 0), d the high word of
 ///          the result, relative error at most 2^-20.
 /// assist   d = exact function(sub) of a, b (rounding, ftz; div_s64 ... rem_u64: pairs; x / 0 = all ones, x % 0 = x)
@@ -131,7 +132,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; d src[3] = member mask
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
-/// nop      also stands for a warp-level synchronisation, which lock-step execution makes void
+/// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
 /// membar   sub 0 cta, 1 gl, 2 sys
 struct instruction {

@@ -285,6 +285,26 @@ TEST(lowered_call, takes_the_place_of_the_call) {
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(got[k], r.expected({d[k], e[k], d[k]}));
 }
 
+TEST(lowered_roots, of_every_mantissa_round_exactly) {
+  // All mantissas with the exponents 0 and 1, which stand for the others.
+  ptx_machine machine(
+      std::string(".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 out) { .reg .b32 %i, %x, %y, %n; .reg .f32 %f, %r, "
+                  "%s; .reg .b64 %d, %o; .reg .pred %p; ld.param.u64 %d, [out]; mov.u32 %i, %tid.x; mov.u32 %x, %ctaid.x; mad.lo.u32 %i, %x, "
+                  "1024, %i; mul.wide.u32 %o, %i, 4; add.s64 %d, %d, %o; add.u32 %x, %i, 0x3f800000; mov.u32 %n, 0; L: mov.b32 %f, %x; "
+                  "rcp.rn.f32 %r, %f; sqrt.rn.f32 %s, %f; st.global.f32 [%d], %r; st.global.f32 [%d+262144], %s; add.u32 %x, %x, 65536; "
+                  "add.s64 %d, %d, 524288; add.u32 %n, %n, 1; setp.lt.u32 %p, %n, 256; @%p bra L; ret; }"),
+      true, 0, 140 << 20);
+  const u64 out = machine.buffer(std::vector<float>(32 << 20));
+  machine.run("k", {64, 1, 1}, {1024, 1, 1}, {out});
+  const std::vector<float> got = machine.read<float>(out, 32 << 20);
+  for (u32 n = 0; n < 256; ++n)
+    for (u32 k = 0; k < 65536; ++k) {
+      const float a = as<float>(0x3f800000u + n * 65536 + k);
+      ASSERT_EQ(got[std::size_t{n} * 131072 + k], 1.0f / a) << a;
+      ASSERT_EQ(got[std::size_t{n} * 131072 + 65536 + k], std::sqrt(a)) << a;
+    }
+}
+
 TEST(lowered_memory, sub_word_vectors_and_signs) {
   ptx_machine machine(
       ".version 8.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) { .reg .b64 %d; .reg .b16 %h<8>; .reg .b32 %r<8>;"
