@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/opcode.h"
+
+namespace heddle::conformance {
+
+/// How far a result may lie from the exact one: the ISA's statement for the instruction.
+struct tolerance {
+  enum class kind : std::uint8_t { bits, ulp, relative, absolute, logarithm };
+  kind what = kind::bits;
+  double bound = 0;
+  isa::dtype type = isa::dtype::none;   // floating type of the result: NaN equals NaN (f64: whatever its payload)
+};
+
+/// One instruction, or a few, from the operands of a row to one result.
+///
+/// The code reads %d0..%d3 (64 bits), %r0..%r3 (their low words), %h0..%h3 (their low halves) and %b0..%b3 (their low bits as predicates),
+/// writes %o (64 bits), %q (32 bits), %g (16 bits) or %c (predicate), as `result_bits` says (1 = predicate).
+struct conformance_case {
+  std::string family;
+  std::string name;
+  std::string code;
+  unsigned operands = 1;                // how many columns vary
+  unsigned operand_bits = 32;
+  unsigned result_bits = 32;
+  tolerance allowed;
+  bool divides = false;                 // the second operand must not be 0
+  std::vector<double> range;            // approximate: operands as f32 between these
+};
+
+/// Every instruction with every type, rounding and modifier.
+std::vector<conformance_case> all_families();
+/// One-operand instructions of 16 bits and two-operand ones on all pairs of 8-bit numbers.
+std::vector<conformance_case> exhaustive_families();
+
+/// A module with one kernel per case, "k0", "k1", …: (in: 32 bytes a thread, out: 8 bytes a thread).
+std::string module_of(const std::vector<conformance_case>& cases);
+
+/// Operand rows of four 64-bit numbers for a case: edges crossed, then random.
+std::vector<std::uint64_t> rows_of(const conformance_case& c, unsigned rows);
+
+}  // namespace heddle::conformance
