@@ -84,6 +84,8 @@ struct sub_partition_parameters {
   unsigned fetch_latency_cycles = 2;
   unsigned register_banks = 4;
   unsigned register_bank_bytes = 4;
+  std::string divergence = "stack";
+  unsigned convergence_patience_turns = 32;
 
   template <class V> void visit(V& v) {
     v("scheduler", scheduler, "lrr | gto");
@@ -93,6 +95,9 @@ struct sub_partition_parameters {
     v("fetch_latency_cycles", fetch_latency_cycles, "instruction cache hit to instruction buffer");
     v("register_banks", register_banks, "register file banks, bank = register % banks");
     v("register_bank_bytes", register_bank_bytes, "4: one 32-bit operand per bank and cycle; 8: two");
+    v("divergence", divergence, "stack: a reconvergence stack per warp | independent: a program counter per lane");
+    v("convergence_patience_turns", convergence_patience_turns,
+      "independent: turns of a loop with atomics or volatile loads before lanes that wait behind it go on alone");
   }
 };
 

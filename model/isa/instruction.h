@@ -129,7 +129,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global, generic). a = rz: absolute.
 /// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept
-/// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; d src[3] = member mask
+/// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; src[3] = member mask (none: the executing lanes)
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Divergence by reconvergence stack. The current entry lives in warp_state (pc, reconverge, active); the stack holds what
+// Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry lives in warp_state (pc, reconverge, active); the stack holds what
 // is to run afterwards. A diverging branch leaves an entry for all its lanes at the reconvergence point, defers the lanes
 // that jump, and goes on with those that fall through. With immediate post-dominators as reconvergence points the depth
 // is bounded by the nesting of branches, plus one deferred entry each.
 #include <algorithm>
 
 #include "config/error.h"
+#include "simt/divergence.h"
 #include "simt/execute.h"
 
 namespace heddle::simt {
@@ -41,6 +42,7 @@ void settle(warp_state& w) {
 
 bool branch(const isa::instruction& i, warp_state& w, lane_mask taken) {
   taken &= w.active;
+  if (w.independent) return detail::branch_independent(i, w, taken);
   const lane_mask rest = w.active & ~taken;
   const std::uint32_t next = w.pc + 1;
   if (taken == 0 || rest == 0 || i.target == next) {
@@ -60,6 +62,7 @@ bool branch(const isa::instruction& i, warp_state& w, lane_mask taken) {
 }
 
 void exit_lanes(warp_state& w, lane_mask mask) {
+  if (w.independent) return detail::exit_independent(w, mask);
   w.live &= ~mask;
   w.active &= ~mask;
   for (stack_entry& e : w.stack) e.mask &= ~mask;
@@ -71,7 +74,7 @@ void exit_lanes(warp_state& w, lane_mask mask) {
 
 void advance(warp_state& w) {
   ++w.pc;
-  if (__builtin_expect(w.pc == w.reconverge, 0)) settle(w);
+  if (__builtin_expect(w.pc == w.reconverge, 0)) w.independent ? detail::settle_independent(w) : settle(w);
 }
 
 }  // namespace heddle::simt

@@ -49,12 +49,14 @@ std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t ol
 void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane);
 
-/// Divergence by reconvergence stack. All leave (pc, active) at the next instruction to execute.
+/// Divergence, by reconvergence stack or (warp_state::independent) with a program counter per lane, see docs/divergence.md. All
+/// leave (pc, active) at the next instruction to execute. With independent lanes exit_lanes may leave none active while some
+/// live: all those wait (simt/divergence.h).
 /// A branch: lanes of `taken` jump to i.target, the other active lanes fall through. Returns true if the warp diverged.
 bool branch(const isa::instruction& i, warp_state& w, lane_mask taken);
-/// Lanes of `mask` exit. pc advances for the rest, or control goes to another entry of the stack. No live lane: warp is done.
+/// Lanes of `mask` exit. pc advances for the rest, or control goes to other lanes. No live lane: warp is done.
 void exit_lanes(warp_state& w, lane_mask mask);
-/// pc + 1, popping entries that reached their reconvergence point.
+/// pc + 1, meeting the lanes that wait there if it is a reconvergence point.
 void advance(warp_state& w);
 
 }  // namespace heddle::simt

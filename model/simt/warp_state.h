@@ -56,6 +56,30 @@ struct stack_entry {
   lane_mask mask;
 };
 
+/// Why a path does not run: it may, its lanes wait at a block's barrier, or they wait for other lanes of the warp.
+enum class path_wait : std::uint8_t { nothing, barrier, lanes };
+
+constexpr std::uint32_t no_frame = 0xffffffffu;
+
+/// Independent thread scheduling: lanes that stand at one place and are not the ones that execute.
+struct lane_path {
+  std::uint32_t pc;
+  lane_mask mask;
+  std::uint32_t frame;                    // index of the convergence frame that they belong to, or no_frame
+  path_wait wait;
+  bool granted;                           // the lanes that the instruction at pc names have come
+  std::uint32_t wanted;                   // waiting for lanes: which; waiting at a barrier: its number
+};
+
+/// Independent thread scheduling: lanes that parted at a branch and meet again where its sides join. Unused if without lanes.
+struct convergence_frame {
+  std::uint32_t reconverge;               // where they meet
+  lane_mask participants;                 // that have neither exited nor left the frame
+  lane_mask arrived;                      // those of them that wait at `reconverge`
+  std::uint32_t parent;                   // index of the frame in which they go on, or no_frame
+  std::uint32_t turns;                    // loop turns of other lanes since the last arrival
+};
+
 /// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane].
 struct warp_state {
   std::uint32_t* regs = nullptr;          // 64-byte aligned, program->registers x 32 words
@@ -64,7 +88,14 @@ struct warp_state {
   lane_mask active = 0;                   // lanes that execute at pc
   lane_mask live = 0;                     // lanes that have not exited
   std::vector<stack_entry> stack;         // below the current (pc, active, reconverge)
-  std::uint32_t reconverge = isa::no_target;   // of the current entry
+  std::uint32_t reconverge = isa::no_target;   // of the current entry or frame
+  // Independent thread scheduling; (pc, active, frame, granted) is the path that runs. No lane is active when all wait.
+  bool independent = false;               // false: reconvergence stack
+  bool granted = false;
+  std::uint32_t frame = no_frame;
+  std::uint32_t turns = 0;                // plain loop turns since the last change of path
+  std::vector<lane_path> paths;           // the others, oldest first
+  std::vector<convergence_frame> frames;
   const block_context* block = nullptr;
   std::uint32_t warp_in_block = 0;
   std::uint32_t slot = 0;                 // warp id on the SM
@@ -72,6 +103,19 @@ struct warp_state {
   std::uint64_t cycle = 0;                // same, 64 bits, for %clock64 and %globaltimer
   std::uint64_t time_ns = 0;              // simulated time at issue, for %globaltimer
 
+  /// All `lanes` stand at the program's start, in the given mode of divergence.
+  void start(lane_mask lanes, bool independent_lanes) {
+    pc = 0;
+    active = live = lanes;
+    independent = independent_lanes;
+    stack.clear();
+    reconverge = isa::no_target;
+    granted = false;
+    frame = no_frame;
+    turns = 0;
+    paths.clear();
+    frames.clear();
+  }
   /// Linear thread index in the block of a lane.
   std::uint32_t thread(unsigned lane) const { return warp_in_block * warp_size + lane; }
 };

@@ -20,25 +20,43 @@ std::uint32_t uniform_value(const isa::operand& o, const simt::warp_state& w, si
 }  // namespace
 
 barrier_unit::barrier_unit(sc_core::sc_module_name name, const gpu_config& config)
-    : sc_module(name), barriers_(std::min(config.sm.barriers_per_block, 16u)), blocks_(config.sm.max_blocks) {}
+    : sc_module(name),
+      barriers_(std::min(config.sm.barriers_per_block, 16u)),
+      per_thread_(config.sub_partition.divergence == "independent"),
+      blocks_(config.sm.max_blocks) {}
 
-void barrier_unit::open(unsigned cta_slot, unsigned warps) {
-  blocks_[cta_slot] = block{};
-  blocks_[cta_slot].live = warps == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps) - 1;
+void barrier_unit::open(unsigned cta_slot, unsigned warps, unsigned threads) {
+  block& b = blocks_[cta_slot];
+  b = block{};
+  b.live = warps == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << warps) - 1;
+  b.live_threads = threads;
 }
 
 bool barrier_unit::try_complete(block& b, unsigned number, outcome& o) {
   barrier& r = b.barriers[number];
-  const bool done = r.expected != 0 ? r.arrivals >= r.expected : r.arrived != 0 && (b.live & ~r.arrived) == 0;
+  bool done = r.arrived != 0;
+  if (r.expected != 0)
+    done = r.arrivals >= r.expected;
+  else if (per_thread_)
+    done = done && r.threads >= b.live_threads;
+  else
+    done = done && (b.live & ~r.arrived) == 0;
   if (!done) return false;
   ++completed;
   o.release = r.waiting;
   o.barrier = number;
   o.count = r.count;
   o.threads = r.threads;
-  b.waiting &= ~r.waiting;
+  b.waiters -= r.waiters;
   r = barrier{};
+  b.waiting = 0;
+  for (const barrier& other : b.barriers) b.waiting |= other.waiting;
   return true;
+}
+
+bool barrier_unit::stuck(const block& b) const {
+  if (b.live == 0 || b.waiting == 0) return false;
+  return per_thread_ ? b.waiters >= b.live_threads : (b.live & ~b.waiting) == 0;
 }
 
 barrier_unit::outcome barrier_unit::arrive(unsigned cta_slot, unsigned warp, const isa::instruction& bar,
@@ -58,30 +76,49 @@ barrier_unit::outcome barrier_unit::arrive(unsigned cta_slot, unsigned warp, con
   }
   barrier& r = b.barriers[number];
   const std::uint64_t bit = std::uint64_t{1} << warp;
+  const auto came = static_cast<unsigned>(__builtin_popcount(mask));
   r.expected = threads;
+  if (!per_thread_)
+    r.arrivals += isa::warp_size;
+  else
+    r.arrivals += came + ((r.arrived & bit) == 0 ? static_cast<unsigned>(__builtin_popcount(~state.live)) : 0);
   r.arrived |= bit;
-  r.arrivals += isa::warp_size;
   const simt::lane_mask p = state.predicates[bar.psrc[0].reg];
   r.count += static_cast<unsigned>(__builtin_popcount(mask & (bar.psrc[0].negate ? ~p : p)));
-  r.threads += static_cast<unsigned>(__builtin_popcount(mask));
+  r.threads += came;
+  o.barrier = number;
   if (bar.sub != 1) {   // all forms but arrive wait
     o.waits = true;
     r.waiting |= bit;
+    r.waiters += came;
     b.waiting |= bit;
+    b.waiters += came;
     b.waits_at[warp] = static_cast<std::uint8_t>(number);
   }
-  if (!try_complete(b, number, o)) o.deadlock = b.live != 0 && (b.live & ~b.waiting) == 0;
+  if (!try_complete(b, number, o)) o.deadlock = stuck(b);
   return o;
 }
 
-barrier_unit::outcome barrier_unit::exited(unsigned cta_slot, unsigned warp) {
+void barrier_unit::exited(unsigned cta_slot, unsigned warp, simt::lane_mask lanes, bool last) {
+  block& b = blocks_[cta_slot];
+  const std::uint64_t bit = std::uint64_t{1} << warp;
+  const auto gone = static_cast<unsigned>(__builtin_popcount(lanes));
+  b.live_threads -= gone;
+  if (last) {
+    b.live &= ~bit;
+  } else {
+    for (barrier& r : b.barriers)
+      if ((r.arrived & bit) != 0) r.arrivals += gone;
+  }
+}
+
+barrier_unit::outcome barrier_unit::after_exit(unsigned cta_slot) {
   outcome o;
   block& b = blocks_[cta_slot];
-  b.live &= ~(std::uint64_t{1} << warp);
   if (b.live == 0) return o;
   for (unsigned n = 0; n < barriers_; ++n)
     if (b.barriers[n].waiting != 0 && try_complete(b, n, o)) return o;
-  o.deadlock = b.waiting != 0 && (b.live & ~b.waiting) == 0;
+  o.deadlock = stuck(b);
   return o;
 }
 

@@ -16,6 +16,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       instruction_cache("instruction_cache", config.instruction_cache),
       partitions("partition"),
       config_(config),
+      independent_(config.sub_partition.divergence == "independent"),
       id_(id) {
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
@@ -36,7 +37,7 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
     l1.resize(b.l1_bytes);
     l1_bytes_ = b.l1_bytes;
   }
-  barrier_unit.open(cta_slot, warps);
+  barrier_unit.open(cta_slot, warps, b.launch->threads_per_block());
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];
     const unsigned warp = resource_manager.take_warp(cta_slot, w, partition, cycle);
@@ -46,11 +47,13 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
 
 void sm::warp_finished(unsigned warp, cycle_t cycle) { resource_manager.release_warp(warp, cycle); }
 
-void sm::warp_exited(unsigned warp, cycle_t cycle) {
+void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
+  const bool last = partition_of(warp).warp(slot_of(warp)).live == 0;
+  barrier_unit.exited(cta_slot, resource_manager.warp_in_block(warp), lanes, last);
   // One exit can complete several barriers.
   for (;;) {
-    const auto o = barrier_unit.exited(cta_slot, resource_manager.warp_in_block(warp));
+    const auto o = barrier_unit.after_exit(cta_slot);
     if (o.deadlock) return report_deadlock(cta_slot);
     if (o.release == 0) return;
     release(cta_slot, o, cycle);
@@ -66,6 +69,7 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
     partition_of(warp).fault(slot_of(warp), static_cast<unsigned>(__builtin_ctz(mask)), error);
     return true;
   }
+  if (o.waits && independent_) partition_of(warp).stop_at_barrier(slot_of(warp), mask, o.barrier);
   if (o.deadlock) {
     report_deadlock(cta_slot);
     return true;
@@ -80,8 +84,8 @@ void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycl
   for (std::uint64_t m = o.release; m; m &= m - 1) {
     const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
     sub_partition& p = partition_of(warp);
-    p.deliver_reduction(slot_of(warp), o.count, o.threads);
-    p.resume_from_barrier(slot_of(warp), cycle + config_.sm.barrier_latency_cycles);
+    p.deliver_reduction(slot_of(warp), o.barrier, o.count, o.threads);
+    p.resume_from_barrier(slot_of(warp), o.barrier, cycle + config_.sm.barrier_latency_cycles);
   }
 }
 

@@ -49,7 +49,7 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
 
   // warp_supervisor
   void warp_finished(unsigned warp, cycle_t cycle) override;
-  void warp_exited(unsigned warp, cycle_t cycle) override;
+  void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
   void program_fault(const std::string& text) override;
   // block_supervisor
@@ -65,6 +65,7 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
   const gpu_config config_;
+  const bool independent_;   // lanes have their own program counters
   unsigned id_;
   unsigned l1_bytes_ = 0;    // of a unified cache, since the last division
 };

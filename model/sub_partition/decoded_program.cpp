@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/error.h"
+#include "simt/divergence.h"
 
 namespace heddle {
 
@@ -116,6 +117,25 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
   return worst - 1;
 }
 
+bool can_wait(const isa::instruction& i) {
+  return i.op == isa::opcode::atom || i.op == isa::opcode::nanosleep ||
+         (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
+}
+
+// What matters only to warps with independent lanes. Any cycle of control flow has a branch back over each of its instructions.
+void mark_convergence(decoded_program& p) {
+  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);   // of the instructions before each
+  for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(*p.code[k].instruction);
+  for (std::size_t k = 0; k < p.code.size(); ++k) {
+    decoded_instruction& d = p.code[k];
+    const isa::instruction& i = *d.instruction;
+    const isa::operand* members = simt::member_operand(i);
+    d.synchronises = members != nullptr && members->kind != isa::operand_kind::none;
+    if (i.op == isa::opcode::bra && i.target <= k)
+      d.turn = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
@@ -143,6 +163,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
     result->code.push_back(d);
   }
+  if (config.sub_partition.divergence == "independent") mark_convergence(*result);
   return result;
 }
 

@@ -14,6 +14,10 @@ namespace heddle {
 /// What the issue stage does with an instruction.
 enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap };
 
+/// A branch that can go back, in a warp with independent lanes; `waits`: the loop may wait for another thread, for it holds an
+/// atomic, a volatile load or a sleep.
+enum class loop_turn : std::uint8_t { none, plain, waits };
+
 /// One instruction as the issue stage sees it: all that is the same each time is worked out once, when the kernel is
 /// launched.
 struct decoded_instruction {
@@ -24,6 +28,8 @@ struct decoded_instruction {
   isa::op_class timing = isa::op_class::int_add;
   bool partner = false;                 // memory class or quarter rate: may be the second kind of a Maxwell pair
   bool has_constant = false;            // reads a constant-bank operand at (constant_bank, constant_offset)
+  bool synchronises = false;            // with lanes that it names and that may be elsewhere (independent lanes only)
+  loop_turn turn = loop_turn::none;
   std::uint8_t constant_bank = 0;
   std::uint32_t constant_offset = 0;
   std::uint16_t initiation_cycles = 1;  // cycles the unit's input is held, 32 / lanes

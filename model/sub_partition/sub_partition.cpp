@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "simt/divergence.h"
 
 namespace heddle {
 
@@ -28,6 +29,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
                : config.sub_partition.dual_issue == "none"    ? pairing::none
                : config.sub_partition.dual_issue == "maxwell" ? pairing::maxwell
                                                               : pairing::any),
+      independent_(config.sub_partition.divergence == "independent"),
       sm_id_(sm_id),
       index_(index),
       supervisor_(supervisor),
@@ -61,11 +63,8 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
   w.state.predicates.fill(0);
   w.state.predicates[isa::pt] = simt::all_lanes;
-  w.state.pc = 0;
   const unsigned threads = std::min(launch.threads_per_block() - warp_in_block * isa::warp_size, isa::warp_size);
-  w.state.active = w.state.live = threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
-  w.state.stack.clear();
-  w.state.reconverge = isa::no_target;
+  w.state.start(threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1, independent_);
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * config_.sm.sub_partitions + index_;
@@ -148,11 +147,17 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     case warp_phase::waiting: make_ready(slot, cycle); break;
     case warp_phase::at_barrier:
     case warp_phase::at_fence:
-    case warp_phase::sleeping:
+    case warp_phase::sleeping: {
       account(slot, cycle);
-      if (w.phase == warp_phase::at_barrier) simt::advance(w.state);
-      settle(slot, cycle, fetch.next(slot, w.program->code_address, w.state.pc, cycle), false);
+      std::uint32_t sequence = w.sequence;
+      if (w.phase == warp_phase::at_barrier) {
+        sequence = w.state.pc + 1;
+        independent_ ? simt::run_next(w.state) : simt::advance(w.state);
+        invariant(w.state.active != 0, "a warp whose lanes all wait was resumed");
+      }
+      settle(slot, cycle, fetched(slot, sequence, cycle), independent_ && w.state.pc != sequence);
       break;
+    }
     default: throw internal_error(std::string(this->name()) + ": a timer of a warp that waits for nothing");
   }
 }
@@ -185,25 +190,6 @@ void sub_partition::on_cycle(cycle_t cycle) {
   schedule(cycle);
   // A waveform shows an issue for one cycle: whoever looks pays for the cycle that takes it back.
   if (traced_ && issued_ != 0) clock_.wake_at(cycle + 1);
-}
-
-void sub_partition::resume_from_barrier(unsigned slot, cycle_t cycle) {
-  invariant(slots_[slot].phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");
-  set_timer(slot, cycle);
-  clock_.wake_at(cycle);
-}
-
-void sub_partition::deliver_reduction(unsigned slot, std::uint32_t count, std::uint32_t threads) {
-  warp_slot& w = slots_[slot];
-  const isa::instruction& i = *w.next->instruction;
-  if (i.sub == 2 && i.dst != isa::rz)
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
-      if (w.state.active >> lane & 1) w.state.regs[i.dst * isa::warp_size + lane] = count;
-  if (i.sub >= 3 && i.pdst[0] != isa::pt) {
-    const bool holds = i.sub == 3 ? count == threads : count != 0;
-    simt::lane_mask& p = w.state.predicates[i.pdst[0]];
-    p = holds ? p | w.state.active : p & ~w.state.active;
-  }
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

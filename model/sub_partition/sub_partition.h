@@ -37,10 +37,11 @@ class warp_supervisor {
   virtual ~warp_supervisor() = default;
   /// The warp in warp slot `warp` (warp id on the SM) has exited and nothing of it is outstanding; it is gone from `cycle` on.
   virtual void warp_finished(unsigned warp, cycle_t cycle) = 0;
-  /// All threads of the warp have exited in `cycle` (its outstanding instructions may still be on their way).
-  virtual void warp_exited(unsigned warp, cycle_t cycle) = 0;
+  /// Lanes of the warp have exited in `cycle` (their outstanding instructions may still be on their way). Told for every exit
+  /// of lanes when lanes are independent, else when the warp's last ones exit.
+  virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
   /// The warp executed BAR in `cycle`; returns false if it need not wait (arrive). Waiting warps are resumed by
-  /// sub_partition::resume_from_barrier.
+  /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
@@ -62,10 +63,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                   unsigned allocated_registers, cycle_t cycle);
-  /// The barrier that the slot's warp waits at has completed; it goes on at `cycle`.
-  void resume_from_barrier(unsigned slot, cycle_t cycle);
-  /// Gives a warp that waits at a reducing barrier its result: of `threads` that came, `count` had the predicate true.
-  void deliver_reduction(unsigned slot, std::uint32_t count, std::uint32_t threads);
+  /// Independent lanes of `mask`, active in the slot's warp, wait at barrier `number`.
+  void stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number);
+  /// Barrier `number`, at which the slot's warp or lanes of it wait, has completed; a warp that can do nothing else goes on at
+  /// `cycle`.
+  void resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle);
+  /// Gives those that wait at a reducing barrier its result: of `threads` that came, `count` had the predicate true.
+  void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
   simt::warp_state& warp(unsigned slot) { return slots_[slot].state; }
   unsigned index() const { return index_; }
   /// Nothing is issued any more: the simulated program failed.
@@ -112,6 +116,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     warp_phase phase = warp_phase::empty;
     producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
     bool redirected = false;                     // the fetch in progress follows a change of direction
+    std::uint32_t sequence = 0;                  // phases at_fence, sleeping: the instruction behind the one that waits
     cycle_t mark = 0;                            // accounted up to here
     cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
     cycle_t constant_at = 0;                     // its constant operand from here on
@@ -151,7 +156,20 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what);
+
+  // Independent lanes (sub_partition_lanes.cpp)
+  /// When the instruction at the slot's pc is in the buffer, the one at `sequence` being the next on the straight line.
+  cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
+    const warp_slot& w = slots_[slot];
+    return independent_ && w.state.pc != sequence ? fetch.redirect(slot, w.program->code_address, w.state.pc, cycle)
+                                                  : fetch.next(slot, w.program->code_address, w.state.pc, cycle);
+  }
+  bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle);
+  void lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle);
 
   // Memory instructions (sub_partition_memory.cpp)
   void issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle);
@@ -166,6 +184,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   const gpu_config config_;
   const pairing pairing_;                      // none also when the issue width is 1
+  const bool independent_;                     // lanes have their own program counters
   unsigned sm_id_;
   unsigned index_;
   warp_supervisor& supervisor_;

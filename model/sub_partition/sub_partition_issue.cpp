@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "simt/divergence.h"
 #include "sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -31,12 +32,15 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   } else {
     ++c.inst_issued1;
   }
-  if (in_sequence) settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+  if (!in_sequence) return;
+  const std::uint32_t sequence = issued_pc_ + issued_;
+  settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), independent_ && w.state.pc != sequence);
 }
 
 // May the instruction now at the slot's pc issue together with `first`, which was issued in this cycle?
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
+  if (independent_ && w.state.pc != issued_pc_ + 1) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   if (first.unit == second.unit) return false;
@@ -55,6 +59,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
+  if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   issue_counters& c = *w.counters;
   ++c.inst_executed;
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
@@ -76,21 +81,14 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::barrier: issue_barrier(slot, mask, cycle); return false;
     case issue_kind::fence:
       dispatch(slot, d, 0, cycle);
+      w.sequence = w.state.pc + 1;
       simt::advance(w.state);
       w.next = &w.program->code[w.state.pc];
       w.timer = never;
       w.phase = warp_phase::at_fence;
       if (w.loads + w.stores == 0) set_timer(slot, cycle + d.latency_cycles);
       return false;
-    case issue_kind::sleep: {
-      dispatch(slot, d, 0, cycle);
-      const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
-      simt::advance(w.state);
-      w.next = &w.program->code[w.state.pc];
-      w.phase = warp_phase::sleeping;
-      set_timer(slot, cycle + 1 + static_cast<cycle_t>(cycles));
-      return false;
-    }
+    case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
     case issue_kind::trap:
       if (mask != 0) fault(slot, d, static_cast<unsigned>(__builtin_ctz(mask)), "trap");
       simt::advance(w.state);
@@ -120,12 +118,28 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
 }
 
+void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  dispatch(slot, d, 0, cycle);
+  w.sequence = w.state.pc + 1;
+  simt::advance(w.state);
+  // A thread may sleep as little as it likes: what other lanes have to do comes first.
+  if (independent_ && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
+  const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
+  w.next = &w.program->code[w.state.pc];
+  w.phase = warp_phase::sleeping;
+  set_timer(slot, cycle + 1 + static_cast<cycle_t>(cycles));
+}
+
 void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   const std::uint32_t fall_through = w.state.pc + 1;
   const bool diverged = simt::branch(*d.instruction, w.state, mask);
+  if (d.turn != loop_turn::none && mask != 0)
+    simt::turn_back(w.state, d.turn == loop_turn::waits, config_.sub_partition.convergence_patience_turns);
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
   // Where the next instruction comes from is known when the branch is resolved; the straight line is already buffered.
@@ -144,6 +158,7 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
     simt::advance(w.state);
   else
     simt::exit_lanes(w.state, mask);
+  if (independent_ && mask != 0 && w.state.live != 0) return lanes_exit(slot, mask, fall_through, cycle);
   if (w.state.live != 0) {
     const cycle_t resolved = cycle + d.latency_cycles;
     const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1)
@@ -152,7 +167,7 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
     return;
   }
   w.phase = warp_phase::exited;
-  supervisor_.warp_exited(w.state.slot, cycle);
+  supervisor_.lanes_exited(w.state.slot, mask, cycle);
   if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
 }
 
@@ -161,10 +176,12 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   if (mask == 0) {
+    const std::uint32_t sequence = w.state.pc + 1;
     simt::advance(w.state);
-    settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
+    settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), false);
     return;
   }
+  if (independent_) return lanes_at_barrier(slot, mask, cycle);
   w.timer = never;
   w.phase = warp_phase::at_barrier;
   // A warp that waits stays at its BAR (on_timer moves on): a reducing barrier delivers its result through it.

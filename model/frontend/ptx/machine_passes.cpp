@@ -73,6 +73,7 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::brev:
     case opcode::iabs:
     case opcode::p2r:
+    case opcode::nop:
     case opcode::nanosleep: return k == 0;
     case opcode::ld:
     case opcode::st:

@@ -191,7 +191,7 @@ void selector::shuffle() {
   const register_part d = dst();
   const std::uint32_t p = predicate_dst(1);
   machine_instruction& i = put(opcode::shfl, d, {src(0, dtype::b32), src(1, dtype::b32), src(2, dtype::b32),
-                                                 has_mask ? src(3, dtype::b32) : immediate(0xffffffffu)});
+                                                 has_mask ? src(3, dtype::b32) : operand()});
   i.pdst[0] = p;
   i.base.sub = now_->m.sub;
 }
@@ -202,7 +202,7 @@ void selector::vote() {
     return;
   }
   need(1);
-  const operand mask = now_->src.size() > 1 ? src(1, dtype::b32) : immediate(0xffffffffu);
+  const operand mask = now_->src.size() > 1 ? src(1, dtype::b32) : operand();
   const bool ballot = now_->m.sub == static_cast<unsigned>(isa::vote_mode::ballot);
   machine_instruction& i = ballot ? put(opcode::vote, dst(), {mask}) : put_predicate(opcode::vote, predicate_dst(), {mask});
   i.psrc[0] = predicate(now_->src[0]);
@@ -211,7 +211,7 @@ void selector::vote() {
 
 void selector::barrier() {
   if (now_->m.uniform) {
-    put(opcode::nop, {no_register, 0, 0}, {});
+    put(opcode::nop, {no_register, 0, 0}, {now_->src.empty() ? operand() : src(0, dtype::b32)});
     return;
   }
   const bool reduces = now_->m.sub >= 2, counts = now_->m.sub == 2;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Barriers as a sub-partition sees them: its warps stop at them, are given results and go on.
+#include "config/error.h"
+#include "simt/divergence.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+namespace {
+
+void write_reduction(const isa::instruction& i, simt::warp_state& w, simt::lane_mask mask, std::uint32_t count,
+                     std::uint32_t threads) {
+  if (i.sub == 2 && i.dst != isa::rz)
+    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
+      if (mask >> lane & 1) w.regs[i.dst * isa::warp_size + lane] = count;
+  if (i.sub >= 3 && i.pdst[0] != isa::pt) {
+    const bool holds = i.sub == 3 ? count == threads : count != 0;
+    simt::lane_mask& p = w.predicates[i.pdst[0]];
+    p = holds ? p | mask : p & ~mask;
+  }
+}
+
+}  // namespace
+
+void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) {
+  warp_slot& w = slots_[slot];
+  simt::wait_at_barrier(w.state, mask, number);
+  w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
+}
+
+void sub_partition::resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  if (independent_)
+    simt::leave_barrier(w.state, number);
+  else
+    invariant(w.phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");
+  // Lanes that go on beside others, or with lanes that another barrier let go a moment before, wait for their turn only.
+  if (w.phase != warp_phase::at_barrier || w.timer != never) return;
+  set_timer(slot, cycle);
+  clock_.wake_at(cycle);
+}
+
+void sub_partition::deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads) {
+  warp_slot& w = slots_[slot];
+  if (!independent_) return write_reduction(*w.next->instruction, w.state, w.state.active, count, threads);
+  for (const simt::lane_path& p : w.state.paths) {
+    if (p.wait == simt::path_wait::barrier && p.wanted == number)
+      write_reduction(*w.program->code[p.pc].instruction, w.state, p.mask, count, threads);
+  }
+}
+
+}  // namespace heddle

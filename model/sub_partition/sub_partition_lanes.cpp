@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The issue stage of a sub-partition whose warps have independent lanes: instructions at which some lanes stop while others
+// go on.
+#include "config/error.h"
+#include "simt/divergence.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait issue it
+// again when all have come.
+bool sub_partition::lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  if (w.state.granted) {
+    w.state.granted = false;
+    return true;
+  }
+  if (w.state.active == w.state.live || mask == 0) return true;
+  const simt::lane_mask named = simt::named_lanes(*simt::member_operand(*w.next->instruction), w.state, mask);
+  if ((named & ~mask) == 0) return true;
+  const std::uint32_t sequence = w.state.pc + 1;
+  simt::wait_for_lanes(w.state, mask, named);
+  go_on(slot, sequence, cycle);
+  return false;
+}
+
+// Some lanes have stopped in `cycle`: the warp goes on with others, or waits if there are none that can.
+void sub_partition::go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  if (w.state.active == 0) {
+    w.phase = warp_phase::at_barrier;
+    w.timer = never;
+    return;
+  }
+  const bool redirected = w.state.pc != sequence;
+  settle(slot, cycle + 1, fetched(slot, sequence, redirected ? cycle + config_.branch.latency_cycles : cycle + 1), redirected);
+}
+
+void sub_partition::lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const std::uint32_t sequence = w.state.pc + 1;
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  // The last arrival resumes the waiting lanes, these among them, before the call returns.
+  const bool waits = supervisor_.barrier_arrive(w.state.slot, *w.next->instruction, mask, cycle);
+  if (halted_) return;
+  if (!waits) simt::advance(w.state);
+  if (w.phase == warp_phase::waiting) go_on(slot, sequence, cycle);
+}
+
+// The lanes of `mask` have exited, others live; the rest of the path goes on at `sequence`, if there is one.
+void sub_partition::lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
+  w.timer = never;
+  supervisor_.lanes_exited(w.state.slot, mask, cycle);
+  if (!halted_ && w.phase == warp_phase::waiting) go_on(slot, sequence, cycle);
+}
+
+}  // namespace heddle
