@@ -119,6 +119,7 @@ TEST(shipped, figures_agree_with_each_other) {
     EXPECT_LT(c.constant_cache.latency_cycles, c.constant_cache.miss_latency_cycles) << name;
     EXPECT_LT(c.constant_cache.miss_latency_cycles, c.l2.latency_cycles) << name;
     EXPECT_EQ(c.sm.max_threads, c.sm.max_warps * 32) << name;
+    EXPECT_EQ(compute_capability(c) >= 70, c.sub_partition.divergence == "independent") << name;
     EXPECT_EQ(c.sub_partition.issue_width == 2, c.sub_partition.dual_issue != "none") << name;
     EXPECT_GE(c.sub_partition.instruction_buffer_entries, c.sub_partition.issue_width) << name;
     EXPECT_LE(c.dram.t_rcd_cycles, c.dram.t_ras_cycles) << name;
