@@ -60,6 +60,11 @@ run_outcome job_runner::run() {
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   device_ = std::make_unique<device_job>(job_, driver_);
   simulate();
+  if (outcome_.failure.empty()) {
+    // What the last launch left on its way (write-backs) arrives; then nothing may be in flight anywhere.
+    run_for(sc_core::sc_time(1, sc_core::SC_MS));
+    invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
+  }
   progress_.wipe();
   gpu_.settle_accounts();
   gpu_.check_invariants();
