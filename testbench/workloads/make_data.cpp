@@ -26,6 +26,7 @@ constexpr entry entries[] = {
     {"fft", make_fft},
     {"histogram", make_histogram},
     {"hotspot", make_hotspot},
+    {"intra_warp_lock", make_intra_warp_lock},
     {"kmeans", make_kmeans},
     {"lu_decomposition", make_lu_decomposition},
     {"mandelbrot", make_mandelbrot},

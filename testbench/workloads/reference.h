@@ -78,6 +78,7 @@ void make_divergent(const folder& out);
 void make_fft(const folder& out);
 void make_histogram(const folder& out);
 void make_hotspot(const folder& out);
+void make_intra_warp_lock(const folder& out);
 void make_kmeans(const folder& out);
 void make_lu_decomposition(const folder& out);
 void make_mandelbrot(const folder& out);
