@@ -154,7 +154,7 @@ numbers every_number(const conformance_case& c) {
   return v;
 }
 
-TEST(conformance, exhaustive_16_bits) {
+TEST(long_conformance, exhaustive_16_bits) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     bench b(gpu, 65536);
     b.run(exhaustive_families(), "exhaustive.ptx", every_number);

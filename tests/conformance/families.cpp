@@ -336,6 +336,12 @@ void moves_and_memory(builder& b) {
   }
 }
 
+void names(builder& b) {
+  b.free("names", "a range beside a single register", ".reg .b32 %x, %x<3>; add.u32 %x2, %r0, 1; add.u32 %x, %r0, 2; mul.lo.u32 %q, %x, %x2;", 1, 32, 32);
+  b.free("names", "an inner range shadows an outer register",
+         ".reg .b32 %y1; mov.u32 %y1, %r0; { .reg .b32 %y<3>; mov.u32 %y1, 7; add.u32 %q, %y1, 1; } add.u32 %q, %q, %y1;", 1, 32, 32);
+}
+
 void warps(builder& b) {
   const std::string full = ", 0xffffffff;";
   for (const std::string mode : {"up", "down", "bfly", "idx"})
@@ -367,6 +373,7 @@ std::vector<conformance_case> all_families() {
   approximations(b);
   moves_and_memory(b);
   warps(b);
+  names(b);
   return std::move(b.cases);
 }
 
