@@ -149,7 +149,9 @@ int disasm_command(const std::vector<std::string>& arguments) {
   std::string help;
   if (parse_disasm(arguments, o, help)) return print(help), 0;
   const gpu_config config = load_config(o.gpu, o.overrides);
-  const auto module = ptx::place(ptx::parse(read_file(o.file, "disasm"), o.file), isa::heap_base);
+  auto ast = ptx::parse(read_file(o.file, "disasm"), o.file);
+  const std::uint64_t constants = isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;   // as a GPU with nothing else would
+  const auto module = ptx::place(std::move(ast), isa::heap_base, constants);
   auto names = ptx::kernels(*module.ast);
   if (!o.kernel.empty()) names = {o.kernel};
   if (names.empty()) throw input_error(o.file + ": the module has no kernel");

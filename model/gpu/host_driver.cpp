@@ -143,10 +143,12 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
   auto ast = ptx::parse(ptx, file_name);
   const std::uint64_t bytes = ptx::global_bytes(*ast);
   const std::uint64_t globals = bytes != 0 ? allocate(bytes) : 0;
-  m->module = ptx::place(std::move(ast), globals);
+  const std::uint64_t constant_bytes = ptx::constant_bytes(*ast);
+  if (constant_bytes != 0) m->constants_address = allocate(constant_bytes);
+  m->module = ptx::place(std::move(ast), globals, m->constants_address);
   if (bytes != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
   const auto& constants = m->module.constant_image;
-  m->constants_address = stage(constants.data(), constants.size());
+  if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
   load_module_descriptor d;
   d.text_address = stage(ptx.data(), ptx.size());
   d.text_bytes = ptx.size();

@@ -202,7 +202,8 @@ std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   const auto text = fetch(d.text_address, d.text_bytes);
   const auto name = fetch(d.name_address, d.name_bytes);
   loaded l;
-  l.module = ptx::place(ptx::parse(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())), d.globals_address);
+  l.module = ptx::place(ptx::parse(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())), d.globals_address,
+                         d.constants_address);
   l.constants_address = d.constants_address;
   modules_.push_back(std::move(l));
   return modules_.size() - 1;

@@ -66,6 +66,8 @@ constexpr std::uint8_t h1a = 1, h1b = 2, psl = 4, mrg = 8, signed_a = 64, signed
 constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;   // how c is taken; none of them: as it is
 }  // namespace xmad
 
+constexpr std::uint8_t trap_assertion = 1;   // BPT.TRAP, in sub: a failed assertion of the program, else a plain trap
+
 constexpr std::uint32_t no_target = 0xffffffffu;
 
 /// One machine instruction. Which fields an opcode reads is in docs/machine_isa.md; the semantics are:
@@ -130,6 +132,9 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; src[3] = member mask (none: the executing lanes)
+/// match    lanes of the member mask b that hold the same a (count 1 or 2). sub any: d = those that agree with the lane; all: d = all
+///          of them if they agree, else 0, pdst[0] = they agree
+/// redux    d = reduction sub of a over the lanes of the member mask b; min and max by type u32/s32
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step

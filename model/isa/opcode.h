@@ -81,7 +81,8 @@ constexpr unit unit_of(op_class c) {
   X(hmnmx2, "HMNMX2", half_add) X(hsetp2, "HSETP2", half_compare) X(hset2, "HSET2", half_compare) \
   X(ld, "LD", load_store) X(st, "ST", load_store) X(ldc, "LDC", load_store)                    \
   X(atom, "ATOM", load_store) X(red, "RED", load_store)                                        \
-  X(shfl, "SHFL", shuffle) X(vote, "VOTE", vote)                                               \
+  X(shfl, "SHFL", shuffle) X(match, "MATCH", shuffle) X(redux, "REDUX", shuffle)               \
+  X(vote, "VOTE", vote)                                                                        \
   X(bra, "BRA", branch) X(exit, "EXIT", branch)                                                \
   X(bar, "BAR", branch) X(membar, "MEMBAR", branch) X(trap, "BPT.TRAP", branch)                \
   X(nanosleep, "NANOSLEEP", branch)
@@ -123,6 +124,8 @@ enum class assist_function : std::uint8_t { div_f32, rcp_f32, sqrt_f32, div_f64,
 enum class atomic_op : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
 enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
 enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
+enum class match_mode : std::uint8_t { any, all };
+enum class redux_op : std::uint8_t { add, min, max, and_, or_, xor_ };
 enum class space : std::uint8_t { generic, global, shared, local, constant };
 enum class cache_op : std::uint8_t { ca, cg, cs, lu, cv, wb, wt, nc, volatile_ };
 

@@ -16,6 +16,8 @@ constexpr const char* assist_names[] = {"DIV.F32",  "RCP.F32",  "SQRT.F32", "DIV
                                         "SQRT.F64", "DIV.S64", "DIV.U64",  "REM.S64", "REM.U64"};
 constexpr const char* atomic_names[] = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS"};
 constexpr const char* shuffle_names[] = {"UP", "DOWN", "BFLY", "IDX"};
+constexpr const char* match_names[] = {"ANY", "ALL"};
+constexpr const char* redux_names[] = {"SUM", "MIN", "MAX", "AND", "OR", "XOR"};
 constexpr const char* vote_names[] = {"ANY", "ALL", "EQ", "BALLOT", "ACTIVE"};
 constexpr const char* space_letters[] = {"", "G", "S", "L", "C"};
 constexpr const char* cache_names[] = {"", ".CG", ".CS", ".LU", ".CV", ".WB", ".WT", ".CI", ".VOLATILE"};
@@ -134,8 +136,17 @@ std::string suffix(const instruction& i) {
     case opcode::idp: s = pick(idp_names, i.sub); break;
     case opcode::shf: s = i.sub == 0 ? ".L" : ".R"; break;
     case opcode::shfl: s = "." + std::string(pick(shuffle_names, i.sub)); break;
+    case opcode::match:
+      s = "." + std::string(pick(match_names, i.sub));
+      if (i.src[0].count == 2) s += ".U64";
+      break;
+    case opcode::redux:
+      s = "." + std::string(pick(redux_names, i.sub));
+      if (i.type == dtype::s32) s += ".S32";
+      break;
     case opcode::vote: s = "." + std::string(pick(vote_names, i.sub)); break;
     case opcode::bar: s = pick(bar_names, i.sub); break;
+    case opcode::trap: s = i.sub == trap_assertion ? ".ASSERT" : ""; break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
     default: break;
   }

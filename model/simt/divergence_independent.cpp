@@ -121,6 +121,8 @@ const isa::operand* member_operand(const isa::instruction& i) {
   switch (i.op) {
     case isa::opcode::nop: return &i.src[0];
     case isa::opcode::shfl: return &i.src[3];
+    case isa::opcode::match:
+    case isa::opcode::redux: return &i.src[1];
     case isa::opcode::vote: return i.sub == static_cast<unsigned>(isa::vote_mode::activemask) ? nullptr : &i.src[0];
     default: return nullptr;
   }

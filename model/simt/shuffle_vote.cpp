@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exchange between the lanes of a warp (PTX ISA: shfl.sync, vote.sync, activemask).
+// Exchange between the lanes of a warp (PTX ISA: shfl.sync, match.sync, redux.sync, vote.sync, activemask).
 #include "simt/lane_loop.h"
 #include "simt/topics.h"
 
@@ -54,6 +54,48 @@ void shfl(const instruction& i, warp_state& w, lane_mask mask) {
   write_predicate(i.pdst[0], w, mask, in_range);
 }
 
+void match(const instruction& i, warp_state& w, lane_mask mask) {
+  alignas(64) std::uint32_t sb[warp_size];
+  alignas(64) std::uint32_t result[warp_size] = {};
+  const wide_operand a(i.src[0], w);
+  const std::uint32_t* members = fetch_modified<modifiers::integer>(i.src[1], w, sb);
+  const bool all = i.sub == static_cast<unsigned>(isa::match_mode::all);
+  lane_mask agree = 0;
+  for_each_lane(mask, [&](unsigned l) {
+    const lane_mask named = mask & members[l];
+    const lane_mask same = lanes_where(named, [&](unsigned k) { return a[k] == a[l]; });
+    result[l] = !all || same == named ? same : 0;
+    agree |= same == named ? lane_bit[l] : 0u;
+  });
+  write_lanes(i, w, mask, result);
+  write_predicate(i.pdst[0], w, mask, agree);
+}
+
+void redux(const instruction& i, warp_state& w, lane_mask mask) {
+  using isa::redux_op;
+  alignas(64) std::uint32_t sa[warp_size], sb[warp_size];
+  alignas(64) std::uint32_t result[warp_size] = {};
+  const std::uint32_t* a = fetch_modified<modifiers::integer>(i.src[0], w, sa);
+  const std::uint32_t* members = fetch_modified<modifiers::integer>(i.src[1], w, sb);
+  const auto op = static_cast<redux_op>(i.sub);
+  const std::uint32_t flip = i.type == isa::dtype::s32 ? 0x80000000u : 0u;   // signed order as unsigned order
+  for_each_lane(mask, [&](unsigned l) {
+    std::uint32_t r = op == redux_op::and_ ? 0xffffffffu : op == redux_op::min ? 0xffffffffu ^ flip : op == redux_op::max ? flip : 0u;
+    for_each_lane(mask & members[l], [&](unsigned k) {
+      switch (op) {
+        case redux_op::add: r += a[k]; break;
+        case redux_op::min: r = (a[k] ^ flip) < (r ^ flip) ? a[k] : r; break;
+        case redux_op::max: r = (a[k] ^ flip) > (r ^ flip) ? a[k] : r; break;
+        case redux_op::and_: r &= a[k]; break;
+        case redux_op::or_: r |= a[k]; break;
+        case redux_op::xor_: r ^= a[k]; break;
+      }
+    });
+    result[l] = r;
+  });
+  write_lanes(i, w, mask, result);
+}
+
 void vote(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t sa[warp_size];
   alignas(64) std::uint32_t result[warp_size] = {};
@@ -88,8 +130,13 @@ void vote(const instruction& i, warp_state& w, lane_mask mask) {
 }  // namespace
 
 execute_function select_shuffle_vote(const instruction& i) {
-  if (i.op == opcode::shfl) return shfl;
-  return i.op == opcode::vote ? vote : nullptr;
+  switch (i.op) {
+    case opcode::shfl: return shfl;
+    case opcode::match: return match;
+    case opcode::redux: return redux;
+    case opcode::vote: return vote;
+    default: return nullptr;
+  }
 }
 
 }  // namespace heddle::simt

@@ -90,7 +90,8 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
     case issue_kind::trap:
-      if (mask != 0) fault(slot, d, static_cast<unsigned>(__builtin_ctz(mask)), "trap");
+      if (mask != 0) fault(slot, d, static_cast<unsigned>(__builtin_ctz(mask)),
+                           d.instruction->sub == isa::trap_assertion ? "assertion failed" : "trap");
       simt::advance(w.state);
       return !halted_;
   }

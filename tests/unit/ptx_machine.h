@@ -25,10 +25,13 @@ class ptx_machine {
       : max_registers_(max_registers), memory_(memory_bytes) {
     config_.integer.multiplier = imad ? "imad" : "xmad";
     config_.half.lanes = 32;
+    config_.gpu.compute_capability = "9.0";
     auto ast = ptx::parse(text, "test.ptx");
-    next_ = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
-    module_ = ptx::place(ast, memory_base);
+    const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
+    next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
+    module_ = ptx::place(ast, memory_base, constants);
     std::memcpy(memory_.data(), module_.global_image.data(), module_.global_image.size());
+    std::memcpy(memory_.data() + (constants - memory_base), module_.constant_image.data(), module_.constant_image.size());
   }
 
   /// Address of a new buffer with these contents.

@@ -21,9 +21,10 @@ constexpr std::uint32_t no_register = 0xffffffffu;
   X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
   X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
   X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
-  X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul") X(mul24, "mul24")               \
-  X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or") X(pmevent, "pmevent") X(popc, "popc")   \
-  X(prefetch, "prefetch") X(prefetchu, "prefetchu") X(prmt, "prmt") X(rcp, "rcp") X(red, "red")               \
+  X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
+  X(mul24, "mul24") X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or")                       \
+  X(pmevent, "pmevent") X(popc, "popc") X(prefetch, "prefetch") X(prefetchu, "prefetchu")                     \
+  X(prmt, "prmt") X(rcp, "rcp") X(red, "red") X(redux, "redux")                                               \
   X(rem, "rem") X(ret, "ret") X(rsqrt, "rsqrt") X(sad, "sad") X(selp, "selp") X(set, "set") X(setp, "setp")   \
   X(shf, "shf") X(shfl, "shfl") X(shl, "shl") X(shr, "shr") X(sin, "sin") X(slct, "slct") X(sqrt, "sqrt")     \
   X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \

@@ -125,7 +125,7 @@ class legaliser {
   }
 
   void fix(machine_instruction& i, std::vector<machine_instruction>& code) {
-    const bool many = i.base.op == opcode::shfl || i.base.op == opcode::vote || i.base.op == opcode::bar;
+    const bool many = takes_many_constants(i.base.op);
     if (is_value(i.src[0]) && !takes_constant(i.base.op, 0) && takes_constant(i.base.op, 1) && !is_value(i.src[1]))
       exchange_sources(i);
     if (i.base.op == opcode::iadd3 && is_value(i.src[0]) && is_value(i.src[1]) && !is_value(i.src[2])) std::swap(i.src[0], i.src[2]);

@@ -29,14 +29,19 @@ struct loaded_module {
   std::uint64_t global_base = 0;                  // its device address, 256-byte aligned
   std::vector<std::uint8_t> global_image;         // initial contents, addresses relocated
   std::vector<std::uint8_t> constant_image;       // bank 3 initial contents (at most 64 KiB)
+  std::uint64_t constant_base = 0;                // device address of that image: what generic addresses of .const variables are; 0: none
 };
 
 /// Bytes of .global variables that the module needs (so that the caller can choose the base address).
 std::uint64_t global_bytes(const ast_module& m);
 
-/// Lays out module-scope variables from `global_base` on and builds the initial images. Throws input_error (constants
+/// Bytes of .const variables that the module needs, 64 KiB at most.
+std::uint64_t constant_bytes(const ast_module& m);
+
+/// Lays out module-scope variables from `global_base` on and builds the initial images. `constant_base` is where the image of the
+/// constants lies in device memory; with 0 generic addresses of .const variables are refused. Throws input_error (constants
 /// above 64 KiB, an initialiser naming an unknown symbol, texture references …).
-loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_base);
+loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_base, std::uint64_t constant_base = 0);
 
 /// Names of the kernels (.entry with body) of a module, in order.
 std::vector<std::string> kernels(const ast_module& m);

@@ -84,6 +84,8 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::shfl:
     case opcode::vote:
     case opcode::bar: return op != opcode::shfl || k > 0;
+    case opcode::match:
+    case opcode::redux:
     case opcode::lea: return k == 1;
     case opcode::shl:
     case opcode::shr:
@@ -92,6 +94,10 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::bmsk: return k == 1;
     default: return k == 1 || k == 2;
   }
+}
+
+bool takes_many_constants(opcode op) {
+  return op == opcode::shfl || op == opcode::vote || op == opcode::bar;
 }
 
 bool exchange_sources(machine_instruction& i) {
@@ -162,7 +168,7 @@ class copy_propagation {
   }
 
   bool place_value(machine_instruction& i, unsigned k, virtual_operand v) {
-    const bool many = i.base.op == opcode::shfl || i.base.op == opcode::vote || i.base.op == opcode::bar;
+    const bool many = takes_many_constants(i.base.op);
     if (!many && has_other_value(i, k)) return false;
     if (!takes_constant(i.base.op, k)) {
       if (k != 0 || !takes_constant(i.base.op, 1)) return false;

@@ -8,6 +8,9 @@ namespace heddle::ptx {
 /// Whether source k of the opcode may be a constant-bank word or an immediate (if no other source of it is one).
 bool takes_constant(isa::opcode op, unsigned k);
 
+/// Whether all sources that may be constants can be so at once.
+bool takes_many_constants(isa::opcode op);
+
 /// Exchanges sources 0 and 1 where the operation has an equivalent that way round; false: it has none.
 bool exchange_sources(machine_instruction& i);
 

@@ -67,6 +67,8 @@ op_row row_of(ptx_op op) {
     case ptx_op::membar:
     case ptx_op::fence: return {g_order, 0};
     case ptx_op::shfl:
+    case ptx_op::match:
+    case ptx_op::redux:
     case ptx_op::vote: return {g_sync | g_own, 1};
     case ptx_op::prmt:
     case ptx_op::shf:
@@ -210,7 +212,9 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
   switch (op) {
     case ptx_op::shfl: return choose(w, std::array<const char*, 4>{"up", "down", "bfly", "idx"}, m.sub);
     case ptx_op::vote: return choose(w, std::array<const char*, 4>{"any", "all", "uni", "ballot"}, m.sub);
-    case ptx_op::prmt: return choose(w, std::array<const char*, 7>{"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}, m.sub);
+    case ptx_op::match: return choose(w, std::array<const char*, 2>{"any", "all"}, m.sub);
+    case ptx_op::redux: return choose(w, std::array<const char*, 6>{"add", "min", "max", "and", "or", "xor"}, m.sub);
+    case ptx_op::prmt: return choose(w, std::array<const char*, 7>{"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}, m.sub);
     case ptx_op::testp:
       return choose(w, std::array<const char*, 6>{"finite", "infinite", "number", "notanumber", "normal", "subnormal"}, m.sub);
     case ptx_op::shf:

@@ -63,8 +63,10 @@ class placer {
       if (!e.symbol.empty()) {
         auto s = m_.symbols.find(e.symbol);
         if (s == m_.symbols.end()) fail(v, "initialiser of '" + v.name + "' names '" + e.symbol + "', which is no variable of the module");
-        if (e.generic && s->second.space == state_space::constant)
-          fail(v, "generic address of constant variable '" + e.symbol + "' is not supported");
+        if (e.generic && s->second.space == state_space::constant) {
+          if (m_.constant_base == 0) fail(v, "generic address of constant variable '" + e.symbol + "' in a module without place for constants");
+          bits += m_.constant_base;
+        }
         bits += s->second.address;
         if (e.mask != 0) {   // mask(symbol): the bits of the address under the mask, moved down
           unsigned shift = 0;
@@ -88,10 +90,18 @@ std::uint64_t global_bytes(const ast_module& m) {
   return at;
 }
 
-loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_base) {
+std::uint64_t constant_bytes(const ast_module& m) {
+  std::uint64_t at = 0;
+  for (const ast_variable& v : m.variables)
+    if (is_constant(v)) at = std::min(align_up(at, v.alignment()) + v.size_bytes(), constant_bank_bytes);
+  return at;
+}
+
+loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_base, std::uint64_t constant_base) {
   loaded_module r;
   r.ast = std::move(m);
   r.global_base = global_base;
+  r.constant_base = constant_base;
   placer(r).run();
   return r;
 }

@@ -116,6 +116,11 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::mov: move(std::move(h), i); break;
     case ptx_op::bar:
     case ptx_op::barrier: barrier(std::move(h), i); break;
+    case ptx_op::cvta:
+    case ptx_op::isspacep:
+      if (h.m.space == state_space::constant) constant_address(std::move(h), i);
+      else generic_instruction(std::move(h), i);
+      break;
     default: generic_instruction(std::move(h), i); break;
   }
 }
@@ -237,6 +242,31 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
   if (number.is_immediate() && number.bits > 15) fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
   out_.barriers = std::max(out_.barriers, number.is_immediate() ? static_cast<std::uint32_t>(number.bits) + 1 : 16u);
   append(std::move(h));
+}
+
+// Generic addresses of constants are those of their image in device memory.
+void resolver::constant_address(hir_instruction h, const ast_instruction& i) {
+  const bool tests = h.op == ptx_op::isspacep;
+  if (i.operands.size() != 2 || (!tests && isa::size_of(h.m.type) != 8)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (module_.constant_base == 0) fail(i.where, "'" + i.mnemonic() + "' in a module without constant variables");
+  const value base = immediate_value(module_.constant_base);
+  const value d = destination(i.operands[0], i.where), a = operand(i.operands[1], isa::dtype::u64, i.where);
+  const bool adds = !tests && !h.m.to;
+  h.op = adds ? ptx_op::add : ptx_op::sub;
+  h.m = {};
+  h.m.type = isa::dtype::u64;
+  h.m.types = 1;
+  h.dst = {tests ? register_value(out_.new_register(2, 64)) : d};
+  h.src = {a, base};
+  if (!tests) return append(std::move(h));
+  hir_instruction inside = h;
+  h.guard = {};
+  inside.op = ptx_op::setp;
+  inside.m.cmp = isa::compare::lt;
+  inside.dst = {d};
+  inside.src = {h.dst[0], immediate_value(module_.constant_image.size())};
+  append(std::move(h));
+  append(std::move(inside));
 }
 
 void resolver::return_from(hir_instruction h) {

@@ -45,7 +45,7 @@ class resolver {
   void declare_parameters();
   value place_shared(const ast_variable& v);
   bool find(const std::string& name, symbol& s);
-  bool find_ranged(const std::string& name, symbol& s) const;
+  bool find_ranged(const std::string& name, std::size_t scope, symbol& s) const;
   bool find_in_module(const std::string& name, symbol& s);
   std::uint32_t find_label(const std::string& name, const location& where) const;
 
@@ -58,10 +58,12 @@ class resolver {
   void indirect_branch(const hir_instruction& h, const ast_instruction& i);
   void move(hir_instruction h, const ast_instruction& i);
   void barrier(hir_instruction h, const ast_instruction& i);
+  void constant_address(hir_instruction h, const ast_instruction& i);
   void return_from(hir_instruction h);
 
   // Calls.
   void call(const hir_instruction& h, const ast_instruction& i);
+  void assertion_failure(hir_instruction h);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
   void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);

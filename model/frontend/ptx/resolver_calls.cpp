@@ -98,6 +98,13 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
   append(std::move(h));
 }
 
+// The texts that the call names are host strings in device memory; the program's position says which assertion it is.
+void resolver::assertion_failure(hir_instruction h) {
+  h.op = ptx_op::trap;
+  h.m.sub = isa::trap_assertion;
+  append(std::move(h));
+}
+
 void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   if (h.guard.what != value::kind::none) fail(i.where, "a guarded 'call' is not supported");
   std::size_t k = 0;
@@ -110,6 +117,7 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   const ast_function* f = nullptr;
   for (const ast_function& candidate : module_.ast->functions)
     if (candidate.name == name.text && candidate.has_body && !candidate.is_entry) f = &candidate;
+  if (!f && name.text == "__assertfail") return assertion_failure(h);
   if (!f) fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
   if (std::find(call_chain_.begin(), call_chain_.end(), f->name) != call_chain_.end())
     fail(name.where, "recursive call of '" + f->name + "' is not supported");

@@ -19,6 +19,9 @@ unsigned bits_of_type(isa::dtype t) { return t == isa::dtype::pred ? 1 : isa::si
 
 std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
 
+// A range %r<4> and a single %r may stand side by side: no identifier holds this character.
+std::string range_key(const std::string& name) { return name + "<"; }
+
 // Marks addresses of extern shared arrays until the static variables' size is known.
 constexpr std::uint8_t dynamic_shared_bank = 0xfe;
 
@@ -57,7 +60,7 @@ void resolver::declare_register(const ast_variable& v) {
     s.what = symbol::kind::components;
     for (std::uint32_t k = 0; k < count; ++k) s.registers.push_back(s.first + k);
   }
-  scopes_.back().names[v.name] = s;
+  scopes_.back().names[v.range > 0 ? range_key(v.name) : v.name] = s;
 }
 
 void resolver::declare(const ast_variable& v) {
@@ -110,23 +113,22 @@ void resolver::declare_parameters() {
   }
 }
 
-bool resolver::find_ranged(const std::string& name, symbol& s) const {
+bool resolver::find_ranged(const std::string& name, std::size_t scope, symbol& s) const {
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
   if (digits == name.size() || name.size() - digits > 9) return false;
   if (name[digits] == '0' && name.size() - digits > 1) return false;
   // A name such as %x1_3 declared by %x1_<8>: only the trailing digits count the register.
-  for (std::size_t k = scopes_.size(); k-- > frame_;) {
-    for (std::size_t split = digits; split < name.size(); ++split) {
-      auto it = scopes_[k].names.find(name.substr(0, split));
-      if (it == scopes_[k].names.end() || it->second.what != symbol::kind::ranged) continue;
-      const std::uint32_t index = static_cast<std::uint32_t>(std::stoul(name.substr(split)));
-      if (index >= it->second.range) continue;
-      s = it->second;
-      s.what = symbol::kind::reg;
-      s.first += index;
-      return true;
-    }
+  const auto& names = scopes_[scope].names;
+  for (std::size_t split = digits; split < name.size(); ++split) {
+    auto it = names.find(range_key(name.substr(0, split)));
+    if (it == names.end()) continue;
+    const std::uint32_t index = static_cast<std::uint32_t>(std::stoul(name.substr(split)));
+    if (index >= it->second.range) continue;
+    s = it->second;
+    s.what = symbol::kind::reg;
+    s.first += index;
+    return true;
   }
   return false;
 }
@@ -158,11 +160,14 @@ bool resolver::find_in_module(const std::string& name, symbol& s) {
 bool resolver::find(const std::string& name, symbol& s) {
   for (std::size_t k = scopes_.size(); k-- > frame_;) {
     auto it = scopes_[k].names.find(name);
-    if (it == scopes_[k].names.end()) continue;
+    if (it == scopes_[k].names.end()) {
+      if (find_ranged(name, k, s)) return true;
+      continue;
+    }
     s = it->second;
     return true;
   }
-  return find_ranged(name, s) || find_in_module(name, s);
+  return find_in_module(name, s);
 }
 
 std::uint32_t resolver::find_label(const std::string& name, const location& where) const {

@@ -60,6 +60,15 @@ void selector::require_fp64() const {
          gpu_.gpu.compute_capability + " (" + gpu_.gpu.name + ") does not have");
 }
 
+void selector::require_capability(unsigned major) const {
+  const std::string& has = gpu_.gpu.compute_capability;
+  unsigned number = 0;
+  for (std::size_t k = 0; k < has.size() && has[k] >= '0' && has[k] <= '9' && number < 1000; ++k) number = number * 10 + (has[k] - '0');
+  if (number < major)
+    fail("instruction '" + now_->source->mnemonic() + "' needs compute capability " + std::to_string(major) + ".0, the GPU (" +
+         gpu_.gpu.name + ") has " + has);
+}
+
 register_part selector::temp(unsigned words) { return {out_.new_register(words), 0, static_cast<std::uint8_t>(words)}; }
 
 std::uint32_t selector::temp_predicate() { return out_.new_register(0); }
@@ -142,7 +151,7 @@ void selector::select_rest(const hir_instruction& h) {
       return;
     }
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
-    case ptx_op::trap: put(opcode::trap, {no_register, 0, 0}, {}); return;
+    case ptx_op::trap: put(opcode::trap, {no_register, 0, 0}, {}).base.sub = h.m.sub; return;
     case ptx_op::pmevent: put(opcode::nop, {no_register, 0, 0}, {}); return;
     case ptx_op::nanosleep: put(opcode::nanosleep, {no_register, 0, 0}, {src(0)}); return;
     case ptx_op::s2r: put(opcode::s2r, dst(), {}).base.sub = h.m.sub; return;
@@ -174,6 +183,8 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::membar:
     case ptx_op::fence: return fence();
     case ptx_op::shfl: return shuffle();
+    case ptx_op::match: return match();
+    case ptx_op::redux: return reduce();
     case ptx_op::vote:
     case ptx_op::activemask: return vote();
     case ptx_op::bar:

@@ -209,6 +209,31 @@ void selector::vote() {
   i.base.sub = now_->m.sub;
 }
 
+void selector::match() {
+  require_capability(7);
+  need(2);
+  const bool all = now_->m.sub == static_cast<unsigned>(isa::match_mode::all);
+  if (now_->m.type != dtype::b32 && now_->m.type != dtype::b64) unsupported();
+  register_part d = dst();
+  if (d.count > 1) fail("destination of '" + now_->source->mnemonic() + "' must have 32 bits");
+  const operand a = src(0);
+  machine_instruction& i = put(opcode::match, d, {a, src(1, dtype::b32)});
+  i.base.sub = now_->m.sub;
+  if (all) i.pdst[0] = predicate_dst(1);
+}
+
+void selector::reduce() {
+  require_capability(8);
+  need(2);
+  const dtype t = now_->m.type;
+  const auto op = static_cast<isa::redux_op>(now_->m.sub);
+  const bool bitwise = op == isa::redux_op::and_ || op == isa::redux_op::or_ || op == isa::redux_op::xor_;
+  if (bitwise ? t != dtype::b32 : t != dtype::u32 && t != dtype::s32) unsupported();
+  machine_instruction& i = put(opcode::redux, dst(), {src(0), src(1, dtype::b32)});
+  i.base.sub = now_->m.sub;
+  i.base.type = t == dtype::s32 ? dtype::s32 : dtype::u32;
+}
+
 void selector::barrier() {
   if (now_->m.uniform) {
     put(opcode::nop, {no_register, 0, 0}, {now_->src.empty() ? operand() : src(0, dtype::b32)});

@@ -42,6 +42,7 @@ class selector {
   void select_rest(const hir_instruction& h);
   void need(std::size_t sources) const;
   void require_fp64() const;
+  void require_capability(unsigned major) const;
 
   // Operands (select_operands.cpp).
   static operand immediate(std::uint64_t bits, unsigned words = 1);
@@ -153,6 +154,8 @@ class selector {
   void order_after(const modifiers& m);
   void shuffle();
   void vote();
+  void match();
+  void reduce();
   void barrier();
   void convert_address();
   void is_space();
