@@ -84,17 +84,25 @@ struct sub_partition_parameters {
   unsigned fetch_latency_cycles = 2;
   unsigned register_banks = 4;
   unsigned register_bank_bytes = 4;
+  unsigned fetch_group_warps = 8;
+  unsigned ccws_victim_tags = 8;
+  unsigned ccws_base_score = 100;
+  unsigned ccws_throttle = 8;
   std::string divergence = "stack";
   unsigned convergence_patience_turns = 32;
 
   template <class V> void visit(V& v) {
-    v("scheduler", scheduler, "lrr | gto");
+    v("scheduler", scheduler, "the scheduling policy, see [scheduling](scheduling.md)");
     v("issue_width", issue_width, "consecutive instructions of the selected warp issued per cycle, 1 or 2");
     v("dual_issue", dual_issue, "pairing rule: none | any (two free units) | maxwell (one of the pair memory or quarter rate)");
     v("instruction_buffer_entries", instruction_buffer_entries, "decoded instructions buffered per warp");
     v("fetch_latency_cycles", fetch_latency_cycles, "instruction cache hit to instruction buffer");
     v("register_banks", register_banks, "register file banks, bank = register % banks");
     v("register_bank_bytes", register_bank_bytes, "4: one 32-bit operand per bank and cycle; 8: two");
+    v("fetch_group_warps", fetch_group_warps, "two_level, prefetch_aware: warps of one fetch group");
+    v("ccws_victim_tags", ccws_victim_tags, "ccws: lost lines that are remembered per warp");
+    v("ccws_base_score", ccws_base_score, "ccws: score of a warp that has lost no locality, per warp of the stack's height");
+    v("ccws_throttle", ccws_throttle, "ccws: weight of lost locality in the score");
     v("divergence", divergence, "stack: a reconvergence stack per warp | independent: a program counter per lane");
     v("convergence_patience_turns", convergence_patience_turns,
       "independent: turns of a loop with atomics or volatile loads before lanes that wait behind it go on alone");
@@ -211,6 +219,7 @@ struct ldst_parameters {
   unsigned queue_entries = 4;
   unsigned pending_instructions = 128;
   unsigned address_latency_cycles = 4;
+  unsigned reexecution_entries = 0;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "addresses per cycle and sub-partition");
@@ -218,6 +227,7 @@ struct ldst_parameters {
     v("queue_entries", queue_entries, "memory instructions queued in front of the load/store unit, per sub-partition");
     v("pending_instructions", pending_instructions, "memory instructions in flight in the load/store unit");
     v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
+    v("reexecution_entries", reexecution_entries, "loads without room in the L1 that wait aside while later ones go by; 0: none do");
   }
 };
 
@@ -232,6 +242,7 @@ struct l1_parameters {
   unsigned mshr_entries = 256;
   unsigned mshr_merges = 8;
   unsigned miss_queue_entries = 16;
+  unsigned prefetch_lines = 0;
 
   template <class V> void visit(V& v) {
     v("size_bytes", size_bytes, "data; with a unified cache this is what the largest carve-out leaves, and a smaller one adds to it");
@@ -244,6 +255,7 @@ struct l1_parameters {
     v("mshr_entries", mshr_entries, "outstanding missed lines");
     v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
     v("miss_queue_entries", miss_queue_entries, "requests waiting for the interconnect");
+    v("prefetch_lines", prefetch_lines, "next lines fetched after a miss, within 512 bytes; 0: no prefetcher");
   }
 };
 

@@ -30,6 +30,8 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       sm_id_(sm_id),
       mshr_entries_(std::max(1u, checked(config).l1.mshr_entries)),
       mshr_merges_(config.l1.mshr_merges),
+      miss_queue_entries_(config.l1.miss_queue_entries),
+      prefetch_lines_(config.l1.prefetch_lines),
       sector_group_(config.l1.sector_bytes / sector_bytes),
       ways_(config.l1.ways),
       latency_(cycles_after_lookup(config.l1.latency_cycles, config)),
@@ -99,6 +101,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   if (index == l1_tags::none) {
     if (tags_.ways() != 0) index = tags_.allocate(access.line, evicted);
     if (index == l1_tags::none) return pass_by(access, phase, hit);
+    if (locality_) locality_->missed(index, access.line, access.transaction->warp, access.cycle);
   } else {
     tags_.touch(index);
   }
@@ -110,27 +113,32 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   c.misses += count(missed);
   c.pending_hits += count(merged);
   if (hit != 0) bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
-  if (waiting_in == l1_tags::none) {
-    if (free_mshrs_.empty()) {
-      free_mshrs_.push_back(static_cast<unsigned>(mshrs_.size()));
-      mshrs_.emplace_back();
-    }
-    waiting_in = free_mshrs_.back();
-    free_mshrs_.pop_back();
-    ++mshrs_used_;
-    ++reads_;
-    mshrs_[waiting_in] = {};
-    mshrs_[waiting_in].line = index;
-    tags_[index].mshr = waiting_in;
-  }
+  if (waiting_in == l1_tags::none) waiting_in = open_mshr(index);
   access.missing = rest;
   access.ready_cycle = hit != 0 ? access.cycle + latency_ : access.cycle;
   wait_for(access, waiting_in);
   if (missed != 0) {
     const mshr& m = mshrs_[waiting_in];
     fetch(access, waiting_in, missed | (widened(missed) & ~(tags_[index].valid | m.pending)));
+    if (prefetch_lines_ != 0) prefetch_after(access);
   }
   return tlm::TLM_ACCEPTED;
+}
+
+// The line at `index` waits for a fill from now on.
+unsigned l1_cache::open_mshr(unsigned index) {
+  if (free_mshrs_.empty()) {
+    free_mshrs_.push_back(static_cast<unsigned>(mshrs_.size()));
+    mshrs_.emplace_back();
+  }
+  const unsigned opened = free_mshrs_.back();
+  free_mshrs_.pop_back();
+  ++mshrs_used_;
+  ++reads_;
+  mshrs_[opened] = {};
+  mshrs_[opened].line = index;
+  tags_[index].mshr = opened;
+  return opened;
 }
 
 // A load that is not looked up, or that the cache cannot keep: its own request, for what is not in `hit`.

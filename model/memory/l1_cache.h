@@ -6,12 +6,15 @@
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
 
+#include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "config/parameters.h"
+#include "memory/address_ranges.h"
 #include "memory/l1_tags.h"
+#include "memory/lost_locality.h"
 #include "memory/per_launch.h"
 #include "memory/request_port.h"
 #include "tlm/clock_domain.h"
@@ -31,7 +34,9 @@ struct l1_counters {
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t bypassed = 0;       // part of misses: loads that are not looked up, or find no place
-  std::uint64_t fills = 0;          // sectors that came back for loads, stale ones included
+  std::uint64_t prefetches = 0;     // lines fetched ahead of any load
+  std::uint64_t prefetched = 0;     // their sectors
+  std::uint64_t fills = 0;          // sectors that came back for loads and prefetches, stale ones included
   std::uint64_t evictions = 0;      // lines replaced
   std::uint64_t read_requests = 0;  // requests to the L2
   std::uint64_t write_requests = 0;
@@ -52,6 +57,13 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void invalidate();
   /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
   void resize(unsigned size_bytes);
+
+  /// Prefetches reach only what lies in these ranges. Without the call nothing is prefetched.
+  void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
+  /// Has misses remembered by the warp that lost them; `listener` must outlive the L1. Before the first access.
+  void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
+  /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
+  bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
   bool idle() const { return slots_used_ == 0 && port_.idle(); }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
@@ -94,6 +106,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);
   void fetch(const l1_access& access, unsigned mshr, std::uint8_t sectors);
   void wait_for(l1_access& access, unsigned mshr);
+  unsigned open_mshr(unsigned index);
+  void prefetch_after(const l1_access& access);
   void drop_sectors(std::uint64_t line, std::uint8_t sectors);
 
   void respond(line_payload& payload, cycle_t cycle);
@@ -107,6 +121,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned sm_id_;
   unsigned mshr_entries_;
   unsigned mshr_merges_;
+  unsigned miss_queue_entries_;
+  unsigned prefetch_lines_;
   unsigned sector_group_;             // sectors fetched together: 1, 2 or 4
   unsigned ways_;
   unsigned latency_;                  // from look-up
@@ -122,6 +138,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned slots_used_ = 0;
   unsigned mshrs_used_ = 0;
   unsigned reads_ = 0;                // MSHRs in use and loads that pass by: lines outstanding
+  const address_ranges* ranges_ = nullptr;
+  address_ranges::hint hint_;
+  std::unique_ptr<lost_locality> locality_;
   bool refused_ = false;
   bool warned_ = false;
 };

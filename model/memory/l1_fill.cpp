@@ -149,7 +149,7 @@ void l1_cache::check_invariants() const {
     if (c == nullptr) continue;
     invariant(c->accesses == c->hits + c->misses + c->pending_hits, "L1: accesses differ from hits + misses + pending hits");
     invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
-    const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits;
+    const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits + c->prefetched;
     invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),
               "L1: idle, and the sectors that came differ from those that loads missed");
   }

@@ -30,7 +30,8 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
       pending_limit_(std::max(1u, config.ldst.pending_instructions)),
       address_cycles_(address_cycles(config)),
       pick_interval_(interval_of(config.ldst.lanes)),
-      inputs_(config.sm.sub_partitions) {
+      inputs_(config.sm.sub_partitions),
+      deferred_entries_(config.ldst.reexecution_entries) {
   for (auto& socket : partition_socket) socket.bind(static_cast<lsu_fw_if&>(*this));
   shared_socket.bind(on_chip_backward_);
   constant_socket.bind(on_chip_backward_);
@@ -64,6 +65,7 @@ void load_store_unit::on_cycle(cycle_t cycle) {
     due_.pop_back();
     deliver(t);
   }
+  if (!deferred_.empty() && !deferred_refused_ && cycle >= l1_free_) execute_again(cycle);
   if (streaming_ != nullptr && !refused_ && cycle >= l1_free_) send_line(cycle);
   if (queued_ != 0) pick(cycle);
   set_throttled();
@@ -84,6 +86,7 @@ bool load_store_unit::pick(cycle_t cycle) {
     const unsigned index = next_input_ + k < n ? next_input_ + k : next_input_ + k - n;
     input& in = inputs_[index];
     if (in.queue.empty() || ready_to_pick(in) > cycle || !pipes_free(*in.queue.front(), cycle)) continue;
+    if (!deferred_.empty() && !passes_deferred(*in.queue.front())) continue;
     if (pending_ >= pending_limit_) {
       starved_ = true;
       return false;
@@ -163,6 +166,12 @@ void load_store_unit::send_line(cycle_t cycle) {
       break;
     case tlm::TLM_ACCEPTED: ++t.outstanding; break;
     case tlm::TLM_UPDATED:
+      if (t.kind == lsu_kind::load && !t.bypass_l1 && deferred_.size() < deferred_entries_) {
+        deferred_.push(&a);
+        deferred_refused_ = true;
+        ++t.outstanding;
+        break;
+      }
       free_accesses_.push_back(&a);
       refused_ = true;
       return;
@@ -174,9 +183,36 @@ void load_store_unit::send_line(cycle_t cycle) {
   if (t.outstanding == 0) finish(t, cycle);
 }
 
+// A load may overtake deferred loads; a store or an atomic would change what one of the same warp still has to read.
+bool load_store_unit::passes_deferred(const lsu_transaction& t) const {
+  return t.global_mask == 0 || t.kind == lsu_kind::load || t.kind == lsu_kind::constant_load;
+}
+
+// Offers the first deferred load to the L1 again.
+void load_store_unit::execute_again(cycle_t cycle) {
+  l1_access& a = *deferred_.front();
+  lsu_transaction& t = *a.transaction;
+  a.cycle = cycle;
+  l1_phase phase = l1_phase::request;
+  sc_core::sc_time delay;
+  switch (l1_socket->nb_transport_fw(a, phase, delay)) {
+    case tlm::TLM_COMPLETED:
+      deferred_.pop();
+      t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
+      free_accesses_.push_back(&a);
+      if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
+      break;
+    case tlm::TLM_ACCEPTED: deferred_.pop(); break;
+    case tlm::TLM_UPDATED: deferred_refused_ = true; return;
+  }
+  l1_free_ = cycle + 1;
+  clock_.wake_at(cycle + 1);
+}
+
 tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
   if (phase == l1_phase::retry) {
     refused_ = false;
+    deferred_refused_ = false;
     clock_.wake_at(clock_.cycle());
     return tlm::TLM_ACCEPTED;
   }
@@ -231,6 +267,7 @@ void load_store_unit::sleep(cycle_t cycle) {
   for (const input& in : inputs_) {
     if (in.queue.empty()) continue;
     const lsu_transaction& t = *in.queue.front();
+    if (!deferred_.empty() && !passes_deferred(t)) continue;
     cycle_t at = std::max(ready_to_pick(in), cycle + 1);
     if (t.kind == lsu_kind::constant_load) {
       at = std::max(at, constant_free_);

@@ -91,6 +91,8 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   void count(const lsu_transaction& t);
   void on_chip(lsu_transaction& t, cycle_t cycle);
   void send_line(cycle_t cycle);
+  void execute_again(cycle_t cycle);
+  bool passes_deferred(const lsu_transaction& t) const;
   void finish(lsu_transaction& t, cycle_t cycle);
   void deliver(lsu_transaction& t);
   void send_back(lsu_transaction& t, lsu_phase phase);
@@ -119,6 +121,10 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   bool refused_ = false;         // the L1 has no room for the next line
   bool starved_ = false;         // an instruction could be taken but for pending_limit_
   bool throttled_ = false;
+  // Re-execution queue: loads that found no room in the L1. Later loads, which may hit, go by; what writes waits for them.
+  unsigned deferred_entries_;
+  ring<l1_access*> deferred_;
+  bool deferred_refused_ = false;   // the L1 has no room for the first of them
   std::vector<std::unique_ptr<l1_access>> accesses_;
   std::vector<l1_access*> free_accesses_;
   std::vector<due_response> due_;   // heap, earliest first

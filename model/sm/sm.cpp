@@ -21,6 +21,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
   });
+  if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
+  if (partitions[0].scheduler.policy().wants_lost_locality())
+    l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);
   load_store_unit.shared_socket.bind(shared_memory.access_socket);
   load_store_unit.constant_socket.bind(constant_cache.access_socket);
   load_store_unit.l1_socket.bind(l1.access_socket);

@@ -24,7 +24,7 @@
 
 namespace heddle {
 
-class sm : public sc_core::sc_module, public warp_supervisor, public block_supervisor {
+class sm : public sc_core::sc_module, public warp_supervisor, public block_supervisor, private lost_locality_listener {
  public:
   /// `ranges`: the device memory that is mapped; read only.
   sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
@@ -52,6 +52,7 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
   void program_fault(const std::string& text) override;
+  bool memory_saturated() const override { return l1.saturated(); }
   // block_supervisor
   void start_block(unsigned cta_slot, cycle_t cycle) override;
   void start_launch(const resident_launch& launch) override;
@@ -61,6 +62,9 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   void report_deadlock(unsigned cta_slot);
+  void locality_lost(unsigned warp, cycle_t cycle) override {
+    partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
+  }
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 

@@ -159,6 +159,10 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.initiation_cycles = static_cast<std::uint16_t>(std::max(1.0, std::round(isa::warp_size / t.lanes)));
     d.latency_cycles = static_cast<std::uint16_t>(t.latency);
     d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::sfu;
+    d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
+                      i.mem_space != isa::space::constant;
+    d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&
+                    i.cache != isa::cache_op::volatile_;
     collect_dependences(d);
     if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
     result->code.push_back(d);

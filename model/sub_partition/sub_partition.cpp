@@ -17,7 +17,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
     : sc_module(name),
       lsu_socket("lsu_socket"),
       dispatch_socket("dispatch_socket", static_cast<std::size_t>(isa::unit::count)),
-      scheduler("warp_scheduler", config.sub_partition, config.sm.max_warps / config.sm.sub_partitions),
+      scheduler("warp_scheduler", config.sub_partition, {config.sm.max_warps / config.sm.sub_partitions, index}),
       fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
       scoreboard("scoreboard", config.sm.max_warps / config.sm.sub_partitions),
       register_file("register_file", config.sm.max_warps / config.sm.sub_partitions,
@@ -72,7 +72,7 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   w.placed_at = cycle;
   scoreboard.clear(slot);
   fetch.clear(slot);
-  scheduler.policy().placed(slot, cycle);
+  scheduler.placed(slot, cycle);
   active_ |= std::uint64_t{1} << slot;
   settle(slot, cycle, fetch.redirect(slot, w.program->code_address, 0, cycle), false);
   schedule(cycle);
@@ -98,7 +98,10 @@ void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const auto operands = scoreboard.probe(slot, *w.next);
   w.waits_for = operands.kind;
-  if (operands.cycle == never) return;
+  if (operands.cycle == never) {
+    if (operands.kind == producer::long_latency) scheduler.set_waiting(slot);
+    return;
+  }
   const cycle_t at = std::max(operands.cycle, w.constant_at);
   if (at <= cycle)
     make_ready(slot, cycle);
@@ -178,12 +181,42 @@ cycle_t sub_partition::next_timer(cycle_t cycle) const {
 void sub_partition::schedule(cycle_t cycle) {
   const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(cycle + 1));
   if (at != never) clock_.wake_at(at);
+  // What lets a held warp go (scores that fall, room in the memory system) tells nobody: the policy is asked each cycle.
+  if (held_ != 0) clock_.wake_at(cycle + 1);
+}
+
+// Asks the policy which ready warps must keep away from global memory in this cycle.
+void sub_partition::hold_memory(cycle_t cycle) {
+  std::uint64_t wanting = held_, loads = 0;
+  for (std::uint64_t m = scheduler.ready(isa::unit::ldst); m; m &= m - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+    if (slots_[slot].next->global_access) wanting |= m & -m;
+  }
+  for (std::uint64_t m = wanting; m; m &= m - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+    if (slots_[slot].next->cached_load) loads |= m & -m;
+  }
+  const warp_view view{scheduler.eligible(cycle), scheduler.waiting(), cycle};
+  const std::uint64_t held = wanting & scheduler.policy().held(view, wanting, loads, supervisor_.memory_saturated());
+  for (std::uint64_t m = held & ~held_; m; m &= m - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+    account_ready(slot, cycle);
+    slots_[slot].phase = warp_phase::held;
+  }
+  for (std::uint64_t m = held_ & ~held; m; m &= m - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(m));
+    account(slot, cycle);
+    slots_[slot].phase = warp_phase::ready;
+    scheduler.add_ready(slot, slots_[slot].next->unit, cycle);
+  }
+  held_ = held;
 }
 
 void sub_partition::on_cycle(cycle_t cycle) {
   if (halted_) return;
   run_timers(cycle);
   issued_ = 0;
+  if (scheduler.holds_memory()) hold_memory(cycle);
   const std::uint64_t eligible = scheduler.eligible(cycle);
   if (eligible != 0) issue_from(scheduler.select(eligible, cycle), cycle);
   if (halted_) return;
@@ -198,6 +231,7 @@ void sub_partition::finish(unsigned slot, cycle_t cycle) {
   w.counters->active_warp_cycles += cycle - w.placed_at;
   w.phase = warp_phase::empty;
   active_ &= ~(std::uint64_t{1} << slot);
+  scheduler.removed(slot);
   register_file.release(slot);
   supervisor_.warp_finished(w.state.slot, cycle);
 }
@@ -222,6 +256,7 @@ void sub_partition::account(unsigned slot, cycle_t until) {
     case warp_phase::at_fence: add(w, warp_cycle::other, warp_stall::membar, until - c); break;
     case warp_phase::sleeping: add(w, warp_cycle::sleeping, warp_stall::sleeping, until - c); break;
     case warp_phase::exited: add(w, warp_cycle::other, warp_stall::drain, until - c); break;
+    case warp_phase::held: add(w, warp_cycle::other, warp_stall::dispatch_stall, until - c); break;
     case warp_phase::ready:
     case warp_phase::empty: break;
   }

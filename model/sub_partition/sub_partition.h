@@ -45,10 +45,12 @@ class warp_supervisor {
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
+  /// The SM's memory system has hardly room for another miss.
+  virtual bool memory_saturated() const { return false; }
 };
 
 /// What a warp slot holds and what it waits for.
-enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited };
+enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held };
 
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
@@ -138,6 +140,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   cycle_t next_timer(cycle_t cycle) const;
   void schedule(cycle_t cycle);
   void finish(unsigned slot, cycle_t cycle);
+  void hold_memory(cycle_t cycle);
 
   // Accounting (sub_partition.cpp)
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
@@ -191,6 +194,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   clock_port clock_;
   std::vector<warp_slot> slots_;
   std::uint64_t active_ = 0;                   // slots that hold a warp
+  std::uint64_t held_ = 0;                     // of these, ready ones that the policy keeps from the memory
   // Timers: a wheel of 64 cycles, each a mask of slots; further ones in a mask.
   std::array<std::uint64_t, 64> wheel_{};
   std::uint64_t wheel_occupied_ = 0;

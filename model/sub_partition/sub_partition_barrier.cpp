@@ -26,6 +26,7 @@ void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigne
   warp_slot& w = slots_[slot];
   simt::wait_at_barrier(w.state, mask, number);
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
+  if (w.state.active == 0) scheduler.set_waiting(slot);
 }
 
 void sub_partition::resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle) {

@@ -86,6 +86,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       w.next = &w.program->code[w.state.pc];
       w.timer = never;
       w.phase = warp_phase::at_fence;
+      scheduler.set_waiting(slot);
       if (w.loads + w.stores == 0) set_timer(slot, cycle + d.latency_cycles);
       return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
@@ -130,6 +131,7 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
   w.next = &w.program->code[w.state.pc];
   w.phase = warp_phase::sleeping;
+  scheduler.set_waiting(slot);
   set_timer(slot, cycle + 1 + static_cast<cycle_t>(cycles));
 }
 
@@ -168,6 +170,7 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
     return;
   }
   w.phase = warp_phase::exited;
+  scheduler.set_waiting(slot);
   supervisor_.lanes_exited(w.state.slot, mask, cycle);
   if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
 }
@@ -187,6 +190,7 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   w.phase = warp_phase::at_barrier;
   // A warp that waits stays at its BAR (on_timer moves on): a reducing barrier delivers its result through it.
   const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
+  if (waits) scheduler.set_waiting(slot);
   if (halted_ || waits) return;
   simt::advance(w.state);
   settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);

@@ -30,6 +30,7 @@ void sub_partition::go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle) 
   if (w.state.active == 0) {
     w.phase = warp_phase::at_barrier;
     w.timer = never;
+    scheduler.set_waiting(slot);
     return;
   }
   const bool redirected = w.state.pc != sequence;

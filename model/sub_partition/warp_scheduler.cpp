@@ -3,8 +3,14 @@
 
 namespace heddle {
 
-warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, unsigned slots)
-    : sc_module(name), since_(slots), policy_(make_scheduling_policy(parameters.scheduler, slots)) {}
+warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place)
+    : sc_module(name), since_(place.slots), policy_(make_scheduling_policy(parameters, place)),
+      holds_memory_(policy_->holds_memory()) {}
+
+void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
+  policy_ = std::move(policy);
+  holds_memory_ = policy_->holds_memory();
+}
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());

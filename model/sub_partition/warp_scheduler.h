@@ -21,7 +21,7 @@ namespace heddle {
 
 class warp_scheduler : public sc_core::sc_module {
  public:
-  warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, unsigned slots);
+  warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
 
   issue_gate& gate(isa::unit u) { return gates_[static_cast<unsigned>(u)]; }
 
@@ -29,6 +29,7 @@ class warp_scheduler : public sc_core::sc_module {
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
     ready_[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
     all_ready_ |= std::uint64_t{1} << slot;
+    waiting_ &= ~(std::uint64_t{1} << slot);
     since_[slot] = {cycle, gates_[static_cast<unsigned>(u)].until(cycle)};
   }
   /// Takes the warp out (it issues in `cycle`, or is stopped): how long it was ready and why it did not issue.
@@ -63,11 +64,27 @@ class warp_scheduler : public sc_core::sc_module {
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {
     eligible_ = eligible;
-    selected_ = policy_->select(eligible, cycle);
+    selected_ = policy_->select({eligible, waiting_, cycle});
     return selected_;
   }
   scheduling_policy& policy() { return *policy_; }
+  /// Replaces the policy by one that the configuration has no name for, before the first warp is placed.
+  void use(std::unique_ptr<scheduling_policy> policy);
   std::uint64_t ready() const { return all_ready_; }
+  std::uint64_t ready(isa::unit u) const { return ready_[static_cast<unsigned>(u)]; }
+  /// The warp will not be ready soon; it counts as waiting until it is.
+  void set_waiting(unsigned slot) { waiting_ |= std::uint64_t{1} << slot; }
+  std::uint64_t waiting() const { return waiting_; }
+  /// A warp came to a slot, or left it.
+  void placed(unsigned slot, cycle_t cycle) {
+    waiting_ &= ~(std::uint64_t{1} << slot);
+    policy_->placed(slot, cycle);
+  }
+  void removed(unsigned slot) {
+    waiting_ &= ~(std::uint64_t{1} << slot);
+    policy_->removed(slot);
+  }
+  bool holds_memory() const { return holds_memory_; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -82,7 +99,9 @@ class warp_scheduler : public sc_core::sc_module {
   std::uint64_t eligible_ = 0;   // as of the last selection
   unsigned selected_ = 0;
   std::vector<mark> since_;
+  std::uint64_t waiting_ = 0;    // cannot go on soon: global memory, barriers, fences, sleep
   std::unique_ptr<scheduling_policy> policy_;
+  bool holds_memory_;
 };
 
 }  // namespace heddle

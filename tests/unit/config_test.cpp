@@ -87,7 +87,7 @@ TEST_F(config_files, errors_have_a_place) {
   EXPECT_EQ("FILE:2:11: expected a value after '='", error_of("[gpu]\nsm_count = ; 3\n"));
   EXPECT_EQ("FILE:2:1: expected a key before '='", error_of("[gpu]\n= 3\n"));
   EXPECT_EQ("FILE:2:3: expected a key of letters, digits and '_'", error_of("[gpu]\nsm count = 3\n"));
-  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, did you mean 'gto'",
+  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws, did you mean 'gto'",
             error_of("[sub_partition]\nscheduler = gtoo\n"));
 }
 

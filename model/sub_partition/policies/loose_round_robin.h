@@ -8,7 +8,8 @@ namespace heddle {
 /// `lrr`: scans from the slot after the last issued one and takes the first eligible warp.
 class loose_round_robin : public scheduling_policy {
  public:
-  unsigned select(std::uint64_t eligible, std::uint64_t cycle) override;
+  loose_round_robin(const sub_partition_parameters&, const policy_place&) {}
+  unsigned select(const warp_view& view) override;
 
  private:
   unsigned last_ = 63;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sub_partition/policies/placement_order.h"
+#include "sub_partition/scheduling_policy.h"
+
+namespace heddle {
+
+/// `cggty`: keeps issuing the same warp until it stalls, then the youngest by time of placement.
+/// Source: Huerta et al., MICRO 2025: compiler-guided greedy then youngest, found on Turing to Blackwell.
+class greedy_then_youngest : public scheduling_policy {
+ public:
+  greedy_then_youngest(const sub_partition_parameters&, const policy_place&) {}
+  unsigned select(const warp_view& view) override;
+  void placed(unsigned slot, std::uint64_t cycle) override;
+
+ private:
+  unsigned last_ = 0;
+  placement_order order_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sub_partition/policies/placement_order.h"
+#include "sub_partition/scheduling_policy.h"
+
+namespace heddle {
+
+/// `memory_aware`: greedy then oldest while memory keeps up. When it is saturated, one warp of the sub-partition owns the
+/// right to access global memory until it waits for its data, so that the loads of one warp return together and its reuse
+/// stays in the cache; the others may only compute. ldst.reexecution_entries lets hits go by misses that find no room.
+/// Source: Sethia, Jamshidi, Mahlke, "Mascar: Speeding up GPU Warps by Reducing Memory Pitstops", HPCA 2015.
+class memory_aware : public scheduling_policy {
+ public:
+  memory_aware(const sub_partition_parameters&, const policy_place&) {}
+  unsigned select(const warp_view& view) override;
+  void placed(unsigned slot, std::uint64_t cycle) override;
+  void removed(unsigned slot) override;
+  bool holds_memory() const override { return true; }
+  std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) override;
+
+ private:
+  static constexpr unsigned nobody = ~0u;
+
+  unsigned last_ = 0;
+  unsigned owner_ = nobody;
+  placement_order order_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "sub_partition/scheduling_policy.h"
+
+namespace heddle {
+
+/// `two_level`: slots in fetch groups of sub_partition.fetch_group_warps neighbours. The active group comes first, round robin
+/// within it; the next groups in order fill the cycles that it leaves. When all its warps wait for memory or a barrier the
+/// next group becomes the active one, so that groups reach their loads at different times.
+/// Source: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp Scheduling", MICRO 2011.
+class two_level : public scheduling_policy {
+ public:
+  two_level(const sub_partition_parameters& parameters, const policy_place& place);
+  unsigned select(const warp_view& view) override;
+  void placed(unsigned slot, std::uint64_t cycle) override;
+  void removed(unsigned slot) override;
+
+ protected:
+  /// Groups as masks of slots.
+  explicit two_level(std::vector<std::uint64_t> groups);
+
+ private:
+  std::vector<std::uint64_t> groups_;
+  std::uint64_t resident_ = 0;
+  std::size_t active_ = 0;
+  unsigned last_ = 63;
+};
+
+}  // namespace heddle

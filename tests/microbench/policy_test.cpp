@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Scheduling policies on kernels that they were made for: the table of docs/scheduling.md.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+constexpr const char* policies[] = {"lrr", "gto", "oldest", "cggty", "two_level", "prefetch_aware", "memory_aware", "ccws"};
+
+struct measured {
+  std::uint64_t cycles;
+  double l1_hits;
+  std::string output;
+};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
+  const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / (kernel + "_" + policy);
+  fs::create_directories(place);
+  json job = json::parse(text_of(source / (kernel + ".json")));
+  job["module"] = (source / job["module"].get<std::string>()).string();
+  job["outputs"] = json::array({{{"buffer", "out"}, {"file", (place / "out.bin").string()}}});
+  std::ofstream(place / "job.json") << job.dump(2);
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --metrics '" +
+                              (place / "metrics.json").string() + "' --set sub_partition.scheduler=" + policy + " " + options;
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
+  if (::testing::Test::HasFailure()) return {1, 0, ""};
+  const json kernel_metrics = json::parse(text_of(place / "metrics.json"))["kernels"][0];
+  const json& l1 = kernel_metrics["memory"]["l1"];
+  return {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(), text_of(place / "out.bin")};
+}
+
+std::map<std::string, measured> run_all(const std::string& kernel, const std::string& options) {
+  std::map<std::string, measured> results;
+  for (const char* policy : policies) {
+    const measured m = results[policy] = run(kernel, policy, options);
+    std::printf("%-16s %-16s %10llu cycles, %5.1f %% L1 hits, %.2f of lrr\n", kernel.c_str(), policy,
+                static_cast<unsigned long long>(m.cycles), 100 * m.l1_hits,
+                static_cast<double>(m.cycles) / static_cast<double>(results["lrr"].cycles));
+    EXPECT_EQ(m.output, results["lrr"].output) << policy << " changes what is computed";
+  }
+  return results;
+}
+
+TEST(policies, fewer_warps_at_the_cache_keep_their_lines) {
+  auto r = run_all("cache_sensitive", "--gpu gtx480");
+  EXPECT_LT(r["ccws"].cycles * 2, r["lrr"].cycles);
+  EXPECT_GT(r["ccws"].l1_hits, r["gto"].l1_hits + 0.05);
+  EXPECT_LT(r["memory_aware"].cycles * 2, r["lrr"].cycles);
+  EXPECT_LT(r["memory_aware"].cycles, r["gto"].cycles);
+}
+
+TEST(policies, groups_reach_their_loads_at_different_times) {
+  auto r = run_all("latency_bound", "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=4");
+  EXPECT_LT(r["two_level"].cycles * 100, r["lrr"].cycles * 98);
+  EXPECT_LT(r["prefetch_aware"].cycles * 100, r["lrr"].cycles * 98);
+}
+
+// The prefetcher serves those neighbours that come later: strided groups see to it that there are some.
+TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=4 "
+                              "--set l1.cache_global_loads=true --set l1.prefetch_lines=3";
+  const measured lrr = run("latency_bound", "lrr", options);
+  const measured two_level = run("latency_bound", "two_level", options);
+  const measured prefetch_aware = run("latency_bound", "prefetch_aware", options);
+  std::printf("with a prefetcher: lrr %llu, two_level %llu, prefetch_aware %llu cycles\n",
+              static_cast<unsigned long long>(lrr.cycles), static_cast<unsigned long long>(two_level.cycles),
+              static_cast<unsigned long long>(prefetch_aware.cycles));
+  EXPECT_GT(prefetch_aware.l1_hits, lrr.l1_hits);
+  EXPECT_LT(prefetch_aware.cycles, two_level.cycles);
+  EXPECT_LT(prefetch_aware.cycles, lrr.cycles);
+  EXPECT_EQ(prefetch_aware.output, lrr.output);
+}
+
+}  // namespace
