@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "isa/program.h"
 #include "testbench/buffer_data.h"
 #include "testbench/text.h"
 

@@ -9,13 +9,21 @@ namespace heddle {
 
 namespace {
 using wide = unsigned __int128;
+
+std::uint64_t resolutions_per_second() {
+  return static_cast<std::uint64_t>(std::llround(1.0 / sc_core::sc_get_time_resolution().to_seconds()));
 }
+}  // namespace
 
 clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
     : sc_module(name),
       hertz_(static_cast<std::uint64_t>(std::llround(frequency_mhz * 1e6))),
-      resolution_per_second_(static_cast<std::uint64_t>(std::llround(1.0 / sc_core::sc_get_time_resolution().to_seconds()))) {
+      resolution_per_second_(resolutions_per_second()) {
   if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
+  if (hertz_ > resolution_per_second_)
+    SC_REPORT_ERROR("/heddle/clock", ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
+                                      sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
+                                         .c_str());
 }
 
 unsigned clock_domain::attach(clocked& unit) {
@@ -92,6 +100,8 @@ void clock_domain::follow(const sc_core::sc_event& rising_edge) {
 }
 
 void clock_domain::end_of_elaboration() {
+  if (resolution_per_second_ != resolutions_per_second())
+    SC_REPORT_ERROR("/heddle/clock", "the time resolution was changed after the clock was built: set it before building the GPU");
   // Only here is it known what drives the process; sensitivity cannot be added to one after its module is constructed.
   SC_HAS_PROCESS(clock_domain);
   SC_METHOD(on_event);

@@ -20,8 +20,8 @@ std::string to_ini(const gpu_config& config);
 /// All parameters in order as ("section.key", value as text).
 std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config);
 
-/// Names of the shipped GPUs, sorted by age. Found in the directory that HEDDLE_CONFIGS names, beside the program's
-/// source tree (build) or under share/heddle/configs (installed).
+/// Names of the shipped GPUs, sorted by age. Found in the directory that HEDDLE_CONFIGS names, in
+/// share/heddle/configs of the tree that library or program are installed in, or in the source tree.
 std::vector<std::string> shipped_gpus();
 
 /// Major*10 + minor of the compute capability: 61 for "6.1".

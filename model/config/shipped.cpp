@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "config/shipped.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -14,16 +16,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The directory of the shipped configurations: where the user says, the source tree's while that is there, else the
-/// installed one beside the program.
+/// share/heddle/configs of the tree that `file` is installed in: PREFIX/bin, PREFIX/lib or PREFIX/lib/ARCHITECTURE; else "".
+fs::path installed_beside(const fs::path& file) {
+  std::error_code ignored;
+  fs::path directory = fs::weakly_canonical(file, ignored).parent_path();
+  for (int level = 0; level < 3 && directory.has_relative_path(); ++level) {
+    directory = directory.parent_path();
+    const fs::path configs = directory / "share" / "heddle" / "configs";
+    if (fs::is_directory(configs, ignored)) return configs;
+  }
+  return {};
+}
+
+/// The directory of the shipped configurations: where the user says, that of the tree in which the library or the program is
+/// installed, the source tree's, the one that the build was configured to install to.
 fs::path config_directory() {
   if (const char* set = std::getenv("HEDDLE_CONFIGS"); set != nullptr && *set != '\0') return set;
   std::error_code ignored;
-#ifdef HEDDLE_SOURCE_CONFIGS
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&shipped_config_file), &self) != 0 && self.dli_fname != nullptr)
+    if (const fs::path found = installed_beside(self.dli_fname); !found.empty()) return found;
+  if (const fs::path found = installed_beside(fs::read_symlink("/proc/self/exe", ignored)); !found.empty()) return found;
   if (fs::is_directory(HEDDLE_SOURCE_CONFIGS, ignored)) return HEDDLE_SOURCE_CONFIGS;
-#endif
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  return program.parent_path().parent_path() / "share" / "heddle" / "configs";
+  return HEDDLE_INSTALLED_CONFIGS;
 }
 
 /// Chips get newer with their compute capability, so it stands for age; a file that cannot be read comes last and says

@@ -78,7 +78,13 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
   host_socket.bind(p.host);
   p.host.irq = &irq;
   p.host.connect(p.cwd);
-  if (config.l2.flush_at_completion) p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
+  // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have written.
+  const bool shared = config.memory.model == "external";
+  if (shared)
+    p.host.before_launch = [this] {
+      for (auto& s : parts_->slices) s.drop_clean();
+    };
+  if (config.l2.flush_at_completion || shared) p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
   p.host.on_fault = [this] {
     parts_->core.halt();
     parts_->l2_clock.halt();

@@ -8,6 +8,7 @@
 #include "frontend/ptx/lower.h"
 #include "gpu/host_registers.h"
 #include "gpu/launch_check.h"
+#include "isa/program.h"
 
 namespace heddle {
 
@@ -32,12 +33,12 @@ struct host_driver::backward_path : tlm::tlm_bw_transport_if<> {
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 };
 
-host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config)
+host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address)
     : sc_module(name),
       host_socket("host_socket"),
       irq("irq"),
       config_(config),
-      next_address_(isa::heap_base),
+      next_address_(first_address),
       backward_(std::make_unique<backward_path>()) {
   host_socket.bind(*backward_);
   SC_HAS_PROCESS(host_driver);
@@ -104,10 +105,14 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
   const std::uint64_t address = next_address_;
   next_address_ = (address + size + gap + alignment - 1) / alignment * alignment;
-  write_register(host_register::map_base, address);
-  write_register(host_register::map_bytes, size);
-  write_register(host_register::map_command, 1);
+  map(address, size);
   return address;
+}
+
+void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
+  write_register(host_register::map_base, address);
+  write_register(host_register::map_bytes, bytes);
+  write_register(host_register::map_command, 1);
 }
 
 void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {
@@ -247,7 +252,13 @@ bool host_driver::finished(unsigned launch_number) {
 }
 
 void host_driver::wait_for(unsigned launch_number) {
-  while (!finished(launch_number) && fault().empty()) sc_core::wait(progress_);
+  const sc_core::sc_time between(1000.0 / config_.gpu.core_clock_mhz, sc_core::SC_US);
+  while (!finished(launch_number) && fault().empty()) {
+    if (irq.size() > 0)
+      sc_core::wait(progress_);
+    else
+      sc_core::wait(between);
+  }
 }
 
 std::string host_driver::fault() {

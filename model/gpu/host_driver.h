@@ -7,17 +7,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <type_traits>
 #include <vector>
 
 #include "config/parameters.h"
-#include "isa/program.h"
 
 namespace heddle {
+
+namespace isa {
+struct program;
+}
 
 /// One kernel launch as a host program asks for it.
 struct launch_request {
@@ -30,7 +35,17 @@ struct launch_request {
   std::int32_t priority = 0;                  // larger is more urgent
   std::int32_t carveout_percent = -1;         // -1: default
   std::uint32_t max_registers = 0;            // 0: as the kernel needs
-  std::vector<std::uint8_t> parameters;       // the parameter area, laid out by parameters()
+  std::vector<std::uint8_t> parameters;       // the parameter area: values in the kernel's order, naturally aligned
+
+  /// Appends the next parameter: a number, or a struct as CUDA lays it out. Its size must be the kernel's parameter's.
+  template <class T>
+  launch_request& argument(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>, "kernels take plain data");
+    const std::size_t at = (parameters.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    parameters.resize(at + sizeof value);
+    std::memcpy(parameters.data() + at, &value, sizeof value);
+    return *this;
+  }
 };
 
 /// Where a module variable lives.
@@ -42,7 +57,8 @@ struct symbol_location {
 
 class host_driver : public sc_core::sc_module {
  public:
-  host_driver(sc_core::sc_module_name name, const gpu_config& config);
+  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part of their own.
+  host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address = 0x1000'0000);
   ~host_driver() override;
 
   tlm::tlm_initiator_socket<32> host_socket;
@@ -61,6 +77,8 @@ class host_driver : public sc_core::sc_module {
 
   /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls.
   std::uint64_t allocate(std::uint64_t bytes);
+  /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU.
+  void map(std::uint64_t address, std::uint64_t bytes);
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
@@ -72,7 +90,8 @@ class host_driver : public sc_core::sc_module {
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }
-  /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted.
+  /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps until the GPU
+  /// interrupts; unbound, it asks every thousand core cycles.
   void wait_for(unsigned launch_number);
   /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty: none.
   std::string fault();

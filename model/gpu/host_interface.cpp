@@ -47,22 +47,13 @@ void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&)
     return;
   }
   if (p.is_write() && address < host_register::message) {
-    std::uint64_t value = 0;
-    if (p.get_data_length() != 8 || address % 8 != 0) {
-      p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-      return;
-    }
-    std::memcpy(&value, p.get_data_ptr(), 8);
-    p.set_response_status(write_register(address, value) ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    p.set_response_status(store_register(address, p.get_data_ptr(), p.get_data_length()));
     return;
   }
-  if (p.is_read() && address == host_register::completion_pop && p.get_data_length() == 8) {
-    std::uint64_t value = 0;
-    if (!completion_queue_.empty()) {
-      value = std::uint64_t{completion_queue_.front()} + 1;
-      completion_queue_.pop_front();
-    }
-    std::memcpy(p.get_data_ptr(), &value, 8);
+  // Only a read that is no debug read takes a completion.
+  if (p.is_read() && address == host_register::completion_pop && (p.get_data_length() == 8 || p.get_data_length() == 4)) {
+    const std::uint64_t value = pop_completion();
+    std::memcpy(p.get_data_ptr(), &value, p.get_data_length());
     p.set_response_status(tlm::TLM_OK_RESPONSE);
     return;
   }
@@ -82,10 +73,36 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
     for (unsigned i = 0; i < n; ++i) data[i] = at + i < message_.size() ? static_cast<std::uint8_t>(message_[at + i]) : 0;
     return n;
   }
-  if (bytes != 8 || address % 8 != 0) return 0;
-  const std::uint64_t value = read_register(address);
-  std::memcpy(data, &value, 8);
-  return 8;
+  return load_register(address, data, bytes);
+}
+
+// A host of 32 bits writes the upper half first; the lower one carries out both.
+tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+  std::uint64_t value = 0;
+  std::memcpy(&value, data, bytes);
+  if (address % 8 != 0) {
+    upper_half_ = value;
+    upper_register_ = address - 4;
+    return tlm::TLM_OK_RESPONSE;
+  }
+  if (bytes == 4 && upper_register_ == address) value |= upper_half_ << 32;
+  upper_half_ = 0;
+  return write_register(address, value) ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+unsigned host_interface::load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return 0;
+  const std::uint64_t value = read_register(address / 8 * 8) >> (address % 8 * 8);
+  std::memcpy(data, &value, bytes);
+  return bytes;
+}
+
+std::uint64_t host_interface::pop_completion() {
+  if (completion_queue_.empty()) return 0;
+  const std::uint64_t value = std::uint64_t{completion_queue_.front()} + 1;
+  completion_queue_.pop_front();
+  return value;
 }
 
 std::uint64_t host_interface::read_register(std::uint64_t address) {
@@ -263,6 +280,7 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   const auto& constants = modules_[d.module].module.constant_image;
   invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
   l->banks[3] = fetch(modules_[d.module].constants_address, constants.size());
+  if (before_launch) before_launch();
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));
   return launches_ - 1;

@@ -37,6 +37,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void connect(compute_work_distributor& cwd) { cwd_ = &cwd; }
   /// Called when a grid has ended and before its completion is told; the callee calls the function it is given.
   std::function<void(std::function<void()>)> before_completion;
+  /// Called when a launch has been accepted and before it begins.
+  std::function<void()> before_launch;
   /// Called when the simulated program has failed.
   std::function<void()> on_fault;
   /// Says whether anything in the GPU will still happen, and if not, what waits for what.
@@ -59,6 +61,9 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
  private:
   std::uint64_t read_register(std::uint64_t address);
   bool write_register(std::uint64_t address, std::uint64_t value);
+  tlm::tlm_response_status store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
+  unsigned load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  std::uint64_t pop_completion();
   void execute(std::uint64_t descriptor);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
@@ -84,6 +89,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
+  std::uint64_t upper_half_ = 0;       // written by a 32-bit host; waits for the lower one
+  std::uint64_t upper_register_ = 0;   // of that register
   std::uint64_t result_ = 0;
   std::uint64_t error_ = 0;
   std::string message_;

@@ -199,6 +199,11 @@ void l2_slice::flush(std::function<void()> done) {
   }
 }
 
+void l2_slice::drop_clean() {
+  for (std::uint32_t slot = 0; slot < lines_.slots(); ++slot)
+    if (lines_.occupied(slot) && lines_.at(slot).mshr == line_store::none) lines_.at(slot).valid = lines_.at(slot).dirty;
+}
+
 void l2_slice::flush_some() {
   if (flush_slot_ != none) {
     while (flush_slot_ < lines_.slots() && memory_has_room()) {

@@ -61,6 +61,8 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
   void flush(std::function<void()> done);
+  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory.
+  void drop_clean();
 
   bool idle() const;
   /// Throws internal_error when counters do not add up or a request was lost.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace cosim {
+
+/// The text of a file, "" when it cannot be read.
+inline std::string text_file(const std::string& name) {
+  std::ifstream file(name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace cosim
