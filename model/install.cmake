@@ -55,3 +55,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${CMAKE_INSTALL_DAT
   FILES_MATCHING PATTERN "*.ini")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/testbench/workloads/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/workloads COMPONENT tools
   FILES_MATCHING PATTERN "*.ptx" PATTERN "*.cu" PATTERN "*.json" PATTERN "*.bin" PATTERN "*.out.bin" EXCLUDE)
+
+# The reference of the headers, where doxygen is found.
+find_program(HEDDLE_DOXYGEN doxygen)
+mark_as_advanced(HEDDLE_DOXYGEN)
+if(HEDDLE_DOXYGEN)
+  add_custom_target(reference
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/reference
+    COMMAND sh -c "{ cat docs/Doxyfile; echo 'OUTPUT_DIRECTORY = ${PROJECT_BINARY_DIR}/reference'; } | ${HEDDLE_DOXYGEN} -"
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM COMMENT "Writing the reference")
+endif()

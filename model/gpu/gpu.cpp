@@ -163,6 +163,7 @@ const compute_work_distributor& gpu::cwd() const { return parts_->cwd; }
 const host_interface& gpu::host() const { return parts_->host; }
 unsigned gpu::sm_count() const { return static_cast<unsigned>(parts_->sms.size()); }
 const sm& gpu::sm_at(unsigned i) const { return parts_->sms[i]; }
+sm& gpu::sm_at(unsigned i) { return parts_->sms[i]; }
 unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->slices.size()); }
 const l2_slice& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
 const memory_model* gpu::channel_at(unsigned i) const { return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i]; }

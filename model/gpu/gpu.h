@@ -3,7 +3,7 @@
 // Sockets: host_socket (LT target); memory_socket[i] (AT initiators, one per channel, with memory.model = external);
 //   clk (optional input), irq (optional output).
 // One cycle: none of its own; clock domains drive the units.
-// Parameters: all. Source: ARCHITECTURE section 3.
+// Parameters: all.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,8 @@ class gpu : public sc_core::sc_module {
   const host_interface& host() const;
   unsigned sm_count() const;
   const sm& sm_at(unsigned i) const;
+  /// For exchanging what can be exchanged before the first launch: a scheduling policy.
+  sm& sm_at(unsigned i);
   unsigned channel_count() const;
   const l2_slice& slice_at(unsigned i) const;
   /// Null with external memory.

@@ -41,16 +41,18 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
       next_address_(first_address),
       backward_(std::make_unique<backward_path>()) {
   host_socket.bind(*backward_);
-  SC_HAS_PROCESS(host_driver);
-  SC_METHOD(on_interrupt);
-  sensitive << irq;
-  dont_initialize();
 }
 
 host_driver::~host_driver() = default;
 
 void host_driver::end_of_elaboration() {
-  if (irq.size() > 0) write_register(host_register::interrupt_enable, host_interrupt::completion | host_interrupt::fault);
+  if (irq.size() == 0) return;
+  // Only here is it known whether there is a line to listen to.
+  SC_HAS_PROCESS(host_driver);
+  SC_METHOD(on_interrupt);
+  sensitive << irq;
+  dont_initialize();
+  write_register(host_register::interrupt_enable, host_interrupt::completion | host_interrupt::fault);
 }
 
 // The interrupt line says that there is something to fetch; without one, whoever polls finds it.
