@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "metrics/collect.h"
 #include "metrics/json.h"
@@ -52,6 +53,11 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);
+  driver_.on_print = [this](const std::string& text) {
+    progress_.wipe();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
   views_ = make_views(o, gpu_, files_);
 }
 

@@ -78,6 +78,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
   host_socket.bind(p.host);
   p.host.irq = &irq;
   p.host.connect(p.cwd);
+  for (sm& s : p.sms) s.use(p.host);
   // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have written.
   const bool shared = config.memory.model == "external";
   if (shared)

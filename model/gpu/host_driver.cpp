@@ -15,6 +15,7 @@ namespace heddle {
 namespace {
 constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
 constexpr std::uint64_t alignment = 256;
+constexpr std::uint64_t heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
 constexpr unsigned transfer_bytes = 1u << 20;
 }  // namespace
 
@@ -52,14 +53,14 @@ void host_driver::end_of_elaboration() {
   SC_METHOD(on_interrupt);
   sensitive << irq;
   dont_initialize();
-  write_register(host_register::interrupt_enable, host_interrupt::completion | host_interrupt::fault);
+  write_register(host_register::interrupt_enable, host_interrupt::completion | host_interrupt::fault | host_interrupt::print);
 }
 
 // The interrupt line says that there is something to fetch; without one, whoever polls finds it.
 void host_driver::on_interrupt() {
   if (!irq->read()) return;
   poll();
-  write_register(host_register::interrupt_pending, host_interrupt::completion | host_interrupt::fault);
+  write_register(host_register::interrupt_pending, host_interrupt::completion | host_interrupt::fault | host_interrupt::print);
   poll();
   progress_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -156,6 +157,11 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
   if (bytes != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
   const auto& constants = m->module.constant_image;
   if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
+  if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
+    write_register(host_register::heap_base, allocate(heap_bytes));
+    write_register(host_register::heap_bytes, heap_bytes);
+    has_heap_ = true;
+  }
   load_module_descriptor d;
   d.text_address = stage(ptx.data(), ptx.size());
   d.text_bytes = ptx.size();
@@ -246,6 +252,20 @@ void host_driver::poll() {
     finished_.resize(std::max<std::size_t>(finished_.size(), n), false);
     finished_[n - 1] = true;
   }
+  take_prints();
+}
+
+void host_driver::take_prints() {
+  std::string text;
+  while (const std::uint64_t waiting = read_register(host_register::print_bytes)) {
+    const std::size_t have = text.size(), n = std::min(waiting, host_register::print_size);
+    text.resize(have + n);
+    access(tlm::TLM_READ_COMMAND, host_register::print, &text[have], n);
+    write_register(host_register::print_pop, n);
+  }
+  if (text.empty()) return;
+  if (on_print) on_print(text);
+  else SC_REPORT_INFO("/heddle/printf", text.c_str());
 }
 
 bool host_driver::finished(unsigned launch_number) {
@@ -265,7 +285,9 @@ void host_driver::wait_for(unsigned launch_number) {
 
 std::string host_driver::fault() {
   const std::uint64_t status = read_register(host_register::status);
-  return status & (host_status::fault | host_status::stuck) ? message() : std::string();
+  const std::string text = status & (host_status::fault | host_status::stuck) ? message() : std::string();
+  take_prints();
+  return text;
 }
 
 }  // namespace heddle

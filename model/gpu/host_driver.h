@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -83,6 +84,10 @@ class host_driver : public sc_core::sc_module {
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
 
+  /// Takes what kernels print (printf), in the order of their execution, when a kernel ends, a fault stops the GPU or much has been
+  /// printed. Without it the text goes to sc_report as information.
+  std::function<void(const std::string&)> on_print;
+
   /// Checks that the launch can ever run (block fits an SM, limits); throws input_error naming the limiting resource.
   void check(const launch_request& request);
   /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
@@ -114,11 +119,13 @@ class host_driver : public sc_core::sc_module {
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();
+  void take_prints();
 
   gpu_config config_;
   std::vector<std::unique_ptr<module_record>> modules_;
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
   std::uint64_t next_address_;
+  bool has_heap_ = false;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
   std::unique_ptr<backward_path> backward_;

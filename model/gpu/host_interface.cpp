@@ -10,7 +10,8 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t register_space = host_register::message + host_register::message_size;
+constexpr std::uint64_t register_space = host_register::print + host_register::print_size;
+constexpr std::size_t much_text = std::size_t{1} << 20;   // as large as CUDA's buffer is by default
 constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
 constexpr std::uint64_t constant_bank_bytes = 65536;
 }  // namespace
@@ -68,9 +69,12 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
   if (address >= isa::heap_base) return memory_access(p.get_command(), address, data, bytes);
   if (!p.is_read() || address >= register_space) return 0;
   if (address >= host_register::message) {
-    const std::uint64_t at = address - host_register::message;
-    const unsigned n = static_cast<unsigned>(std::min<std::uint64_t>(bytes, register_space - address));
-    for (unsigned i = 0; i < n; ++i) data[i] = at + i < message_.size() ? static_cast<std::uint8_t>(message_[at + i]) : 0;
+    const bool prints = address >= host_register::print;
+    const std::string& text = prints ? printed_ : message_;
+    const std::uint64_t at = address - (prints ? host_register::print : host_register::message);
+    const std::uint64_t end = prints ? register_space : host_register::print;
+    const unsigned n = static_cast<unsigned>(std::min<std::uint64_t>(bytes, end - address));
+    for (unsigned i = 0; i < n; ++i) data[i] = at + i < text.size() ? static_cast<std::uint8_t>(text[at + i]) : 0;
     return n;
   }
   return load_register(address, data, bytes);
@@ -130,6 +134,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case interrupt_pending: return interrupt_pending_;
     case map_base: return map_base_;
     case map_bytes: return map_bytes_;
+    case print_bytes: return printed_.size();
     case cycle: return clock_.cycle();
     default: return 0;
   }
@@ -147,6 +152,9 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       interrupt_pending_ &= ~value;
       raise(0);
       return true;
+    case host_register::heap_base: heap_base_ = value; return true;
+    case heap_bytes: heap_.place(heap_base_, value); return true;
+    case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
     case map_command:
@@ -298,6 +306,19 @@ void host_interface::grid_finished(const grid_record& grid, cycle_t) {
     before_completion(tell);
   else
     tell();
+}
+
+bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
+  ranges_.refresh(inspected_);
+  if (!ranges_.find(address, bytes, inspected_)) return false;
+  return memory_access(tlm::TLM_READ_COMMAND, address, static_cast<std::uint8_t*>(data), bytes) == bytes;
+}
+
+// The host takes the text when a grid has ended, as CUDA's does; before that only where much waits.
+void host_interface::print(const std::string& text) {
+  const bool little = printed_.size() < much_text;
+  printed_ += text;
+  if (little && printed_.size() >= much_text) raise(host_interrupt::print);
 }
 
 void host_interface::program_fault(const std::string& text) {

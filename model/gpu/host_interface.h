@@ -18,14 +18,16 @@
 #include "config/parameters.h"
 #include "frontend/ptx/lower.h"
 #include "gpu/compute_work_distributor.h"
+#include "gpu/device_heap.h"
 #include "gpu/host_registers.h"
 #include "memory/address_ranges.h"
+#include "sub_partition/program_services.h"
 #include "tlm/clock_domain.h"
 
 namespace heddle {
 
 class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<>,
-                       public grid_listener {
+                       public grid_listener, public program_services {
  public:
   host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
 
@@ -53,6 +55,11 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
 
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
   void program_fault(const std::string& text) override;
+  // program_services
+  bool inspect(std::uint64_t address, void* data, unsigned bytes) override;
+  void print(const std::string& text) override;
+  std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
+  bool heap_free(std::uint64_t address) override { return heap_.free(address); }
   /// Notified when a launch completes or the program fails; the irq line says the same to whoever is not in C++.
   sc_core::sc_event completion_event;
   bool faulted() const { return !fault_.empty(); }
@@ -84,6 +91,10 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   clock_domain& clock_;
   compute_work_distributor* cwd_ = nullptr;
   address_ranges ranges_;
+  address_ranges::hint inspected_;
+  device_heap heap_;
+  std::uint64_t heap_base_ = 0;
+  std::string printed_;                  // by kernels, not yet taken by the host
   std::vector<loaded> modules_;
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;

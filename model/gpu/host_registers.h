@@ -22,8 +22,14 @@ constexpr std::uint64_t map_base = 0x50;
 constexpr std::uint64_t map_bytes = 0x58;
 constexpr std::uint64_t map_command = 0x60;     // WO: 1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it
 constexpr std::uint64_t cycle = 0x68;           // RO: core cycle
+constexpr std::uint64_t heap_base = 0x70;       // WO with heap_bytes: where malloc in kernels takes from
+constexpr std::uint64_t heap_bytes = 0x78;      // WO: gives the heap [heap_base, heap_base + heap_bytes)
+constexpr std::uint64_t print_bytes = 0x80;     // RO: bytes of text that kernels have printed and nobody has taken
+constexpr std::uint64_t print_pop = 0x88;       // WO: drops that many bytes of it
 constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
 constexpr std::uint64_t message_size = 0x4000;
+constexpr std::uint64_t print = 0x5000;         // RO: the first bytes of the printed text
+constexpr std::uint64_t print_size = 0x4000;
 }  // namespace host_register
 
 namespace host_status {
@@ -35,6 +41,7 @@ constexpr std::uint64_t stuck = 4;     // launches are pending, and nothing in t
 namespace host_interrupt {
 constexpr std::uint64_t completion = 1;
 constexpr std::uint64_t fault = 2;
+constexpr std::uint64_t print = 4;     // much text waits to be taken
 }  // namespace host_interrupt
 
 enum class host_command : std::uint32_t { load_module = 1, launch = 2 };

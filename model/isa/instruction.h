@@ -66,7 +66,9 @@ constexpr std::uint8_t h1a = 1, h1b = 2, psl = 4, mrg = 8, signed_a = 64, signed
 constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;   // how c is taken; none of them: as it is
 }  // namespace xmad
 
-constexpr std::uint8_t trap_assertion = 1;   // BPT.TRAP, in sub: a failed assertion of the program, else a plain trap
+// BPT.TRAP, in sub: a failed assertion of the program, a call stack that is full, a call of an address that is no function's; else a
+// plain trap.
+constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_call = 3;
 
 constexpr std::uint32_t no_target = 0xffffffffu;
 
@@ -139,6 +141,10 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
+/// syscall  d = system_function sub: vprintf(format a, arguments b), the number of arguments; malloc(bytes a), a generic address or 0;
+///          free(a). Operands are pairs; what the warp has stored before must have been answered (membar)
+/// trap     the program has failed; sub trap_assertion: a failed assertion, a: its text, b: file, c: line, src[3]: function (a, b,
+///          src[3]: generic addresses of strings, or none)
 /// membar   sub 0 cta, 1 gl, 2 sys
 struct instruction {
   opcode op = opcode::nop;

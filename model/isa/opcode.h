@@ -85,7 +85,7 @@ constexpr unit unit_of(op_class c) {
   X(vote, "VOTE", vote)                                                                        \
   X(bra, "BRA", branch) X(exit, "EXIT", branch)                                                \
   X(bar, "BAR", branch) X(membar, "MEMBAR", branch) X(trap, "BPT.TRAP", branch)                \
-  X(nanosleep, "NANOSLEEP", branch)
+  X(nanosleep, "NANOSLEEP", branch) X(syscall, "SYSCALL", branch)
 // clang-format on
 
 enum class opcode : std::uint8_t {
@@ -126,6 +126,8 @@ enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
 enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
 enum class match_mode : std::uint8_t { any, all };
 enum class redux_op : std::uint8_t { add, min, max, and_, or_, xor_ };
+/// Routines of the system that a program calls: what the CUDA device runtime provides.
+enum class system_function : std::uint8_t { vprintf, malloc, free };
 enum class space : std::uint8_t { generic, global, shared, local, constant };
 enum class cache_op : std::uint8_t { ca, cg, cs, lu, cv, wb, wt, nc, volatile_ };
 

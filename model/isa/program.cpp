@@ -30,6 +30,8 @@ constexpr const char* prmt_names[] = {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR"
 constexpr const char* idp_names[] = {".4A", ".2A.LO", ".2A.HI"};
 constexpr const char* bar_names[] = {".SYNC", ".ARV", ".RED.POPC", ".RED.AND", ".RED.OR"};
 constexpr const char* membar_names[] = {".CTA", ".GPU", ".SYS"};
+constexpr const char* trap_names[] = {"", ".ASSERT", ".STACK", ".CALL"};
+constexpr const char* system_names[] = {".VPRINTF", ".MALLOC", ".FREE"};
 
 template <std::size_t n>
 const char* pick(const char* const (&names)[n], unsigned index) {
@@ -146,7 +148,8 @@ std::string suffix(const instruction& i) {
       break;
     case opcode::vote: s = "." + std::string(pick(vote_names, i.sub)); break;
     case opcode::bar: s = pick(bar_names, i.sub); break;
-    case opcode::trap: s = i.sub == trap_assertion ? ".ASSERT" : ""; break;
+    case opcode::trap: s = pick(trap_names, i.sub); break;
+    case opcode::syscall: s = pick(system_names, i.sub); break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
     default: break;
   }

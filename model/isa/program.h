@@ -23,6 +23,7 @@ constexpr std::uint32_t parameters = 0x140;
 constexpr std::uint64_t shared_window_base = 0x0100'0000;
 constexpr std::uint64_t local_window_base = 0x0200'0000;
 constexpr std::uint64_t window_bytes = 0x0100'0000;
+constexpr std::uint64_t code_window_base = 0x0300'0000;   // addresses of functions; no memory
 constexpr std::uint64_t heap_base = 0x1000'0000;
 
 struct kernel_parameter {

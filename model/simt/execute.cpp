@@ -2,6 +2,7 @@
 #include "simt/execute.h"
 
 #include "simt/fast_kernels.h"
+#include "simt/lanes.h"
 #include "simt/topics.h"
 
 namespace heddle::simt {
@@ -35,6 +36,12 @@ execute_function select(const isa::instruction& i) {
     if (execute_function f = topic(i)) return f;
   }
   return elsewhere;
+}
+
+std::uint64_t lane_value(const isa::operand& o, const warp_state& w, unsigned lane) {
+  std::uint32_t scratch[warp_size];
+  const std::uint64_t low = fetch(o, w, scratch, 0)[lane];
+  return o.count > 1 ? low | std::uint64_t{fetch(o, w, scratch, 1)[lane]} << 32 : low;
 }
 
 }  // namespace heddle::simt

@@ -24,6 +24,9 @@ inline lane_mask guarded(const isa::instruction& i, const warp_state& w) {
   return w.active & (i.guard.negate ? ~p : p);
 }
 
+/// The value of an operand (one word or two, without modifiers) on one lane.
+std::uint64_t lane_value(const isa::operand& o, const warp_state& w, unsigned lane);
+
 /// Effective address per lane of ld, st, atom, red, ldc (register + offset), for the lanes of `mask`. Generic
 /// addresses are not yet resolved to a space.
 void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t addresses[warp_size]);

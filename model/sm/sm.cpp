@@ -30,6 +30,10 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
   for (unsigned k = 0; k < config.sm.sub_partitions; ++k) partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
 }
 
+void sm::use(program_services& services) {
+  for (auto& p : partitions) p.use(&services);
+}
+
 void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {

@@ -38,6 +38,8 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
   class instruction_cache instruction_cache;
   sc_core::sc_vector<sub_partition> partitions;
 
+  /// What the device runtime's routines work on outside the SM.
+  void use(program_services& services);
   bool idle() const;
   /// Throws internal_error when an invariant of ARCHITECTURE section 7 is broken.
   void check_invariants() const;

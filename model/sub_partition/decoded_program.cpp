@@ -60,6 +60,7 @@ issue_kind kind_of(isa::opcode op) {
     case o::membar: return issue_kind::fence;
     case o::nanosleep: return issue_kind::sleep;
     case o::trap: return issue_kind::trap;
+    case o::syscall: return issue_kind::system_call;
     default: return issue_kind::arithmetic;
   }
 }

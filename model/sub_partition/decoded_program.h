@@ -12,7 +12,7 @@
 namespace heddle {
 
 /// What the issue stage does with an instruction.
-enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap };
+enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap, system_call };
 
 /// A branch that can go back, in a warp with independent lanes; `waits`: the loop may wait for another thread, for it holds an
 /// atomic, a volatile load or a sleep.

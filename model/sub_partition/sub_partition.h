@@ -23,6 +23,7 @@
 #include "sub_partition/immediate_constants.h"
 #include "sub_partition/issue_counters.h"
 #include "sub_partition/memory_operation.h"
+#include "sub_partition/program_services.h"
 #include "sub_partition/register_file.h"
 #include "sub_partition/scoreboard.h"
 #include "sub_partition/warp_scheduler.h"
@@ -74,6 +75,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
   simt::warp_state& warp(unsigned slot) { return slots_[slot].state; }
   unsigned index() const { return index_; }
+  /// What SYSCALL works on outside the SM; without it programs that call the device runtime cannot run.
+  void use(program_services* services) { services_ = services; }
   /// Nothing is issued any more: the simulated program failed.
   void halt() { halted_ = true; }
   /// The slot's instruction fails: reports kernel, PTX line, block and the thread of `lane`.
@@ -162,6 +165,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what);
 
+  // Device runtime (sub_partition_system.cpp)
+  void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  std::uint64_t system_routine(const warp_slot& w, const isa::instruction& i, unsigned lane);
+  std::string trap_text(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
+  /// Reads at a generic address of the lane; throws program_error where there is no memory.
+  void inspect(const warp_slot& w, unsigned lane, std::uint64_t address, void* data, unsigned bytes) const;
+
   // Independent lanes (sub_partition_lanes.cpp)
   /// When the instruction at the slot's pc is in the buffer, the one at `sequence` being the next on the straight line.
   cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
@@ -191,6 +201,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned sm_id_;
   unsigned index_;
   warp_supervisor& supervisor_;
+  program_services* services_ = nullptr;
   clock_port clock_;
   std::vector<warp_slot> slots_;
   std::uint64_t active_ = 0;                   // slots that hold a warp

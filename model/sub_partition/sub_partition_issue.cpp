@@ -32,6 +32,7 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   } else {
     ++c.inst_issued1;
   }
+  if (halted_ && w.phase == warp_phase::ready) w.phase = warp_phase::waiting;   // it failed, and is among the ready ones no more
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
   settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), independent_ && w.state.pc != sequence);
@@ -90,9 +91,12 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       if (w.loads + w.stores == 0) set_timer(slot, cycle + d.latency_cycles);
       return false;
     case issue_kind::sleep: issue_sleep(slot, mask, cycle); return false;
+    case issue_kind::system_call: issue_system(slot, mask, cycle); return !halted_;
     case issue_kind::trap:
-      if (mask != 0) fault(slot, d, static_cast<unsigned>(__builtin_ctz(mask)),
-                           d.instruction->sub == isa::trap_assertion ? "assertion failed" : "trap");
+      if (mask != 0) {
+        const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
+        fault(slot, d, lane, trap_text(w, *d.instruction, lane));
+      }
       simt::advance(w.state);
       return !halted_;
   }

@@ -54,6 +54,8 @@ std::string module_of(const std::string& code) {
          ".func (.param .b32 v) plus_one(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; add.s32 %x, %x, 1; st.param.b32 [v], %x; ret; }\n"
          ".func (.param .b32 v) twice(.param .b32 a) { .reg .b32 %x; .reg .pred %q; ld.param.b32 %x, [a]; setp.le.s32 %q, %x, 0; @%q bra E;\n"
          "sub.s32 %x, %x, 1; call (%x), twice, (%x); add.s32 %x, %x, 2; E: st.param.b32 [v], %x; ret; }\n"
+         ".extern .func (.param .b32 v) vprintf(.param .b64 f, .param .b64 a);\n.extern .func (.param .b64 v) malloc(.param .b64 n);\n"
+         ".extern .func free(.param .b64 q);\n"
          ".extern .func (.param .b32 v) elsewhere(.param .b32 a);\n"
          ".visible .entry k(.param .u64 p) {\n"
          ".reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>, %dp; .reg .f32 %f<8>; .reg .f64 %e<8>; .reg .pred %p<4>; .reg .b128 %q<2>;\n"

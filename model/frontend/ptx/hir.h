@@ -28,7 +28,7 @@ constexpr std::uint32_t no_register = 0xffffffffu;
   X(rem, "rem") X(ret, "ret") X(rsqrt, "rsqrt") X(sad, "sad") X(selp, "selp") X(set, "set") X(setp, "setp")   \
   X(shf, "shf") X(shfl, "shfl") X(shl, "shl") X(shr, "shr") X(sin, "sin") X(slct, "slct") X(sqrt, "sqrt")     \
   X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \
-  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(pack, "") X(unpack, "")
+  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(system_call, "") X(pack, "") X(unpack, "")
 // clang-format on
 
 enum class ptx_op : std::uint8_t {

@@ -67,6 +67,10 @@ std::vector<std::string> kernels(const ast_module& m) {
   return names;
 }
 
+bool calls_malloc(const ast_module& m) {
+  return std::any_of(m.functions.begin(), m.functions.end(), [](const ast_function& f) { return f.name == "malloc" && !f.has_body; });
+}
+
 std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
                                           unsigned max_registers) {
   const ast_function& function = find_kernel(*m.ast, kernel);

@@ -35,8 +35,14 @@ struct loaded_module {
 /// Bytes of .global variables that the module needs (so that the caller can choose the base address).
 std::uint64_t global_bytes(const ast_module& m);
 
+/// What a program sees as the address of function `name` of the module; 0: there is none.
+std::uint64_t function_address(const ast_module& m, const std::string& name);
+
 /// Bytes of .const variables that the module needs, 64 KiB at most.
 std::uint64_t constant_bytes(const ast_module& m);
+
+/// Whether functions of the module may call malloc: the host then has to give the GPU a heap.
+bool calls_malloc(const ast_module& m);
 
 /// Lays out module-scope variables from `global_base` on and builds the initial images. `constant_base` is where the image of the
 /// constants lies in device memory; with 0 generic addresses of .const variables are refused. Throws input_error (constants

@@ -80,6 +80,8 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::ldc:
     case opcode::atom:
     case opcode::red:
+    case opcode::trap:
+    case opcode::syscall:
     case opcode::assist: return false;
     case opcode::shfl:
     case opcode::vote:

@@ -62,12 +62,14 @@ class placer {
       std::uint64_t bits = e.bits;
       if (!e.symbol.empty()) {
         auto s = m_.symbols.find(e.symbol);
-        if (s == m_.symbols.end()) fail(v, "initialiser of '" + v.name + "' names '" + e.symbol + "', which is no variable of the module");
-        if (e.generic && s->second.space == state_space::constant) {
+        const std::uint64_t function = s == m_.symbols.end() ? function_address(*m_.ast, e.symbol) : 0;
+        if (s == m_.symbols.end() && function == 0)
+          fail(v, "initialiser of '" + v.name + "' names '" + e.symbol + "', which is no variable or function of the module");
+        if (function == 0 && e.generic && s->second.space == state_space::constant) {
           if (m_.constant_base == 0) fail(v, "generic address of constant variable '" + e.symbol + "' in a module without place for constants");
           bits += m_.constant_base;
         }
-        bits += s->second.address;
+        bits += function != 0 ? function : s->second.address;
         if (e.mask != 0) {   // mask(symbol): the bits of the address under the mask, moved down
           unsigned shift = 0;
           while (!(e.mask >> shift & 1)) ++shift;
@@ -82,6 +84,12 @@ class placer {
 };
 
 }  // namespace
+
+std::uint64_t function_address(const ast_module& m, const std::string& name) {
+  for (std::size_t k = 0; k < m.functions.size(); ++k)
+    if (m.functions[k].name == name) return isa::code_window_base + 16 * (k + 1);
+  return 0;
+}
 
 std::uint64_t global_bytes(const ast_module& m) {
   std::uint64_t at = 0;

@@ -63,7 +63,10 @@ class resolver {
 
   // Calls.
   void call(const hir_instruction& h, const ast_instruction& i);
-  void assertion_failure(hir_instruction h);
+  bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
+                   const ast_operand& arguments);
+  value argument(const ast_variable& formal, const ast_operand& actual);
+  void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
   void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);

@@ -98,15 +98,85 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
   append(std::move(h));
 }
 
-// The texts that the call names are host strings in device memory; the program's position says which assertion it is.
-void resolver::assertion_failure(hir_instruction h) {
-  h.op = ptx_op::trap;
-  h.m.sub = isa::trap_assertion;
-  append(std::move(h));
+/// The value that an argument has for the callee: up to two words.
+value resolver::argument(const ast_variable& formal, const ast_operand& actual) {
+  if (formal.size_bytes() > 8) fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
+  scopes_.emplace_back();
+  declare(formal);
+  scope callee = std::move(scopes_.back());
+  scopes_.pop_back();
+  bind(formal, actual, true, callee);
+  const symbol& s = callee.names.at(formal.name);
+  if (s.what == symbol::kind::reg) return register_value(s.first);
+  if (s.registers.size() == 1) return register_value(s.registers[0]);
+  hir_instruction join;
+  join.op = ptx_op::pack;
+  join.m.type = isa::dtype::b64;
+  for (std::uint32_t r : s.registers) join.src.push_back(register_value(r));
+  const value whole = register_value(out_.new_register(2, 64));
+  join.dst = {whole};
+  append(std::move(join));
+  return whole;
+}
+
+// The functions that the CUDA device runtime provides. False: the name is none of them.
+bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
+                           const ast_operand& arguments) {
+  struct routine {
+    const char* name;
+    std::size_t arguments, results;
+    isa::system_function function;
+  };
+  static constexpr routine routines[] = {{"vprintf", 2, 1, isa::system_function::vprintf},
+                                         {"malloc", 1, 1, isa::system_function::malloc},
+                                         {"free", 1, 0, isa::system_function::free},
+                                         {"__assertfail", 5, 0, {}}};
+  const auto* r = std::find_if(std::begin(routines), std::end(routines), [&](const routine& k) { return name == k.name; });
+  if (r == std::end(routines)) return false;
+  const ast_function* declared = nullptr;
+  for (const ast_function& f : module_.ast->functions)
+    if (f.name == name) declared = &f;
+  if (!declared || declared->parameters.size() != r->arguments || arguments.list.size() != r->arguments ||
+      declared->returns.size() != r->results || results.list.size() != r->results)
+    fail(i.where, "call of '" + name + "' with the wrong number of arguments, expected " + std::to_string(r->arguments));
+  hir_instruction c;
+  c.where = h.where;
+  c.source = h.source;
+  for (std::size_t k = 0; k < r->arguments; ++k) c.src.push_back(argument(declared->parameters[k], arguments.list[k]));
+  const bool asserts = name == "__assertfail";
+  for (std::size_t k = 0; k < c.src.size(); ++k)
+    if (out_.registers[c.src[k].reg].words != (asserts && k == 2 ? 1u : 2u))
+      fail(i.where, "call of '" + name + "' with an argument of the wrong size");
+  c.op = asserts ? ptx_op::trap : ptx_op::system_call;
+  c.m.sub = asserts ? isa::trap_assertion : static_cast<std::uint8_t>(r->function);
+  if (r->results == 0) {
+    append(std::move(c));
+    return true;
+  }
+  scopes_.emplace_back();
+  declare(declared->returns[0]);
+  scope callee = std::move(scopes_.back());
+  scopes_.pop_back();
+  const unsigned words = r->function == isa::system_function::malloc ? 2 : 1;
+  const value result = register_value(out_.new_register(words, words * 32));
+  c.dst = {result};
+  c.m.type = words == 2 ? isa::dtype::b64 : isa::dtype::b32;
+  append(std::move(c));
+  const symbol& s = callee.names.at(declared->returns[0].name);
+  if (s.what != symbol::kind::words || s.registers.size() != words) fail(i.where, "'" + name + "' returns a .param of another size");
+  hir_instruction split = copy(h, register_value(s.registers[0]), result, isa::dtype::b32);
+  split.guard = {};
+  if (words == 2) {
+    split.op = ptx_op::unpack;
+    split.m.type = isa::dtype::b64;
+    split.dst.push_back(register_value(s.registers[1]));
+  }
+  append(std::move(split));
+  bind(declared->returns[0], results.list[0], false, callee);
+  return true;
 }
 
 void resolver::call(const hir_instruction& h, const ast_instruction& i) {
-  if (h.guard.what != value::kind::none) fail(i.where, "a guarded 'call' is not supported");
   std::size_t k = 0;
   const ast_operand none{};
   const ast_operand* results = &none;
@@ -114,38 +184,56 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   if (k >= i.operands.size()) fail(i.where, "'call' without a function name");
   const ast_operand& name = i.operands[k++];
   const ast_operand* arguments = k < i.operands.size() && i.operands[k].what == ast_operand::kind::list ? &i.operands[k] : &none;
+  if (h.guard.what != value::kind::none) {   // the others go around it
+    const std::uint32_t behind = new_label();
+    hir_instruction around = h;
+    around.op = ptx_op::bra;
+    around.m = {};
+    around.guard.negate = !h.guard.negate;
+    around.target = behind;
+    append(std::move(around));
+    hir_instruction plain = h;
+    plain.guard = {};
+    call(plain, i);
+    place_label(behind);
+    return;
+  }
   const ast_function* f = nullptr;
   for (const ast_function& candidate : module_.ast->functions)
     if (candidate.name == name.text && candidate.has_body && !candidate.is_entry) f = &candidate;
-  if (!f && name.text == "__assertfail") return assertion_failure(h);
+  if (!f && system_call(h, i, *results, name.text, *arguments)) return;
   if (!f) fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
   if (std::find(call_chain_.begin(), call_chain_.end(), f->name) != call_chain_.end())
     fail(name.where, "recursive call of '" + f->name + "' is not supported");
   if (call_chain_.size() > 64) fail(name.where, "calls nested deeper than 64");
   if (results->list.size() != f->returns.size() || arguments->list.size() != f->parameters.size())
     fail(i.where, "call of '" + f->name + "' with the wrong number of arguments");
+  inline_call(i, *f, *results, *arguments);
+}
 
+/// Puts the body of `f` in place of the call.
+void resolver::inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
   scopes_.emplace_back();
-  for (const ast_variable& v : f->returns) declare(v);
-  for (const ast_variable& v : f->parameters) declare(v);
+  for (const ast_variable& v : f.returns) declare(v);
+  for (const ast_variable& v : f.parameters) declare(v);
   scope callee = std::move(scopes_.back());
   scopes_.pop_back();
-  for (std::size_t n = 0; n < arguments->list.size(); ++n) bind(f->parameters[n], arguments->list[n], true, callee);
+  for (std::size_t n = 0; n < arguments.list.size(); ++n) bind(f.parameters[n], arguments.list[n], true, callee);
 
   const std::size_t saved_frame = frame_;
   const std::uint32_t saved_return = return_label_;
   frame_ = scopes_.size();
   return_label_ = new_label();
   scopes_.push_back(callee);
-  call_chain_.push_back(f->name);
-  body(f->body);
+  call_chain_.push_back(f.name);
+  body(f.body);
   scopes_.pop_back();
   call_chain_.pop_back();
   frame_ = saved_frame;
   place_label(return_label_);
   return_label_ = saved_return;
   current_ = &i;
-  for (std::size_t n = 0; n < results->list.size(); ++n) bind(f->returns[n], results->list[n], false, callee);
+  for (std::size_t n = 0; n < results.list.size(); ++n) bind(f.returns[n], results.list[n], false, callee);
 }
 
 }  // namespace heddle::ptx

@@ -22,6 +22,7 @@ bool stays_in_place(const machine_instruction& i) {
     case opcode::bar:
     case opcode::membar:
     case opcode::trap:
+    case opcode::syscall:
     case opcode::nanosleep: return true;
     case opcode::s2r: return has_side_effect(i);
     default: return false;

@@ -15,6 +15,7 @@ bool has_side_effect(const machine_instruction& i) {
     case isa::opcode::bar:
     case isa::opcode::membar:
     case isa::opcode::trap:
+    case isa::opcode::syscall:
     case isa::opcode::nanosleep: return true;
     case isa::opcode::ld: return i.base.cache == isa::cache_op::volatile_;
     case isa::opcode::s2r:
@@ -151,7 +152,8 @@ void selector::select_rest(const hir_instruction& h) {
       return;
     }
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
-    case ptx_op::trap: put(opcode::trap, {no_register, 0, 0}, {}).base.sub = h.m.sub; return;
+    case ptx_op::trap: return trap();
+    case ptx_op::system_call: return system_call();
     case ptx_op::pmevent: put(opcode::nop, {no_register, 0, 0}, {}); return;
     case ptx_op::nanosleep: put(opcode::nanosleep, {no_register, 0, 0}, {src(0)}); return;
     case ptx_op::s2r: put(opcode::s2r, dst(), {}).base.sub = h.m.sub; return;

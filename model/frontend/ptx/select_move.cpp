@@ -46,4 +46,21 @@ void selector::unpack() {
   }
 }
 
+void selector::trap() {
+  if (now_->src.empty()) {
+    put(opcode::trap, {no_register, 0, 0}, {}).base.sub = now_->m.sub;
+    return;
+  }
+  put(opcode::trap, {no_register, 0, 0}, {src(0, dtype::b64), src(1, dtype::b64), src(2, dtype::b32), src(3, dtype::b64)}).base.sub = now_->m.sub;
+}
+
+// The system's routines see memory as it is once the warp's stores have been answered.
+void selector::system_call() {
+  put(opcode::membar, {no_register, 0, 0}, {}).base.sub = 1;
+  const register_part d = now_->dst.empty() ? register_part{no_register, 0, 0} : dst();
+  machine_instruction& i = put(opcode::syscall, d, {src(0, dtype::b64), now_->src.size() > 1 ? src(1, dtype::b64) : operand()});
+  i.base.sub = now_->m.sub;
+  if (now_->guard.what != value::kind::none) i.guard = {now_->guard.reg, now_->guard.negate};
+}
+
 }  // namespace heddle::ptx

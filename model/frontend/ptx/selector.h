@@ -157,6 +157,8 @@ class selector {
   void match();
   void reduce();
   void barrier();
+  void trap();
+  void system_call();
   void convert_address();
   void is_space();
 

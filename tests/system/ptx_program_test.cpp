@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Kernels that need more than arithmetic, through the built program on GPUs of both modes of divergence: the device runtime.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct outcome {
+  int code = -1;
+  std::string out, err;
+  std::vector<std::uint32_t> words;   // the out: buffer
+};
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string module_of(const std::string& declarations, const std::string& code) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n" + declarations +
+         ".visible .entry k(.param .u64 out) {\n.reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<8>; .reg .pred %p<8>; .reg .b64 %o;\n"
+         "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r2, %r1, %r2, %r0;\n"
+         "ld.param.u64 %o, [out]; mad.wide.u32 %o, %r2, 4, %o;\n" +
+         code + "\nret;\n}\n";
+}
+
+/// Runs kernel k: `blocks` of `threads`, one word of output each.
+outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32, const std::string& options = "") {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / (std::string(info->test_suite_name()) + "." + info->name());
+  fs::create_directories(place);
+  std::ofstream(place / "k.ptx") << text;
+  fs::remove(place / "o.bin");
+  const std::string command = "cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run --kernel k.ptx:k --grid " + std::to_string(blocks) +
+                              " --block " + std::to_string(threads) + " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " +
+                              gpu + " " + options + " >stdout 2>stderr";
+  const int status = std::system(command.c_str());
+  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), content(place / "stderr"), {}};
+  const std::string bytes = content(place / "o.bin");
+  o.words.resize(bytes.size() / 4);
+  std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
+  return o;
+}
+
+const char* const both[] = {"gtx1080", "v100"};
+
+void expect_words(const std::string& text, const std::function<std::uint32_t(unsigned)>& expected, unsigned blocks = 1, unsigned threads = 32) {
+  for (const char* gpu : both) {
+    const outcome o = run(text, gpu, blocks, threads);
+    ASSERT_EQ(o.code, 0) << gpu << "\n" << o.err;
+    ASSERT_EQ(o.words.size(), blocks * threads);
+    for (unsigned k = 0; k < o.words.size(); ++k) EXPECT_EQ(o.words[k], expected(k)) << gpu << ", thread " << k;
+  }
+}
+
+std::string bytes_of(const std::string& name, const std::string& text) {
+  std::string list;
+  for (const char c : text) list += std::to_string(static_cast<int>(c)) + ", ";
+  return ".global .align 1 .b8 " + name + "[" + std::to_string(text.size() + 1) + "] = {" + list + "0};\n";
+}
+
+const std::string runtime =
+    ".extern .func (.param .b32 v) vprintf(.param .b64 f, .param .b64 a);\n.extern .func (.param .b64 v) malloc(.param .b64 n);\n"
+    ".extern .func free(.param .b64 p);\n"
+    ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);\n";
+
+const char* const print_thread =
+    ".local .align 8 .b8 buffer[24]; mov.u64 %d0, buffer; cvta.local.u64 %d1, %d0; setp.lt.u32 %p0, %r0, 3;\n"
+    "st.local.u32 [buffer], %r2; mov.u64 %d2, word; cvta.global.u64 %d2, %d2; st.local.u64 [buffer+8], %d2;\n"
+    "cvt.rn.f32.u32 %f0, %r0; mul.f32 %f0, %f0, 0f3FC00000; cvt.f64.f32 %d3, %f0; st.local.f64 [buffer+16], %d3;\n"
+    "mov.u64 %d2, format; cvta.global.u64 %d2, %d2; mov.u32 %r5, 77;\n"
+    "{ .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], %d2; st.param.b64 [a], %d1; @%p0 call (v), vprintf, (f, a);\n"
+    "@%p0 ld.param.b32 %r5, [v]; } st.global.u32 [%o], %r5;";
+
+TEST(device_printf, prints_in_the_order_of_execution) {
+  const std::string text = module_of(runtime + bytes_of("format", "%3d:%s:%.2f|") + bytes_of("word", "weft"), print_thread);
+  std::string printed;
+  for (const char* gpu : both) {
+    const outcome o = run(text, gpu, 1, 64);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.out, "  0:weft:0.00|  1:weft:1.50|  2:weft:3.00|");
+    EXPECT_EQ(o.words[2], 3u);
+    EXPECT_EQ(o.words[3], 77u);
+  }
+}
+
+TEST(device_printf, gives_up_its_text_when_the_program_fails) {
+  const std::string text = module_of(runtime + bytes_of("format", "%d\n") + bytes_of("word", ""), std::string(print_thread) + "trap;");
+  const outcome o = run(text, "gtx1080");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_EQ(o.out, "0\n1\n2\n");
+  EXPECT_NE(o.err.find("trap in kernel 'k', block (0,0,0), thread (0,0,0)"), std::string::npos) << o.err;
+}
+
+TEST(device_printf, of_a_wild_pointer_is_a_failure_of_the_program) {
+  const outcome o = run(module_of(runtime, "{ .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], 64; st.param.b64 [a], 0; call (v), vprintf, (f, a); }"), "v100");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("illegal address 0x40"), std::string::npos) << o.err;
+}
+
+TEST(device_heap, gives_every_thread_memory_of_its_own) {
+  const std::string allocate = "{ .param .b64 n; .param .b64 v; st.param.b64 [n], 40; call (v), malloc, (n); ld.param.b64 %d1, [v]; }";
+  const std::string release = "{ .param .b64 q; st.param.b64 [q], %d1; call free, (q); }";
+  expect_words(module_of(runtime, allocate + "st.u32 [%d1+36], %r2; bar.sync 0; ld.u32 %r3, [%d1+36]; st.global.u32 [%o], %r3;" + release),
+               [](unsigned k) { return k; }, 3, 96);
+  // 8 MiB in all: the ninth megabyte is not there.
+  expect_words(module_of(runtime, "mov.u32 %r5, 0; L: { .param .b64 n; .param .b64 v; st.param.b64 [n], 1048576; call (v), malloc, (n); ld.param.b64 %d1, [v]; }"
+                                  "setp.eq.u64 %p0, %d1, 0; @%p0 bra E; add.u32 %r5, %r5, 1; bra L; E: st.global.u32 [%o], %r5;"),
+               [](unsigned) { return 8u; }, 1, 1);
+}
+
+TEST(device_heap, frees_only_what_was_allocated) {
+  const outcome o = run(module_of(runtime, "{ .param .b64 q; st.param.b64 [q], %o; call free, (q); }"), "gtx1080");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("which malloc did not give in kernel 'k'"), std::string::npos) << o.err;
+}
+
+TEST(device_assertion, says_what_failed_and_where) {
+  const std::string text = module_of(
+      runtime + bytes_of("what", "x < 5") + bytes_of("file", "loom.cu") + bytes_of("name", "void k(int*)"),
+      "setp.ne.u32 %p0, %r2, 37; @%p0 bra O; mov.u64 %d1, what; cvta.global.u64 %d1, %d1; mov.u64 %d2, file; cvta.global.u64 %d2, %d2;"
+      "mov.u64 %d3, name; cvta.global.u64 %d3, %d3; { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s; st.param.b64 [m], %d1;"
+      "st.param.b64 [f], %d2; st.param.b32 [l], 12; st.param.b64 [n], %d3; st.param.b64 [s], 1; call __assertfail, (m, f, l, n, s); } O:");
+  for (const char* gpu : both) {
+    const outcome o = run(text, gpu, 1, 64);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("assertion failed: x < 5 (loom.cu:12, void k(int*)) in kernel 'k', block (0,0,0), thread (37,0,0)"), std::string::npos) << o.err;
+  }
+}
+
+}  // namespace
