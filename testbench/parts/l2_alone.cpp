@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// One L2 slice between a traffic generator and somebody else's DRAM: random reads and writes over more lines than it holds, every
+// byte read compared with what was written last.
+//
+//   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
+#include <heddle/heddle.h>
+#include <heddle/memory/l2_slice.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <iostream>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "testbench/cosim/at_dram.h"
+
+namespace {
+
+/// Sends one transaction at a time, by the phases of the base protocol, as an L1 does.
+struct traffic : sc_core::sc_module {
+  tlm_utils::simple_initiator_socket<traffic> socket{"socket"};
+  heddle::payload_pool pool;
+  unsigned wrong = 0;
+  bool finished = false;
+  sc_core::sc_time slowest;
+
+  explicit traffic(sc_core::sc_module_name name) : sc_module(name) {
+    socket.register_nb_transport_bw(this, &traffic::nb_transport_bw);
+    SC_HAS_PROCESS(traffic);
+    SC_THREAD(run);
+  }
+
+ private:
+  void run() {
+    std::mt19937 random(7);
+    std::map<std::uint64_t, std::uint8_t> expected;
+    for (int i = 0; i < 3000; ++i) {
+      heddle::line_payload& p = pool.acquire();
+      const std::uint64_t line = 0x1000'0000 + random() % 256 * heddle::line_bytes;
+      const bool write = random() % 2 != 0;
+      const auto sector = static_cast<std::uint8_t>(1u << random() % heddle::sectors_per_line);
+      if (write) {
+        for (unsigned b = 0; b < heddle::line_bytes; ++b) {
+          const bool enabled = random() % 3 == 0;
+          p.line_enables()[b] = enabled ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+          p.line_data()[b] = static_cast<std::uint8_t>(random());
+          if (enabled) expected[line + b] = p.line_data()[b];
+        }
+        p.make_write(line);
+      } else {
+        p.make_read(line, sector);
+      }
+      const sc_core::sc_time begin = sc_core::sc_time_stamp();
+      send(p);
+      slowest = std::max(slowest, sc_core::sc_time_stamp() - begin);
+      if (p.is_response_error()) ++wrong;
+      for (unsigned b = 0; b < p.get_data_length() && !write; ++b) {
+        const auto known = expected.find(p.get_address() + b);
+        if (p.get_data_ptr()[b] != (known == expected.end() ? 0 : known->second)) ++wrong;
+      }
+      p.release();
+    }
+    finished = true;
+  }
+
+  void send(heddle::line_payload& p) {
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay;
+    const tlm::tlm_sync_enum answer = socket->nb_transport_fw(p, phase, delay);
+    if (answer == tlm::TLM_COMPLETED) {
+      wait(delay);
+      return;
+    }
+    wait(answered_);
+  }
+
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    answered_.notify(delay);
+    phase = tlm::END_RESP;
+    return tlm::TLM_UPDATED;
+  }
+
+  sc_core::sc_event answered_;
+};
+
+}  // namespace
+
+int sc_main(int, char*[]) {
+  const heddle::gpu_config config =
+      heddle::load_config("gtx1080", {"memory.channels=1", "l2.size_bytes=16384", "l2.ways=4", "memory.model=external"});
+  heddle::clock_domain clock("clock", config.interconnect.clock_mhz);
+  heddle::l2_slice slice("slice", clock, config, 0, 30);
+  traffic source("source");
+  cosim::at_dram dram("dram", 1);
+  source.socket.bind(slice.request_socket);
+  slice.memory_socket.bind(dram.port[0].socket);
+  sc_core::sc_start();
+
+  slice.check_invariants();
+  const auto& count = slice.counters().at(0);
+  std::cout << (source.finished && source.wrong == 0 ? "right" : "wrong") << ", " << count.fetches << " fetches, " << count.write_backs
+            << " write-backs, slowest " << source.slowest << "\n";
+  const bool worked = count.fetches > 0 && count.write_backs > 0;
+  return source.finished && source.wrong == 0 && worked && slice.idle() ? 0 : 1;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Models: a CWD of one's own for one SM: it keeps a fixed number of blocks resident and gives them out from the last to the first.
+// Sockets: cta_socket (initiator) to the SM's resource manager.
+// One cycle: none; it acts on completions.
+// Parameters: the number of blocks, which has to fit the SM: a dispatch cannot be refused.
+#pragma once
+
+#include <heddle/sub_partition/decoded_program.h>
+#include <heddle/tlm/cta_protocol.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <systemc>
+
+namespace parts {
+
+class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
+ public:
+  /// `travel`: how long a message between CWD and SM takes.
+  own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& travel)
+      : sc_module(name), resident_(resident_blocks), travel_(travel) {
+    cta_socket.bind(*this);
+    SC_HAS_PROCESS(own_cwd);
+    SC_METHOD(dispatch);
+    sensitive << room_;
+    dont_initialize();
+  }
+
+  tlm::tlm_initiator_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
+
+  void launch(std::shared_ptr<const heddle::resident_launch> what) {
+    launch_ = std::move(what);
+    left_ = launch_->grid.count();
+    room_.notify(sc_core::SC_ZERO_TIME);
+  }
+  std::uint64_t completed() const { return completed_; }
+  const std::string& fault() const { return fault_; }
+
+ private:
+  void dispatch() {
+    while (left_ != 0 && blocks_.size() - completed_ < resident_) {
+      blocks_.emplace_back();
+      heddle::cta_transaction& block = blocks_.back();
+      block.launch = launch_.get();
+      block.block = --left_;
+      heddle::cta_phase phase = heddle::cta_phase::dispatch;
+      sc_core::sc_time delay = travel_;
+      cta_socket->nb_transport_fw(block, phase, delay);
+    }
+  }
+
+  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& block, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
+    if (phase == heddle::cta_phase::fault) {
+      fault_ = block.fault;
+      left_ = 0;
+    } else {
+      ++completed_;
+      room_.notify(delay + travel_);
+    }
+    return tlm::TLM_ACCEPTED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  unsigned resident_;
+  sc_core::sc_time travel_;
+  std::shared_ptr<const heddle::resident_launch> launch_;
+  std::deque<heddle::cta_transaction> blocks_;   // ours until they are complete
+  std::uint64_t left_ = 0;
+  std::uint64_t completed_ = 0;
+  std::string fault_;
+  sc_core::sc_event room_;
+};
+
+}  // namespace parts
