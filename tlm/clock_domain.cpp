@@ -21,9 +21,10 @@ clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
       resolution_per_second_(resolutions_per_second()) {
   if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
   if (hertz_ > resolution_per_second_)
-    SC_REPORT_ERROR("/heddle/clock", ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
-                                      sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
-                                         .c_str());
+    SC_REPORT_ERROR("/heddle/clock",
+                    ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
+                     sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
+                        .c_str());
 }
 
 unsigned clock_domain::attach(clocked& unit) {

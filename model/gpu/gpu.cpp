@@ -85,7 +85,8 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
     p.host.before_launch = [this] {
       for (auto& s : parts_->slices) s.drop_clean();
     };
-  if (config.l2.flush_at_completion || shared) p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
+  if (config.l2.flush_at_completion || shared)
+    p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
   p.host.on_fault = [this] {
     parts_->core.halt();
     parts_->l2_clock.halt();

@@ -80,6 +80,9 @@ void host_driver::access(tlm::tlm_command command, std::uint64_t address, void* 
     p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time delay;
     host_socket->b_transport(p, delay);
+    if (!p.is_response_ok() && address >= isa::heap_base)
+      throw input_error("device memory at address " + std::to_string(address) +
+                        " cannot be reached by debug transport: the memory bound to the GPU must offer it there");
     if (!p.is_response_ok())
       throw internal_error("the GPU refused a host access to address " + std::to_string(address) + ": " + p.get_response_string());
     at += n;

@@ -16,7 +16,8 @@ namespace parts {
 
 class own_l2 : public sc_core::sc_module {
  public:
-  own_l2(sc_core::sc_module_name name, const sc_core::sc_time& latency) : sc_module(name), latency_(latency), responses_(this, &own_l2::respond) {
+  own_l2(sc_core::sc_module_name name, const sc_core::sc_time& latency)
+      : sc_module(name), latency_(latency), responses_(this, &own_l2::respond) {
     socket.register_nb_transport_fw(this, &own_l2::nb_transport_fw);
   }
 

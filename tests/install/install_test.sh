@@ -58,12 +58,12 @@ case $what in
     [ "$("$prefix/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"
     ;;
   debian)
-    rm -rf "$scratch/packages" "$scratch/debian"
-    mkdir -p "$scratch/packages"
-    "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/packages" > "$scratch/packages/log" 2>&1 ||
-      { cat "$scratch/packages/log"; exit 1; }
-    for package in "$scratch"/packages/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
-    [ "$(ls "$scratch"/packages/*.deb | wc -l)" -eq 3 ] || fail "expected three packages"
+    rm -rf "$scratch/deb_files" "$scratch/debian"
+    mkdir -p "$scratch/deb_files"
+    "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/deb_files" > "$scratch/deb_files/log" 2>&1 ||
+      { cat "$scratch/deb_files/log"; exit 1; }
+    for package in "$scratch"/deb_files/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
+    [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 3 ] || fail "expected three packages"
     ;;
   first_gpu)
     write_consumer
