@@ -127,6 +127,45 @@ TEST(device_heap, frees_only_what_was_allocated) {
   EXPECT_NE(o.err.find("which malloc did not give in kernel 'k'"), std::string::npos) << o.err;
 }
 
+const std::string recursive =
+    ".func (.param .b32 v) fib(.param .b32 n) {\n.reg .b32 %n, %a, %b; .reg .pred %q; ld.param.b32 %n, [n]; setp.lt.u32 %q, %n, 2; @%q bra E;\n"
+    "sub.u32 %a, %n, 1; call (%a), fib, (%a); sub.u32 %b, %n, 2; call (%b), fib, (%b); add.u32 %n, %a, %b; E: st.param.b32 [v], %n; ret; }\n"
+    ".func (.param .b32 v) deep(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; call (%n), deep, (%n); add.u32 %n, %n, 1; st.param.b32 [v], %n; ret; }\n";
+
+TEST(calls, recurse_in_both_modes_of_divergence) {
+  std::vector<std::uint32_t> fib{0, 1};
+  while (fib.size() < 9) fib.push_back(fib[fib.size() - 1] + fib[fib.size() - 2]);
+  expect_words(module_of(recursive, "rem.u32 %r3, %r2, 9; call (%r4), fib, (%r3); st.global.u32 [%o], %r4;"), [&](unsigned k) { return fib[k % 9]; }, 2, 70);
+}
+
+TEST(calls, without_end_fill_the_stack) {
+  for (const char* gpu : both) {
+    const outcome o = run(module_of(recursive, "call (%r4), deep, (%r3); st.global.u32 [%o], %r4;"), gpu);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("call stack overflow in kernel 'k', block (0,0,0), thread (0,0,0)"), std::string::npos) << o.err;
+  }
+}
+
+TEST(calls, of_no_function_are_failures_of_the_program) {
+  const outcome o = run(module_of(recursive, "mov.u64 %d1, 77; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d1, (%r3), P;"), "v100");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("call of an address that is no function's of this prototype in kernel 'k'"), std::string::npos) << o.err;
+}
+
+TEST(asynchronous_copies, bring_global_memory_to_shared_memory) {
+  const std::string text = module_of(".global .align 16 .u32 source[64] = {5, 6, 7, 8, 9, 10, 11, 12};\n",
+                                     ".shared .align 16 .b8 tile[32]; setp.lt.u32 %p0, %r0, 2; shl.b32 %r3, %r0, 4; mov.u32 %r4, tile; add.u32 %r4, %r4, %r3;\n"
+                                     "mov.u64 %d1, source; mul.wide.u32 %d2, %r3, 1; add.u64 %d1, %d1, %d2; @%p0 cp.async.cg.shared.global [%r4], [%d1], 16;\n"
+                                     "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; and.b32 %r5, %r0, 7; shl.b32 %r5, %r5, 2; mov.u32 %r6, tile;\n"
+                                     "add.u32 %r5, %r5, %r6; ld.shared.u32 %r7, [%r5]; st.global.u32 [%o], %r7;");
+  const outcome o = run(text, "a100", 1, 64);
+  ASSERT_EQ(o.code, 0) << o.err;
+  for (unsigned k = 0; k < 64; ++k) EXPECT_EQ(o.words[k], 5 + (k & 7));
+  const outcome older = run(text, "v100", 1, 64);
+  EXPECT_EQ(older.code, 2);
+  EXPECT_NE(older.err.find("needs compute capability 8.0"), std::string::npos) << older.err;
+}
+
 TEST(device_assertion, says_what_failed_and_where) {
   const std::string text = module_of(
       runtime + bytes_of("what", "x < 5") + bytes_of("file", "loom.cu") + bytes_of("name", "void k(int*)"),

@@ -11,6 +11,7 @@
 namespace heddle::ptx {
 
 constexpr std::uint32_t no_register = 0xffffffffu;
+constexpr std::uint8_t copy_itself = 1, copy_group = 2;   // cp: modifiers::sub
 
 // clang-format off
 /// The PTX instructions that lowering knows: X(enumerator, PTX name).
@@ -28,7 +29,10 @@ constexpr std::uint32_t no_register = 0xffffffffu;
   X(rem, "rem") X(ret, "ret") X(rsqrt, "rsqrt") X(sad, "sad") X(selp, "selp") X(set, "set") X(setp, "setp")   \
   X(shf, "shf") X(shfl, "shfl") X(shl, "shl") X(shr, "shr") X(sin, "sin") X(slct, "slct") X(sqrt, "sqrt")     \
   X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \
-  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(system_call, "") X(pack, "") X(unpack, "")
+  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(cp, "cp") X(applypriority, "applypriority") X(createpolicy, "createpolicy")        \
+  X(discard, "discard") X(griddepcontrol, "griddepcontrol") X(vabsdiff2, "vabsdiff2") X(vabsdiff4, "vabsdiff4")        \
+  X(alloca_, "alloca") X(stacksave, "stacksave")               \
+  X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "")
 // clang-format on
 
 enum class ptx_op : std::uint8_t {
@@ -44,6 +48,8 @@ struct modifiers {
   enum class order_kind : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
   isa::dtype type = isa::dtype::none;    // the first type (destination of cvt and set)
   isa::dtype type2 = isa::dtype::none;   // the second
+  isa::dtype type3 = isa::dtype::none;   // vabsdiff2, vabsdiff4: of the second source
+  bool sums = false;                     // with .add
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
   bool rounded = false;                  // a rounding was written

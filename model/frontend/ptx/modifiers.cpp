@@ -61,7 +61,14 @@ op_row row_of(ptx_op op) {
     case ptx_op::atom:
     case ptx_op::red: return {g_space | g_order | g_atomic, 1};
     case ptx_op::prefetch:
-    case ptx_op::prefetchu: return {g_space | g_own, 0};
+    case ptx_op::prefetchu:
+    case ptx_op::discard:
+    case ptx_op::griddepcontrol:
+    case ptx_op::applypriority: return {g_space | g_own, 0};
+    case ptx_op::createpolicy: return {g_own, 1};
+    case ptx_op::cp: return {g_space | g_cache | g_own, 0};
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return {g_sat | g_own, 3};
     case ptx_op::bar:
     case ptx_op::barrier: return {g_sync | g_own, 1};
     case ptx_op::membar:
@@ -235,6 +242,17 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       else if (w == "warp") m.uniform = true;
       else return w == "cta" || w == "aligned";
       return true;
+    case ptx_op::cp:
+      if (w == "async") m.sub = copy_itself;
+      else if (w == "commit_group" || w == "wait_group" || w == "wait_all") m.sub = copy_group;
+      else return false;
+      return true;
+    case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
+    case ptx_op::createpolicy: return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return w == "add" && (m.sums = true);
+    case ptx_op::applypriority:
+    case ptx_op::discard:
     case ptx_op::prefetch:
     case ptx_op::prefetchu: return w.rfind("L1", 0) == 0 || w.rfind("L2", 0) == 0;
     default: return false;
@@ -268,8 +286,11 @@ bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 
 bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
   dtype t;
-  if (type_of_word(w, t) && m.types < row.types) {
-    (m.types == 0 ? m.type : m.type2) = t;
+  bool typed = type_of_word(w, t);
+  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;   // it is kept in 32 bits
+  if (typed && m.types < row.types) {
+    if (m.types < 2) (m.types == 0 ? m.type : m.type2) = t;
+    else m.type3 = t;
     ++m.types;
     return true;
   }

@@ -40,7 +40,7 @@ isa::dtype source_type(const hir_instruction& h, std::size_t k) {
 
 }  // namespace
 
-resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out) : module_(m), kernel_(kernel), out_(out) {}
+resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out) : module_(m), kernel_(kernel), out_(out), calls_(*m.ast) {}
 
 void resolver::run() {
   out_.blocks.emplace_back();
@@ -51,7 +51,9 @@ void resolver::run() {
   end.op = ptx_op::exit;
   if (!out_.blocks.back().code.empty()) end.where = out_.blocks.back().code.back().where;
   append(std::move(end));
+  place_bodies();
   finish();
+  finish_stack();
 }
 
 std::uint32_t resolver::new_label() {
@@ -113,6 +115,10 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::brx: indirect_branch(h, i); break;
     case ptx_op::ret: return_from(std::move(h)); break;
     case ptx_op::call: call(h, i); break;
+    case ptx_op::cp: asynchronous_copy(h, i); break;
+    case ptx_op::alloca_:
+    case ptx_op::stacksave:
+    case ptx_op::stackrestore: stack_instruction(std::move(h), i); break;
     case ptx_op::mov: move(std::move(h), i); break;
     case ptx_op::bar:
     case ptx_op::barrier: barrier(std::move(h), i); break;
@@ -127,7 +133,21 @@ void resolver::instruction(const ast_instruction& i) {
 
 void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) {
   std::size_t k = 0;
-  if (h.op == ptx_op::prefetch || h.op == ptx_op::prefetchu) return;   // a hint: nothing to compute, nothing to wait for
+  switch (h.op) {   // hints, and what holds anyway: nothing to compute, nothing to wait for
+    case ptx_op::prefetch:
+    case ptx_op::prefetchu:
+    case ptx_op::applypriority:
+    case ptx_op::discard:
+    case ptx_op::griddepcontrol: return;
+    case ptx_op::createpolicy:   // no value of it changes anything
+      if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
+      h.op = ptx_op::mov;
+      h.m.type = isa::dtype::b64;
+      h.dst.push_back(destination(i.operands[0], i.where));
+      h.src.push_back(immediate_value(0));
+      return append(std::move(h));
+    default: break;
+  }
   if (h.op != ptx_op::exit && !writes_nothing(h.op)) {
     if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
     const ast_operand& d = i.operands[k++];

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "frontend/ptx/call_frames.h"
+#include "frontend/ptx/call_graph.h"
 #include "frontend/ptx/hir.h"
 #include "frontend/ptx/lower.h"
 
@@ -66,10 +69,42 @@ class resolver {
   bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
                    const ast_operand& arguments);
   value argument(const ast_variable& formal, const ast_operand& actual);
+  void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
   void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
+
+  // Asynchronous copies (resolver_async.cpp).
+  void asynchronous_copy(const hir_instruction& h, const ast_instruction& i);
+  void copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes, const std::vector<value>& data);
+
+  // Calls with a stack (resolver_stack.cpp).
+  struct outlined {   // a function that has one body in the program
+    const ast_function* function = nullptr;
+    std::uint32_t entry = 0, exit = 0;             // labels
+    scope formals;
+    value return_to;                               // number of the call in `returns`
+    value base;                                    // stack pointer at entry
+    std::uint32_t first_register = 0, own_end = 0; // registers of its parameters
+    std::uint32_t body_first = 0;
+    std::uint32_t local_bytes = 0;
+    std::vector<std::uint32_t> returns;            // labels behind its calls
+  };
+  static constexpr std::uint8_t stack_limit_bank = 0xfd;   // marks the end of the stack until it is known
+  value stack_pointer();
+  void jump(std::uint32_t label);
+  void copy_words(const symbol& to, const symbol& from);
+  outlined& body_of(const ast_function& f);
+  void outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
+  void place_bodies();
+  void finish_stack();
+  value place_on_stack(const ast_variable& v);
+  value stack_address(value base, std::int64_t offset);
+  void stack_instruction(hir_instruction h, const ast_instruction& i);
+  std::vector<const ast_function*> possible_targets(const ast_instruction& i, const ast_operand& list, std::size_t returns, std::size_t parameters);
+  void indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list, const ast_operand& results,
+                     const ast_operand& arguments);
 
   // Operands.
   value operand(const ast_operand& o, isa::dtype type, const location& where);
@@ -98,6 +133,14 @@ class resolver {
   std::unordered_map<std::string, value> shared_places_;
   const ast_instruction* current_ = nullptr;
   std::size_t instructions_ = 0;
+  const call_graph calls_;
+  value stack_pointer_;                         // none while nothing needs a stack
+  outlined* instance_ = nullptr;                // whose body is being resolved; null: the kernel's
+  std::unordered_map<std::string, std::unique_ptr<outlined>> outlined_;
+  std::vector<outlined*> waiting_;              // without a body yet
+  std::vector<std::pair<outlined*, std::uint32_t>> exits_;   // and the label of its way back
+  std::vector<call_site> sites_;
+  std::uint32_t largest_frame_ = 0;
 };
 
 }  // namespace heddle::ptx

@@ -8,6 +8,8 @@ namespace heddle::ptx {
 
 namespace {
 
+constexpr std::size_t largest_inlining = 100'000;   // PTX instructions; in larger kernels functions have bodies of their own
+
 hir_instruction copy(const hir_instruction& like, value to, value from, isa::dtype type) {
   hir_instruction h;
   h.where = like.where;
@@ -198,17 +200,26 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
     place_label(behind);
     return;
   }
-  const ast_function* f = nullptr;
-  for (const ast_function& candidate : module_.ast->functions)
-    if (candidate.name == name.text && candidate.has_body && !candidate.is_entry) f = &candidate;
-  if (!f && system_call(h, i, *results, name.text, *arguments)) return;
-  if (!f) fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
-  if (std::find(call_chain_.begin(), call_chain_.end(), f->name) != call_chain_.end())
-    fail(name.where, "recursive call of '" + f->name + "' is not supported");
-  if (call_chain_.size() > 64) fail(name.where, "calls nested deeper than 64");
-  if (results->list.size() != f->returns.size() || arguments->list.size() != f->parameters.size())
-    fail(i.where, "call of '" + f->name + "' with the wrong number of arguments");
-  inline_call(i, *f, *results, *arguments);
+  if (arguments != &none) ++k;
+  if (const ast_function* f = find_function(*module_.ast, name.text)) return call_function(i, *f, *results, *arguments);
+  if (system_call(h, i, *results, name.text, *arguments)) return;
+  symbol s;
+  if (k < i.operands.size() && find(name.text, s) && s.what == symbol::kind::reg)
+    return indirect_call(i, name, i.operands[k], *results, *arguments);
+  fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
+}
+
+void resolver::call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
+  if (results.list.size() != f.returns.size() || arguments.list.size() != f.parameters.size())
+    fail(i.where, "call of '" + f.name + "' with the wrong number of arguments");
+  if (calls_.recursive(f.name) || call_chain_.size() > 64 || instructions_ > largest_inlining)
+    return outlined_call(i, f, results, arguments);
+  if (!calls_.allocates(f.name)) return inline_call(i, f, results, arguments);
+  const value top = register_value(out_.new_register(1, 32));   // what the callee takes from the stack, it gives back
+  hir_instruction like;
+  append(copy(like, top, stack_pointer(), isa::dtype::b32));
+  inline_call(i, f, results, arguments);
+  append(copy(like, stack_pointer(), top, isa::dtype::b32));
 }
 
 /// Puts the body of `f` in place of the call.

@@ -37,7 +37,8 @@ void resolver::enter_block(const ast_block& b) {
   for (const ast_statement& s : b.statements) {
     if (s.what == ast_statement::kind::label) {
       if (!scopes_.back().labels.emplace(s.label, new_label()).second) fail(s.where, "label '" + s.label + "' is defined twice");
-    } else if (s.what == ast_statement::kind::branch_targets || s.what == ast_statement::kind::call_prototype) {
+    } else if (s.what == ast_statement::kind::branch_targets || s.what == ast_statement::kind::call_prototype ||
+               s.what == ast_statement::kind::call_targets) {
       symbol t;
       t.what = symbol::kind::prototype;
       t.targets = &s;
@@ -71,6 +72,10 @@ void resolver::declare(const ast_variable& v) {
     case state_space::reg: declare_register(v); return;
     case state_space::shared: s.address = place_shared(v); break;
     case state_space::local: {
+      if (instance_) {
+        s.address = place_on_stack(v);
+        break;
+      }
       const std::uint64_t start = align_up(out_.local_bytes, v.alignment());
       if (start + v.size_bytes() > (1u << 19)) fail(v.where, "local memory of the kernel exceeds 512 KiB at '" + v.name + "'");
       s.address = immediate_value(start);
@@ -249,6 +254,7 @@ value resolver::identifier(const ast_operand& o, const location& where) {
     }
     if (s.what == symbol::kind::address && o.component.empty()) {
       value v = s.address;
+      if (v.is_reg()) return o.offset == 0 ? v : stack_address(v, o.offset);
       v.bits += static_cast<std::uint64_t>(o.offset);
       return v;
     }
@@ -257,7 +263,10 @@ value resolver::identifier(const ast_operand& o, const location& where) {
   value v;
   if (special_register(name, v)) return v;
   for (const ast_function& f : module_.ast->functions)
-    if (f.name == o.text) fail(where, "taking the address of function '" + o.text + "' is not supported");
+    if (f.name == o.text) {
+      if (f.is_entry) fail(where, "taking the address of kernel '" + o.text + "' is not supported");
+      return immediate_value(function_address(*module_.ast, o.text));
+    }
   fail(o.where, "unknown name '" + name + "' in instruction '" + current_->mnemonic() + "'");
 }
 

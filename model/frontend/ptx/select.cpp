@@ -152,6 +152,9 @@ void selector::select_rest(const hir_instruction& h) {
       return;
     }
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
+    case ptx_op::cp: return require_capability(8);
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return video_difference();
     case ptx_op::trap: return trap();
     case ptx_op::system_call: return system_call();
     case ptx_op::pmevent: put(opcode::nop, {no_register, 0, 0}, {}); return;

@@ -15,6 +15,7 @@ void selector::convert() {
   if (now_->m.types != 2) unsupported();
   if (is_packed(to)) return convert_packed();
   if (is_packed(from) || to == dtype::pred || from == dtype::pred) unsupported();
+  if (to == dtype::b32 && from == dtype::f32) return float_to_float();   // tf32
   if (!isa::is_float(to) && !isa::is_float(from)) return integer_to_integer();
   if (isa::is_float(to) && isa::is_float(from)) return float_to_float();
   if (isa::is_float(to)) {

@@ -234,6 +234,19 @@ void selector::absolute_difference() {
   put(opcode::iadd3, dst(), {most, minus, src(2)});
 }
 
+// vabsdiff of bytes or halves: the sum of the differences added to c, or each in its place.
+void selector::video_difference() {
+  need(3);
+  const auto is_word = [](dtype t) { return t == dtype::u32 || t == dtype::s32; };
+  if (!is_word(now_->m.type) || !is_word(now_->m.type2) || !is_word(now_->m.type3)) unsupported();
+  const bool bytes = now_->op == ptx_op::vabsdiff4, sums = now_->m.sums;
+  machine_instruction& i = put(opcode::vabsdiff, dst(), {src(0), src(1), sums ? src(2) : operand()});
+  i.base.sub = static_cast<std::uint8_t>((sums ? 1 : 3) + (bytes ? 0 : 1));
+  i.base.type = now_->m.type2;
+  i.base.src_type = now_->m.type3;
+  i.base.saturate = now_->m.saturate;
+}
+
 void selector::mask_bits() {
   machine_instruction& i = put(now_->op == ptx_op::bmsk ? opcode::bmsk : opcode::sgxt, dst(), {src(0), src(1, dtype::b32)});
   i.base.wrap = now_->m.wrap;

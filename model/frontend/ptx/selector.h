@@ -84,6 +84,7 @@ class selector {
   void funnel();
   void dot_product();
   void absolute_difference();
+  void video_difference();
   void mask_bits();
   operand packed_field(std::size_t position, std::size_t length);
   void multiply();

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// cp.async, as the load and the store that it stands for: a copy may be complete at any time before its group is waited for, and here it
+// is once it has been issued. Loads go ahead of the stores, so copies that follow each other overlap.
+#include "frontend/ptx/resolver.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+hir_instruction make(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
+  hir_instruction h;
+  h.where = like.where;
+  h.source = like.source;
+  h.op = op;
+  h.m.type = type;
+  h.m.types = 1;
+  h.dst = std::move(dst);
+  h.src = std::move(src);
+  return h;
+}
+
+}  // namespace
+
+void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction& i) {
+  hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  capability.guard = {};
+  append(std::move(capability));
+  if (h.m.sub != copy_itself) return;   // groups: nothing is outstanding
+  if (i.operands.size() < 3) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  const value length = operand(i.operands[2], isa::dtype::u32, i.where);
+  const std::uint64_t bytes = length.bits;
+  if (!length.is_immediate() || (bytes != 16 && (bytes != 4 && bytes != 8)) || (bytes != 16 && h.m.cache == isa::cache_op::cg))
+    fail(i.where, "'" + i.mnemonic() + "' copies 4, 8 or 16 bytes, with .cg 16");
+  const unsigned words = static_cast<unsigned>(bytes / 4);
+  std::vector<value> data;
+  for (unsigned k = 0; k < words; ++k) data.push_back(register_value(out_.new_register(1, 32)));
+
+  hir_instruction load = make(h, ptx_op::ld, isa::dtype::b32, data, {});
+  load.m.space = state_space::global;
+  load.m.cache = h.m.cache;
+  load.m.vector = words;
+  load.guard = h.guard;
+  address(load, i.operands[1]);
+  hir_instruction store = make(h, ptx_op::st, isa::dtype::b32, {}, {});
+  store.m.space = state_space::shared;
+  store.m.vector = words;
+  store.guard = h.guard;
+  address(store, i.operands[0]);
+  for (const value& d : data) store.src.push_back(d);
+
+  value taken;   // bytes to copy, or the predicate of nothing to copy; the rest of the destination is filled with zeros
+  bool ignores = false;
+  if (i.operands.size() > 3 && i.operands[3].what != ast_operand::kind::sink) {
+    taken = operand(i.operands[3], isa::dtype::u32, i.where);
+    ignores = taken.is_reg() && out_.registers[taken.reg].words == 0;
+    if (taken.is_reg() && out_.registers[taken.reg].words == 2) taken = {};   // a cache policy
+  }
+  if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes)) copy_part(h, load, taken, ignores, bytes, data);
+  else append(std::move(load));
+  append(std::move(store));
+}
+
+/// Loads what is to be copied and leaves zeros in the rest of `data`.
+void resolver::copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes, const std::vector<value>& data) {
+  const auto jump_if = [&](value condition, bool negate, std::uint32_t label) {
+    hir_instruction j;
+    j.op = ptx_op::bra;
+    j.target = label;
+    j.guard = condition;
+    j.guard.negate = negate;
+    append(std::move(j));
+  };
+  const auto compare = [&](isa::compare c, value a, std::uint64_t b) {
+    hir_instruction t = make(h, ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))}, {a, immediate_value(b)});
+    t.m.cmp = c;
+    const value p = t.dst[0];
+    append(std::move(t));
+    return p;
+  };
+  for (const value& d : data) append(make(h, ptx_op::mov, isa::dtype::b32, {d}, {immediate_value(0)}));
+  const std::uint32_t done = new_label(), whole = new_label();
+  if (h.guard.what != value::kind::none) jump_if(h.guard, !h.guard.negate, done);
+  load.guard = {};
+  if (ignores) {
+    jump_if(taken, !taken.negate ? false : true, done);
+    append(std::move(load));
+    place_label(done);
+    return;
+  }
+  const value count = register_value(out_.new_register(1, 32));
+  append(make(h, ptx_op::mov, isa::dtype::b32, {count}, {taken}));
+  jump_if(compare(isa::compare::ge, count, bytes), false, whole);
+  for (unsigned k = 0; k < bytes; ++k) {
+    jump_if(compare(isa::compare::le, count, k), false, done);
+    const value byte = register_value(out_.new_register(1, 32));
+    hir_instruction one = make(h, ptx_op::ld, isa::dtype::u8, {byte}, {load.src[0]});
+    one.m.space = state_space::global;
+    one.m.cache = load.m.cache;
+    one.offset = load.offset + k;
+    append(std::move(one));
+    append(make(h, ptx_op::bfi, isa::dtype::b32, {data[k / 4]}, {byte, data[k / 4], immediate_value(k % 4 * 8), immediate_value(8)}));
+  }
+  jump(done);
+  place_label(whole);
+  append(std::move(load));
+  place_label(done);
+}
+
+}  // namespace heddle::ptx
