@@ -83,19 +83,13 @@ void check_writable(const std::string& path, const std::string& who) {
   if (::access(directory.c_str(), W_OK | X_OK) != 0) refuse("directory '" + directory + "': " + std::strerror(errno));
 }
 
-result_files::~result_files() {
-  for (const entry& e : entries_) {
-    if (!e.temporary.empty()) ::unlink(e.temporary.c_str());
-  }
-}
-
 result_files::entry& result_files::make(const std::string& path) {
   entry e;
   e.path = path;
   e.target = resolve(path);
   if (!is_special(e.target)) {
-    e.temporary = directory_of(e.target) + "/.heddle-" + std::to_string(::getpid()) + "-" +
-                  std::to_string(entries_.size()) + ".tmp";
+    e.temporary = temporary_file(directory_of(e.target) + "/.heddle-" + std::to_string(::getpid()) + "-" +
+                                 std::to_string(entries_.size()) + ".tmp");
   }
   entries_.push_back(std::move(e));
   return entries_.back();
@@ -103,14 +97,15 @@ result_files::entry& result_files::make(const std::string& path) {
 
 void result_files::add(const std::string& path, const void* data, std::size_t bytes) {
   entry& e = make(path);
-  if (e.temporary.empty()) {
+  if (e.temporary.name().empty()) {
     e.data.assign(static_cast<const char*>(data), bytes);
     return;
   }
-  const int fd = ::open(e.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int fd = ::open(e.temporary.name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) {
-    e.temporary.clear();
-    fail(path, errno);
+    const int error = errno;
+    e.temporary.keep();   // whatever has that name is not ours
+    fail(path, error);
   }
   write_all(fd, data, bytes, path);
   if (::fsync(fd) != 0) {
@@ -123,21 +118,22 @@ void result_files::add(const std::string& path, const void* data, std::size_t by
 
 std::string result_files::reserve(const std::string& path) {
   const entry& e = make(path);
-  return e.temporary.empty() ? e.target : e.temporary;
+  return e.temporary.name().empty() ? e.target : e.temporary.name();
 }
 
 void result_files::commit() {
   // Devices first: what cannot be taken back must not follow names that were given already.
   for (const entry& e : entries_) {
-    if (!e.temporary.empty() || e.data.empty()) continue;
+    if (!e.temporary.name().empty() || e.data.empty()) continue;
     const int fd = ::open(e.target.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) fail(e.path, errno);
     write_all(fd, e.data.data(), e.data.size(), e.path);
     if (::close(fd) != 0) fail(e.path, errno);
   }
   for (entry& e : entries_) {
-    if (!e.temporary.empty() && ::rename(e.temporary.c_str(), e.target.c_str()) != 0) fail(e.path, errno);
-    e.temporary.clear();
+    const std::string& temporary = e.temporary.name();
+    if (!temporary.empty() && ::rename(temporary.c_str(), e.target.c_str()) != 0) fail(e.path, errno);
+    e.temporary.keep();
     written_.push_back(e.path);
   }
   entries_.clear();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "testbench/temporary_file.h"
+
 namespace heddle::testbench {
 
 /// Throws input_error (`who` in front) when a file of this name could not be written: no such directory, no permission,
@@ -13,13 +15,12 @@ void check_writable(const std::string& path, const std::string& who);
 
 /// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take
 /// their names at the end. Devices and pipes are written directly, at commit(). What was not committed is removed by
-/// the destructor.
+/// the destructor, or when a signal ends the program.
 class result_files {
  public:
   result_files() = default;
   result_files(const result_files&) = delete;
   result_files& operator=(const result_files&) = delete;
-  ~result_files();
 
   /// Writes and syncs `bytes` under a temporary name. Throws input_error: full disk, …
   void add(const std::string& path, const void* data, std::size_t bytes);
@@ -34,8 +35,8 @@ class result_files {
  private:
   struct entry {
     std::string path;
-    std::string target;     // `path` with symbolic links resolved
-    std::string temporary;  // empty: `data` goes to a device
+    std::string target;        // `path` with symbolic links resolved
+    temporary_file temporary;  // without a name: `data` goes to a device
     std::string data;
   };
   entry& make(const std::string& path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The built program through its command line: what it accepts, what it refuses, with which code, message and files.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -124,25 +125,28 @@ class command_line : public ::testing::Test {
   std::string read(const std::string& name) { return content(place_ / name); }
   bool exists(const std::string& name) { return fs::exists(place_ / name); }
 
-  /// Runs the program in the test's folder. A signal counts as code 128 + its number.
-  outcome run(const std::vector<std::string>& arguments) {
-    const fs::path out = fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + ".stdout");
-    const fs::path err = fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + ".stderr");
+  /// Starts the program in the test's folder.
+  pid_t start(const std::vector<std::string>& arguments) {
     const pid_t child = fork();
-    if (child == 0) {
-      std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM)};
-      for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-      argv.push_back(nullptr);
-      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr))
-        _exit(126);
-      alarm(60);
-      execv(HEDDLE_PROGRAM, argv.data());
-      _exit(127);
-    }
+    if (child != 0) return child;
+    std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM)};
+    for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    if (chdir(place_.c_str()) != 0 || !freopen(stream("stdout").c_str(), "w", stdout) || !freopen(stream("stderr").c_str(), "w", stderr))
+      _exit(126);
+    alarm(60);
+    execv(HEDDLE_PROGRAM, argv.data());
+    _exit(127);
+  }
+
+  /// Waits for its end. A signal counts as code 128 + its number.
+  outcome finish(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out), content(err)};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(stream("stdout")), content(stream("stderr"))};
   }
+
+  outcome run(const std::vector<std::string>& arguments) { return finish(start(arguments)); }
 
   outcome run_job(const std::string& text, std::vector<std::string> options = {}) {
     write("job.json", text);
@@ -156,10 +160,16 @@ class command_line : public ::testing::Test {
     EXPECT_EQ(o.code, code) << o.err;
     EXPECT_EQ(o.err.rfind("heddle: error: ", 0), 0u) << o.err;
     EXPECT_NE(o.err.find(part), std::string::npos) << "wanted '" << part << "' in\n" << o.err;
-    for (const auto& entry : fs::directory_iterator(place_)) {
-      EXPECT_EQ(entry.path().filename().string().find(".heddle-"), std::string::npos) << "a temporary file is left";
-    }
+    EXPECT_FALSE(has_temporary_file());
   }
+
+  bool has_temporary_file() {
+    for (const auto& entry : fs::directory_iterator(place_))
+      if (entry.path().filename().string().rfind(".heddle-", 0) == 0) return true;
+    return false;
+  }
+
+  fs::path stream(const std::string& name) { return fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + "." + name); }
 
   fs::path place_;
 };
@@ -441,6 +451,18 @@ TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
   expect_error(o, 1, "deadlock");
   EXPECT_NE(o.err.find("'dead'"), std::string::npos);
   EXPECT_TRUE(exists("m.json"));
+}
+
+TEST_F(command_line, a_signal_leaves_no_file) {
+  for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd", "--metrics", "out.json"});
+    for (int k = 0; k < 4000 && !has_temporary_file(); ++k) usleep(5000);
+    EXPECT_TRUE(has_temporary_file());
+    kill(child, signal_number);
+    EXPECT_EQ(finish(child).code, 128 + signal_number);
+    EXPECT_FALSE(has_temporary_file());
+    EXPECT_FALSE(exists("out.vcd") || exists("out.json"));
+  }
 }
 
 TEST_F(command_line, a_mismatch_lists_the_first_five) {

@@ -257,6 +257,7 @@ TEST(lowering_errors, name_place_and_cause) {
   EXPECT_EQ(message_of(start + "add.rn.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
   EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
             "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
+  EXPECT_EQ(message_of(start + "ret ret; }"), "k.ptx:6:5: 'ret' takes no operands, expected ';'");
   EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
   EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0).find("compute capability 6.1"), std::string::npos);
   EXPECT_NE(message_of(start + "call.uni nothing, ();\nret; }").find("'nothing'"), std::string::npos);

@@ -26,6 +26,10 @@ bool writes_nothing(ptx_op op) {
   }
 }
 
+bool takes_no_operands(ptx_op op) {
+  return op == ptx_op::ret || op == ptx_op::exit || op == ptx_op::trap || op == ptx_op::membar || op == ptx_op::fence;
+}
+
 /// Type of the k-th source, for literals.
 isa::dtype source_type(const hir_instruction& h, std::size_t k) {
   switch (h.op) {
@@ -105,6 +109,7 @@ void resolver::instruction(const ast_instruction& i) {
     h.guard.negate = i.guard_negate;
   }
   h.m = decode_modifiers(i, h.op, module_.ast->file);
+  if (takes_no_operands(h.op) && !i.operands.empty()) fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
   switch (h.op) {
     case ptx_op::ld:
     case ptx_op::ldu:

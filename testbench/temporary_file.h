@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace heddle::testbench {
+
+/// The name of a file that must not outlive the program: it is unlinked by the destructor, and when SIGINT, SIGTERM or SIGHUP ends the
+/// program. At most 16 exist at once; more are unlinked by their destructors alone.
+class temporary_file {
+ public:
+  temporary_file() = default;
+  explicit temporary_file(std::string name);
+  temporary_file(temporary_file&& other) noexcept;
+  temporary_file& operator=(temporary_file&& other) noexcept;
+  ~temporary_file() { remove(); }
+
+  /// Empty: no file.
+  const std::string& name() const { return name_; }
+  /// The file stays, under whatever name it was given.
+  void keep();
+  void remove();
+
+ private:
+  std::string name_;
+  int slot_ = -1;
+};
+
+}  // namespace heddle::testbench
