@@ -103,6 +103,15 @@ std::string content(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// What the program wrote. The address sanitizer remarks once, in three lines, that an exception was thrown on a coroutine's stack.
+std::string without_sanitizer_remark(std::string text) {
+  const std::string remark = "WARNING: ASan is ignoring requested __asan_handle_no_return", end = "sanitizers/issues/189\n";
+  const std::size_t at = text.find(remark), last = text.find(end);
+  if (at == std::string::npos || last == std::string::npos) return text;
+  const std::size_t start = text.rfind('\n', at) + 1;   // npos + 1 is 0
+  return text.erase(start, last + end.size() - start);
+}
+
 std::string words(std::vector<std::uint32_t> values) {
   std::string bytes(4 * values.size(), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -143,7 +152,8 @@ class command_line : public ::testing::Test {
   outcome finish(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(stream("stdout")), content(stream("stderr"))};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(stream("stdout")),
+            without_sanitizer_remark(content(stream("stderr")))};
   }
 
   outcome run(const std::vector<std::string>& arguments) { return finish(start(arguments)); }

@@ -22,12 +22,14 @@
 
 namespace heddle::test {
 
-/// SystemC elaborates once per context: each test gets its own.
+/// SystemC elaborates once per context: each test gets its own. It cannot take a context down, so they stay within reach to the end.
 class simulation : public ::testing::Test {
  protected:
   void SetUp() override {
     before_ = sc_core::sc_curr_simcontext;
-    sc_core::sc_curr_simcontext = new sc_core::sc_simcontext();
+    static std::vector<sc_core::sc_simcontext*> contexts;
+    contexts.push_back(new sc_core::sc_simcontext());
+    sc_core::sc_curr_simcontext = contexts.back();
     sc_core::sc_default_global_context = sc_core::sc_curr_simcontext;
   }
   void TearDown() override {

@@ -30,8 +30,8 @@ class ptx_machine {
     const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
     module_ = ptx::place(ast, memory_base, constants);
-    std::memcpy(memory_.data(), module_.global_image.data(), module_.global_image.size());
-    std::memcpy(memory_.data() + (constants - memory_base), module_.constant_image.data(), module_.constant_image.size());
+    std::copy(module_.global_image.begin(), module_.global_image.end(), memory_.begin());
+    std::copy(module_.constant_image.begin(), module_.constant_image.end(), memory_.begin() + static_cast<std::ptrdiff_t>(constants - memory_base));
   }
 
   /// Address of a new buffer with these contents.
