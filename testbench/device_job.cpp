@@ -24,6 +24,7 @@ device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(dri
   for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
   check_symbols();
   prepare(job_.operations);
+  check_preemptions();
   fill_buffers();
 }
 
@@ -57,6 +58,16 @@ void device_job::check_symbols() {
     if (location.size != size) {
       refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " +
                           std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
+    }
+  }
+}
+
+void device_job::check_preemptions() {
+  for (const preemption& p : job_.preemptions) {
+    try {
+      driver_.check_preempt(p.sms, p.mode);
+    } catch (const input_error& e) {
+      refuse(p.where, e.what());
     }
   }
 }

@@ -25,6 +25,7 @@ class device_job {
  private:
   void load_modules();
   void check_symbols();
+  void check_preemptions();
   void prepare(const std::vector<operation>& operations);
   launch_request make_request(const operation& op);
   std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program);

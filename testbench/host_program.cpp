@@ -19,6 +19,7 @@ void host_program::start(const job& j, const device_job& device) {
   for (const operation& op : j.operations) numbers.insert(op.stream);
   streams_.reserve(numbers.size());
   for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_);
+  preemptions_ = j.preemptions;
   start_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -44,6 +45,14 @@ void host_program::run() {
   sc_core::sc_pause();
 }
 
+// Asks for the preemptions whose cycle has come.
+void host_program::preempt(std::uint64_t now) {
+  for (; next_preemption_ < preemptions_.size() && preemptions_[next_preemption_].at_cycle <= now; ++next_preemption_) {
+    const preemption& p = preemptions_[next_preemption_];
+    driver_.preempt(p.sms, p.mode, p.resume_after);
+  }
+}
+
 void host_program::run_streams() {
   for (;;) {
     std::uint64_t wake = ~std::uint64_t{0};
@@ -56,6 +65,8 @@ void host_program::run_streams() {
     const std::string fault = driver_.fault();
     if (!fault.empty()) throw program_error(fault);
     if (done) return;
+    preempt(clock_.cycle());
+    if (next_preemption_ < preemptions_.size()) wake = std::min(wake, preemptions_[next_preemption_].at_cycle);
     if (wake == ~std::uint64_t{0}) {
       wait(driver_.progress_event());
     } else {

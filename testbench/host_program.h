@@ -33,6 +33,7 @@ class host_program : public sc_core::sc_module {
  private:
   void run();
   void run_streams();
+  void preempt(std::uint64_t now);
 
   // One process for all streams, so that the order of launches made at one time does not depend on the order in which
   // the kernel runs processes.
@@ -40,6 +41,8 @@ class host_program : public sc_core::sc_module {
   const core_time& clock_;
   std::vector<stream> streams_;
   std::vector<unsigned> positions_;
+  std::vector<preemption> preemptions_;   // by cycle
+  std::size_t next_preemption_ = 0;
   sc_core::sc_event start_;
   std::exception_ptr error_;
   bool ended_ = false;

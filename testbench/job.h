@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/error.h"
+#include "tlm/preemption_mode.h"
 
 namespace heddle::testbench {
 
@@ -101,6 +102,15 @@ struct output {
   place where;
 };
 
+/// Frees SMs of the blocks that run there, for a time.
+struct preemption {
+  std::uint64_t at_cycle = 0;
+  std::vector<unsigned> sms;  // empty: all
+  preemption_mode mode = preemption_mode::context_switch;
+  std::uint64_t resume_after = 0;
+  place where;
+};
+
 /// A whole job; file names are as the program opens them (relative to where it runs, or absolute).
 struct job {
   std::string name;  // the job file, or the module of a single launch
@@ -109,6 +119,7 @@ struct job {
   std::vector<buffer> buffers;
   std::vector<symbol_data> symbols;
   std::vector<operation> operations;
+  std::vector<preemption> preemptions;  // by cycle
   std::vector<output> outputs;
 };
 

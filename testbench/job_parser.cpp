@@ -34,9 +34,11 @@ class parser {
     if (const json_value* v = r.optional("symbols")) {
       each(r, *v, "symbols", [this](json_reader& s) { symbol(s); });
     }
-    for (const char* later : {"textures", "preempt"}) {
-      if (const json_value* v = r.optional(later))
-        r.fail(*v, "", std::string("'") + later + "' is not supported by this version");
+    if (const json_value* v = r.optional("textures")) r.fail(*v, "", "'textures' is not supported by this version");
+    if (const json_value* v = r.optional("preempt")) {
+      each(r, *v, "preempt", [this](json_reader& p) { add_preemption(p); });
+      std::stable_sort(job_.preemptions.begin(), job_.preemptions.end(),
+                       [](const preemption& a, const preemption& b) { return a.at_cycle < b.at_cycle; });
     }
     job_.operations = operations(r, r.required("launches"), "launches", nullptr);
     if (job_.operations.empty()) r.fail(*root.find("launches"), "launches", "expected at least one launch");
@@ -287,6 +289,37 @@ class parser {
     o.required("max");
     op.max = o.number("max", 1);
     if (op.max == 0) refuse(o.place("max"), o.path_of("max") + ": got 0, expected at least 1");
+  }
+
+  void add_preemption(json_reader& r) {
+    preemption p;
+    p.where = r.place();
+    r.required("at_cycle");
+    p.at_cycle = r.number("at_cycle", 0, latest_cycle);
+    if (const json_value* v = r.optional("sm")) {
+      const std::string path = r.path_of("sm");
+      const auto add = [&](const json_value& number) {
+        p.sms.push_back(static_cast<unsigned>(r.to_number(number, path, largest_u32)));
+      };
+      if (v->what == kind::number) {
+        add(*v);
+      } else if (v->what == kind::array) {
+        if (v->items.empty()) r.fail(*v, path, "expected at least one SM");
+        for (const json_value& item : v->items) add(item);
+      } else if (v->what != kind::string || v->text != "all") {
+        r.fail(*v, path, "expected \"all\", the number of an SM or a list of such");
+      }
+    }
+    if (r.has("mode")) {
+      static const std::pair<const char*, preemption_mode> modes[] = {{"drain", preemption_mode::drain},
+                                                                      {"switch", preemption_mode::context_switch}};
+      const std::string name = r.string("mode");
+      const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return name == m.first; });
+      if (found == std::end(modes)) refuse(r.place("mode"), "unknown mode '" + name + "', expected drain or switch");
+      p.mode = found->second;
+    }
+    p.resume_after = r.number("resume_after", 0, latest_cycle);
+    job_.preemptions.push_back(std::move(p));
   }
 
   void add_output(json_reader& r) {

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <tlm>
+#include <vector>
+
+#include "tlm/preemption_mode.h"
 
 namespace heddle {
 
@@ -11,9 +14,10 @@ namespace simt {
 struct launch_context;
 }
 
-/// What passes between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch. Backward: complete, fault.
-/// A dispatch is never refused: the CWD knows what fits.
-enum class cta_phase : std::uint8_t { dispatch, complete, fault };
+/// What passes between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore. Backward:
+/// complete, fault, saved (the SM is free of the blocks that it names), resumed (they run again). A dispatch is never refused:
+/// the CWD knows what fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
+enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, fault, saved, resumed };
 
 /// One thread block on its way. Owned by the CWD, which keeps it until the block is complete; an SM may read it and
 /// write the fields marked so.
@@ -22,7 +26,31 @@ struct cta_transaction {
   std::uint64_t block = 0;              // linear block index in the grid, x fastest
   unsigned sm = 0;
   unsigned cta_slot = 0;                // set by the SM: the CTA slot it got
+  std::vector<std::uint8_t> warp_ids;   // set by the SM: its warps' ids on the SM, by warp of the block
   std::string fault;                    // set by the SM with phase fault: what went wrong, where
+};
+
+/// A block that was resident when its SM was preempted.
+struct switched_block {
+  cta_transaction* transaction = nullptr;  // owned by the CWD; of no meaning once the block is complete
+  std::uint32_t launch = 0;                // launch_context::launch_id
+  std::uint64_t block = 0;
+  std::vector<std::uint8_t> warp_ids;      // of the warps that had not ended
+  std::vector<std::uint8_t> restored_warp_ids;
+  std::uint64_t bytes_saved = 0;
+  std::uint64_t bytes_restored = 0;
+};
+
+/// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and come back. Owned by the CWD. Cycles
+/// are 0 until they are reached.
+struct context_transaction : cta_transaction {
+  preemption_mode mode = preemption_mode::context_switch;
+  std::uint64_t request_cycle = 0;
+  std::uint64_t quiesced_cycle = 0;        // set by the SM: nothing of the blocks is outstanding
+  std::uint64_t saved_cycle = 0;           // set by the SM: the last byte has arrived in memory
+  std::uint64_t restore_cycle = 0;         // set by the SM: it begins to read
+  std::uint64_t resumed_cycle = 0;         // set by the SM: the warps may issue again
+  std::vector<switched_block> blocks;      // set by the SM
 };
 
 /// TLM traits of the arrow CWD <-> resource manager.

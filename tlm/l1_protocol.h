@@ -8,7 +8,7 @@ namespace heddle {
 
 struct lsu_transaction;
 
-/// What passes between an SM's load/store unit and its L1. Forward: request, answered at once by
+/// What passes between an SM's load/store unit, or its context engine, and its L1. Forward: request, answered at once by
 ///   TLM_COMPLETED  done (a hit); the result may be used from `ready_cycle` on,
 ///   TLM_ACCEPTED   taken; a response follows,
 ///   TLM_UPDATED    and phase refused: no room, nothing was done; the L1 says retry when there may be room again.
@@ -17,7 +17,7 @@ enum class l1_phase : std::uint8_t { request, refused, response, retry };
 
 /// The part of a warp's memory instruction that lies in one line. The L1 moves the bytes between line and lanes of
 /// `transaction` itself, and writes a message to transaction->fault when the memory answers with an error. Owned by the
-/// load/store unit until the response.
+/// initiator until the response.
 struct l1_access {
   lsu_transaction* transaction = nullptr;
   std::uint64_t line = 0;       // address of the line's first byte
@@ -25,6 +25,7 @@ struct l1_access {
   std::uint8_t sectors = 0;     // bit s: sector s is touched
   std::uint64_t cycle = 0;      // of the look-up
   std::uint64_t ready_cycle = 0;
+  bool context = false;         // by the context engine: part of a block's context, not of its data
 
   // For the L1 while the access is its own.
   std::uint8_t missing = 0;     // sectors not yet delivered

@@ -431,6 +431,18 @@ struct dram_parameters {
   }
 };
 
+struct context_parameters {
+  std::string preemption = "instruction";
+  unsigned lines_in_flight = 128;
+  unsigned area_mib = 1048576;
+
+  template <class V> void visit(V& v) {
+    v("preemption", preemption, "where running blocks can be stopped: block (they end first) | instruction");
+    v("lines_in_flight", lines_in_flight, "128-byte lines of a context on their way to or from memory, per SM");
+    v("area_mib", area_mib, "device address of the area that contexts are saved in, MiB; beyond all allocations");
+  }
+};
+
 struct tlm_parameters {
   bool check = false;
 
@@ -458,6 +470,7 @@ struct gpu_config {
   l2_parameters l2;
   memory_parameters memory;
   dram_parameters dram;
+  context_parameters context;
   tlm_parameters tlm;
 
   /// Calls s(section, parameters) for each section, in the order of the INI file.
@@ -466,7 +479,8 @@ struct gpu_config {
     s("fp32", fp32); s("int", integer); s("fp64", fp64); s("half", half); s("sfu", sfu);
     s("branch", branch); s("ldst", ldst); s("l1", l1); s("shared_memory", shared_memory);
     s("constant_cache", constant_cache); s("instruction_cache", instruction_cache);
-    s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram); s("tlm", tlm);
+    s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram); s("context", context);
+    s("tlm", tlm);
   }
 };
 

@@ -60,16 +60,16 @@ tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t,
     listener_.program_fault(t.fault);
     return tlm::TLM_ACCEPTED;
   }
-  invariant(phase == cta_phase::complete, "an SM sends completions and faults to the CWD, nothing else");
   const cycle_t at = clock_.domain().arrival(delay);
-  completions_.push_back({at, static_cast<block_in_flight*>(&t)});
+  arrivals_.push_back({at, &t, phase});
   clock_.wake_at(at);
   return tlm::TLM_ACCEPTED;
 }
 
 void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
-  take_completions(cycle);
+  take_arrivals(cycle);
+  if (switches_ != 0) drive_switches(cycle);
   // A grid that becomes ready may fit where the others do not.
   for (const std::uint32_t id : candidates_)
     if (grids_[id].ready_cycle == cycle) blocked_ = false;
@@ -82,20 +82,29 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   schedule(cycle);
 }
 
-// Completions of a cycle are taken by SM number, whatever the order in which they were sent.
-void compute_work_distributor::take_completions(cycle_t cycle) {
-  std::stable_sort(completions_.begin(), completions_.end(), [](const arrival& a, const arrival& b) {
-    return a.cycle != b.cycle ? a.cycle < b.cycle : a.block->sm < b.block->sm;
+// What arrives in one cycle is taken by SM number, whatever the order in which SMs sent it.
+void compute_work_distributor::take_arrivals(cycle_t cycle) {
+  std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const arrival& a, const arrival& b) {
+    return a.cycle != b.cycle ? a.cycle < b.cycle : a.transaction->sm < b.transaction->sm;
   });
   std::size_t n = 0;
-  for (; n < completions_.size() && completions_[n].cycle <= cycle; ++n) complete(*completions_[n].block, cycle);
-  completions_.erase(completions_.begin(), completions_.begin() + static_cast<std::ptrdiff_t>(n));
+  for (; n < arrivals_.size() && arrivals_[n].cycle <= cycle; ++n) {
+    cta_transaction& t = *arrivals_[n].transaction;
+    switch (arrivals_[n].phase) {
+      case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
+      case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
+      default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
+    }
+  }
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
   a.resources.give_back(b.allocation);
   --a.blocks;
+  if (a.draining != nullptr) note_drained(a, b, cycle);
   blocked_ = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
@@ -117,13 +126,26 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   listener_.grid_finished(g, cycle);
 }
 
+// An SM takes no new block in the middle of a switch or while blocks that have left it are wanted back, and none of a grid that it
+// was to be freed of.
+bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
+  const sm_account& a = accounts_[sm];
+  if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;
+  for (const context_in_flight* c : a.away) {
+    if (c->resume_cycle <= clock_.cycle()) return false;
+    for (const switched_block& b : c->blocks)
+      if (b.launch == g.launch->launch_id) return false;
+  }
+  return a.resources.fits(g.footprint);
+}
+
 bool compute_work_distributor::dispatch_one(cycle_t cycle) {
   std::vector<std::uint64_t> resident(accounts_.size());
   for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
   for (const std::uint32_t id : candidates_) {
     grid_record& g = grids_[id];
     if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
-    const int sm = placement_->choose(resident, [&](unsigned i) { return accounts_[i].resources.fits(g.footprint); });
+    const int sm = placement_->choose(resident, [&](unsigned i) { return accepts(i, g); });
     if (sm < 0) continue;
     dispatch(g, static_cast<unsigned>(sm), cycle);
     return true;
@@ -154,7 +176,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
 
 void compute_work_distributor::schedule(cycle_t cycle) {
   cycle_t at = never;
-  for (const arrival& a : completions_) at = std::min(at, a.cycle);
+  for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
     if (g.dispatched == g.blocks()) continue;
@@ -164,6 +186,7 @@ void compute_work_distributor::schedule(cycle_t cycle) {
       at = std::min(at, std::max(next_dispatch_, cycle + 1));
     }
   }
+  if (switches_ != 0) at = std::min(at, next_switch(cycle));
   if (at != never) clock_.wake_at(at);
 }
 

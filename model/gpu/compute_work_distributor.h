@@ -45,6 +45,21 @@ class grid_listener {
   virtual void program_fault(const std::string& text) = 0;
 };
 
+/// A request that blocks leave SMs before their time.
+struct preempt_request {
+  std::vector<unsigned> sms;
+  preemption_mode mode = preemption_mode::context_switch;
+  cycle_t resume_after = 0;         // from the SM's saved cycle to the request that brings the blocks back
+};
+
+/// A preemption of one SM, from its request on, and after: the record of it.
+struct context_in_flight : context_transaction {
+  cycle_t resume_after = 0;
+  cycle_t resume_cycle = never;     // when the blocks are wanted back; known once they have left
+  bool saved = false;               // the blocks are away
+  bool resumed = false;
+};
+
 class compute_work_distributor : public sc_core::sc_module, public clocked, public cta_bw_if {
  public:
   compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, grid_listener& listener);
@@ -54,6 +69,11 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
 
   /// A doorbell: the grid runs after those of its stream. Its number is launch->launch_id (0, 1, 2 …).
   void submit(std::shared_ptr<const resident_launch> launch);
+  /// Blocks that run on the SMs when the request reaches them leave, and come back. SMs that hold none are left alone; one in the
+  /// middle of another switch first ends that.
+  void preempt(const preempt_request& request);
+  /// All preemptions of SMs that held blocks, in the order of their requests.
+  const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }
   const std::deque<grid_record>& grids() const { return grids_; }
   /// Grids in the order in which their last block was dispatched.
   const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
@@ -73,6 +93,10 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   struct sm_account {
     sm_resources resources;
     std::uint64_t blocks = 0;       // resident, as the CWD reckons
+    std::deque<context_in_flight*> requests;   // preemptions that have not begun
+    std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
+    context_in_flight* draining = nullptr;     // its blocks run to their end
+    bool switching = false;         // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
   };
   struct block_in_flight : cta_transaction {
@@ -80,16 +104,28 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   };
   struct arrival {
     cycle_t cycle;
-    block_in_flight* block;
+    cta_transaction* transaction;
+    cta_phase phase;
   };
 
-  void take_completions(cycle_t cycle);
+  void take_arrivals(cycle_t cycle);
   void complete(block_in_flight& b, cycle_t cycle);
+  bool accepts(unsigned sm, const grid_record& g) const;
   bool dispatch_one(cycle_t cycle);
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
   /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();
   void schedule(cycle_t cycle);
+
+  // Context switches (compute_work_distributor_switch.cpp)
+  void drive_switches(cycle_t cycle);
+  void begin_switch(unsigned sm, cycle_t cycle);
+  void tell(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
+  void saved(context_in_flight& c, cycle_t cycle);
+  void resumed(context_in_flight& c, cycle_t cycle);
+  void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
+  bool bring_back(unsigned sm, cycle_t cycle);
+  cycle_t next_switch(cycle_t cycle) const;
 
   const gpu_config config_;
   grid_listener& listener_;
@@ -100,7 +136,9 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_; // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;
   std::vector<std::uint32_t> dispatch_order_;
-  std::vector<arrival> completions_;
+  std::vector<arrival> arrivals_;
+  std::deque<std::unique_ptr<context_in_flight>> contexts_;
+  unsigned switches_ = 0;           // of these, not yet ended
   std::vector<std::unique_ptr<block_in_flight>> blocks_;
   std::vector<block_in_flight*> free_blocks_;
   cycle_t next_dispatch_ = 0;

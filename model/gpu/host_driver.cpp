@@ -243,6 +243,15 @@ unsigned host_driver::launch(const launch_request& r) {
   return number;
 }
 
+void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after) {
+  preempt_descriptor d;
+  d.mode = static_cast<std::uint32_t>(mode);
+  d.sms_address = stage(sms.data(), sms.size() * sizeof sms[0]);
+  d.sm_count = sms.size();
+  d.resume_after = resume_after;
+  command(&d, sizeof d);
+}
+
 // Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
 std::uint64_t host_driver::local_area(std::uint32_t stream, std::uint64_t bytes) {
   auto& area = local_areas_[stream];

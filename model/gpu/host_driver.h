@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "gpu/launch_check.h"
+#include "tlm/preemption_mode.h"
 
 namespace heddle {
 
@@ -92,6 +94,11 @@ class host_driver : public sc_core::sc_module {
   void check(const launch_request& request);
   /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
   unsigned launch(const launch_request& request);
+  /// Frees SMs of the blocks that run there until `resume_after` core cycles have gone by since each was free; no SMs named: all.
+  /// Call check_preempt() first.
+  void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
+  /// Throws input_error for a mode that the GPU lacks or an SM that there is not.
+  void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const { check_preemption(config_, sms, mode); }
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }

@@ -215,6 +215,8 @@ void host_interface::execute(std::uint64_t descriptor) {
       result_ = load_module(fetch_descriptor<load_module_descriptor>(descriptor));
     else if (kind == static_cast<std::uint32_t>(host_command::launch))
       result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
+    else if (kind == static_cast<std::uint32_t>(host_command::preempt))
+      preempt(fetch_descriptor<preempt_descriptor>(descriptor));
     else
       throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
   } catch (const input_error& e) {
@@ -292,6 +294,22 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));
   return launches_ - 1;
+}
+
+void host_interface::preempt(const preempt_descriptor& d) {
+  if (d.mode > static_cast<std::uint32_t>(preemption_mode::automatic))
+    throw input_error("unknown mode of preemption " + std::to_string(d.mode) + ", expected 0 to 3");
+  preempt_request r;
+  r.mode = static_cast<preemption_mode>(d.mode);
+  r.resume_after = d.resume_after;
+  if (d.sm_count > config_.gpu.sm_count)
+    throw input_error("a preemption names " + std::to_string(d.sm_count) + " SMs of " + std::to_string(config_.gpu.sm_count));
+  const auto bytes = fetch(d.sms_address, d.sm_count * 4);
+  r.sms.resize(d.sm_count);
+  if (d.sm_count != 0) std::memcpy(r.sms.data(), bytes.data(), bytes.size());
+  for (unsigned i = 0; d.sm_count == 0 && i < config_.gpu.sm_count; ++i) r.sms.push_back(i);
+  check_preemption(config_, r.sms, r.mode);
+  cwd_->preempt(r);
 }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {

@@ -74,6 +74,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void execute(std::uint64_t descriptor);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
+  void preempt(const preempt_descriptor& d);
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
   void raise(std::uint64_t cause);
   void drive_irq();

@@ -44,7 +44,7 @@ constexpr std::uint64_t fault = 2;
 constexpr std::uint64_t print = 4;     // much text waits to be taken
 }  // namespace host_interrupt
 
-enum class host_command : std::uint32_t { load_module = 1, launch = 2 };
+enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3 };
 
 /// Command descriptors in device memory, little endian.
 struct load_module_descriptor {
@@ -74,6 +74,15 @@ struct launch_descriptor {
   std::uint64_t parameter_address = 0;
   std::uint64_t local_address = 0;      // local memory: sm_count x max_warps x 32 x the kernel's bytes per thread
   std::uint64_t local_bytes = 0;
+};
+
+/// Frees SMs of the blocks that run there, for a time.
+struct preempt_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::preempt);
+  std::uint32_t mode = 0;               // 0 drain, 1 switch, 2 flush, 3 auto
+  std::uint64_t sms_address = 0;        // the SMs' numbers, 32 bits each
+  std::uint64_t sm_count = 0;           // how many; 0: all SMs
+  std::uint64_t resume_after = 0;       // core cycles from an SM's saved cycle on
 };
 
 }  // namespace heddle

@@ -56,4 +56,14 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
                     config.gpu.name + " (limited by " + limits + ")");
 }
 
+void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode) {
+  for (const unsigned sm : sms)
+    if (sm >= config.gpu.sm_count)
+      throw input_error("there is no SM " + std::to_string(sm) + ", " + config.gpu.name + " has " +
+                        std::to_string(config.gpu.sm_count) + " (0 to " + std::to_string(config.gpu.sm_count - 1) + ")");
+  if (mode == preemption_mode::drain || mode == preemption_mode::automatic || config.context.preemption == "instruction") return;
+  throw input_error(std::string("mode '") + (mode == preemption_mode::flush ? "flush" : "switch") + "': " + config.gpu.name +
+                    " cannot stop a running block (context.preemption = block), expected drain or auto");
+}
+
 }  // namespace heddle

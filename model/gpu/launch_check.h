@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "config/parameters.h"
 #include "isa/program.h"
+#include "tlm/cta_protocol.h"
 
 namespace heddle {
 
@@ -12,5 +14,8 @@ namespace heddle {
 /// threads, .reqntid or .maxntid not kept, a block that fits no SM.
 void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent);
+
+/// Throws input_error for a mode of preemption that the GPU lacks, and for an SM that there is not.
+void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
 
 }  // namespace heddle

@@ -25,6 +25,7 @@ const gpu_config& checked(const gpu_config& config) {
 l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id)
     : sc_module(name),
       access_socket("access_socket"),
+      context_socket("context_socket"),
       memory_socket("memory_socket"),
       clock_(clock, *this),
       sm_id_(sm_id),
@@ -40,6 +41,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
       tags_(config.l1.size_bytes, config.l1.ways) {
   access_socket.bind(*this);
+  context_socket.bind(*this);
 }
 
 tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
@@ -217,7 +219,7 @@ tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
 
 tlm::tlm_sync_enum l1_cache::refuse(l1_access& access, l1_phase& phase) {
   ++counters[access.transaction->launch->launch_id].refusals;
-  refused_ = true;
+  (access.context ? refused_context_ : refused_) = true;
   phase = l1_phase::refused;
   return tlm::TLM_UPDATED;
 }
@@ -240,7 +242,7 @@ line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind 
   const lsu_transaction& t = *access.transaction;
   line_payload& p = pool_.acquire();
   slots_[slot] = {&p, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store};
-  p.request.what = what;
+  p.request.what = access.context ? gpu_request::kind::context : what;
   p.request.sm = sm_id_;
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);

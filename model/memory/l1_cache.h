@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not allocated
 //   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
-// Sockets: access_socket (target, l1_protocol) from the load/store unit; memory_socket (initiator, base protocol, AT).
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the context
+//   engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
 // One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
@@ -50,6 +51,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id);
 
   tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
+  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
 
@@ -116,6 +118,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   bool failed(line_payload& payload, std::string& message);
   void note_failure(l1_access& access, const std::string& message);
   void tell_retry();
+  void answer(bool context, l1_access& access, l1_phase phase);
 
   clock_port clock_;
   unsigned sm_id_;
@@ -142,6 +145,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;
   bool refused_ = false;
+  bool refused_context_ = false;
   bool warned_ = false;
 };
 

@@ -16,15 +16,25 @@ void l1_cache::on_cycle(cycle_t cycle) {
     freed = true;
   }
   freed |= port_.send(cycle);
-  if (freed && refused_) tell_retry();
+  if (freed) tell_retry();
 }
 
 void l1_cache::tell_retry() {
-  refused_ = false;
   l1_access nothing;
-  l1_phase phase = l1_phase::retry;
+  for (const bool context : {false, true}) {
+    bool& refused = context ? refused_context_ : refused_;
+    if (!refused) continue;
+    refused = false;
+    answer(context, nothing, l1_phase::retry);
+  }
+}
+
+void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
   sc_core::sc_time delay;
-  access_socket->nb_transport_bw(nothing, phase, delay);
+  if (context)
+    context_socket->nb_transport_bw(access, phase, delay);
+  else
+    access_socket->nb_transport_bw(access, phase, delay);
 }
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {
@@ -111,9 +121,7 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
 
 void l1_cache::finish(l1_access& access, cycle_t cycle) {
   if (access.ready_cycle < cycle) access.ready_cycle = cycle;
-  l1_phase phase = l1_phase::response;
-  sc_core::sc_time delay;
-  access_socket->nb_transport_bw(access, phase, delay);
+  answer(access.context, access, l1_phase::response);
 }
 
 // True if the memory answered with an error. A memory that never sets the status is taken at its word once.

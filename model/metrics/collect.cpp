@@ -2,6 +2,7 @@
 #include "metrics/collect.h"
 
 #include <algorithm>
+#include <map>
 
 #include "gpu/compute_work_distributor.h"
 #include "gpu/gpu.h"
@@ -248,6 +249,43 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   return m;
 }
 
+const char* name_of(preemption_mode mode) {
+  switch (mode) {
+    case preemption_mode::drain: return "drain";
+    case preemption_mode::context_switch: return "switch";
+    case preemption_mode::flush: return "flush";
+    case preemption_mode::automatic: return "auto";
+  }
+  return "";
+}
+
+// One entry per kernel that the SM held blocks of, in the order of the blocks.
+void add_switches(run_metrics& r, const context_in_flight& c) {
+  std::map<std::uint32_t, std::size_t> entries;
+  for (const switched_block& b : c.blocks) {
+    const auto [at, fresh] = entries.emplace(b.launch, r.context_switches.size());
+    if (fresh) {
+      context_switch_metrics m;
+      m.sm = m.restored_sm = c.sm;
+      const auto kernel = std::find_if(r.kernels.begin(), r.kernels.end(), [&](const auto& k) { return k.launch == b.launch; });
+      m.kernel = static_cast<std::uint64_t>(kernel - r.kernels.begin());
+      m.mode = name_of(c.mode);
+      m.request_cycle = c.request_cycle;
+      m.quiesced_cycle = c.quiesced_cycle;
+      m.saved_cycle = c.saved_cycle;
+      m.restore_cycle = c.restore_cycle;
+      m.resumed_cycle = c.resumed_cycle;
+      r.context_switches.push_back(std::move(m));
+    }
+    context_switch_metrics& m = r.context_switches[at->second];
+    m.bytes_saved += b.bytes_saved;
+    m.bytes_restored += b.bytes_restored;
+    m.blocks.push_back(b.block);
+    m.warp_ids.insert(m.warp_ids.end(), b.warp_ids.begin(), b.warp_ids.end());
+    m.restored_warp_ids.insert(m.restored_warp_ids.end(), b.restored_warp_ids.begin(), b.restored_warp_ids.end());
+  }
+}
+
 }  // namespace
 
 run_metrics collect(const gpu& g) {
@@ -264,6 +302,7 @@ run_metrics collect(const gpu& g) {
   for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id]));
   for (const grid_record& grid : grids)
     if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));
+  for (const auto& c : g.cwd().context_switches()) add_switches(r, *c);
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   return r;
 }

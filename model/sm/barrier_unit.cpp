@@ -32,6 +32,26 @@ void barrier_unit::open(unsigned cta_slot, unsigned warps, unsigned threads) {
   b.live_threads = threads;
 }
 
+// Taken apart as a whole, so that a new member is saved too.
+void barrier_unit::exchange(unsigned cta_slot, simt::context_image& image) {
+  auto& [live, waiting, live_threads, waiters, waits_at, barriers] = blocks_[cta_slot];
+  image(live);
+  image(waiting);
+  image(live_threads);
+  image(waiters);
+  image(waits_at);
+  for (barrier& b : barriers) {
+    auto& [arrived, waiting_warps, expected, arrivals, waiting_threads, count, threads] = b;
+    image(arrived);
+    image(waiting_warps);
+    image(expected);
+    image(arrivals);
+    image(waiting_threads);
+    image(count);
+    image(threads);
+  }
+}
+
 bool barrier_unit::try_complete(block& b, unsigned number, outcome& o) {
   barrier& r = b.barriers[number];
   bool done = r.arrived != 0;

@@ -14,6 +14,7 @@
 
 #include "config/parameters.h"
 #include "isa/instruction.h"
+#include "simt/context_image.h"
 #include "simt/warp_state.h"
 
 namespace heddle {
@@ -24,6 +25,9 @@ class barrier_unit : public sc_core::sc_module {
 
   /// A block of `warps` warps with `threads` threads took the CTA slot.
   void open(unsigned cta_slot, unsigned warps, unsigned threads);
+
+  /// Writes the state of the block in the CTA slot to a context, or takes it from there.
+  void exchange(unsigned cta_slot, simt::context_image& image);
 
   /// What an arrival, or an exit, brought about.
   struct outcome {

@@ -35,9 +35,10 @@ resource_manager::resource_manager(sc_core::sc_module_name name, clock_domain& c
 }
 
 tlm::tlm_sync_enum resource_manager::nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
-  invariant(phase == cta_phase::dispatch, "the CWD sends nothing but dispatches to an SM");
+  invariant(phase == cta_phase::dispatch || phase == cta_phase::preempt || phase == cta_phase::restore,
+            "the CWD sends nothing but dispatches and switches to an SM");
   const cycle_t at = clock_.domain().arrival(delay);
-  arrivals_.push_back({at, &t});
+  arrivals_.push_back({at, &t, phase});
   clock_.wake_at(at);
   return tlm::TLM_ACCEPTED;
 }
@@ -48,21 +49,30 @@ void resource_manager::b_transport(cta_transaction&, sc_core::sc_time&) {
 
 void resource_manager::on_cycle(cycle_t cycle) {
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle) {
-    cta_transaction& t = *arrivals_.front().transaction;
+    const arrival a = arrivals_.front();
     arrivals_.pop_front();
-    place(t, cycle);
+    if (a.phase == cta_phase::dispatch)
+      place(*a.transaction, cycle);
+    else if (a.phase == cta_phase::preempt)
+      supervisor_.preempt(static_cast<context_transaction&>(*a.transaction), cycle);
+    else
+      supervisor_.restore(static_cast<context_transaction&>(*a.transaction), cycle);
   }
   if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
 }
 
-void resource_manager::place(cta_transaction& t, cycle_t cycle) {
-  // The CWD knew, when it sent this block, of completions reported to it by then and of no others. Reckoning with the
-  // same ones deals the warps as the CWD's fit test did.
+// The CWD knew, when it sent what arrives in `cycle`, of completions reported to it by then and of no others. Reckoning with
+// the same ones deals the warps as the CWD's fit test did.
+void resource_manager::take_returned(cycle_t cycle) {
   const cycle_t sent = cycle - config_.cwd.dispatch_latency_cycles;
   while (!returned_.empty() && returned_.front().known <= sent) {
     resources_.give_back(returned_.front().allocation);
     returned_.pop_front();
   }
+}
+
+void resource_manager::place(cta_transaction& t, cycle_t cycle) {
+  take_returned(cycle);
   const auto& launch = static_cast<const resident_launch&>(*t.launch);
   const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
   invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
@@ -75,6 +85,7 @@ void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
   b.warps_left = launch.warps_per_block();
+  b.live = 0;
   b.shared.assign(std::max(launch.shared_bytes, 1u), 0);
   b.context.launch = &launch;
   b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
@@ -84,6 +95,7 @@ void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   b.context.shared_bytes = launch.shared_bytes;
   b.context.sm_id = sm_id_;
   t.cta_slot = slot;
+  t.warp_ids.clear();
   ++resident_blocks_;
   if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
   if (!launch_seen_[launch.launch_id]) {
@@ -101,6 +113,8 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   owner_[warp] = {cta_slot, warp_in_block};
   resident_block& b = blocks_[cta_slot];
   b.warps[warp_in_block] = static_cast<std::uint8_t>(warp);
+  b.transaction->warp_ids.push_back(static_cast<std::uint8_t>(warp));
+  b.live |= std::uint64_t{1} << warp_in_block;
   invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
   launch_residency[b.launch->launch_id].enter(cycle);
   sm_residency.enter(cycle);
@@ -110,6 +124,7 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
 void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   const unsigned cta_slot = owner_[warp].cta_slot;
   resident_block& b = blocks_[cta_slot];
+  b.live &= ~(std::uint64_t{1} << owner_[warp].warp);
   free_warps_[warp % config_.sm.sub_partitions] |= std::uint64_t{1} << (warp / config_.sm.sub_partitions);
   --resident_warps_;
   launch_residency[b.launch->launch_id].leave(cycle);
@@ -124,6 +139,64 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   --resident_blocks_;
   cta_phase phase = cta_phase::complete;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
+  cta_socket->nb_transport_bw(t, phase, delay);
+}
+
+resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
+  resident_block& b = blocks_[cta_slot];
+  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
+    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+    free_warps_[warp % config_.sm.sub_partitions] |= std::uint64_t{1} << (warp / config_.sm.sub_partitions);
+    --resident_warps_;
+    launch_residency[b.launch->launch_id].leave(cycle);
+    sm_residency.leave(cycle);
+  }
+  returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, b.allocation});
+  --resident_blocks_;
+  resident_block away = std::move(b);
+  b = resident_block{};
+  constexpr std::uint8_t poison = 0xcd;
+  std::fill(away.shared.begin(), away.shared.end(), poison);
+  return away;
+}
+
+void resource_manager::reserve(resident_block& b, cycle_t cycle) {
+  take_returned(cycle);
+  resources_.take_again(b.allocation);
+}
+
+bool resource_manager::warp_ids_free(const resident_block& b) const {
+  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
+    const unsigned warp = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+    if ((free_warps_[warp % config_.sm.sub_partitions] >> (warp / config_.sm.sub_partitions) & 1) == 0) return false;
+  }
+  return true;
+}
+
+unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
+  const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
+  invariant(free != blocks_.end(), "a block came back to an SM without a free CTA slot");
+  invariant(warp_ids_free(back), "a block came back while others had its warp ids");
+  const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
+  resident_block& b = *free;
+  b = std::move(back);
+  b.context.shared = b.shared.data();
+  b.transaction->cta_slot = slot;
+  ++resident_blocks_;
+  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
+    const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
+    const unsigned warp = b.warps[in_block];
+    free_warps_[warp % config_.sm.sub_partitions] &= ~(std::uint64_t{1} << (warp / config_.sm.sub_partitions));
+    owner_[warp] = {slot, in_block};
+    invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
+    launch_residency[b.launch->launch_id].enter(cycle);
+    sm_residency.enter(cycle);
+  }
+  return slot;
+}
+
+void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) {
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
 }
 

@@ -35,6 +35,7 @@ struct resident_block {
   block_allocation allocation;
   std::vector<std::uint8_t> warps;             // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
+  std::uint64_t live = 0;                      // warps of the block that have not ended, bit per warp
   unsigned l1_bytes = 0;                       // L1 that the carve-out leaves while such blocks run
 };
 
@@ -60,6 +61,9 @@ class block_supervisor {
   virtual ~block_supervisor() = default;
   /// A block has its resources: create its warps, active from `cycle` on.
   virtual void start_block(unsigned cta_slot, cycle_t cycle) = 0;
+  /// Blocks leave the SM, or come back to it.
+  virtual void preempt(context_transaction& t, cycle_t cycle) = 0;
+  virtual void restore(context_transaction& t, cycle_t cycle) = 0;
   /// The first block of a launch came to this SM.
   virtual void start_launch(const resident_launch& launch) = 0;
 };
@@ -82,6 +86,16 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
   /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete.
   void release_warp(unsigned warp, cycle_t cycle);
+  /// The block in the CTA slot has left for memory: frees all that it holds. Returns what is needed to bring it back.
+  resident_block swap_out(unsigned cta_slot, cycle_t cycle);
+  /// Takes the resources of a block that is to come back: the CWD knows that they are free.
+  void reserve(resident_block& b, cycle_t cycle);
+  /// Whether the ids of its warps are free as well.
+  bool warp_ids_free(const resident_block& b) const;
+  /// The block is resident again, under the same warp ids; its shared memory is to be filled. Returns its CTA slot.
+  unsigned swap_in(resident_block b, cycle_t cycle);
+  /// Tells the CWD how far a context switch is.
+  void report(context_transaction& t, cta_phase phase, cycle_t cycle);
   /// Tells the CWD that the simulated program failed.
   void report_fault(const std::string& text);
 
@@ -101,6 +115,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   struct arrival {
     cycle_t cycle;
     cta_transaction* transaction;
+    cta_phase phase;
   };
   struct returned {
     cycle_t known;               // the CWD reckons with it in dispatches sent from this cycle on
@@ -111,6 +126,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
     unsigned warp = 0;
   };
   void place(cta_transaction& t, cycle_t cycle);
+  void take_returned(cycle_t cycle);
 
   const gpu_config config_;
   unsigned sm_id_;

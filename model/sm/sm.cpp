@@ -14,6 +14,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       resource_manager("resource_manager", clock, config, id, *this),
       barrier_unit("barrier_unit", config),
       instruction_cache("instruction_cache", config.instruction_cache),
+      context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
       config_(config),
       independent_(config.sub_partition.divergence == "independent"),
@@ -27,6 +28,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
   load_store_unit.shared_socket.bind(shared_memory.access_socket);
   load_store_unit.constant_socket.bind(constant_cache.access_socket);
   load_store_unit.l1_socket.bind(l1.access_socket);
+  context_engine.memory_socket.bind(l1.context_socket);
   for (unsigned k = 0; k < config.sm.sub_partitions; ++k) partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
 }
 
@@ -39,11 +41,7 @@ void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
-  // A unified cache is divided anew only while nothing runs.
-  if (config_.shared_memory.unified_bytes != 0 && resource_manager.resident_blocks() == 1 && b.l1_bytes != l1_bytes_ && l1.idle()) {
-    l1.resize(b.l1_bytes);
-    l1_bytes_ = b.l1_bytes;
-  }
+  divide_cache(b.l1_bytes);
   barrier_unit.open(cta_slot, warps, b.launch->threads_per_block());
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];
@@ -52,7 +50,23 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   }
 }
 
-void sm::warp_finished(unsigned warp, cycle_t cycle) { resource_manager.release_warp(warp, cycle); }
+// A unified cache is divided anew only while nothing runs but the block that has just come.
+void sm::divide_cache(unsigned l1_bytes) {
+  if (config_.shared_memory.unified_bytes == 0 || resource_manager.resident_blocks() != 1 || l1_bytes == l1_bytes_ || !l1.idle()) return;
+  l1.resize(l1_bytes);
+  l1_bytes_ = l1_bytes;
+}
+
+void sm::preempt(context_transaction& t, cycle_t cycle) { context_engine.preempt(t, cycle); }
+
+void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore(t, cycle); }
+
+void sm::warp_finished(unsigned warp, cycle_t cycle) {
+  resource_manager.release_warp(warp, cycle);
+  context_engine.look_again();
+}
+
+void sm::warp_quiet(unsigned) { context_engine.look_again(); }
 
 void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
@@ -128,7 +142,7 @@ std::string sm::waiting_warps() const {
 bool sm::idle() const {
   for (const auto& p : partitions)
     if (!p.idle()) return false;
-  return resource_manager.idle() && load_store_unit.idle() && l1.idle();
+  return resource_manager.idle() && load_store_unit.idle() && l1.idle() && context_engine.idle();
 }
 
 void sm::check_invariants() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory, L1.
 // Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the interconnect).
-// One cycle: none of its own; its units work, in the order L1, load/store unit, resource manager, sub-partitions.
+// One cycle: none of its own; its units work, in the order L1, load/store unit, resource manager, context engine, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: ARCHITECTURE section 3.
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "memory/constant_cache.h"
 #include "memory/l1_cache.h"
 #include "sm/barrier_unit.h"
+#include "sm/context_engine.h"
 #include "sm/load_store_unit.h"
 #include "sm/resource_manager.h"
 #include "sm/shared_memory.h"
@@ -24,7 +25,11 @@
 
 namespace heddle {
 
-class sm : public sc_core::sc_module, public warp_supervisor, public block_supervisor, private lost_locality_listener {
+class sm : public sc_core::sc_module,
+           public warp_supervisor,
+           public block_supervisor,
+           public context_supervisor,
+           private lost_locality_listener {
  public:
   /// `ranges`: the device memory that is mapped; read only.
   sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
@@ -36,6 +41,7 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
   class instruction_cache instruction_cache;
+  class context_engine context_engine;
   sc_core::sc_vector<sub_partition> partitions;
 
   /// What the device runtime's routines work on outside the SM.
@@ -53,11 +59,16 @@ class sm : public sc_core::sc_module, public warp_supervisor, public block_super
   void warp_finished(unsigned warp, cycle_t cycle) override;
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
-  void program_fault(const std::string& text) override;
+  void warp_quiet(unsigned warp) override;
+  void program_fault(const std::string& text) override;   // context_supervisor's too
   bool memory_saturated() const override { return l1.saturated(); }
   // block_supervisor
   void start_block(unsigned cta_slot, cycle_t cycle) override;
   void start_launch(const resident_launch& launch) override;
+  void preempt(context_transaction& t, cycle_t cycle) override;
+  void restore(context_transaction& t, cycle_t cycle) override;
+  // context_supervisor
+  void divide_cache(unsigned l1_bytes) override;
 
   void trace(sc_core::sc_trace_file* file) const override;
 

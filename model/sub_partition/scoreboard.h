@@ -5,6 +5,7 @@
 // Parameters: none of its own. Source: ARCHITECTURE section 4, dependent-issue latency.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <systemc>
@@ -46,6 +47,12 @@ class scoreboard : public sc_core::sc_module {
     mark(slot, i, pending | static_cast<unsigned>(kind));
   }
   void release(unsigned slot, const isa::instruction& i, cycle_t cycle) { set_ready(slot, i, cycle); }
+  /// When all results of the slot's instructions of fixed latency are there; nothing may be pending.
+  cycle_t settled(unsigned slot) const {
+    std::uint64_t latest = 0;
+    for (const std::uint64_t r : ready_[slot]) latest = std::max(latest, r);
+    return latest >> 2;
+  }
   /// A new warp: nothing is pending.
   void clear(unsigned slot) { ready_[slot].fill(0); }
 

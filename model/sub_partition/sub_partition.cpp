@@ -54,17 +54,26 @@ void sub_partition::start_of_simulation() {
 
 void sub_partition::place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                                unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
+  occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
+  warp_slot& w = slots_[slot];
+  ++w.counters->warps;
+  w.state.predicates.fill(0);
+  w.state.predicates[isa::pt] = simt::all_lanes;
+  const unsigned threads = std::min(launch.threads_per_block() - warp_in_block * isa::warp_size, isa::warp_size);
+  w.state.start(threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1, independent_);
+  settle(slot, cycle, fetch.redirect(slot, w.program->code_address, 0, cycle), false);
+  schedule(cycle);
+}
+
+// Gives a warp its slot and registers.
+void sub_partition::occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block,
+                           unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::empty, "a warp was placed in a slot that is taken");
   w.launch = &launch;
   w.program = launch.decoded.get();
   w.counters = &counters[launch.launch_id];
-  ++w.counters->warps;
   w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
-  w.state.predicates.fill(0);
-  w.state.predicates[isa::pt] = simt::all_lanes;
-  const unsigned threads = std::min(launch.threads_per_block() - warp_in_block * isa::warp_size, isa::warp_size);
-  w.state.start(threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1, independent_);
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * config_.sm.sub_partitions + index_;
@@ -74,8 +83,17 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   fetch.clear(slot);
   scheduler.placed(slot, cycle);
   active_ |= std::uint64_t{1} << slot;
-  settle(slot, cycle, fetch.redirect(slot, w.program->code_address, 0, cycle), false);
-  schedule(cycle);
+}
+
+// Takes both back; the warp was active until `cycle`.
+void sub_partition::vacate(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  account(slot, cycle);
+  w.counters->active_warp_cycles += cycle - w.placed_at;
+  w.phase = warp_phase::empty;
+  active_ &= ~(std::uint64_t{1} << slot);
+  scheduler.removed(slot);
+  register_file.release(slot);
 }
 
 // From `from` on the warp waits for its next instruction: works out until when, if that is known.
@@ -226,14 +244,8 @@ void sub_partition::on_cycle(cycle_t cycle) {
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
-  warp_slot& w = slots_[slot];
-  account(slot, cycle);
-  w.counters->active_warp_cycles += cycle - w.placed_at;
-  w.phase = warp_phase::empty;
-  active_ &= ~(std::uint64_t{1} << slot);
-  scheduler.removed(slot);
-  register_file.release(slot);
-  supervisor_.warp_finished(w.state.slot, cycle);
+  vacate(slot, cycle);
+  supervisor_.warp_finished(slots_[slot].state.slot, cycle);
 }
 
 // Adds the cycles from w.mark to `until` to the states that held in them.
@@ -257,6 +269,7 @@ void sub_partition::account(unsigned slot, cycle_t until) {
     case warp_phase::sleeping: add(w, warp_cycle::sleeping, warp_stall::sleeping, until - c); break;
     case warp_phase::exited: add(w, warp_cycle::other, warp_stall::drain, until - c); break;
     case warp_phase::held: add(w, warp_cycle::other, warp_stall::dispatch_stall, until - c); break;
+    case warp_phase::stopped: add(w, warp_cycle::other, warp_stall::misc, until - c); break;
     case warp_phase::ready:
     case warp_phase::empty: break;
   }

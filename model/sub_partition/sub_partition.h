@@ -17,6 +17,7 @@
 
 #include "config/parameters.h"
 #include "memory/per_launch.h"
+#include "simt/context_image.h"
 #include "sub_partition/decoded_program.h"
 #include "sub_partition/execution_unit.h"
 #include "sub_partition/fetch.h"
@@ -44,6 +45,8 @@ class warp_supervisor {
   /// The warp executed BAR in `cycle`; returns false if it need not wait (arrive). Waiting warps are resumed by
   /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
+  /// Nothing of a warp that was stopped is outstanding any more.
+  virtual void warp_quiet(unsigned warp) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
   /// The SM's memory system has hardly room for another miss.
@@ -51,7 +54,7 @@ class warp_supervisor {
 };
 
 /// What a warp slot holds and what it waits for.
-enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held };
+enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped };
 
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
@@ -66,6 +69,24 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                   unsigned allocated_registers, cycle_t cycle);
+
+  // A context switch (sub_partition_switch.cpp): stop, exchange, swap_out; swap_in, exchange, resume.
+  /// The slot's warp issues nothing from `cycle` on. One that has exited ends by itself.
+  void stop(unsigned slot, cycle_t cycle);
+  /// Instructions of the slot's warp are on their way.
+  bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
+  /// When the results of all its other instructions are there.
+  cycle_t settled(unsigned slot) const { return scoreboard.settled(slot); }
+  /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this program.
+  void exchange(unsigned slot, simt::context_image& image);
+  /// The stopped warp is in memory: frees the slot, and leaves nothing of it here.
+  void swap_out(unsigned slot, cycle_t cycle);
+  /// Reserves the slot for a warp that comes back; it is active from `cycle` on, and stopped.
+  void swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
+               unsigned allocated_registers, cycle_t cycle);
+  /// The stopped warp may issue from `cycle` on.
+  void resume(unsigned slot, cycle_t cycle);
+
   /// Independent lanes of `mask`, active in the slot's warp, wait at barrier `number`.
   void stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number);
   /// Barrier `number`, at which the slot's warp or lanes of it wait, has completed; a warp that can do nothing else goes on at
@@ -120,6 +141,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     issue_counters* counters = nullptr;
     warp_phase phase = warp_phase::empty;
     producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
+    warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
+    cycle_t rest = never;                        // and for how long it would have gone on waiting, if that was known
     bool redirected = false;                     // the fetch in progress follows a change of direction
     std::uint32_t sequence = 0;                  // phases at_fence, sleeping: the instruction behind the one that waits
     cycle_t mark = 0;                            // accounted up to here
@@ -132,6 +155,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   };
 
   void start_of_simulation() override;
+
+  void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
+              unsigned allocated_registers, cycle_t cycle);
+  void vacate(unsigned slot, cycle_t cycle);
 
   // Waiting and readiness (sub_partition.cpp)
   void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected);

@@ -230,6 +230,9 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
     case warp_phase::at_fence:
       if (w.loads + w.stores == 0) set_timer(slot, cycle + 1);
       break;
+    case warp_phase::stopped:
+      if (w.loads + w.stores == 0) supervisor_.warp_quiet(w.state.slot);
+      return;
     case warp_phase::exited:
       if (w.loads + w.stores == 0) finish(slot, cycle);
       return;

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "sm/context_engine.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "config/error.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned line_words = line_bytes / 4;
+constexpr unsigned places = 64;                      // contexts of one SM in memory at one time
+constexpr std::uint64_t state_bytes = 65536;         // most that a warp may need beside its registers
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+std::uint64_t place_bytes(const gpu_config& c) {
+  const std::uint64_t most = std::uint64_t{c.sm.registers} * 4 + c.shared_memory.size_bytes + c.sm.max_warps * state_bytes;
+  return (most + mebibyte - 1) / mebibyte * mebibyte;
+}
+
+}  // namespace
+
+context_engine::context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                               class resource_manager& resources, class barrier_unit& barriers,
+                               sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor)
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      clock_(clock, *this),
+      resources_(resources),
+      barriers_(barriers),
+      partitions_(partitions),
+      supervisor_(supervisor),
+      sub_partitions_(config.sm.sub_partitions),
+      lines_in_flight_(config.context.lines_in_flight),
+      sm_base_(config.context.area_mib * mebibyte + sm_id * places * place_bytes(config)),
+      place_bytes_(place_bytes(config)) {
+  memory_socket.bind(*this);
+}
+
+template <class F>
+void context_engine::each_live_warp(const resident_block& b, F&& f) {
+  for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
+    const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
+    f(static_cast<unsigned>(b.warps[in_block]), in_block);
+  }
+}
+
+void context_engine::preempt(context_transaction& t, cycle_t cycle) {
+  invariant(step_ == step::idle, "an SM was preempted in the middle of a context switch");
+  current_ = &t;
+  step_ = step::quiescing;
+  cta_slots_.clear();
+  for (unsigned s = 0; s < resources_.cta_slots(); ++s) {
+    const resident_block& b = resources_.block(s);
+    if (b.transaction == nullptr) continue;
+    cta_slots_.push_back(s);
+    each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).stop(slot_of(warp), cycle); });
+  }
+  check_quiet(cycle);
+}
+
+void context_engine::on_cycle(cycle_t cycle) {
+  switch (step_) {
+    case step::idle: return;
+    case step::quiescing: return check_quiet(cycle);
+    case step::waiting: return begin_restoring(cycle);
+    case step::saving:
+    case step::restoring: return move_lines(cycle);
+  }
+}
+
+// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone.
+void context_engine::check_quiet(cycle_t cycle) {
+  const auto ended = [this](unsigned s) { return resources_.block(s).transaction == nullptr; };
+  cta_slots_.erase(std::remove_if(cta_slots_.begin(), cta_slots_.end(), ended), cta_slots_.end());
+  cycle_t settled = cycle;
+  bool quiet = true;
+  for (const unsigned s : cta_slots_)
+    each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) {
+      const sub_partition& p = partition_of(warp);
+      quiet = quiet && !p.outstanding(slot_of(warp)) && p.phase(slot_of(warp)) == warp_phase::stopped;
+      if (quiet) settled = std::max(settled, p.settled(slot_of(warp)));
+    });
+  if (!quiet) return;
+  if (settled > cycle) return clock_.wake_at(settled);
+  begin_saving(cycle);
+}
+
+void context_engine::exchange(unsigned cta_slot) {
+  resident_block& b = resources_.block(cta_slot);
+  image_.exchange_bytes(b.shared.data(), b.launch->shared_bytes);
+  image_.align(line_words);
+  barriers_.exchange(cta_slot, image_);
+  each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).exchange(slot_of(warp), image_); });
+  image_.align(line_words);
+}
+
+unsigned context_engine::free_place() const {
+  for (unsigned place = 0; place < places; ++place)
+    if (std::none_of(away_.begin(), away_.end(), [&](const away_context& c) { return c.place == place; })) return place;
+  throw internal_error("more contexts of one SM are in memory than there is room for");
+}
+
+void context_engine::begin_saving(cycle_t cycle) {
+  current_->quiesced_cycle = cycle;
+  const bool keeps = current_->mode != preemption_mode::flush;
+  context_ = {};
+  context_.transaction = current_;
+  context_.place = free_place();
+  image_.write();
+  for (const unsigned s : cta_slots_) {
+    const resident_block& b = resources_.block(s);
+    switched_block record;
+    record.transaction = b.transaction;
+    record.launch = b.launch->launch_id;
+    record.block = b.transaction->block;
+    each_live_warp(b, [&](unsigned warp, unsigned) { record.warp_ids.push_back(static_cast<std::uint8_t>(warp)); });
+    const std::size_t from = image_.words().size();
+    if (keeps) exchange(s);
+    record.bytes_saved = (image_.words().size() - from) * 4;
+    current_->blocks.push_back(std::move(record));
+  }
+  invariant(image_.words().size() * 4 <= place_bytes_, "a context is larger than its place in memory");
+  next_word_ = 0;
+  step_ = step::saving;
+  move_lines(cycle);
+}
+
+// Asks for or sends the next line, and ends the transfer when all have been answered.
+void context_engine::move_lines(cycle_t cycle) {
+  if (!refused_ && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
+  if (next_word_ < image_.words().size()) {
+    if (!refused_ && in_flight_ < lines_in_flight_) clock_.wake_at(cycle + 1);
+    return;
+  }
+  if (in_flight_ != 0) return;
+  if (step_ == step::saving)
+    end_saving(cycle);
+  else
+    end_restoring(cycle);
+}
+
+bool context_engine::send_line(cycle_t cycle) {
+  if (free_lines_.empty()) {
+    lines_.push_back(std::make_unique<line_access>());
+    free_lines_.push_back(lines_.back().get());
+  }
+  line_access& l = *free_lines_.back();
+  // The line's traffic counts for the launch whose block it belongs to.
+  std::size_t block = 0, end = 0;
+  const auto& records = current_->blocks;
+  for (; block < records.size(); ++block)
+    if (next_word_ < (end += records[block].bytes_saved / 4)) break;
+  const bool saves = step_ == step::saving;
+  l.word = next_word_;
+  lsu_transaction& t = l.transaction;
+  t.launch = records[block].transaction->launch;
+  t.kind = saves ? lsu_kind::store : lsu_kind::load;
+  t.global_mask = simt::all_lanes;
+  t.bypass_l1 = true;
+  t.bytes_per_lane = 4;
+  t.fault.clear();
+  const std::uint64_t line = area(context_.place) + next_word_ * 4;
+  for (unsigned lane = 0; lane < line_words; ++lane) t.addresses[lane] = line + 4 * lane;
+  if (saves) std::memcpy(t.words[0], &image_.words()[next_word_], line_bytes);
+  l.access = {};
+  l.access.context = true;
+  l.access.transaction = &t;
+  l.access.line = line;
+  l.access.lanes = simt::all_lanes;
+  l.access.sectors = (1u << sectors_per_line) - 1;
+  l.access.cycle = cycle;
+  l1_phase phase = l1_phase::request;
+  sc_core::sc_time delay;
+  const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(l.access, phase, delay);
+  invariant(answer != tlm::TLM_COMPLETED, "the L1 kept a line of a context");
+  refused_ = answer == tlm::TLM_UPDATED;
+  if (refused_) return false;
+  free_lines_.pop_back();
+  ++in_flight_;
+  next_word_ += line_words;
+  return true;
+}
+
+tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
+  if (phase == l1_phase::retry) {
+    refused_ = false;
+  } else {
+    const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return &l->access == &access; });
+    invariant(phase == l1_phase::response && found != lines_.end(), "context engine: an answer that nobody asked for");
+    line_access& l = **found;
+    if (!l.transaction.fault.empty()) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
+    if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);
+    free_lines_.push_back(&l);
+    --in_flight_;
+  }
+  clock_.wake_at(clock_.cycle());
+  return tlm::TLM_ACCEPTED;
+}
+
+// The context is in memory: what is here of it is given up.
+void context_engine::end_saving(cycle_t cycle) {
+  context_transaction& t = *current_;
+  t.saved_cycle = cycle;
+  for (const unsigned s : cta_slots_) {
+    each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) { partition_of(warp).swap_out(slot_of(warp), cycle); });
+    barriers_.open(s, 0, 0);
+    context_.blocks.push_back(resources_.swap_out(s, cycle));
+  }
+  std::vector<std::uint32_t>().swap(image_.words());
+  if (!context_.blocks.empty() && t.mode != preemption_mode::flush) away_.push_back(std::move(context_));
+  context_ = {};
+  step_ = step::idle;
+  resources_.report(t, cta_phase::saved, cycle);
+}
+
+void context_engine::restore(context_transaction& t, cycle_t cycle) {
+  invariant(step_ == step::idle, "blocks were called back in the middle of a context switch");
+  const auto found = std::find_if(away_.begin(), away_.end(), [&](const away_context& c) { return c.transaction == &t; });
+  invariant(found != away_.end(), "blocks were called back that did not leave this SM");
+  current_ = &t;
+  context_ = std::move(*found);
+  away_.erase(found);
+  for (resident_block& b : context_.blocks) resources_.reserve(b, cycle);
+  step_ = step::waiting;
+  begin_restoring(cycle);
+}
+
+void context_engine::begin_restoring(cycle_t cycle) {
+  for (const resident_block& b : context_.blocks)
+    if (!resources_.warp_ids_free(b)) return;
+  current_->restore_cycle = cycle;
+  cta_slots_.clear();
+  std::size_t words = 0;
+  for (std::size_t k = 0; k < context_.blocks.size(); ++k) {
+    const unsigned s = resources_.swap_in(std::move(context_.blocks[k]), cycle);
+    const resident_block& b = resources_.block(s);
+    cta_slots_.push_back(s);
+    supervisor_.divide_cache(b.l1_bytes);
+    each_live_warp(b, [&](unsigned warp, unsigned in_block) {
+      partition_of(warp).swap_in(slot_of(warp), *b.launch, b.context, in_block, b.allocation.registers_per_warp / isa::warp_size, cycle);
+    });
+    words += current_->blocks[k].bytes_saved / 4;
+  }
+  image_.words().assign(words, 0);
+  next_word_ = 0;
+  step_ = step::restoring;
+  move_lines(cycle);
+}
+
+void context_engine::end_restoring(cycle_t cycle) {
+  context_transaction& t = *current_;
+  image_.read(std::move(image_.words()));
+  try {
+    for (const unsigned s : cta_slots_) exchange(s);
+  } catch (const program_error& e) {
+    return supervisor_.program_fault(e.what());
+  }
+  t.resumed_cycle = cycle;
+  for (std::size_t k = 0; k < cta_slots_.size(); ++k) {
+    const resident_block& b = resources_.block(cta_slots_[k]);
+    switched_block& record = t.blocks[k];
+    record.bytes_restored = record.bytes_saved;
+    each_live_warp(b, [&](unsigned warp, unsigned) {
+      record.restored_warp_ids.push_back(static_cast<std::uint8_t>(warp));
+      partition_of(warp).resume(slot_of(warp), cycle);
+    });
+  }
+  std::vector<std::uint32_t>().swap(image_.words());
+  context_ = {};
+  step_ = step::idle;
+  resources_.report(t, cta_phase::resumed, cycle);
+}
+
+void context_engine::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, reinterpret_cast<const unsigned char&>(step_), base + ".step");
+  sc_core::sc_trace(file, in_flight_, base + ".lines_in_flight");
+  sc_core::sc_trace(file, next_word_, base + ".next_word");
+}
+
+}  // namespace heddle

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Models: the context engine of an SM: takes resident blocks out to memory between two instructions, and brings them back to
+//   the same sub-partitions under the same warp ids.
+// Sockets: memory_socket (initiator, l1_protocol) to the L1, whose way to memory its lines take.
+// One cycle: one line of 128 bytes leaves for memory, or is asked for, while fewer than lines_in_flight are on their way.
+// Parameters: [context]. Source: ARCHITECTURE section 4 "A context switch"; docs/preemption.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "config/parameters.h"
+#include "simt/context_image.h"
+#include "sm/barrier_unit.h"
+#include "sm/resource_manager.h"
+#include "sub_partition/sub_partition.h"
+#include "tlm/clock_domain.h"
+#include "tlm/cta_protocol.h"
+#include "tlm/gpu_request.h"
+#include "tlm/l1_protocol.h"
+#include "tlm/lsu_protocol.h"
+
+namespace heddle {
+
+/// What the context engine asks of the SM around it.
+class context_supervisor {
+ public:
+  virtual ~context_supervisor() = default;
+  /// A block is back: a unified cache may be divided for it.
+  virtual void divide_cache(unsigned l1_bytes) = 0;
+  virtual void program_fault(const std::string& text) = 0;
+};
+
+class context_engine : public sc_core::sc_module, public clocked, private l1_bw_if {
+ public:
+  context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                 class resource_manager& resources, class barrier_unit& barriers, sc_core::sc_vector<sub_partition>& partitions,
+                 context_supervisor& supervisor);
+
+  tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
+
+  /// Takes all resident blocks out; `saved` is reported when they are gone. With mode flush nothing is written: they are dropped.
+  void preempt(context_transaction& t, cycle_t cycle);
+  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run.
+  void restore(context_transaction& t, cycle_t cycle);
+  /// A stopped warp has become quiet, or a warp is gone.
+  void look_again() {
+    if (step_ != step::idle) clock_.wake_at(clock_.cycle());
+  }
+  bool idle() const { return step_ == step::idle; }
+  /// Device address of the `place`-th context that the SM may have in memory at one time.
+  std::uint64_t area(unsigned place) const { return sm_base_ + place * place_bytes_; }
+
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
+  // The blocks of one switch that are in memory.
+  struct away_context {
+    context_transaction* transaction = nullptr;
+    unsigned place = 0;                        // in the SM's context area
+    std::vector<resident_block> blocks;
+  };
+  struct line_access {
+    l1_access access;
+    lsu_transaction transaction;
+    std::size_t word = 0;                      // of the image
+  };
+
+  tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void check_quiet(cycle_t cycle);
+  void begin_saving(cycle_t cycle);
+  void end_saving(cycle_t cycle);
+  void begin_restoring(cycle_t cycle);
+  void end_restoring(cycle_t cycle);
+  void move_lines(cycle_t cycle);
+  bool send_line(cycle_t cycle);
+  void exchange(unsigned cta_slot);
+  sub_partition& partition_of(unsigned warp) { return partitions_[warp % sub_partitions_]; }
+  unsigned slot_of(unsigned warp) const { return warp / sub_partitions_; }
+  template <class F> void each_live_warp(const resident_block& b, F&& f);
+  unsigned free_place() const;
+
+  clock_port clock_;
+  class resource_manager& resources_;
+  class barrier_unit& barriers_;
+  sc_core::sc_vector<sub_partition>& partitions_;
+  context_supervisor& supervisor_;
+  unsigned sub_partitions_;
+  unsigned lines_in_flight_;
+  std::uint64_t sm_base_;
+  std::uint64_t place_bytes_;
+
+  step step_ = step::idle;
+  context_transaction* current_ = nullptr;
+  std::vector<unsigned> cta_slots_;            // of the blocks that are being switched
+  away_context context_;                       // the one that is being written or read
+  std::vector<away_context> away_;
+  simt::context_image image_;
+  std::size_t next_word_ = 0;                  // of the image: the next line begins there
+  unsigned in_flight_ = 0;
+  bool refused_ = false;
+  std::vector<std::unique_ptr<line_access>> lines_;
+  std::vector<line_access*> free_lines_;
+};
+
+}  // namespace heddle

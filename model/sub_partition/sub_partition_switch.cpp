@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A sub-partition's part in a context switch: its warps are stopped between two instructions, written out, and come back.
+#include <algorithm>
+
+#include "config/error.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+namespace {
+// What stands in registers and states whose warp is elsewhere: a value that no program would be right with.
+constexpr std::uint32_t poison = 0xdeadbeef;
+constexpr unsigned line_words = 32;
+}  // namespace
+
+void sub_partition::stop(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
+  if (w.phase == warp_phase::ready)
+    account_ready(slot, std::max(cycle, w.mark));
+  else
+    account(slot, cycle);
+  // A warp that waits for operands or its unit looks at its instruction anew; other waits go on where they were.
+  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting || w.phase == warp_phase::held;
+  held_ &= ~(std::uint64_t{1} << slot);
+  w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
+  w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
+  w.phase = warp_phase::stopped;
+  w.timer = never;
+}
+
+void sub_partition::exchange(unsigned slot, simt::context_image& image) {
+  warp_slot& w = slots_[slot];
+  invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
+  image.align(line_words);   // a register of a warp is one line of memory
+  image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  image(w.state);
+  image(w.stopped_in);
+  image(w.rest);
+  image(w.sequence);
+  if (!image.reading()) return;
+  const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
+                     w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
+  const std::size_t instructions = w.program->code.size();
+  const bool runs = w.stopped_in != warp_phase::at_barrier;
+  if (!known || w.state.independent != independent_ || !simt::plausible(w.state, instructions) || (runs && w.state.active == 0))
+    throw program_error("a context that was swapped out came back damaged from memory");
+  w.state.predicates[isa::pt] = simt::all_lanes;
+  w.next = &w.program->code[w.state.pc];
+}
+
+void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  invariant(w.phase == warp_phase::stopped && !outstanding(slot), "a warp was swapped out that was not at rest");
+  vacate(slot, cycle);
+  std::fill_n(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size, poison);
+  const std::uint32_t id = w.state.slot;
+  w.state = simt::warp_state{};
+  w.state.slot = id;
+  w.state.predicates.fill(poison);
+  w.state.pc = poison;
+}
+
+void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block,
+                            unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
+  occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
+  warp_slot& w = slots_[slot];
+  std::fill_n(w.state.regs, std::size_t{launch.program->registers} * isa::warp_size, poison);
+  w.next = w.program->code.data();
+  w.mark = cycle;
+  w.timer = never;
+  w.phase = warp_phase::stopped;
+}
+
+void sub_partition::resume(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  account(slot, cycle);
+  w.phase = w.stopped_in;
+  if (w.phase != warp_phase::waiting) scheduler.set_waiting(slot);
+  switch (w.phase) {
+    case warp_phase::waiting:
+      settle(slot, cycle, fetch.redirect(slot, w.program->code_address, w.state.pc, cycle), false);
+      break;
+    case warp_phase::at_barrier:
+      if (w.rest != never) set_timer(slot, cycle + std::max<cycle_t>(w.rest, 1));
+      break;
+    case warp_phase::at_fence: set_timer(slot, cycle + 1); break;   // nothing is outstanding
+    default: set_timer(slot, cycle + std::max<cycle_t>(std::min(w.rest, cycle_t{1} << 40), 1)); break;
+  }
+  schedule(cycle);
+}
+
+}  // namespace heddle

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Workloads preempted anywhere, through the command line: the same output bytes as without, the same SM and warp ids as before.
+// A seeded sample of (workload, GPU, mode, cycle, SMs); long_* takes a large one.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void make_absolute(json& owner, const char* key, const fs::path& directory) {
+  if (owner.contains(key)) owner[key] = (directory / owner[key].get<std::string>()).string();
+}
+
+// splitmix64, so that a sample is the same everywhere.
+class random_numbers {
+ public:
+  explicit random_numbers(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t below(std::uint64_t n) {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % n;
+  }
+  template <class T>
+  const T& one_of(const std::vector<T>& from) {
+    return from[below(from.size())];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct result {
+  int code = -1;
+  std::string bytes;   // of the outputs, one after the other
+  json metrics;
+  std::string log;
+};
+
+/// Runs workloads' jobs with something added.
+class preemption : public ::testing::Test {
+ protected:
+  preemption() : place_(place()) { fs::create_directories(place_); }
+
+  // A folder of each test's own: they run side by side.
+  static fs::path place() {
+    const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+    std::string name = std::string(test.test_suite_name()) + "." + test.name();
+    std::replace(name.begin(), name.end(), '/', '_');
+    return fs::path(HEDDLE_SCRATCH) / name;
+  }
+
+  json job_of(const std::string& workload) {
+    const fs::path directory = fs::path(HEDDLE_WORKLOADS) / workload;
+    json job = json::parse(text_of(directory / "job.json"));
+    make_absolute(job, "module", directory);
+    for (auto& [name, buffer] : job["buffers"].items()) make_absolute(buffer, "file", directory);
+    if (job.contains("symbols")) {
+      for (json& symbol : job["symbols"]) make_absolute(symbol, "file", directory);
+    }
+    unsigned n = 0;
+    for (json& output : job["outputs"]) {
+      make_absolute(output, "expect", directory);
+      output["file"] = (place_ / (std::to_string(n++) + ".out.bin")).string();
+    }
+    return job;
+  }
+
+  result run(const json& job, const std::string& options) {
+    result r;
+    std::ofstream(place_ / "job.json") << job.dump(2);
+    for (const json& output : job["outputs"]) fs::remove(output["file"].get<std::string>());
+    const fs::path log = place_ / "log.txt", metrics = place_ / "metrics.json";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet --metrics '" +
+                                metrics.string() + "' " + options + " >'" + log.string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    r.log = command + "\n" + text_of(log);
+    if (r.code != 0) return r;
+    r.metrics = json::parse(text_of(metrics));
+    for (const json& output : job["outputs"]) r.bytes += text_of(output["file"].get<std::string>());
+    return r;
+  }
+
+  /// What a switch must hold of itself.
+  void check_switches(const result& r) {
+    for (const json& s : r.metrics["context_switches"]) {
+      const auto at = [&](const char* key) { return s[key].get<std::uint64_t>(); };
+      ASSERT_LE(at("request_cycle"), at("quiesced_cycle"));
+      ASSERT_LE(at("quiesced_cycle"), at("saved_cycle"));
+      ASSERT_LE(at("saved_cycle"), at("restore_cycle"));
+      ASSERT_LE(at("restore_cycle"), at("resumed_cycle"));
+      ASSERT_FALSE(s["blocks"].empty());
+      if (s["mode"] != "switch") continue;
+      ASSERT_EQ(s["sm"], s["restored_sm"]);
+      ASSERT_EQ(s["warp_ids"], s["restored_warp_ids"]);
+      ASSERT_GT(at("bytes_saved"), 128 * s["warp_ids"].size());
+      ASSERT_EQ(at("bytes_saved"), at("bytes_restored"));
+    }
+  }
+
+  /// `runs` runs of the sample that `seed` begins. `switched` counts the SMs that were.
+  void sample(std::uint64_t seed, unsigned runs, const std::vector<std::string>& workloads) {
+    static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100", "rtx2060", "a100", "rtx3070", "rtx4090", "h100"};
+    random_numbers random(seed);
+    std::map<std::string, result> undisturbed;
+    unsigned switched = 0;
+    for (unsigned k = 0; k < runs; ++k) {
+      const std::string workload = random.one_of(workloads);
+      const std::string gpu = random.one_of(gpus);
+      // Few SMs: more blocks on each, and less of the chip to simulate.
+      std::string options = "--gpu " + gpu + " --set gpu.sm_count=" + std::to_string(1 + random.below(4));
+      if (random.below(4) == 0) options += " --set tlm.check=true";
+      if (workload == "intra_warp_lock") options += " --set sub_partition.divergence=independent";
+      json job = job_of(workload);
+      result& base = undisturbed[workload + options];
+      if (base.code != 0) base = run(job, options);
+      ASSERT_EQ(0, base.code) << base.log;
+      const auto cycles = base.metrics["cycles"].get<std::uint64_t>();
+      json list = json::array();
+      std::uint64_t at = random.below(cycles);
+      for (std::uint64_t n = 1 + random.below(3); n != 0; --n) {
+        json p = {{"at_cycle", at}, {"mode", random.below(5) == 0 ? "drain" : "switch"}};
+        if (random.below(3) == 0) p["sm"] = 0;
+        p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[random.below(4)];
+        list.push_back(p);
+        at += random.below(3) == 0 ? 1 + random.below(50) : random.below(20000);
+      }
+      job["preempt"] = list;
+      const result r = run(job, options);
+      ASSERT_EQ(0, r.code) << "run " << k << ": " << list << "\n" << r.log;
+      ASSERT_TRUE(r.bytes == base.bytes) << "other bytes in run " << k << ": " << list << "\n" << r.log;
+      check_switches(r);
+      if (HasFailure()) FAIL() << "run " << k << ": " << list << "\n" << r.log;
+      switched += static_cast<unsigned>(r.metrics["context_switches"].size());
+    }
+    EXPECT_GT(switched, runs / 2) << "most runs have nothing to preempt";
+  }
+
+  const fs::path place_;
+};
+
+const std::vector<std::string>& small_workloads() {
+  static const std::vector<std::string> names = {"saxpy", "reduction", "spin_lock", "histogram", "divergent", "bitonic_sort",
+                                                 "intra_warp_lock", "needleman_wunsch", "fft", "bfs", "pointer_chase", "kmeans"};
+  return names;
+}
+
+class long_preemption : public preemption {};
+
+// Ten parts, which may run side by side.
+class preempted_anywhere : public preemption, public ::testing::WithParamInterface<unsigned> {};
+
+TEST_P(preempted_anywhere, changes_no_output) { sample(GetParam(), 30, small_workloads()); }
+
+INSTANTIATE_TEST_SUITE_P(part, preempted_anywhere, ::testing::Range(0u, 10u));
+
+TEST_F(long_preemption, anywhere_changes_no_output) {
+  std::vector<std::string> all;
+  for (const auto& entry : fs::directory_iterator(HEDDLE_WORKLOADS))
+    if (fs::exists(entry.path() / "job.json")) all.push_back(entry.path().filename().string());
+  std::sort(all.begin(), all.end());
+  sample(1000, 10000, all);
+}
+
+TEST_F(preemption, the_context_travels_through_memory) {
+  json job = job_of("reduction");
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1";
+  const result base = run(job, options);
+  job["preempt"] = {{{"at_cycle", 3000}, {"resume_after", 100}}};
+  const result r = run(job, options);
+  ASSERT_EQ(0, r.code) << r.log;
+  ASSERT_EQ(1u, r.metrics["context_switches"].size());
+  const json& s = r.metrics["context_switches"][0];
+  const auto bytes = s["bytes_saved"].get<std::uint64_t>();
+  const auto l2 = [](const result& x, const char* key) {
+    std::uint64_t sum = 0;
+    for (const json& k : x.metrics["kernels"]) sum += k["memory"]["l2"][key].get<std::uint64_t>();
+    return sum;
+  };
+  EXPECT_EQ(l2(base, "write_bytes") + bytes, l2(r, "write_bytes"));
+  EXPECT_LE(l2(base, "read_bytes") + bytes, l2(r, "read_bytes") + 4096);
+  EXPECT_GE(s["restore_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>() + 100);
+}
+
+TEST_F(preemption, another_kernel_runs_in_between) {
+  // Stream 1's kernel comes while stream 0's blocks fill the only SM, and runs on it while they are away.
+  json job = job_of("saxpy");
+  json second = job["launches"][0];
+  second["stream"] = 1;
+  second["at_cycle"] = 1500;
+  job["launches"][0]["grid"] = {1, 1, 1};
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1";
+  job["launches"].push_back(second);
+  for (json& output : job["outputs"]) output.erase("expect"), output.erase("type"), output.erase("rtol"), output.erase("atol");
+  const result base = run(job, options);
+  ASSERT_EQ(0, base.code) << base.log;
+  const auto start = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>();
+  job["launches"][1]["at_cycle"] = 0;
+  job["preempt"] = {{{"at_cycle", start + 300}, {"resume_after", 3000}}};
+  const result r = run(job, options);
+  ASSERT_EQ(0, r.code) << r.log;
+  check_switches(r);
+  ASSERT_EQ(1u, r.metrics["context_switches"].size());
+  const json& s = r.metrics["context_switches"][0];
+  const auto& other = r.metrics["kernels"][1 - s["kernel"].get<std::size_t>()];
+  EXPECT_LT(other["start_cycle"].get<std::uint64_t>(), s["restore_cycle"].get<std::uint64_t>());
+  EXPECT_GE(other["end_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>());
+}
+
+TEST_F(preemption, a_mode_that_the_chip_lacks_is_refused) {
+  json job = job_of("saxpy");
+  job["preempt"] = {{{"at_cycle", 1000}, {"mode", "switch"}}};
+  for (const char* gpu : {"gtxtitan", "gtx980", "gtx750ti"}) {
+    const result r = run(job, std::string("--gpu ") + gpu);
+    EXPECT_EQ(2, r.code) << r.log;
+    EXPECT_NE(std::string::npos, r.log.find("cannot stop a running block")) << r.log;
+  }
+  job["preempt"] = {{{"at_cycle", 1000}, {"mode", "drain"}}};
+  EXPECT_EQ(0, run(job, "--gpu gtx980").code);
+  job["preempt"] = {{{"at_cycle", 1000}, {"sm", 99}}};
+  const result r = run(job, "--gpu gtx1080");
+  EXPECT_EQ(2, r.code);
+  EXPECT_NE(std::string::npos, r.log.find("there is no SM 99")) << r.log;
+}
+
+}  // namespace
