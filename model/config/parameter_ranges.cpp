@@ -82,7 +82,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"dram.t_ccd_cycles", latency}, {"dram.t_rrd_cycles", delay}, {"dram.t_wr_cycles", delay},
       {"dram.t_rtp_cycles", delay}, {"dram.t_wtr_cycles", delay}, {"dram.t_refi_cycles", {0, 100000000}},
       {"dram.t_rfc_cycles", {0, 10000000}},
-      {"context.lines_in_flight", {1, 4096}}, {"context.area_mib", {512, 1073741824}},
+      {"context.time_slice_cycles", {0, 4000000000}}, {"context.lines_in_flight", {1, 4096}}, {"context.area_mib", {512, 1073741824}},
   };
   return table;
 }
@@ -99,6 +99,7 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"int.multiplier", {"imad", "xmad"}},
       {"l2.hash", {"none", "xor"}},
       {"context.preemption", {"block", "instruction"}},
+      {"context.priority_preemption", {"none", "drain", "switch"}},
       {"memory.model", {"dram", "fixed", "external"}},
   };
   return table;

@@ -433,11 +433,17 @@ struct dram_parameters {
 
 struct context_parameters {
   std::string preemption = "instruction";
+  std::string priority_preemption = "none";
+  unsigned time_slice_cycles = 0;
   unsigned lines_in_flight = 128;
   unsigned area_mib = 1048576;
 
   template <class V> void visit(V& v) {
     v("preemption", preemption, "where running blocks can be stopped: block (they end first) | instruction");
+    v("priority_preemption", priority_preemption,
+      "none | drain | switch: how less urgent blocks make room for a launch of higher priority that fits nowhere");
+    v("time_slice_cycles", time_slice_cycles,
+      "after so long on an SM, blocks are switched out for those of another stream that wait; 0: never");
     v("lines_in_flight", lines_in_flight, "128-byte lines of a context on their way to or from memory, per SM");
     v("area_mib", area_mib, "device address of the area that contexts are saved in, MiB; beyond all allocations");
   }

@@ -79,6 +79,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
     else
       blocked_ = true;
   }
+  if (blocked_) make_room(cycle);
   schedule(cycle);
 }
 
@@ -104,6 +105,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
   a.resources.give_back(b.allocation);
   --a.blocks;
+  b.resident = false;
   if (a.draining != nullptr) note_drained(a, b, cycle);
   blocked_ = false;
   ++blocks_completed_;
@@ -165,10 +167,16 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.sm = sm;
   b.fault.clear();
   b.allocation = accounts_[sm].resources.take(g.footprint);
-  ++accounts_[sm].blocks;
+  b.resident = true;
+  if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (b.block == 0) g.start_cycle = cycle + latency;
-  if (g.dispatched == g.blocks()) dispatch_order_.push_back(g.launch->launch_id);
+  if (g.dispatched == g.blocks()) {
+    dispatch_order_.push_back(g.launch->launch_id);
+    for (sm_account& a : accounts_)
+      for (context_in_flight* c : a.away)
+        if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
+  }
   cta_phase phase = cta_phase::dispatch;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket[sm]->nb_transport_fw(b, phase, delay);
@@ -187,6 +195,9 @@ void compute_work_distributor::schedule(cycle_t cycle) {
     }
   }
   if (switches_ != 0) at = std::min(at, next_switch(cycle));
+  if (blocked_ && config_.context.time_slice_cycles != 0)
+    for (const sm_account& a : accounts_)
+      if (may_be_asked(a) && slice_end(a) > cycle) at = std::min(at, slice_end(a));
   if (at != never) clock_.wake_at(at);
 }
 

@@ -56,6 +56,8 @@ struct preempt_request {
 struct context_in_flight : context_transaction {
   cycle_t resume_after = 0;
   cycle_t resume_cycle = never;     // when the blocks are wanted back; known once they have left
+  std::uint32_t waits_for = no_launch;  // they are wanted back when all blocks of this launch have been dispatched
+  static constexpr std::uint32_t no_launch = 0xffffffff;
   bool saved = false;               // the blocks are away
   bool resumed = false;
 };
@@ -96,11 +98,19 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
     std::deque<context_in_flight*> requests;   // preemptions that have not begun
     std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
     context_in_flight* draining = nullptr;     // its blocks run to their end
+    cycle_t slice_start = 0;        // since when the blocks that are resident have been, the first of them
     bool switching = false;         // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
+    bool resident = false;          // on its SM, or on the way to or from there
+  };
+  // The blocks that an SM holds, as far as it matters who makes room for whom.
+  struct residents {
+    bool any = false;
+    std::int32_t most_urgent = 0;
+    std::vector<std::uint32_t> streams;
   };
   struct arrival {
     cycle_t cycle;
@@ -126,6 +136,15 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
   bool bring_back(unsigned sm, cycle_t cycle);
   cycle_t next_switch(cycle_t cycle) const;
+  void set_resume_cycle(context_in_flight& c, cycle_t saved, cycle_t now);
+  void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // Who makes room for whom (compute_work_distributor_room.cpp)
+  void make_room(cycle_t cycle);
+  void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
+  void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
+  std::vector<residents> all_residents() const;
+  bool may_be_asked(const sm_account& a) const;
+  cycle_t slice_end(const sm_account& a) const;
 
   const gpu_config config_;
   grid_listener& listener_;

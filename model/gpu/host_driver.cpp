@@ -243,6 +243,10 @@ unsigned host_driver::launch(const launch_request& r) {
   return number;
 }
 
+void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const {
+  check_preemption(config_, sms, mode);
+}
+
 void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after) {
   preempt_descriptor d;
   d.mode = static_cast<std::uint32_t>(mode);

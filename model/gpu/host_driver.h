@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "config/parameters.h"
-#include "gpu/launch_check.h"
 #include "tlm/preemption_mode.h"
 
 namespace heddle {
@@ -98,7 +97,7 @@ class host_driver : public sc_core::sc_module {
   /// Call check_preempt() first.
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
   /// Throws input_error for a mode that the GPU lacks or an SM that there is not.
-  void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const { check_preemption(config_, sms, mode); }
+  void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const;
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }

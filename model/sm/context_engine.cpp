@@ -34,7 +34,9 @@ context_engine::context_engine(sc_core::sc_module_name name, clock_domain& clock
       supervisor_(supervisor),
       sub_partitions_(config.sm.sub_partitions),
       lines_in_flight_(config.context.lines_in_flight),
-      sm_base_(config.context.area_mib * mebibyte + sm_id * places * place_bytes(config)),
+      sm_id_(sm_id),
+      sm_count_(config.gpu.sm_count),
+      base_(config.context.area_mib * mebibyte),
       place_bytes_(place_bytes(config)) {
   memory_socket.bind(*this);
 }
@@ -162,7 +164,7 @@ bool context_engine::send_line(cycle_t cycle) {
   t.bypass_l1 = true;
   t.bytes_per_lane = 4;
   t.fault.clear();
-  const std::uint64_t line = area(context_.place) + next_word_ * 4;
+  const std::uint64_t line = address(context_.place, next_word_ * 4);
   for (unsigned lane = 0; lane < line_words; ++lane) t.addresses[lane] = line + 4 * lane;
   if (saves) std::memcpy(t.words[0], &image_.words()[next_word_], line_bytes);
   l.access = {};

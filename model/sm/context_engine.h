@@ -51,8 +51,12 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   bool idle() const { return step_ == step::idle; }
-  /// Device address of the `place`-th context that the SM may have in memory at one time.
-  std::uint64_t area(unsigned place) const { return sm_base_ + place * place_bytes_; }
+  /// Device address of byte `offset` of the `place`-th context that the SM may have in memory at one time. Lines of all SMs take
+  /// turns, so that SMs that are switched together write to the same rows of memory.
+  std::uint64_t address(unsigned place, std::uint64_t offset) const {
+    const std::uint64_t line = (place * place_bytes_ + offset) / line_bytes;
+    return base_ + (line * sm_count_ + sm_id_) * line_bytes + offset % line_bytes;
+  }
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
@@ -93,7 +97,9 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
   context_supervisor& supervisor_;
   unsigned sub_partitions_;
   unsigned lines_in_flight_;
-  std::uint64_t sm_base_;
+  unsigned sm_id_;
+  unsigned sm_count_;
+  std::uint64_t base_;
   std::uint64_t place_bytes_;
 
   step step_ = step::idle;

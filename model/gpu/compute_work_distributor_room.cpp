@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Who makes room for whom: less urgent blocks for a launch of higher priority, and streams for each other after a time slice.
+#include <algorithm>
+
+#include "config/error.h"
+#include "gpu/compute_work_distributor.h"
+
+namespace heddle {
+
+std::vector<compute_work_distributor::residents> compute_work_distributor::all_residents() const {
+  std::vector<residents> on(accounts_.size());
+  for (const auto& b : blocks_) {
+    if (!b->resident) continue;
+    residents& r = on[b->sm];
+    r.most_urgent = r.any ? std::max(r.most_urgent, b->launch->priority) : b->launch->priority;
+    r.any = true;
+    if (std::find(r.streams.begin(), r.streams.end(), b->launch->stream) == r.streams.end()) r.streams.push_back(b->launch->stream);
+  }
+  return on;
+}
+
+bool compute_work_distributor::may_be_asked(const sm_account& a) const {
+  return a.blocks != 0 && !a.switching && a.draining == nullptr && a.requests.empty();
+}
+
+cycle_t compute_work_distributor::slice_end(const sm_account& a) const {
+  return a.slice_start + config_.context.time_slice_cycles;
+}
+
+// Some grid's blocks fit nowhere.
+void compute_work_distributor::make_room(cycle_t cycle) {
+  const bool by_priority = config_.context.priority_preemption != "none";
+  const bool by_slice = config_.context.time_slice_cycles != 0;
+  if (!by_priority && !by_slice) return;
+  const std::vector<residents> on = all_residents();
+  for (const std::uint32_t id : candidates_) {
+    const grid_record& g = grids_[id];
+    if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    if (by_priority) make_room_by_priority(g, on, cycle);
+    if (by_slice) make_room_by_slice(g, on, cycle);
+  }
+}
+
+// As many SMs as the launch's blocks need, those with the fewest blocks first, of those that hold nothing as urgent.
+void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle) {
+  const std::uint64_t per_sm = std::max(1u, g.footprint.limits.least());
+  std::uint64_t needed = (g.blocks() - g.dispatched + per_sm - 1) / per_sm;
+  for (const auto& c : contexts_)
+    if (c->waits_for == g.launch->launch_id && !c->saved && needed != 0) --needed;
+  std::vector<unsigned> choice;
+  for (unsigned sm = 0; sm < accounts_.size(); ++sm)
+    if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) choice.push_back(sm);
+  std::stable_sort(choice.begin(), choice.end(), [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
+  if (choice.size() > needed) choice.resize(needed);
+  const bool drain = config_.context.priority_preemption == "drain";
+  for (const unsigned sm : choice)
+    ask(sm, drain ? preemption_mode::drain : preemption_mode::context_switch, cycle, 0, g.launch->launch_id);
+}
+
+// All SMs where blocks of other streams, none of them more urgent, have had their time.
+void compute_work_distributor::make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle) {
+  for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
+    const residents& r = on[sm];
+    const bool there = std::find(r.streams.begin(), r.streams.end(), g.launch->stream) != r.streams.end();
+    if (!r.any || there || r.most_urgent > g.launch->priority || !may_be_asked(accounts_[sm]) || cycle < slice_end(accounts_[sm])) continue;
+    ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
+  }
+}
+
+}  // namespace heddle
