@@ -281,7 +281,8 @@ class parser {
     }
     if (o.has("while_nonzero")) {
       const buffer& b = named_buffer(o, "while_nonzero");
-      if (b.bytes < 4) refuse(o.place("while_nonzero"), "buffer '" + b.name + "' has fewer than 4 bytes");
+      if (b.bytes != 4)
+        refuse(o.place("while_nonzero"), "buffer '" + b.name + "' has " + std::to_string(b.bytes) + " bytes, expected a flag of 4");
       op.while_nonzero = b.name;
     } else {
       o.optional("while_nonzero");

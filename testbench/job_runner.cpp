@@ -116,6 +116,8 @@ void job_runner::simulate_slices() {
 }
 
 void job_runner::run_for(const sc_core::sc_time& duration) {
+  // SystemC warns of a start that moves nothing.
+  if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
   const double cpu = cpu_seconds_now();
   const double wall = wall_seconds_now();
   sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);

@@ -40,6 +40,7 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
   if (block[0] > 65535 || block[1] > 65535 || block[2] > 65535 || threads > config.sm.max_threads_per_block)
     throw input_error(kernel + "a block of " + triple(block) + " threads, " + config.gpu.name + " allows " +
                       std::to_string(config.sm.max_threads_per_block));
+  if (block[2] > 64) throw input_error(kernel + "a block of " + triple(block) + " threads, at most 64 in z are allowed");
   check_directives(program, kernel, block, threads);
   block_demand d;
   d.threads = static_cast<unsigned>(threads);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The load/store unit's checks: of the addresses it is given, and of its own bookkeeping.
+#include <algorithm>
 #include <cstdio>
 
 #include "config/error.h"
 #include "simt/warp_state.h"
 #include "sm/load_store_unit.h"
+#include "tlm/gpu_request.h"
 
 namespace heddle {
 
@@ -51,9 +53,11 @@ void load_store_unit::count(const lsu_transaction& t) {
   if (t.kind == lsu_kind::load) d = t.local ? &c.local_load : &c.global_load;
   if (t.kind == lsu_kind::store) d = t.local ? &c.local_store : &c.global_store;
   ++d->requests;
-  for (unsigned k = 0; k < lines_.count; ++k)
-    d->transactions += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
-  d->requested_bytes += static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
+  unsigned sectors = 0;
+  for (unsigned k = 0; k < lines_.count; ++k) sectors += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
+  d->transactions += sectors;
+  const unsigned requested = static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
+  d->requested_bytes += std::min(requested, sectors * sector_bytes);   // lanes that ask for the same bytes share them
 }
 
 void load_store_unit::check_invariants() const {

@@ -28,7 +28,7 @@ struct lsu_counters {
   struct direction {
     std::uint64_t requests = 0;
     std::uint64_t transactions = 0;
-    std::uint64_t requested_bytes = 0;
+    std::uint64_t requested_bytes = 0;   // asked for by threads; of each instruction at most what moved
   };
   direction global_load;
   direction global_store;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sm/shared_memory.h"
 
+#include <algorithm>
+
 #include "config/error.h"
 #include "memory/lookup_latency.h"
 #include "simt/warp_state.h"
@@ -43,8 +45,10 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
     c.load_transactions += passes;
   }
   c.bank_conflicts += passes - 1;
-  c.requested_bytes += static_cast<unsigned>(__builtin_popcount(t.shared_mask)) * t.bytes_per_lane;
-  c.moved_bytes += std::uint64_t{passes} * pass_bytes_;
+  const std::uint64_t requested = static_cast<unsigned>(__builtin_popcount(t.shared_mask)) * t.bytes_per_lane;
+  const std::uint64_t moved = std::uint64_t{passes} * pass_bytes_;
+  c.requested_bytes += std::min(requested, moved);   // lanes that read one word share it
+  c.moved_bytes += moved;
 }
 
 void shared_memory::check_invariants() const {

@@ -25,7 +25,7 @@ struct shared_memory_counters {
   std::uint64_t atomic_requests = 0;
   std::uint64_t atomic_transactions = 0;
   std::uint64_t bank_conflicts = 0;      // sum of (passes - 1)
-  std::uint64_t requested_bytes = 0;     // asked for by threads
+  std::uint64_t requested_bytes = 0;     // asked for by threads; of each access at most what moved
   std::uint64_t moved_bytes = 0;         // passes times the width of all banks
 };
 

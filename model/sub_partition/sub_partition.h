@@ -212,6 +212,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle);
 
   // Memory instructions (sub_partition_memory.cpp)
+  bool constants_exist(unsigned slot, const partition_transaction& t, simt::lane_mask mask);
   void issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   bool resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;

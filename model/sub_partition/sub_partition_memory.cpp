@@ -82,6 +82,22 @@ bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_
   return true;
 }
 
+// Are the constants that the lanes read within their bank? Reports the first lane whose are not.
+bool sub_partition::constants_exist(unsigned slot, const partition_transaction& t, simt::lane_mask mask) {
+  const decoded_instruction& d = *slots_[slot].next;
+  const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
+  for (simt::lane_mask m = mask; m; m &= m - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+    if (t.addresses[lane] <= bytes && bytes - t.addresses[lane] >= t.bytes_per_lane) continue;
+    char text[96];
+    std::snprintf(text, sizeof text, "illegal constant address 0x%llx (%u-byte load, the bank has %llu bytes)",
+                  static_cast<unsigned long long>(t.addresses[lane]), t.bytes_per_lane, static_cast<unsigned long long>(bytes));
+    fault(slot, d, lane, text);
+    return false;
+  }
+  return true;
+}
+
 void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
@@ -103,7 +119,10 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
   t.warp_in_block = w.state.warp_in_block;
   simt::lane_addresses(i, w.state, mask, t.addresses);
-  if (t.kind == lsu_kind::constant_load) d.execute(i, w.state, mask);
+  if (t.kind == lsu_kind::constant_load) {
+    if (!constants_exist(slot, t, mask)) return;
+    d.execute(i, w.state, mask);
+  }
   memory_operation& o = operations_.operation();
   o.instruction = &d;
   o.slot = slot;

@@ -370,6 +370,8 @@ TEST_F(command_line, bad_launches_are_refused_before_anything_runs) {
       2, "shared");
   expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "2048", "--metrics", "m.json"}), 2,
                "1024");
+  expect_error(run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "1,1,65", "--metrics", "m.json"}), 2,
+               "at most 64 in z");
   expect_error(
       run({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--metrics", "/nonexistent/m.json"}), 2,
       "cannot write '/nonexistent/m.json'");
@@ -445,6 +447,31 @@ TEST_F(command_line, an_illegal_address_names_the_culprit) {
     EXPECT_NE(o.err.find(part), std::string::npos) << part << " in\n" << o.err;
   }
   EXPECT_EQ(json::parse(read("m.json"))["schema"], "heddle.metrics/1");
+}
+
+TEST_F(command_line, a_fault_found_at_issue_names_the_culprit_too) {
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"trap;", "trap"},
+      {"setp.gt.u32 %p, %r, 4; @%p trap;", "thread (5,0,0)"},
+      {"ld.shared.u32 %r, [1000000];", "outside the block's"},
+      {"mul.lo.u32 %r, %r, 4; st.shared.u32 [%r], %r;", "thread (4,0,0)"},
+      {"mad.lo.u32 %r, %r, 4, 1; ld.shared.u32 %r, [%r];", "misaligned"},
+      {"mul.lo.u32 %r, %r, 4096; ld.local.u32 %r, [%r];", "beyond the thread's local memory"},
+      {"mul.lo.u32 %r, %r, 4; ld.const.u32 %r, [%r];", "illegal constant address 0x8 (4-byte load, the bank has 8 bytes) in kernel 'k', block (0,0,0), thread (2,0,0)"},
+      {"ld.const.u32 %r, [two+70000];", "illegal constant address"}};
+  for (const auto& [code, part] : faults) {
+    write("f.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.const .align 4 .u32 two[2] = {1, 2};\n.visible .entry k()\n{\n"
+                   ".shared .align 4 .u32 s[4]; .local .align 4 .u32 l[4]; .reg .pred %p; .reg .b32 %r;\nmov.u32 %r, %tid.x;\n" + code + "\nst.shared.u32 [s], %r; ret;\n}\n");
+    for (const char* gpu : {"gtx1080", "v100"}) {
+      for (const char* threads : {"32", "96"}) {
+        const outcome o = run({"run", "--kernel", "f.ptx:k", "--grid", "2", "--block", threads, "--gpu", gpu, "--metrics", "m.json"});
+        expect_error(o, 1, part);
+        EXPECT_NE(o.err.find("f.ptx:9:"), std::string::npos) << o.err;
+        EXPECT_TRUE(exists("m.json"));
+        fs::remove(place_ / "m.json");
+      }
+    }
+  }
 }
 
 TEST_F(command_line, max_cycles_stops_an_endless_kernel) {

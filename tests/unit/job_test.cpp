@@ -199,7 +199,8 @@ TEST(job_file, everything_of_the_format_is_read) {
   const job j = parse_job(R"({
     "modules": ["a.ptx", "/b.ptx"],
     "buffers": {"z": {"file": "x.bin"}, "y": {"bytes": 4096, "fill": "random:9"},
-      "list": {"bytes": 16, "pointers": [{"at": 0, "to": "z"}, {"at": 8, "to": "y", "offset": 64}]}},
+      "list": {"bytes": 16, "pointers": [{"at": 0, "to": "z"}, {"at": 8, "to": "y", "offset": 64}]},
+      "flag": {"bytes": 4}},
     "symbols": [{"symbol": "taps", "file": "taps.bin"}],
     "launches": [
       {"kernel": "saxpy", "grid": [4,2,3], "block": [256], "shared_bytes": 12, "stream": 3, "priority": -2, "at_cycle": 100,
@@ -207,12 +208,12 @@ TEST(job_file, everything_of_the_format_is_read) {
        "args": [{"u32": 1024}, {"f32": 2.5}, {"buffer": "z"}, {"buffer": "y", "offset": 8}, {"symbol": "taps"}, {"bytes_hex": "00fF10"}]},
       {"memset": "y", "byte": 255, "offset": 16, "bytes": 32},
       {"copy": {"from": "z", "to": "y", "bytes": 64}},
-      {"repeat": [{"kernel": "k", "grid": [1,1,1], "block": [1,1,1], "carveout": null}], "while_nonzero": "list", "max": 1000}],
+      {"repeat": [{"kernel": "k", "grid": [1,1,1], "block": [1,1,1], "carveout": null}], "while_nonzero": "flag", "max": 1000}],
     "outputs": [{"buffer": "y", "file": "y.out"}, {"symbol": "taps", "expect": "taps.bin", "type": "f32", "rtol": 1e-5, "atol": 0.5}]
   })",
                           f.path() + "/j.json");
   EXPECT_EQ(j.modules, (std::vector<std::string>{f.path() + "/a.ptx", "/b.ptx"}));
-  ASSERT_EQ(j.buffers.size(), 3u);
+  ASSERT_EQ(j.buffers.size(), 4u);
   EXPECT_EQ(j.buffers[0].name, "z") << "buffers keep the order written";
   EXPECT_EQ(j.buffers[0].bytes, 64u);
   EXPECT_EQ(j.buffers[1].seed, 9u);

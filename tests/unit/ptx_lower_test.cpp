@@ -217,7 +217,8 @@ TEST(register_allocation, verifier_finds_shared_registers) {
   EXPECT_NO_THROW(ptx::verify_allocation(f, allocation));
   allocation.physical = {1, 1};
   EXPECT_THROW(ptx::verify_allocation(f, allocation), internal_error);
-  const ptx::register_allocation good = ptx::allocate_registers(f, 255, "k");
+  ptx::register_allocation good;
+  ASSERT_TRUE(ptx::allocate_registers(f, 255, good));
   EXPECT_EQ(good.registers, 2u);
 }
 
@@ -258,6 +259,9 @@ TEST(lowering_errors, name_place_and_cause) {
   EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
             "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
   EXPECT_EQ(message_of(start + "ret ret; }"), "k.ptx:6:5: 'ret' takes no operands, expected ';'");
+  EXPECT_EQ(message_of(start + "add.u32 %r0, %r1, %d;\nret; }"), "k.ptx:6:19: operand of 'add.u32' is a .b64 register, expected one for .u32");
+  EXPECT_EQ(message_of(start + "add.f64 %x, %x, %r1;\nret; }"), "k.ptx:6:17: operand of 'add.f64' is a .b32 register, expected one for .f64");
+  EXPECT_EQ(message_of(start + "mul.wide.u32 %r0, %r1, %r2;\nret; }"), "k.ptx:6:14: operand of 'mul.wide.u32' is a .b32 register, expected one for .u64");
   EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
   EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0).find("compute capability 6.1"), std::string::npos);
   EXPECT_NE(message_of(start + "call.uni nothing, ();\nret; }").find("'nothing'"), std::string::npos);

@@ -127,6 +127,7 @@ struct hir_block {
 struct virtual_register {
   std::uint8_t words = 1;
   std::uint8_t bits = 32;
+  isa::dtype type = isa::dtype::none;   // as declared; none: not the program's own
   bool single = false;       // one unguarded definition that dominates every use
   bool temporary = false;    // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
 };

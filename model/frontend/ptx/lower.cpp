@@ -58,6 +58,17 @@ unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsig
   return limit;
 }
 
+/// With how many registers a function that does not go with `limit` can do.
+std::string least_registers(const machine_function& f, unsigned limit) {
+  for (unsigned n = limit + 1; n <= 255; ++n) {
+    machine_function attempt = f;
+    register_allocation allocation;
+    schedule(attempt, n);
+    if (allocate_registers(attempt, n, allocation)) return ", expected at least " + std::to_string(n);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> kernels(const ast_module& m) {
@@ -93,8 +104,13 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   rename_after_copies(machine);
   compute_in_place(machine);
   const unsigned limit = register_limit(gpu, function, max_registers);
+  const machine_function unscheduled = machine;
   schedule(machine, limit);
-  const register_allocation allocation = allocate_registers(machine, limit, kernel);
+  register_allocation allocation;
+  if (!allocate_registers(machine, limit, allocation))
+    throw input_error(m.ast->file, function.where.line, function.where.column,
+                      "kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread" +
+                          least_registers(unscheduled, limit));
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);

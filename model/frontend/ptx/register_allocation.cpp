@@ -153,7 +153,7 @@ class spiller {
 
 }  // namespace
 
-register_allocation allocate_registers(machine_function& f, unsigned limit, const std::string& kernel) {
+bool allocate_registers(machine_function& f, unsigned limit, register_allocation& a) {
   std::vector<char> unspillable(f.registers.size(), 0);
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     unspillable.resize(f.registers.size(), 0);
@@ -166,21 +166,20 @@ register_allocation allocate_registers(machine_function& f, unsigned limit, cons
     if (placed && predicates.spilled().empty()) {
       placed = registers.place(unspillable);
       if (placed && registers.spilled().empty()) {
-        register_allocation a;
         a.registers = std::max(registers.used(), 1u);
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
           const bool predicate = f.registers[r].words == 0;
           const std::uint32_t at = predicate ? predicates.place_of(r) : registers.place_of(r);
           a.physical.push_back(static_cast<std::uint8_t>(at != no_register ? at : predicate ? isa::pt : isa::rz));
         }
-        return a;
+        return true;
       }
     }
     const std::vector<std::uint32_t>& spilled = predicates.spilled().empty() ? registers.spilled() : predicates.spilled();
     if (!placed && spilled.empty()) break;
     spiller(f, unspillable).run(spilled, units, live);
   }
-  throw input_error("kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread");
+  return false;
 }
 
 void verify_allocation(const machine_function& f, const register_allocation& a) {

@@ -19,8 +19,8 @@ struct register_allocation {
 /// Linear scan over live intervals with holes: in the order of their starts, each interval takes the lowest register whose
 /// occupied stretches it does not meet; pairs are even, quads aligned to four. Copies whose sides never meet share a
 /// place. What does not fit in `limit` registers is spilled to local memory (f.local_bytes grows), predicates beyond seven to
-/// registers; the function is rewritten. Throws input_error naming `kernel` if `limit` is too small for any code.
-register_allocation allocate_registers(machine_function& f, unsigned limit, const std::string& kernel);
+/// registers; the function is rewritten. False: `limit` is too small for any code of this function.
+bool allocate_registers(machine_function& f, unsigned limit, register_allocation& a);
 
 /// Checks an allocation: no two units that are live at the same place share a register, alignment holds. Throws internal_error.
 void verify_allocation(const machine_function& f, const register_allocation& a);

@@ -163,6 +163,7 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
     }
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], source_type(h, h.src.size()), i.where));
+  check_types(h, i);
   append(std::move(h));
 }
 
@@ -183,15 +184,19 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
   if (reads) {
     elements(i.operands[0], h.m.type, h.dst, true, i.where);
     if (h.dst.size() != h.m.vector) fail(i.operands[0].where, "'" + i.mnemonic() + "' needs as many registers as elements");
+    check_element_types(h.dst, 0, h.m.type, true, i.operands[0].where);
   } else if (h.op == ptx_op::st) {
     elements(i.operands[1], h.m.type, h.src, false, i.where);
     if (h.src.size() != h.m.vector + 1) fail(i.operands[1].where, "'" + i.mnemonic() + "' needs as many registers as elements");
+    check_element_types(h.src, 1, h.m.type, true, i.operands[1].where);
   } else {
     if (writes_register) h.dst.push_back(destination(i.operands[0], i.where));
     for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size(); ++k)
       h.src.push_back(operand(i.operands[k], h.m.type, i.where));
     const std::size_t needed = h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) ? 3 : 2;
     if (h.src.size() != needed) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+    check_element_types(h.dst, 0, h.m.type, false, i.operands[0].where);
+    check_element_types(h.src, 1, h.m.type, false, i.where);
   }
   append(std::move(h));
 }
@@ -246,6 +251,7 @@ void resolver::move(hir_instruction h, const ast_instruction& i) {
   if (to) h.op = ptx_op::unpack;
   elements(d, h.m.type, h.dst, true, i.where);
   elements(s, h.m.type, h.src, false, i.where);
+  if (!from && !to) check_types(h, i);
   append(std::move(h));
 }
 

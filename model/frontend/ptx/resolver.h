@@ -64,6 +64,12 @@ class resolver {
   void constant_address(hir_instruction h, const ast_instruction& i);
   void return_from(hir_instruction h);
 
+  // Types of register operands (resolver_types.cpp).
+  void check_type(const value& v, isa::dtype wanted, bool wider, const location& where) const;
+  void check_types(const hir_instruction& h, const ast_instruction& i) const;
+  void check_element_types(const std::vector<value>& elements, std::size_t from, isa::dtype wanted, bool wider,
+                           const location& where) const;
+
   // Calls.
   void call(const hir_instruction& h, const ast_instruction& i);
   bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,

@@ -53,7 +53,7 @@ void resolver::declare_register(const ast_variable& v) {
   const std::uint32_t count = v.range > 0 ? v.range : v.vector;
   if (count > (1u << 22) || out_.registers.size() + count > (1u << 24)) fail(v.where, "too many registers declared by '" + v.name + "'");
   s.first = static_cast<std::uint32_t>(out_.registers.size());
-  for (std::uint32_t k = 0; k < count; ++k) out_.new_register(words, bits);
+  for (std::uint32_t k = 0; k < count; ++k) out_.registers[out_.new_register(words, bits)].type = v.type;
   if (v.range > 0) {
     s.what = symbol::kind::ranged;
     s.range = v.range;
