@@ -27,9 +27,9 @@ class simulation : public ::testing::Test {
  protected:
   void SetUp() override {
     before_ = sc_core::sc_curr_simcontext;
-    static std::vector<sc_core::sc_simcontext*> contexts;
-    contexts.push_back(new sc_core::sc_simcontext());
-    sc_core::sc_curr_simcontext = contexts.back();
+    static auto* const contexts = new std::vector<sc_core::sc_simcontext*>;
+    contexts->push_back(new sc_core::sc_simcontext());
+    sc_core::sc_curr_simcontext = contexts->back();
     sc_core::sc_default_global_context = sc_core::sc_curr_simcontext;
   }
   void TearDown() override {
