@@ -8,6 +8,7 @@
 #include "config/error.h"
 #include "testbench/info_commands.h"
 #include "testbench/log.h"
+#include "testbench/replay_command.h"
 #include "testbench/run_command.h"
 #include "testbench/text.h"
 
@@ -25,6 +26,7 @@ struct command {
 constexpr command commands[] = {
     {"run", "run JOB.json [options]", "simulate the launches of a job file", run_command},
     {"", "run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed", nullptr},
+    {"replay", "replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces", replay_command},
     {"occupancy", "occupancy --gpu G --threads T --regs R", "the occupancy calculator", occupancy_command},
     {"gpus", "gpus [--json]", "the shipped GPUs and their main figures", gpus_command},
     {"config", "config --gpu G [--set K=V]...", "the effective configuration as an INI file", config_command},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/sass_trace/trace_kernel.h"
 #include "isa/program.h"
 #include "testbench/buffer_data.h"
 #include "testbench/text.h"
@@ -80,6 +81,7 @@ void device_job::prepare(const std::vector<operation>& operations) {
 }
 
 launch_request device_job::make_request(const operation& op) {
+  if (op.recording) return recorded_request(op);
   launch_request r;
   r.kernel = op.kernel;
   try {
@@ -105,6 +107,19 @@ launch_request device_job::make_request(const operation& op) {
   r.carveout_percent = op.carveout;
   r.max_registers = op.registers;
   r.parameters = parameters_of(op, program);
+  try {
+    driver_.check(r);
+  } catch (const input_error& e) {
+    refuse(op.where, e.what());
+  }
+  return r;
+}
+
+launch_request device_job::recorded_request(const operation& op) {
+  launch_request r;
+  r.recording = op.recording;
+  r.kernel = op.recording->header.name;
+  r.stream = op.stream;
   try {
     driver_.check(r);
   } catch (const input_error& e) {

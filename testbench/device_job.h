@@ -28,6 +28,7 @@ class device_job {
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);
   launch_request make_request(const operation& op);
+  launch_request recorded_request(const operation& op);
   std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program);
   void fill_buffers();
   void fill(const buffer& b);

@@ -17,6 +17,7 @@ host_program::host_program(sc_core::sc_module_name name, host_driver& driver, co
 void host_program::start(const job& j, const device_job& device) {
   std::set<std::uint32_t> numbers;
   for (const operation& op : j.operations) numbers.insert(op.stream);
+  if (j.in_order) numbers = {0};
   streams_.reserve(numbers.size());
   for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_);
   preemptions_ = j.preemptions;

@@ -72,6 +72,8 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
       case operation::kind::repeat:
         check_operations(j, op.body);
         break;
+      case operation::kind::synchronise:
+        break;
     }
   }
 }

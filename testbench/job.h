@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/error.h"
 #include "tlm/preemption_mode.h"
+
+namespace heddle::sass_trace {
+struct trace_kernel;
+}
 
 namespace heddle::testbench {
 
@@ -60,12 +65,13 @@ struct argument {
 
 /// One step of a stream.
 struct operation {
-  enum class kind : std::uint8_t { kernel, memset, copy, repeat };
+  enum class kind : std::uint8_t { kernel, memset, copy, repeat, synchronise };
   kind what = kind::kernel;
   std::uint32_t stream = 0;
-  unsigned position = 0;  // kernel, memset and copy are counted in the order written, from 0
+  unsigned position = 0;  // kernel, memset and copy (of a job file) are counted in the order written, from 0
   place where;
-  // kernel
+  // kernel; a recorded one has but its recording, stream and carve-out
+  std::shared_ptr<const sass_trace::trace_kernel> recording;
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
@@ -120,6 +126,7 @@ struct job {
   std::vector<symbol_data> symbols;
   std::vector<operation> operations;
   std::vector<preemption> preemptions;  // by cycle
+  bool in_order = false;  // the host makes all operations one after another; else each stream on its own
   std::vector<output> outputs;
 };
 

@@ -80,6 +80,29 @@ void read_views(const option_parser& p, run_options& o) {
   }
 }
 
+// What run and replay have in common.
+void add_simulation_options(option_parser& p) {
+  p.group("Results");
+  p.value("metrics", "FILE.json", "write the metrics");
+  p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
+  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)");
+  p.value("trace-window", "A:B", "only cycles A to B");
+  p.flag("quiet", "no summary on stdout");
+  p.group("The run");
+  p.value("max-cycles", "N", "stop with exit code 1 when reached");
+  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
+  p.value("log-level", "LEVEL", "error, warning (default), info or debug");
+  p.flag("help", "this text");
+}
+
+void read_simulation_options(const option_parser& p, run_options& o) {
+  read_views(p, o);
+  o.quiet = p.has("quiet");
+  if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
+  read_choice(p, "progress", {"auto", "always", "never"}, o.progress);
+  read_choice(p, "log-level", {"error", "warning", "info", "debug"}, o.level);
+}
+
 }  // namespace
 
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
@@ -94,28 +117,33 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
            "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
            "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
   add_gpu_options(p);
-  p.group("Results");
-  p.value("metrics", "FILE.json", "write the metrics");
-  p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
-  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)");
-  p.value("trace-window", "A:B", "only cycles A to B");
-  p.flag("quiet", "no summary on stdout");
-  p.group("The run");
-  p.value("max-cycles", "N", "stop with exit code 1 when reached");
-  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
-  p.value("log-level", "LEVEL", "error, warning (default), info or debug");
-  p.flag("help", "this text");
+  add_simulation_options(p);
   if (p.parse(arguments, 1)) {
     help = p.help();
     return true;
   }
   read_launch(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
-  read_views(p, o);
-  o.quiet = p.has("quiet");
-  if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
-  read_choice(p, "progress", {"auto", "always", "never"}, o.progress);
-  read_choice(p, "log-level", {"error", "warning", "info", "debug"}, o.level);
+  read_simulation_options(p, o);
+  return false;
+}
+
+bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p("replay", "replay KERNELSLIST [options]",
+                  "Simulates recorded kernels: Accel-Sim SASS traces (.traceg, also .xz .zst .gz), in the order of their list.");
+  add_gpu_options(p);
+  p.group("The traces");
+  p.flag("strict", "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
+  add_simulation_options(p);
+  if (p.parse(arguments, 1)) {
+    help = p.help();
+    return true;
+  }
+  if (p.positionals().empty()) p.fail("expected a list of kernels, such as kernelslist.g");
+  o.kernels_list = p.positionals()[0];
+  o.strict = p.has("strict");
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
   return false;
 }
 

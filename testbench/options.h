@@ -10,7 +10,7 @@ namespace heddle::testbench {
 enum class progress_mode : std::uint8_t { automatic, always, never };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 
-/// What `heddle run` was asked for.
+/// What `heddle run` or `heddle replay` was asked for.
 struct run_options {
   std::string job_file;  // empty: a single launch, below
   std::string kernel_file;
@@ -19,6 +19,8 @@ struct run_options {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
   std::vector<std::string> arguments;
+  std::string kernels_list;  // replay
+  bool strict = false;       // replay
 
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
@@ -50,6 +52,7 @@ struct info_options {
 
 /// These read a command's arguments. True: `--help` was asked for and `help` holds the text. Throw input_error.
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help);
 bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help);
 bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help);

@@ -31,6 +31,8 @@ job make_job(const run_options& o) {
   return j;
 }
 
+}  // namespace
+
 void check_result_files(const run_options& o, const job& j) {
   std::set<std::string> names;
   for (const output& out : j.outputs) names.insert(out.file);
@@ -42,7 +44,23 @@ void check_result_files(const run_options& o, const job& j) {
   for (const std::string& path : view_files(o)) check(path, "--vcd");
 }
 
-}  // namespace
+gpu_config machine_of(const run_options& o) {
+  gpu_config config = load_config(o.gpu, o.overrides);
+  if (config.memory.model == "external") {
+    throw input_error(
+        "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
+        "expected dram or fixed");
+  }
+  return config;
+}
+
+int simulate(const run_options& o, const job& j, const gpu_config& config) {
+  job_runner runner(o, j, config);
+  const run_outcome outcome = runner.run();
+  if (!outcome.failure.empty()) message_log::error(outcome.failure);
+  if (!o.quiet) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
+  return outcome.failure.empty() ? 0 : 1;
+}
 
 int run_command(const std::vector<std::string>& arguments) {
   run_options o;
@@ -55,17 +73,7 @@ int run_command(const std::vector<std::string>& arguments) {
   const job j = make_job(o);
   validate(j);
   check_result_files(o, j);
-  const gpu_config config = load_config(o.gpu, o.overrides);
-  if (config.memory.model == "external") {
-    throw input_error(
-        "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
-        "expected dram or fixed");
-  }
-  job_runner runner(o, j, config);
-  const run_outcome outcome = runner.run();
-  if (!outcome.failure.empty()) message_log::error(outcome.failure);
-  if (!o.quiet) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
-  return outcome.failure.empty() ? 0 : 1;
+  return simulate(o, j, machine_of(o));
 }
 
 }  // namespace heddle::testbench

@@ -4,9 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "config/parameters.h"
+#include "testbench/job.h"
+#include "testbench/options.h"
+
 namespace heddle::testbench {
 
 /// `heddle run`. Returns the exit code; throws input_error.
 int run_command(const std::vector<std::string>& arguments);
+
+/// Names of result files are good and different from each other. Throws input_error.
+void check_result_files(const run_options& o, const job& j);
+/// The configuration that the options name, of a GPU that this program can simulate. Throws input_error.
+gpu_config machine_of(const run_options& o);
+/// Simulates the job and tells how it went. Returns the exit code; throws input_error.
+int simulate(const run_options& o, const job& j, const gpu_config& config);
 
 }  // namespace heddle::testbench

@@ -14,7 +14,7 @@ stream::stream(std::uint32_t number, const job& j, const device_job& device, hos
 
 void stream::compile(const std::vector<operation>& operations) {
   for (const operation& op : operations) {
-    if (op.stream != number_) continue;
+    if (op.stream != number_ && !job_.in_order) continue;
     if (op.what != operation::kind::repeat) {
       steps_.push_back({step::kind::run, &op});
       continue;
@@ -60,6 +60,7 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
 }
 
 void stream::host_operation(const operation& op) {
+  if (op.what == operation::kind::synchronise) return;   // all before it has ended
   const std::uint64_t to = device_.address(op.buffer) + op.offset;
   if (op.what == operation::kind::memset) {
     driver_.fill(to, op.byte, op.bytes);

@@ -14,7 +14,7 @@ namespace heddle::testbench {
 /// come, the GPU keeps a stream's launches in order; what the host does itself waits for those before it.
 class stream {
  public:
-  /// All operations of stream `number`.
+  /// All operations of stream `number`, or, of a job in order, all there are.
   stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver);
 
   /// Does all that can be done at core cycle `now`. `launched` takes the position in the job of each launch made.

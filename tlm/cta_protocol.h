@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tlm>
 #include <vector>
@@ -10,6 +11,9 @@
 
 namespace heddle {
 
+namespace isa {
+class recorded_block;
+}
 namespace simt {
 struct launch_context;
 }
@@ -24,6 +28,7 @@ enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, faul
 struct cta_transaction {
   const simt::launch_context* launch = nullptr;
   std::uint64_t block = 0;              // linear block index in the grid, x fastest
+  std::shared_ptr<const isa::recorded_block> recording;   // of a recorded launch: what the block does
   unsigned sm = 0;
   unsigned cta_slot = 0;                // set by the SM: the CTA slot it got
   std::vector<std::uint8_t> warp_ids;   // set by the SM: its warps' ids on the SM, by warp of the block

@@ -110,6 +110,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   blocked_ = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
+  b.recording.reset();
   free_blocks_.push_back(&b);
   if (++g.completed != g.blocks()) return;
   g.end_cycle = cycle;
@@ -165,6 +166,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.launch = g.launch.get();
   b.block = g.dispatched++;
   b.sm = sm;
+  b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
   b.fault.clear();
   b.allocation = accounts_[sm].resources.take(g.footprint);
   b.resident = true;

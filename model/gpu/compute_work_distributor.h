@@ -34,7 +34,7 @@ struct grid_record {
   std::uint64_t dispatched = 0;
   std::uint64_t completed = 0;
   bool finished = false;
-  std::uint64_t blocks() const { return launch->grid.count(); }
+  std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
 };
 
 /// Who hears of the end of a grid, or of the simulated program's failure.

@@ -8,6 +8,7 @@
 #include "frontend/ptx/lower.h"
 #include "gpu/host_registers.h"
 #include "gpu/launch_check.h"
+#include "gpu/recorded_kernel.h"
 #include "isa/program.h"
 
 namespace heddle {
@@ -65,7 +66,7 @@ void host_driver::on_interrupt() {
   progress_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void host_driver::access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes) {
+void host_driver::access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes, recorded_kernel* recorded) {
   auto* at = static_cast<std::uint8_t*>(data);
   while (bytes != 0) {
     const unsigned n = static_cast<unsigned>(std::min<std::size_t>(bytes, transfer_bytes));
@@ -78,8 +79,10 @@ void host_driver::access(tlm::tlm_command command, std::uint64_t address, void* 
     p.set_byte_enable_ptr(nullptr);
     p.set_dmi_allowed(false);
     p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (recorded != nullptr) p.set_extension(recorded);
     sc_core::sc_time delay;
     host_socket->b_transport(p, delay);
+    if (recorded != nullptr) p.clear_extension(recorded);   // it is the caller's
     if (!p.is_response_ok() && address >= isa::heap_base)
       throw input_error("device memory at address " + std::to_string(address) +
                         " cannot be reached by debug transport: the memory bound to the GPU must offer it there");
@@ -143,8 +146,9 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
   return address;
 }
 
-std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes) {
-  write_register(host_register::command, stage(descriptor, bytes));
+std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded) {
+  std::uint64_t address = stage(descriptor, bytes);
+  access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
   if (read_register(host_register::error) != 0) throw input_error(message());
   return read_register(host_register::result);
 }
@@ -214,6 +218,7 @@ host_driver::launch_plan host_driver::plan(const launch_request& r) {
 }
 
 void host_driver::check(const launch_request& r) {
+  if (r.recording) return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0, r.carveout_percent);
   const launch_plan p = plan(r);
   check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent);
   if (r.parameters.size() != p.program->parameter_bytes)
@@ -222,6 +227,7 @@ void host_driver::check(const launch_request& r) {
 }
 
 unsigned host_driver::launch(const launch_request& r) {
+  if (r.recording) return launch_recording(r);
   const launch_plan p = plan(r);
   launch_descriptor d;
   d.module = modules_.at(r.module)->handle;
@@ -238,9 +244,21 @@ unsigned host_driver::launch(const launch_request& r) {
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
   d.local_bytes = p.local_bytes;
   d.local_address = p.local_bytes != 0 ? local_area(r.stream, p.local_bytes) : 0;
-  const unsigned number = static_cast<unsigned>(command(&d, sizeof d));
+  return started(command(&d, sizeof d));
+}
+
+unsigned host_driver::launch_recording(const launch_request& r) {
+  launch_recording_descriptor d;
+  d.stream = r.stream;
+  d.priority = r.priority;
+  d.carveout_percent = r.carveout_percent;
+  recorded_kernel extension(r.recording);
+  return started(command(&d, sizeof d, &extension));
+}
+
+unsigned host_driver::started(std::uint64_t number) {
   finished_.resize(std::max<std::size_t>(finished_.size(), number + 1), false);
-  return number;
+  return static_cast<unsigned>(number);
 }
 
 void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const {

@@ -25,9 +25,15 @@ namespace heddle {
 namespace isa {
 struct program;
 }
+struct recorded_kernel;
+namespace sass_trace {
+struct trace_kernel;
+}
 
 /// One kernel launch as a host program asks for it.
 struct launch_request {
+  /// A recorded kernel; then only stream, priority and carve-out of the rest count.
+  std::shared_ptr<const sass_trace::trace_kernel> recording;
   unsigned module = 0;                        // handle of load_module
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
@@ -116,12 +122,15 @@ class host_driver : public sc_core::sc_module {
   };
   void end_of_elaboration() override;
   void on_interrupt();
-  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes);
+  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,
+              recorded_kernel* recorded = nullptr);
   std::uint64_t read_register(std::uint64_t offset);
   void write_register(std::uint64_t offset, std::uint64_t value);
   std::string message();
   std::uint64_t stage(const void* data, std::size_t bytes);
-  std::uint64_t command(const void* descriptor, std::size_t bytes);
+  std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
+  unsigned launch_recording(const launch_request& request);
+  unsigned started(std::uint64_t number);
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();

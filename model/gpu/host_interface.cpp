@@ -14,6 +14,9 @@ constexpr std::uint64_t register_space = host_register::print + host_register::p
 constexpr std::size_t much_text = std::size_t{1} << 20;   // as large as CUDA's buffer is by default
 constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
 constexpr std::uint64_t constant_bank_bytes = 65536;
+// Local memory of recorded launches: above all addresses that a GPU's programs use.
+constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
+constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;   // of a stream
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
@@ -48,6 +51,8 @@ void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&)
     return;
   }
   if (p.is_write() && address < host_register::message) {
+    const recorded_kernel* recorded = p.get_extension<recorded_kernel>();
+    recorded_ = recorded != nullptr ? recorded->kernel : nullptr;
     p.set_response_status(store_register(address, p.get_data_ptr(), p.get_data_length()));
     return;
   }
@@ -217,6 +222,8 @@ void host_interface::execute(std::uint64_t descriptor) {
       result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
     else if (kind == static_cast<std::uint32_t>(host_command::preempt))
       preempt(fetch_descriptor<preempt_descriptor>(descriptor));
+    else if (kind == static_cast<std::uint32_t>(host_command::launch_recording))
+      result_ = launch_recording(fetch_descriptor<launch_recording_descriptor>(descriptor));
     else
       throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
   } catch (const input_error& e) {
@@ -240,14 +247,16 @@ std::shared_ptr<const decoded_program> host_interface::program(std::uint32_t mod
                                                                std::uint32_t max_registers) {
   if (module >= modules_.size()) throw input_error("no module " + std::to_string(module) + " is loaded");
   auto& known = modules_[module].programs[{kernel, max_registers}];
-  if (!known) {
-    auto lowered = ptx::lower(modules_[module].module, kernel, config_, max_registers);
-    // Kernels lie one after another in code memory, each on a line of its own.
-    const std::uint64_t bytes = lowered->code.size() * config_.instruction_cache.instruction_bytes;
-    known = decode(std::move(lowered), config_, next_code_address_);
-    next_code_address_ += (bytes / 4096 + 2) * 4096;
-  }
+  if (!known) known = place_code(ptx::lower(modules_[module].module, kernel, config_, max_registers));
   return known;
+}
+
+// Kernels lie one after another in code memory, each on a line of its own.
+std::shared_ptr<const decoded_program> host_interface::place_code(std::shared_ptr<const isa::program> program) {
+  const std::uint64_t bytes = program->code.size() * config_.instruction_cache.instruction_bytes;
+  auto decoded = decode(std::move(program), config_, next_code_address_);
+  next_code_address_ += (bytes / 4096 + 2) * 4096;
+  return decoded;
 }
 
 std::uint64_t host_interface::launch(const launch_descriptor& d) {
@@ -263,8 +272,6 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   l->dynamic_shared_bytes = d.dynamic_shared_bytes;
   l->shared_bytes = l->program->shared_bytes + d.dynamic_shared_bytes;
   l->local_base = d.local_address;
-  l->sm_count = config_.gpu.sm_count;
-  l->warps_per_sm = config_.sm.max_warps;
   check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent);
   if (d.parameter_bytes != l->program->parameter_bytes)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) + " bytes of parameters, expected " +
@@ -290,6 +297,32 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   const auto& constants = modules_[d.module].module.constant_image;
   invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
   l->banks[3] = fetch(modules_[d.module].constants_address, constants.size());
+  return submit(std::move(l));
+}
+
+std::uint64_t host_interface::launch_recording(const launch_recording_descriptor& d) {
+  if (!recorded_) throw input_error("a launch of a recording came without the recording");
+  const sass_trace::kernel_header& h = recorded_->header;
+  auto l = std::make_shared<resident_launch>();
+  l->program = recorded_->program;
+  check_launch(config_, *l->program, h.grid, h.block, 0, d.carveout_percent);
+  auto& decoded = recorded_programs_[l->program.get()];
+  if (!decoded) decoded = place_code(l->program);
+  l->decoded = decoded;
+  l->grid = {h.grid[0], h.grid[1], h.grid[2]};
+  l->block = {h.block[0], h.block[1], h.block[2]};
+  l->stream = d.stream;
+  l->priority = d.priority;
+  l->carveout_percent = d.carveout_percent;
+  l->shared_bytes = l->program->shared_bytes;
+  l->local_base = recorded_local_base + d.stream % 64 * recorded_local_bytes;
+  l->recording = std::make_shared<sass_trace::trace_recording>(recorded_);
+  return submit(std::move(l));
+}
+
+std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
+  l->sm_count = config_.gpu.sm_count;
+  l->warps_per_sm = config_.sm.max_warps;
   if (before_launch) before_launch();
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));

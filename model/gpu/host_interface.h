@@ -20,6 +20,7 @@
 #include "gpu/compute_work_distributor.h"
 #include "gpu/device_heap.h"
 #include "gpu/host_registers.h"
+#include "gpu/recorded_kernel.h"
 #include "memory/address_ranges.h"
 #include "sub_partition/program_services.h"
 #include "tlm/clock_domain.h"
@@ -75,6 +76,9 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
+  std::uint64_t launch_recording(const launch_recording_descriptor& d);
+  std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
+  std::uint64_t submit(std::shared_ptr<resident_launch> l);
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
   void raise(std::uint64_t cause);
   void drive_irq();
@@ -97,6 +101,9 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t heap_base_ = 0;
   std::string printed_;                  // by kernels, not yet taken by the host
   std::vector<loaded> modules_;
+  // By the program's identity: launches of one traced kernel share its code in the instruction caches.
+  std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
+  std::shared_ptr<const sass_trace::trace_kernel> recorded_;   // that came with the last write
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;

@@ -44,7 +44,7 @@ constexpr std::uint64_t fault = 2;
 constexpr std::uint64_t print = 4;     // much text waits to be taken
 }  // namespace host_interrupt
 
-enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3 };
+enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3, launch_recording = 4 };
 
 /// Command descriptors in device memory, little endian.
 struct load_module_descriptor {
@@ -83,6 +83,14 @@ struct preempt_descriptor {
   std::uint64_t sms_address = 0;        // the SMs' numbers, 32 bits each
   std::uint64_t sm_count = 0;           // how many; 0: all SMs
   std::uint64_t resume_after = 0;       // core cycles from an SM's saved cycle on
+};
+
+/// Launches the kernel that the doorbell's recorded_kernel extension holds; grid, block and resources are as recorded.
+struct launch_recording_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::launch_recording);
+  std::uint32_t stream = 0;
+  std::int32_t priority = 0;
+  std::int32_t carveout_percent = -1;
 };
 
 }  // namespace heddle

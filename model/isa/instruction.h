@@ -167,7 +167,7 @@ struct instruction {
   bool wide = false;
   bool high = false;
   bool wrap = false;
-  bool uniform = false;                         // bra.uni: never diverges
+  bool uniform = false;                         // bra.uni: never diverges; recorded bar: for all lanes of the warp
   space mem_space = space::global;
   cache_op cache = cache_op::ca;
   std::int64_t offset = 0;                      // ld, st, atom, red, ldc: added to the address

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "isa/recording.h"
 
 namespace heddle::simt {
 
@@ -33,6 +34,7 @@ struct launch_context {
   std::uint64_t local_base = 0;           // global address of the local memory area of this launch
   std::uint32_t sm_count = 0;             // for %nsmid
   std::uint32_t warps_per_sm = 0;
+  std::shared_ptr<isa::recording> recording;   // warps follow it and compute nothing; null: they execute the program
   /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
   std::array<std::vector<std::uint8_t>, 4> banks;
 
@@ -47,6 +49,7 @@ struct block_context {
   std::uint8_t* shared = nullptr;         // shared_bytes bytes
   std::uint32_t shared_bytes = 0;
   std::uint32_t sm_id = 0;
+  const isa::recorded_block* recording = nullptr;   // what its warps follow; null: the program
 };
 
 /// Entry of the reconvergence stack: when pc reaches `reconverge`, the entry is popped.

@@ -91,6 +91,11 @@ void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   b.context.index.x = static_cast<std::uint32_t>(t.block % launch.grid.x);
   b.context.index.y = static_cast<std::uint32_t>(t.block / launch.grid.x % launch.grid.y);
   b.context.index.z = static_cast<std::uint32_t>(t.block / launch.grid.x / launch.grid.y);
+  b.context.recording = t.recording.get();
+  if (t.recording) {
+    const std::uint32_t* place = t.recording->index();
+    b.context.index = {place[0], place[1], place[2]};
+  }
   b.context.shared = b.shared.data();
   b.context.shared_bytes = launch.shared_bytes;
   b.context.sm_id = sm_id_;

@@ -46,6 +46,26 @@ class_timing timing_of(isa::op_class c, const gpu_config& g) {
   return {0, 1};
 }
 
+void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
+
+// A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
+isa::op_class stand_in(isa::op_class c, const gpu_config& g) {
+  using k = isa::op_class;
+  while (timing_of(c, g).lanes <= 0) {
+    switch (c) {
+      case k::tensor: c = k::half_add; break;
+      case k::half_compare:
+      case k::fp64_compare: c = k::fp32_compare; break;
+      case k::half_add:
+      case k::fp64_add:
+      case k::sfu: c = k::fp32_add; break;
+      case k::fp32_add: return c;
+      default: c = isa::unit_of(c) == isa::unit::sfu ? k::sfu : k::fp32_add; break;
+    }
+  }
+  return c;
+}
+
 issue_kind kind_of(isa::opcode op) {
   using o = isa::opcode;
   switch (op) {
@@ -145,12 +165,13 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
   result->program = program;
   result->code_address = code_address;
   result->code.reserve(program->code.size());
+  const bool recorded = !program->timing.empty();
   for (const isa::instruction& i : program->code) {
     decoded_instruction d;
     d.instruction = &i;
-    d.execute = simt::select(i);
+    d.execute = recorded ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
-    d.timing = isa::info(i.op).timing;
+    d.timing = recorded ? stand_in(program->timing[result->code.size()], config) : isa::info(i.op).timing;
     d.unit = isa::unit_of(d.timing);
     const class_timing t = timing_of(d.timing, config);
     if (t.lanes <= 0)
@@ -168,7 +189,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
     result->code.push_back(d);
   }
-  if (config.sub_partition.divergence == "independent") mark_convergence(*result);
+  if (config.sub_partition.divergence == "independent" && !recorded) mark_convergence(*result);
   return result;
 }
 

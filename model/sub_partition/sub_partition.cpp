@@ -2,6 +2,7 @@
 #include "sub_partition/sub_partition.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "config/error.h"
 #include "simt/divergence.h"
@@ -61,7 +62,8 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   w.state.predicates[isa::pt] = simt::all_lanes;
   const unsigned threads = std::min(launch.threads_per_block() - warp_in_block * isa::warp_size, isa::warp_size);
   w.state.start(threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1, independent_);
-  settle(slot, cycle, fetch.redirect(slot, w.program->code_address, 0, cycle), false);
+  follow(w, block.recording);
+  settle(slot, cycle, fetch.redirect(slot, w.program->code_address, w.state.pc, cycle), false);
   schedule(cycle);
 }
 
@@ -103,6 +105,12 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
   w.mark = from;
   w.fetch_at = std::max(from, fetch_at);
   w.redirected = redirected;
+  if (__builtin_expect(w.barrier_lanes != 0, 0) && !lanes_go_on(w)) {
+    w.phase = warp_phase::at_barrier;
+    w.timer = never;
+    w.sequence = w.state.pc;
+    return;
+  }
   w.constant_at = w.fetch_at;
   if (w.next->has_constant)
     w.constant_at = immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
@@ -171,12 +179,12 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     case warp_phase::sleeping: {
       account(slot, cycle);
       std::uint32_t sequence = w.sequence;
-      if (w.phase == warp_phase::at_barrier) {
+      if (w.phase == warp_phase::at_barrier && w.step == nullptr) {
         sequence = w.state.pc + 1;
         independent_ ? simt::run_next(w.state) : simt::advance(w.state);
         invariant(w.state.active != 0, "a warp whose lanes all wait was resumed");
       }
-      settle(slot, cycle, fetched(slot, sequence, cycle), independent_ && w.state.pc != sequence);
+      settle(slot, cycle, fetched(slot, sequence, cycle), leaves(w, sequence));
       break;
     }
     default: throw internal_error(std::string(this->name()) + ": a timer of a warp that waits for nothing");
@@ -323,7 +331,10 @@ void sub_partition::check_invariants() const {
 
 std::string sub_partition::position(unsigned slot) const {
   const warp_slot& w = slots_[slot];
-  return w.launch->program->file + ":" + std::to_string(w.next->instruction->line);
+  if (w.step == nullptr) return w.launch->program->file + ":" + std::to_string(w.next->instruction->line);
+  char place[32];
+  std::snprintf(place, sizeof place, ", at 0x%x", w.next->instruction->line);
+  return w.launch->program->file + place;
 }
 
 void sub_partition::trace(sc_core::sc_trace_file* file) const {

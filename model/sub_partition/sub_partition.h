@@ -150,6 +150,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t constant_at = 0;                     // its constant operand from here on
     cycle_t timer = never;                       // on_timer is due
     cycle_t placed_at = 0;
+    const isa::recorded_step* step = nullptr;    // of a recorded warp: the one at state.pc; null: the warp executes its program
+    isa::recorded_warp steps;
+    simt::lane_mask barrier_lanes = 0;           // of a recorded warp: those that wait at the barrier, while others may go on
+    bool jumps = false;                          // may go on elsewhere than in sequence after any instruction
     unsigned loads = 0;                          // outstanding loads, atomics
     unsigned stores = 0;                         // outstanding stores, reductions
   };
@@ -199,11 +203,31 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// Reads at a generic address of the lane; throws program_error where there is no memory.
   void inspect(const warp_slot& w, unsigned lane, std::uint64_t address, void* data, unsigned bytes) const;
 
+  // Control flow: computed, or read from a recording (sub_partition_recorded.cpp)
+  void advance(warp_slot& w) {
+    if (__builtin_expect(w.step != nullptr, 0))
+      next_step(w);
+    else
+      simt::advance(w.state);
+  }
+  /// Having issued, the warp does not go on at `sequence`, the next instruction on the straight line.
+  static bool leaves(const warp_slot& w, std::uint32_t sequence) { return w.jumps && w.state.pc != sequence; }
+  static void next_step(warp_slot& w) {
+    ++w.step;
+    w.state.pc = w.step->instruction;
+    w.state.active = w.step->mask;
+  }
+  void follow(warp_slot& w, const isa::recorded_block* recording) const;
+  static bool lanes_go_on(const warp_slot& w);
+  static bool recorded_branch(warp_slot& w, simt::lane_mask mask);
+  void recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  void recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+
   // Independent lanes (sub_partition_lanes.cpp)
   /// When the instruction at the slot's pc is in the buffer, the one at `sequence` being the next on the straight line.
   cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
     const warp_slot& w = slots_[slot];
-    return independent_ && w.state.pc != sequence ? fetch.redirect(slot, w.program->code_address, w.state.pc, cycle)
+    return leaves(w, sequence) ? fetch.redirect(slot, w.program->code_address, w.state.pc, cycle)
                                                   : fetch.next(slot, w.program->code_address, w.state.pc, cycle);
   }
   bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle);

@@ -24,6 +24,7 @@ void write_reduction(const isa::instruction& i, simt::warp_state& w, simt::lane_
 
 void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) {
   warp_slot& w = slots_[slot];
+  if (w.step != nullptr) return;   // it knows by itself
   simt::wait_at_barrier(w.state, mask, number);
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
   if (w.state.active == 0) scheduler.set_waiting(slot);
@@ -31,7 +32,9 @@ void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigne
 
 void sub_partition::resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle) {
   warp_slot& w = slots_[slot];
-  if (independent_)
+  if (w.step != nullptr)
+    w.barrier_lanes = 0;
+  else if (independent_)
     simt::leave_barrier(w.state, number);
   else
     invariant(w.phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");

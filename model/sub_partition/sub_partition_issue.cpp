@@ -35,13 +35,13 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   if (halted_ && w.phase == warp_phase::ready) w.phase = warp_phase::waiting;   // it failed, and is among the ready ones no more
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
-  settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), independent_ && w.state.pc != sequence);
+  settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
 }
 
 // May the instruction now at the slot's pc issue together with `first`, which was issued in this cycle?
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
-  if (independent_ && w.state.pc != issued_pc_ + 1) return false;
+  if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   if (first.unit == second.unit) return false;
@@ -71,11 +71,11 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       dispatch(slot, d, mask, cycle);
       scoreboard.set_ready(slot, *d.instruction, cycle + d.latency_cycles + d.bank_conflicts);
       c.bank_conflict_cycles += d.bank_conflicts;
-      simt::advance(w.state);
+      advance(w);
       return true;
     case issue_kind::memory:
       issue_memory(slot, mask, cycle);
-      simt::advance(w.state);
+      advance(w);
       return !halted_;
     case issue_kind::branch: issue_branch(slot, mask, cycle); return false;
     case issue_kind::exit: issue_exit(slot, mask, cycle); return false;
@@ -83,7 +83,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::fence:
       dispatch(slot, d, 0, cycle);
       w.sequence = w.state.pc + 1;
-      simt::advance(w.state);
+      advance(w);
       w.next = &w.program->code[w.state.pc];
       w.timer = never;
       w.phase = warp_phase::at_fence;
@@ -97,7 +97,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
         fault(slot, d, lane, trap_text(w, *d.instruction, lane));
       }
-      simt::advance(w.state);
+      advance(w);
       return !halted_;
   }
   return false;
@@ -129,9 +129,9 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   w.sequence = w.state.pc + 1;
-  simt::advance(w.state);
+  advance(w);
   // A thread may sleep as little as it likes: what other lanes have to do comes first.
-  if (independent_ && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
+  if (w.state.independent && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
   const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
   w.next = &w.program->code[w.state.pc];
   w.phase = warp_phase::sleeping;
@@ -144,7 +144,7 @@ void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cy
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
   const std::uint32_t fall_through = w.state.pc + 1;
-  const bool diverged = simt::branch(*d.instruction, w.state, mask);
+  const bool diverged = w.step != nullptr ? recorded_branch(w, mask) : simt::branch(*d.instruction, w.state, mask);
   if (d.turn != loop_turn::none && mask != 0)
     simt::turn_back(w.state, d.turn == loop_turn::waits, config_.sub_partition.convergence_patience_turns);
   ++w.counters->branches;
@@ -160,9 +160,10 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
+  if (w.step != nullptr) return recorded_exit(slot, mask, cycle);
   const std::uint32_t fall_through = w.state.pc + 1;
   if (mask == 0)
-    simt::advance(w.state);
+    advance(w);
   else
     simt::exit_lanes(w.state, mask);
   if (independent_ && mask != 0 && w.state.live != 0) return lanes_exit(slot, mask, fall_through, cycle);
@@ -183,9 +184,10 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
   dispatch(slot, d, 0, cycle);
+  if (w.step != nullptr) return recorded_barrier(slot, mask, cycle);
   if (mask == 0) {
     const std::uint32_t sequence = w.state.pc + 1;
-    simt::advance(w.state);
+    advance(w);
     settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), false);
     return;
   }
@@ -196,7 +198,7 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
   if (waits) scheduler.set_waiting(slot);
   if (halted_ || waits) return;
-  simt::advance(w.state);
+  advance(w);
   settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
 

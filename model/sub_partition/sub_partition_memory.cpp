@@ -118,9 +118,12 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   const simt::dim3& b = w.state.block->index;
   t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
   t.warp_in_block = w.state.warp_in_block;
-  simt::lane_addresses(i, w.state, mask, t.addresses);
+  if (w.step != nullptr)
+    w.state.block->recording->addresses(*w.step, t.addresses);
+  else
+    simt::lane_addresses(i, w.state, mask, t.addresses);
   if (t.kind == lsu_kind::constant_load) {
-    if (!constants_exist(slot, t, mask)) return;
+    if (w.step == nullptr && !constants_exist(slot, t, mask)) return;
     d.execute(i, w.state, mask);
   }
   memory_operation& o = operations_.operation();
@@ -132,7 +135,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (!resolve(slot, t, mask)) return;
   t.read_only = i.cache == isa::cache_op::nc;
   t.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
-  if (t.shared_mask != 0) {
+  if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
     try {
       simt::shared_access(i, w.state, t.shared_mask, t.addresses, bad_lane);
@@ -141,7 +144,12 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
       return;
     }
   }
-  if (t.global_mask != 0 && t.kind != lsu_kind::load) simt::lane_store_data(i, w.state, t.words);
+  if (t.global_mask != 0 && t.kind != lsu_kind::load) {
+    if (w.step != nullptr)
+      std::memset(t.words, 0, sizeof t.words);   // recordings have no data
+    else
+      simt::lane_store_data(i, w.state, t.words);
+  }
   const bool shared_only = t.global_mask == 0;
   scoreboard.set_pending(slot, i, shared_only ? producer::short_latency : producer::long_latency);
   ++(is_write(t.kind) ? w.stores : w.loads);
@@ -230,7 +238,7 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   if (o.split && returns) std::memcpy(o.words[t.word], t.words[0], sizeof t.words[0]);
   const bool done = --o.remaining == 0;
   const lsu_kind kind = t.kind;
-  if (done && returns && o.global_mask != 0)
+  if (done && returns && o.global_mask != 0 && w.step == nullptr)
     simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words : t.words);
   operations_.give_back(t);
   if (!done) return;

@@ -38,13 +38,24 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   image(w.stopped_in);
   image(w.rest);
   image(w.sequence);
+  auto step = static_cast<std::uint64_t>(w.step - w.steps.first);   // where a recorded warp stands
+  if (w.step != nullptr) {
+    image(step);
+    image(w.barrier_lanes);
+  }
   if (!image.reading()) return;
   const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
                      w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
   const std::size_t instructions = w.program->code.size();
   const bool runs = w.stopped_in != warp_phase::at_barrier;
-  if (!known || w.state.independent != independent_ || !simt::plausible(w.state, instructions) || (runs && w.state.active == 0))
-    throw program_error("a context that was swapped out came back damaged from memory");
+  bool plausible = known && simt::plausible(w.state, instructions);
+  if (w.step != nullptr)
+    plausible = plausible && !w.state.independent && step <= static_cast<std::uint64_t>(w.steps.last - w.steps.first) &&
+                w.state.pc == w.steps.first[step].instruction;
+  else
+    plausible = plausible && w.state.independent == independent_ && (!runs || w.state.active != 0);
+  if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
+  if (w.step != nullptr) w.step = w.steps.first + step;
   w.state.predicates[isa::pt] = simt::all_lanes;
   w.next = &w.program->code[w.state.pc];
 }
@@ -65,6 +76,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
                             unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
   warp_slot& w = slots_[slot];
+  follow(w, block.recording);
   std::fill_n(w.state.regs, std::size_t{launch.program->registers} * isa::warp_size, poison);
   w.next = w.program->code.data();
   w.mark = cycle;

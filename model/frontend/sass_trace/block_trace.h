@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "frontend/sass_trace/address_list.h"
+#include "isa/recording.h"
 
 namespace heddle::sass_trace {
 
-/// One execution of an instruction by a warp.
-struct trace_step {
-  std::uint32_t instruction = 0;      // index in the kernel's code
-  std::uint32_t mask = 0;             // lanes that are active and pass the guard
-  address_list::handle addresses = 0;
-};
+/// One execution of an instruction by a warp; `addresses` is a handle of the block's list.
+using trace_step = isa::recorded_step;
 
 /// The steps of one warp in its block's list of steps.
 struct warp_trace {

@@ -159,4 +159,34 @@ void machine_addresses(const trace_kernel& kernel, const block_trace& block, con
   }
 }
 
+namespace {
+
+class replayed_block : public isa::recorded_block {
+ public:
+  replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block)
+      : kernel_(std::move(kernel)), block_(std::move(block)) {}
+  const std::uint32_t* index() const override { return block_->index; }
+  isa::recorded_warp warp(std::uint32_t number) const override {
+    const warp_trace& w = block_->warps[number];
+    const trace_step* first = block_->steps.data() + w.first;
+    return {first, first + (w.count - 1)};
+  }
+  void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override {
+    machine_addresses(*kernel_, *block_, step, addresses);
+  }
+
+ private:
+  std::shared_ptr<const trace_kernel> kernel_;
+  std::shared_ptr<const block_trace> block_;
+};
+
+}  // namespace
+
+std::shared_ptr<const isa::recorded_block> trace_recording::next() {
+  if (!source_) source_ = std::make_unique<block_source>(kernel_);
+  auto block = std::make_shared<replayed_block>(kernel_, source_->next());
+  if (++delivered_ == blocks()) source_.reset();
+  return block;
+}
+
 }  // namespace heddle::sass_trace

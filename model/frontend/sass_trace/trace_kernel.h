@@ -35,7 +35,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
 class block_source {
  public:
   explicit block_source(std::shared_ptr<const trace_kernel> kernel);
-  /// The next block; blocks that the file leaves out come last and do nothing. Throws input_error when the file is not what it
+  /// The next block; behind those of the file come any number that do nothing. Throws input_error when the file is not what it
   /// was.
   std::shared_ptr<const block_trace> next();
 
@@ -45,6 +45,19 @@ class block_source {
   std::shared_ptr<const trace_kernel> kernel_;
   std::unique_ptr<trace_reader> reader_;
   block_trace read_;
+};
+
+/// A traced kernel as the machine runs it: block by block from its file, which is open from the first block to the last only.
+class trace_recording : public isa::recording {
+ public:
+  explicit trace_recording(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)) {}
+  std::uint64_t blocks() const override { return kernel_->blocks != 0 ? kernel_->blocks : 1; }
+  std::shared_ptr<const isa::recorded_block> next() override;
+
+ private:
+  std::shared_ptr<const trace_kernel> kernel_;
+  std::unique_ptr<block_source> source_;
+  std::uint64_t delivered_ = 0;
 };
 
 /// Addresses of a step for the machine, by lane: shared and local memory as offsets, generic addresses in the machine's own

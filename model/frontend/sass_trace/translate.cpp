@@ -176,6 +176,7 @@ code_entry translate(generation g, const static_fields& f) {
     case isa::opcode::bar: {
       i.src = {};
       i.src[0] = isa::make_immediate(0);
+      i.uniform = g < generation::volta;   // a warp that comes has come with all its lanes
       if (m.has("ARV")) i.sub = 1;
       break;
     }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Control flow of warps that follow a recording instead of computing: each step names the next instruction and its lanes.
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) const {
+  w.barrier_lanes = 0;
+  w.step = nullptr;
+  w.jumps = independent_;
+  if (recording == nullptr) return;
+  w.steps = recording->warp(w.state.warp_in_block);
+  w.step = w.steps.first;
+  w.jumps = true;
+  w.state.independent = false;
+  w.state.pc = w.step->instruction;
+  w.state.active = w.step->mask;
+}
+
+// Some lanes wait at a barrier. Is what comes next the others' business only? Instructions without lanes belong to those that
+// follow; the end of the warp is everybody's.
+bool sub_partition::lanes_go_on(const warp_slot& w) {
+  if ((w.state.live & ~w.barrier_lanes) == 0) return false;
+  const isa::recorded_step* s = w.step;
+  while (s != w.steps.last && s->mask == 0) ++s;
+  return s != w.steps.last && (s->mask & w.barrier_lanes) == 0;
+}
+
+// Recorded is who jumps. That others did not, and that the warp parted, shows in the steps before and after.
+bool sub_partition::recorded_branch(warp_slot& w, simt::lane_mask mask) {
+  const simt::lane_mask before = w.step == w.steps.first ? mask : w.step[-1].mask;
+  const std::uint32_t fall_through = w.state.pc + 1;
+  next_step(w);
+  const simt::lane_mask others = w.state.pc == fall_through ? w.state.active : before;
+  return mask != 0 && (others & ~mask) != 0;
+}
+
+void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const bool last = w.step == w.steps.last;
+  const simt::lane_mask gone = last ? w.state.live : mask & w.state.live;
+  w.state.live &= ~gone;
+  if (last) {
+    w.phase = warp_phase::exited;
+    supervisor_.lanes_exited(w.state.slot, gone, cycle);
+    if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
+    return;
+  }
+  const std::uint32_t sequence = w.state.pc + 1;
+  next_step(w);
+  w.phase = warp_phase::waiting;
+  w.timer = never;
+  if (gone != 0 && (independent_ || w.state.live == 0)) supervisor_.lanes_exited(w.state.slot, gone, cycle);
+  if (!halted_) settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
+}
+
+// The warp stands at the step behind its BAR while it waits.
+void sub_partition::recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const isa::instruction& bar = *w.next->instruction;
+  const simt::lane_mask lanes = bar.uniform ? w.state.live : mask & w.state.live;
+  w.sequence = w.state.pc + 1;
+  next_step(w);
+  w.timer = never;
+  if (lanes != 0) {
+    w.phase = warp_phase::at_barrier;
+    w.barrier_lanes |= lanes;
+    const bool waits = supervisor_.barrier_arrive(w.state.slot, bar, lanes, cycle);
+    if (halted_) return;
+    if (!waits) w.barrier_lanes &= ~lanes;
+    // Complete already, and a timer runs; or nobody is left who could go on.
+    if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) return;
+  }
+  settle(slot, cycle + 1, fetched(slot, w.sequence, cycle + 1), leaves(w, w.sequence));
+}
+
+}  // namespace heddle

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/replay_command.h"
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "frontend/sass_trace/kernels_list.h"
+#include "frontend/sass_trace/trace_kernel.h"
+#include "testbench/log.h"
+#include "testbench/run_command.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
+
+// "6.1" as 61, as traces write it.
+unsigned binary_version_of(const gpu_config& config) {
+  std::string digits;
+  for (const char c : config.gpu.compute_capability)
+    if (c != '.') digits += c;
+  std::uint64_t version = 0;
+  return parse_unsigned(digits, version) && version < 1000 ? static_cast<unsigned>(version) : 0;
+}
+
+// Reads all traces to their ends, so that nothing is simulated of a list that holds a bad one.
+job read_job(const run_options& o) {
+  job j;
+  j.name = o.kernels_list;
+  j.in_order = true;
+  std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
+  std::map<std::string, kernel_ptr> read;
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list)) {
+    operation op;
+    op.where = o.kernels_list + ":" + std::to_string(c.line) + ":1";
+    if (c.what == sass_trace::list_command::kind::copy_to_device) {
+      // Data mean nothing to a replay, but the host waited here.
+      op.what = operation::kind::synchronise;
+    } else {
+      kernel_ptr& kernel = read[c.file];
+      if (!kernel) kernel = sass_trace::read_kernel(c.file, o.strict);
+      op.recording = kernel;
+      op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+    }
+    j.operations.push_back(op);
+  }
+  unsigned position = 0;
+  for (operation& op : j.operations)
+    if (op.what == operation::kind::kernel) op.position = position++;
+  return j;
+}
+
+void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
+  sass_trace::generation own{};
+  const bool known = sass_trace::generation_of(binary_version_of(config), own);
+  std::set<unsigned> foreign;
+  for (const operation& op : j.operations)
+    if (op.recording && (!known || op.recording->header.generation != own)) foreign.insert(op.recording->header.binary_version);
+  if (foreign.empty()) return;
+  std::vector<std::string> versions;
+  for (const unsigned v : foreign) versions.push_back(std::to_string(v));
+  const std::string text = "traces of binary version " + join(versions, ", ") + " on " + config.gpu.name + " (compute capability " +
+                           config.gpu.compute_capability + "), which is of another generation";
+  if (o.strict) throw input_error(o.kernels_list + ": " + text + " (--strict)");
+  message_log::warning(text + ": they are replayed with their own opcodes");
+}
+
+void tell_unknown_opcodes(const job& j) {
+  std::map<std::string, std::uint64_t> unknown;
+  for (const operation& op : j.operations)
+    if (op.recording)
+      for (const auto& [opcode, times] : op.recording->unknown) unknown[opcode] += times;
+  if (unknown.empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [opcode, times] : unknown) parts.push_back(opcode + " (" + grouped(times) + " times)");
+  message_log::warning("opcodes that are not known, replayed as what their names resemble: " + join(parts, ", "));
+}
+
+}  // namespace
+
+int replay_command(const std::vector<std::string>& arguments) {
+  run_options o;
+  std::string help;
+  if (parse_replay(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  message_log::install(o.level);
+  const gpu_config config = machine_of(o);
+  check_result_files(o, job{});
+  const job j = read_job(o);
+  judge_generation(o, j, config);
+  tell_unknown_opcodes(j);
+  return simulate(o, j, config);
+}
+
+}  // namespace heddle::testbench
