@@ -109,6 +109,7 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
     w.phase = warp_phase::at_barrier;
     w.timer = never;
     w.sequence = w.state.pc;
+    scheduler.set_waiting(slot);
     return;
   }
   w.constant_at = w.fetch_at;

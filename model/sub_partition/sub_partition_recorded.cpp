@@ -42,6 +42,7 @@ void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t c
   w.state.live &= ~gone;
   if (last) {
     w.phase = warp_phase::exited;
+    scheduler.set_waiting(slot);
     supervisor_.lanes_exited(w.state.slot, gone, cycle);
     if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
     return;
@@ -69,7 +70,10 @@ void sub_partition::recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_
     if (halted_) return;
     if (!waits) w.barrier_lanes &= ~lanes;
     // Complete already, and a timer runs; or nobody is left who could go on.
-    if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) return;
+    if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) {
+      scheduler.set_waiting(slot);
+      return;
+    }
   }
   settle(slot, cycle + 1, fetched(slot, w.sequence, cycle + 1), leaves(w, w.sequence));
 }
