@@ -76,9 +76,11 @@ cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
   return k;
 }
 
-cycle_t clock_domain::cycle() const { return external_ ? cycle_ : cycle_of(sc_core::sc_time_stamp()); }
+// While units are called it is the edge of cycle_: nothing needs to be worked out.
+cycle_t clock_domain::cycle() const { return external_ || running_ ? cycle_ : cycle_of(sc_core::sc_time_stamp()); }
 
 cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
+  if (running_ && delay == sc_core::SC_ZERO_TIME) return cycle_ + 1;
   if (!external_) return cycle_of(sc_core::sc_time_stamp() + delay) + 1;
   return cycle_ + 1 + static_cast<cycle_t>(static_cast<wide>(delay.value()) * hertz_ / resolution_per_second_);
 }

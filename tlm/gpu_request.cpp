@@ -50,17 +50,16 @@ void line_payload::make_read(std::uint64_t line_address, std::uint8_t sectors) {
 }
 
 void line_payload::make_write(std::uint64_t line_address) {
+  // Enables are 0x00 or 0xff, so that eight of them are looked at together.
   unsigned sectors = 0;
-  bool full = true;
+  std::uint64_t all = ~std::uint64_t{0};
   for (unsigned s = 0; s < sectors_per_line; ++s) {
-    bool any = false;
-    for (unsigned b = 0; b < sector_bytes; ++b) {
-      const bool enabled = enables_[s * sector_bytes + b] != 0;
-      any |= enabled;
-      full &= enabled;
-    }
-    if (any) sectors |= 1u << s;
+    std::uint64_t eight[sector_bytes / 8];
+    std::memcpy(eight, enables_.data() + s * sector_bytes, sector_bytes);
+    all &= eight[0] & eight[1] & eight[2] & eight[3];
+    if ((eight[0] | eight[1] | eight[2] | eight[3]) != 0) sectors |= 1u << s;
   }
+  const bool full = all == ~std::uint64_t{0};
   const sector_run r = run_of(sectors);
   const unsigned start = r.first * sector_bytes;
   const unsigned length = r.count * sector_bytes;

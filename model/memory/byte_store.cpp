@@ -18,7 +18,6 @@ std::uint8_t* byte_store::find(std::uint64_t number) const {
 }
 
 std::uint8_t* byte_store::make(std::uint64_t number) {
-  if (std::uint8_t* p = find(number)) return p;
   page fresh(new std::uint8_t[page_bytes]());
   std::uint8_t* data = fresh.get();
   pages_.emplace(number, std::move(fresh));
@@ -44,7 +43,10 @@ void byte_store::write(std::uint64_t address, const std::uint8_t* data, std::siz
   while (bytes != 0) {
     const std::uint64_t offset = address % page_bytes;
     const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
-    std::memcpy(make(address / page_bytes) + offset, data, n);
+    // Zeros where nothing was written yet are there already: replays write nothing else, to any place.
+    std::uint8_t* p = find(address / page_bytes);
+    if (p == nullptr && std::any_of(data, data + n, [](std::uint8_t b) { return b != 0; })) p = make(address / page_bytes);
+    if (p != nullptr) std::memcpy(p + offset, data, n);
     address += n;
     data += n;
     bytes -= n;

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// The bytes of a memory: pages allocated when first written, zero elsewhere.
+/// The bytes of a memory: pages allocated when something is first written to them, zero elsewhere.
 class byte_store {
  public:
   byte_store();

@@ -14,20 +14,20 @@ l1_tags::l1_tags(unsigned size_bytes, unsigned ways) {
   tags_.assign(count, empty);
   lines_.resize(count);
   data_.assign(count * line_bytes, 0);
-  recent_.assign(sets_, 0);
+  while (hints_per_set_ < 4 * ways_) hints_per_set_ *= 2;
+  hints_.assign(std::size_t{sets_} * hints_per_set_, {});
 }
 
 unsigned l1_tags::find(std::uint64_t address) const {
   if (ways_ == 0) return none;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
+  const hint& h = hints_[hint_at(set, number)];
+  if (h.count == 0) return none;
   const std::uint64_t* const tags = tags_.data() + std::size_t{set} * ways_;
-  if (tags[recent_[set]] == number) return set * ways_ + recent_[set];
-  for (unsigned w = 0; w < ways_; ++w) {
-    if (tags[w] != number) continue;
-    recent_[set] = w;
-    return set * ways_ + w;
-  }
+  if (tags[h.way] == number) return set * ways_ + h.way;
+  for (unsigned w = 0; w < ways_; ++w)
+    if (tags[w] == number) return set * ways_ + w;
   return none;
 }
 
@@ -42,9 +42,12 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   }
   if (victim == none) return none;
   evicted = lines_[victim].valid != 0;
+  if (tags_[victim] != empty) --hints_[hint_at(set, tags_[victim])].count;
   tags_[victim] = number;
   lines_[victim] = {};
-  recent_[set] = victim - set * ways_;
+  hint& h = hints_[hint_at(set, number)];
+  ++h.count;
+  h.way = victim - set * ways_;
   touch(victim);
   return victim;
 }
@@ -53,6 +56,7 @@ void l1_tags::invalidate() {
   for (std::size_t k = 0; k < lines_.size(); ++k) {
     lines_[k].valid = 0;
     if (lines_[k].mshr != none) continue;
+    if (tags_[k] != empty) --hints_[hint_at(static_cast<unsigned>(k / ways_), tags_[k])].count;
     tags_[k] = empty;
     lines_[k].used = 0;
   }

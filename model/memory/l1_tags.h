@@ -47,7 +47,17 @@ class l1_tags {
   std::vector<std::uint64_t> tags_;   // line numbers, or empty
   std::vector<line_state> lines_;
   std::vector<std::uint8_t> data_;
-  mutable std::vector<unsigned> recent_;  // per set, where the last search ended: a guess only
+  /// Tags of a set that share a hash: how many, and where the last of them was put. With hundreds of ways no search can afford
+  /// to look at each.
+  struct hint {
+    std::uint32_t count = 0;
+    std::uint32_t way = 0;
+  };
+  std::size_t hint_at(unsigned set, std::uint64_t number) const {
+    return std::size_t{set} * hints_per_set_ + (number * 0x9e3779b97f4a7c15u >> 40 & (hints_per_set_ - 1));
+  }
+  unsigned hints_per_set_ = 1;        // a power of two
+  std::vector<hint> hints_;
   std::uint64_t clock_ = 0;
 };
 

@@ -39,6 +39,11 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
   due_.reserve(pending_limit_);
 }
 
+void load_store_unit::start_of_simulation() {
+  for (auto& socket : partition_socket) partitions_.push_back(socket.operator->());
+  l1_ = l1_socket.operator->();
+}
+
 tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
   invariant(phase == lsu_phase::request && t.partition < inputs_.size(), "load/store unit: not a request of a sub-partition");
   input& in = inputs_[t.partition];
@@ -159,7 +164,7 @@ void load_store_unit::send_line(cycle_t cycle) {
   a.cycle = cycle;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
-  switch (l1_socket->nb_transport_fw(a, phase, delay)) {
+  switch (l1_->nb_transport_fw(a, phase, delay)) {
     case tlm::TLM_COMPLETED:
       t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
       free_accesses_.push_back(&a);
@@ -195,7 +200,7 @@ void load_store_unit::execute_again(cycle_t cycle) {
   a.cycle = cycle;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
-  switch (l1_socket->nb_transport_fw(a, phase, delay)) {
+  switch (l1_->nb_transport_fw(a, phase, delay)) {
     case tlm::TLM_COMPLETED:
       deferred_.pop();
       t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
@@ -245,7 +250,7 @@ void load_store_unit::deliver(lsu_transaction& t) {
 
 void load_store_unit::send_back(lsu_transaction& t, lsu_phase phase) {
   sc_core::sc_time delay;
-  partition_socket[t.partition]->nb_transport_bw(t, phase, delay);
+  partitions_[t.partition]->nb_transport_bw(t, phase, delay);
 }
 
 void load_store_unit::set_throttled() {

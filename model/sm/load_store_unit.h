@@ -75,6 +75,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
     bool operator<(const due_response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
   };
 
+  void start_of_simulation() override;
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
   void b_transport(lsu_transaction& t, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(lsu_transaction&, tlm::tlm_dmi&) override { return false; }
@@ -129,6 +130,9 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   std::vector<l1_access*> free_accesses_;
   std::vector<due_response> due_;   // heap, earliest first
   std::uint64_t order_ = 0;
+  // What the sockets are bound to, looked up once: the way through port and export costs cache misses per instruction.
+  std::vector<lsu_bw_if*> partitions_;
+  l1_fw_if* l1_ = nullptr;
   lsu_transaction nothing_;         // payload of throttle_on and throttle_off
 };
 

@@ -146,7 +146,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   }
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)
-      std::memset(t.words, 0, sizeof t.words);   // recordings have no data
+      std::memset(t.words, 0, sizeof t.words[0] * std::max(1u, t.bytes_per_lane / 4));   // recordings have no data
     else
       simt::lane_store_data(i, w.state, t.words);
   }

@@ -44,27 +44,35 @@ address_list::handle address_list::add(const std::uint64_t* a, unsigned count) {
 
 void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const {
   const std::uint64_t* w = words_.data() + (h >> 2);
-  std::uint64_t a = (h & 3) == none ? 0 : *w++;
-  unsigned k = 0;
-  for (std::uint32_t m = mask; m != 0; m &= m - 1, ++k) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
-    switch (h & 3) {
-      case none: a = 0; break;
-      case strided:
-        if (k != 0) a += *w;
-        break;
-      case differences:
+  const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
+  // Of the active lanes first; then each goes to its lane.
+  std::uint64_t spread[32];
+  std::uint64_t* const a = mask == ~std::uint32_t{0} ? addresses : spread;
+  switch (h & 3) {
+    case none:
+      for (unsigned k = 0; k < lanes; ++k) a[k] = 0;
+      break;
+    case strided:
+      for (unsigned k = 0; k < lanes; ++k) a[k] = w[0] + k * w[1];
+      break;
+    case differences: {
+      std::uint64_t last = w[0];
+      for (unsigned k = 0; k < lanes; ++k) {
         if (k != 0) {
-          const std::uint64_t pair = w[(k - 1) / 2];
-          a += static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>((k - 1) % 2 == 0 ? pair : pair >> 32)});
+          const std::uint64_t pair = w[1 + (k - 1) / 2];
+          last += static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>((k - 1) % 2 == 0 ? pair : pair >> 32)});
         }
-        break;
-      default:
-        if (k != 0) a = w[k - 1];
-        break;
+        a[k] = last;
+      }
+      break;
     }
-    addresses[lane] = a;
+    default:
+      for (unsigned k = 0; k < lanes; ++k) a[k] = w[k];
+      break;
   }
+  if (a == addresses) return;
+  unsigned k = 0;
+  for (std::uint32_t m = mask; m != 0; m &= m - 1) addresses[__builtin_ctz(m)] = spread[k++];
 }
 
 }  // namespace heddle::sass_trace

@@ -132,30 +132,54 @@ void block_source::complete(block_trace& block) const {
   block.warps = std::move(ordered);
 }
 
+namespace {
+
+// Applies f to the address of each lane in the mask.
+template <class F>
+void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
+  if (mask == ~std::uint32_t{0}) {
+    for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = f(addresses[lane]);
+    return;
+  }
+  for (std::uint32_t m = mask; m != 0; m &= m - 1) {
+    std::uint64_t& a = addresses[__builtin_ctz(m)];
+    a = f(a);
+  }
+}
+
+}  // namespace
+
 void machine_addresses(const trace_kernel& kernel, const block_trace& block, const trace_step& step, std::uint64_t addresses[32]) {
   const isa::instruction& i = kernel.program->code[step.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
   block.addresses.expand(step.addresses, step.mask, addresses);
-  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
-    std::uint64_t& a = addresses[__builtin_ctz(m)];
-    const bool in_shared = h.shared_base != 0 && a - h.shared_base < isa::window_bytes;
-    std::uint64_t offset = 0;
-    const bool in_local = local_offset(h, a, offset);
-    switch (i.mem_space) {
-      case isa::space::shared: a = (in_shared ? a - h.shared_base : a) % isa::window_bytes; break;
-      case isa::space::local: a = in_local ? offset : a % most_local_bytes; break;
-      case isa::space::generic:
-        if (in_shared)
-          a = isa::shared_window_base + (a - h.shared_base);
-        else if (in_local)
-          a = isa::local_window_base + offset;
-        else
-          a = std::max(a & global_mask, isa::heap_base);
-        break;
-      default: a &= global_mask; break;
-    }
-    a &= aligned;
+  const std::uint64_t shared_base = h.shared_base;
+  const std::uint64_t local_base = h.local_base;
+  // A window whose base is not told is empty.
+  const std::uint64_t shared_bytes = shared_base != 0 ? isa::window_bytes : 0;
+  const std::uint64_t local_bytes = local_base != 0 ? isa::window_bytes : 0;
+  switch (i.mem_space) {
+    case isa::space::shared:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        return (a - shared_base < shared_bytes ? a - shared_base : a % isa::window_bytes) & aligned;
+      });
+      break;
+    case isa::space::local:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        return (a - local_base < local_bytes ? a - local_base : a) % most_local_bytes & aligned;
+      });
+      break;
+    case isa::space::generic:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        if (a - shared_base < shared_bytes) return (isa::shared_window_base + (a - shared_base)) & aligned;
+        if (a - local_base < local_bytes) return (isa::local_window_base + (a - local_base) % most_local_bytes) & aligned;
+        return std::max(a & global_mask, isa::heap_base) & aligned;
+      });
+      break;
+    default:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; });
+      break;
   }
 }
 
