@@ -48,12 +48,13 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
                      w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
   const std::size_t instructions = w.program->code.size();
   const bool runs = w.stopped_in != warp_phase::at_barrier;
-  bool plausible = known && simt::plausible(w.state, instructions);
+  bool plausible = known;
   if (w.step != nullptr)
-    plausible = plausible && !w.state.independent && step <= static_cast<std::uint64_t>(w.steps.last - w.steps.first) &&
+    plausible = plausible && step <= static_cast<std::uint64_t>(w.steps.last - w.steps.first) &&
                 w.state.pc == w.steps.first[step].instruction;
   else
-    plausible = plausible && w.state.independent == independent_ && (!runs || w.state.active != 0);
+    plausible = plausible && simt::plausible(w.state, instructions) && w.state.independent == independent_ &&
+                (!runs || w.state.active != 0);
   if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
   if (w.step != nullptr) w.step = w.steps.first + step;
   w.state.predicates[isa::pt] = simt::all_lanes;
