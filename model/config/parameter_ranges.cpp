@@ -52,7 +52,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"ldst.pending_instructions", entries}, {"ldst.address_latency_cycles", latency},
       {"ldst.reexecution_entries", {0, 4096}}, {"l1.prefetch_lines", {0, 3}},
       {"l1.size_bytes", {128, 16777216}}, {"l1.ways", cache_ways}, {"l1.line_bytes", {128, 128}},
-      {"l1.sector_bytes", {32, 32}}, {"l1.latency_cycles", latency}, {"l1.mshr_entries", entries},
+      {"l1.sector_bytes", {32, 128}}, {"l1.latency_cycles", latency}, {"l1.mshr_entries", entries},
       {"l1.mshr_merges", entries}, {"l1.miss_queue_entries", entries},
       {"shared_memory.size_bytes", shared_bytes}, {"shared_memory.max_per_block_bytes", shared_bytes},
       {"shared_memory.opt_in_per_block_bytes", shared_bytes},
@@ -71,6 +71,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"interconnect.header_bytes", {0, 4096}}, {"interconnect.input_queue_entries", entries},
       {"interconnect.output_queue_entries", entries},
       {"l2.size_bytes", {128, 1073741824}}, {"l2.ways", cache_ways}, {"l2.line_bytes", {128, 128}},
+      {"tlb.entries", {0, 65536}}, {"tlb.page_bytes", {128, 1073741824}}, {"tlb.miss_latency_cycles", latency},
       {"l2.sector_bytes", {32, 32}}, {"l2.latency_cycles", latency}, {"l2.lookup_interval_cycles", latency},
       {"l2.mshr_entries", entries}, {"l2.mshr_merges", entries}, {"l2.queue_entries", entries},
       {"l2.atomic_interval_cycles", delay}, {"l2.interleave_bytes", {128, 1048576}},
@@ -83,6 +84,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"dram.t_rtp_cycles", delay}, {"dram.t_wtr_cycles", delay}, {"dram.t_refi_cycles", {0, 100000000}},
       {"dram.t_rfc_cycles", {0, 10000000}},
       {"context.time_slice_cycles", {0, 4000000000}}, {"context.lines_in_flight", {1, 4096}}, {"context.area_mib", {512, 1073741824}},
+      {"tlm.random_delay_cycles", delay}, {"tlm.random_delay_seed", {0, 4294967295.0}},
   };
   return table;
 }
@@ -97,6 +99,10 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"sub_partition.dual_issue", {"none", "any", "maxwell"}},
       {"sub_partition.divergence", {"stack", "independent"}},
       {"int.multiplier", {"imad", "xmad"}},
+      {"ldst.coalescing", {"warp", "half_warp"}},
+      {"l1.store_hit", {"update", "invalidate"}},
+      {"l1.replacement", {"lru", "fifo", "random"}},
+      {"l2.replacement", {"lru", "fifo", "random"}},
       {"l2.hash", {"none", "xor"}},
       {"context.preemption", {"block", "instruction"}},
       {"context.priority_preemption", {"none", "drain", "switch"}},

@@ -220,6 +220,7 @@ struct ldst_parameters {
   unsigned pending_instructions = 128;
   unsigned address_latency_cycles = 4;
   unsigned reexecution_entries = 0;
+  std::string coalescing = "warp";
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "addresses per cycle and sub-partition");
@@ -228,6 +229,7 @@ struct ldst_parameters {
     v("pending_instructions", pending_instructions, "memory instructions in flight in the load/store unit");
     v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
     v("reexecution_entries", reexecution_entries, "loads without room in the L1 that wait aside while later ones go by; 0: none do");
+    v("coalescing", coalescing, "lanes whose accesses become one: of the warp by sectors, or of half a warp if in order and aligned");
   }
 };
 
@@ -243,6 +245,8 @@ struct l1_parameters {
   unsigned mshr_merges = 8;
   unsigned miss_queue_entries = 16;
   unsigned prefetch_lines = 0;
+  std::string store_hit = "invalidate";
+  std::string replacement = "lru";
 
   template <class V> void visit(V& v) {
     v("size_bytes", size_bytes, "data; with a unified cache this is what the largest carve-out leaves, and a smaller one adds to it");
@@ -256,6 +260,8 @@ struct l1_parameters {
     v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
     v("miss_queue_entries", miss_queue_entries, "requests waiting for the interconnect");
     v("prefetch_lines", prefetch_lines, "next lines fetched after a miss, within 512 bytes; 0: no prefetcher");
+    v("store_hit", store_hit, "what a store to global memory does with sectors that are here; local memory's are updated");
+    v("replacement", replacement, "which line of a set gives way");
   }
 };
 
@@ -355,6 +361,7 @@ struct l2_parameters {
   std::string hash = "xor";
   unsigned interleave_bytes = 256;
   bool flush_at_completion = false;
+  std::string replacement = "lru";
 
   template <class V> void visit(V& v) {
     v("size_bytes", size_bytes, "all slices together; there is one slice per memory channel");
@@ -370,13 +377,26 @@ struct l2_parameters {
     v("hash", hash, "address to slice: none | xor");
     v("interleave_bytes", interleave_bytes, "consecutive bytes in one slice");
     v("flush_at_completion", flush_at_completion, "write dirty lines back before a launch completes");
+    v("replacement", replacement, "which line of a set gives way");
+  }
+};
+
+struct tlb_parameters {
+  unsigned entries = 0;
+  unsigned page_bytes = 2097152;
+  unsigned miss_latency_cycles = 100;
+
+  template <class V> void visit(V& v) {
+    v("entries", entries, "translations that an SM holds, 0: addresses cost nothing to translate");
+    v("page_bytes", page_bytes, "memory of one translation, a power of two");
+    v("miss_latency_cycles", miss_latency_cycles, "added to an access whose translation is not here");
   }
 };
 
 struct memory_parameters {
   std::string model = "dram";
   unsigned channels = 8;
-  unsigned latency_cycles = 155;
+  unsigned latency_cycles = 246;
   double bytes_per_cycle = 24.9;
 
   template <class V> void visit(V& v) {
@@ -393,8 +413,8 @@ struct dram_parameters {
   unsigned burst_bytes = 32;
   unsigned banks = 16;
   unsigned row_bytes = 2048;
-  unsigned queue_entries = 32;
-  unsigned controller_latency_cycles = 88;
+  unsigned queue_entries = 64;
+  unsigned controller_latency_cycles = 143;
   unsigned t_rcd_cycles = 16;
   unsigned t_rp_cycles = 16;
   unsigned t_cl_cycles = 16;
@@ -451,8 +471,14 @@ struct context_parameters {
 
 struct tlm_parameters {
   bool check = false;
+  unsigned random_delay_cycles = 0;
+  unsigned random_delay_seed = 1;
 
-  template <class V> void visit(V& v) { v("check", check, "a protocol monitor on every memory socket"); }
+  template <class V> void visit(V& v) {
+    v("check", check, "a protocol monitor on every memory socket");
+    v("random_delay_cycles", random_delay_cycles, "every phase on a memory socket comes up to so much later, 0: none; core cycles");
+    v("random_delay_seed", random_delay_seed, "of these delays");
+  }
 };
 
 /// The whole effective configuration of one GPU.
@@ -472,6 +498,7 @@ struct gpu_config {
   shared_memory_parameters shared_memory;
   constant_cache_parameters constant_cache;
   instruction_cache_parameters instruction_cache;
+  tlb_parameters tlb;
   interconnect_parameters interconnect;
   l2_parameters l2;
   memory_parameters memory;
@@ -485,8 +512,8 @@ struct gpu_config {
     s("fp32", fp32); s("int", integer); s("fp64", fp64); s("half", half); s("sfu", sfu);
     s("branch", branch); s("ldst", ldst); s("l1", l1); s("shared_memory", shared_memory);
     s("constant_cache", constant_cache); s("instruction_cache", instruction_cache);
-    s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram); s("context", context);
-    s("tlm", tlm);
+    s("tlb", tlb); s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram);
+    s("context", context); s("tlm", tlm);
   }
 };
 

@@ -15,6 +15,7 @@
 #include "memory/interconnect.h"
 #include "memory/l2_slice.h"
 #include "memory/protocol_monitor.h"
+#include "memory/random_delay.h"
 #include "sm/sm.h"
 
 namespace heddle {
@@ -44,6 +45,7 @@ struct gpu::parts {
   sc_core::sc_vector<l2_slice> slices;
   sc_core::sc_vector<memory_model> channels;
   sc_core::sc_vector<protocol_monitor> monitors;
+  sc_core::sc_vector<random_delay> delays;
 
   explicit parts(const gpu_config& c)
       : config(c),
@@ -56,7 +58,8 @@ struct gpu::parts {
         interconnect("interconnect", l2_clock, with_host_port(c)),
         slices("l2_slice"),
         channels("dram_channel"),
-        monitors("monitor") {
+        monitors("monitor"),
+        delays("delay") {
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
@@ -111,18 +114,34 @@ void gpu::build_memory() {
     p.channels.init(n, [&](const char*, std::size_t i) {
       return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, static_cast<unsigned>(i));
     });
+  const unsigned arrows = c.gpu.sm_count + 2 * n;
+  const bool delayed = c.tlm.random_delay_cycles != 0;
   if (c.tlm.check)
-    p.monitors.init(c.gpu.sm_count + 2 * n, [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
-  // With tlm.check a monitor sits in every arrow of the memory path.
-  std::size_t next = 0;
-  const auto join = [&](auto& initiator, auto& target) {
+    p.monitors.init(arrows * (delayed ? 2 : 1), [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
+  if (delayed)
+    p.delays.init(arrows, [&](const char* nm, std::size_t i) {
+      return new random_delay(nm, p.core.time_of(c.tlm.random_delay_cycles), (std::uint64_t{c.tlm.random_delay_seed} << 32) + i);
+    });
+  // With tlm.check a monitor sits in every arrow of the memory path; with delays, on either side of them.
+  std::size_t next_monitor = 0;
+  std::size_t next_delay = 0;
+  const auto watch = [&](auto& initiator, auto& target) {
     if (!c.tlm.check) {
       initiator.bind(target);
       return;
     }
-    protocol_monitor& m = p.monitors[next++];
+    protocol_monitor& m = p.monitors[next_monitor++];
     initiator.bind(m.target_socket);
     m.initiator_socket.bind(target);
+  };
+  const auto join = [&](auto& initiator, auto& target) {
+    if (!delayed) {
+      watch(initiator, target);
+      return;
+    }
+    random_delay& d = p.delays[next_delay++];
+    watch(initiator, d.target_socket);
+    watch(d.initiator_socket, target);
   };
   for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
     p.cwd.cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
@@ -177,7 +196,8 @@ clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 bool gpu::idle() const {
   const parts& p = *parts_;
   const auto all_idle = [](const auto& v) { return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); }); };
-  return p.cwd.idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels);
+  return p.cwd.idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
+         all_idle(p.delays) && all_idle(p.monitors);
 }
 
 void gpu::check_invariants() const {

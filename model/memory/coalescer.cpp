@@ -45,6 +45,30 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_a
   flush();
 }
 
+void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out) {
+  out.count = 0;
+  for (unsigned first = 0; first < 32; first += 16) {
+    const std::uint32_t half = mask & (0xffffu << first);
+    if (half == 0) continue;
+    const unsigned some = static_cast<unsigned>(__builtin_ctz(half));
+    const std::uint64_t segment = addresses[some] - std::uint64_t{some - first} * bytes;
+    bool in_order = bytes >= 4 && segment % (16 * bytes) == 0;
+    for (std::uint32_t rest = half; rest != 0 && in_order; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+      in_order = addresses[lane] == segment + std::uint64_t{lane - first} * bytes;
+    }
+    const unsigned begin = out.count;
+    for (std::uint32_t rest = half; rest != 0; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+      const std::uint64_t line = addresses[lane] & ~in_line;
+      if (!in_order || out.count == begin || out.parts[out.count - 1].line != line) out.parts[out.count++] = {line, 0, 0};
+      line_part& part = out.parts[out.count - 1];
+      part.lanes |= 1u << lane;
+      part.sectors |= static_cast<std::uint8_t>(1u << (addresses[lane] & in_line) / sector_bytes);
+    }
+  }
+}
+
 bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
     : banks_(banks), bank_mask_((banks & (banks - 1)) == 0 && banks > 1 ? banks - 1 : 0) {
   if (banks == 0 || banks > 64) throw input_error("shared_memory.banks: a number from 1 to 64 was expected");

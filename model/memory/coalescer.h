@@ -23,6 +23,12 @@ struct coalesced_access {
 /// Source: CUDA programming guide, global memory of compute capability 6.x: one transaction per 32-byte sector.
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out);
 
+/// The same by the rules of compute capability 1.0 and 1.1, for lanes of `bytes` bytes: each half of the warp by itself. If the k-th
+/// lane of a half asks for the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the half is one access per line;
+/// else every lane is one, of the sector or sectors that it touches. Source: CUDA C programming guide, global memory of
+/// compute capability 1.x.
+void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out);
+
 /// How often the banks of shared memory must be accessed for one warp instruction.
 class bank_conflicts {
  public:

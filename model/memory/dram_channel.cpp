@@ -11,6 +11,7 @@ namespace heddle {
 namespace {
 constexpr std::uint8_t row_wanted = 1;
 constexpr std::uint8_t spoken_for = 2;
+constexpr std::uint8_t reserved = 4;
 }  // namespace
 
 dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_clock, const gpu_config& config,
@@ -110,23 +111,43 @@ void dram_channel::consider(choice& best, command what, std::size_t index, cycle
   }
 }
 
+// The command that brings an entry on, whatever others want.
+void dram_channel::consider_oldest(choice& best, cycle_t now) const {
+  const entry& e = queue_.front();
+  const bank_state& b = banks_[e.bank];
+  if (!b.open)
+    consider(best, command::activate, 0, std::max(b.activate_at, activate_at_), now);
+  else if (b.row != e.row)
+    consider(best, command::precharge, 0, b.precharge_at, now);
+  else
+    consider(best, command::column, 0, column_earliest(e), now);
+}
+
 dram_channel::choice dram_channel::choose(cycle_t now) {
   choice best;
-  std::size_t count = queue_.size();
-  if (queue_.front().ready + starvation_cycles < now) count = 1;
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
-  for (std::size_t i = 0; i < count; ++i) {
-    const entry& e = queue_[i];
-    if (e.ready <= now && banks_[e.bank].open && banks_[e.bank].row == e.row) wanted_[e.bank] |= row_wanted;
+  const entry& oldest = queue_.front();
+  const bool starving = oldest.ready + starvation_cycles < now;
+  // While the oldest waits for its next command, its bank is its own, and so is the direction of the bus once its row is open.
+  bool barred[2] = {false, false};  // column commands of reads, of writes
+  if (starving) {
+    consider_oldest(best, now);
+    if (best.what != command::none) return best;
+    wanted_[oldest.bank] = spoken_for | reserved;
+    const bank_state& b = banks_[oldest.bank];
+    barred[!oldest.write] = b.open && b.row == oldest.row;
   }
+  std::size_t count = 0;
+  for (; count < queue_.size() && queue_[count].ready <= now; ++count) {
+    const entry& e = queue_[count];
+    if (banks_[e.bank].open && banks_[e.bank].row == e.row) wanted_[e.bank] |= row_wanted;
+  }
+  if (count < queue_.size()) best.next = std::min(best.next, queue_[count].ready);  // those behind arrived later
   for (std::size_t i = 0; i < count; ++i) {
     const entry& e = queue_[i];
-    if (e.ready > now) {
-      best.next = std::min(best.next, e.ready);
-      break;  // those behind arrived later
-    }
     const bank_state& b = banks_[e.bank];
     if (b.open && b.row == e.row) {
+      if ((wanted_[e.bank] & reserved) != 0 || barred[e.write]) continue;
       consider(best, command::column, i, column_earliest(e), now);
       if (best.what == command::column) return best;
     } else if ((wanted_[e.bank] & spoken_for) == 0) {

@@ -18,7 +18,7 @@ namespace heddle {
 /// lie in consecutive banks, rotated by one per round so that strides of whole rounds do not stay in one bank.
 class dram_channel : public memory_model {
  public:
-  /// A request that waited longer is served before all others.
+  /// A request that waited longer goes before all others: nothing that would delay it is done.
   static constexpr cycle_t starvation_cycles = 512;
 
   dram_channel(sc_core::sc_module_name name, clock_domain& dram_clock, const gpu_config& config, unsigned index);
@@ -61,6 +61,7 @@ class dram_channel : public memory_model {
   cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override;
 
   choice choose(cycle_t now);
+  void consider_oldest(choice& best, cycle_t now) const;
   void consider(choice& best, command what, std::size_t index, cycle_t earliest, cycle_t now) const;
   cycle_t column_earliest(const entry& e) const;
   void issue(const choice& c, cycle_t now);
@@ -75,7 +76,7 @@ class dram_channel : public memory_model {
   cycle_t column_interval_;
   std::vector<bank_state> banks_;
   std::vector<entry> queue_;           // in order of arrival
-  std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 an open row is wanted, 2 the bank is spoken for
+  std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 an open row is wanted, 2 the bank is spoken for, 4 by a starving one
   cycle_t activate_at_ = 0;            // earliest activate of any bank
   cycle_t read_at_ = 0;                // earliest read command
   cycle_t write_at_ = 0;               // earliest write command

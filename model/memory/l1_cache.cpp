@@ -38,8 +38,10 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       latency_(cycles_after_lookup(config.l1.latency_cycles, config)),
       cache_global_(config.l1.cache_global_loads),
       cache_local_(config.l1.cache_local),
+      store_invalidates_(config.l1.store_hit == "invalidate"),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
-      tags_(config.l1.size_bytes, config.l1.ways) {
+      policy_(config.l1.replacement),
+      tags_(config.l1.size_bytes, config.l1.ways, policy_) {
   access_socket.bind(*this);
   context_socket.bind(*this);
 }
@@ -163,7 +165,7 @@ tlm::tlm_sync_enum l1_cache::pass_by(l1_access& access, l1_phase& phase, std::ui
   ++c.read_requests;
   const gpu_request::kind what = access.transaction->read_only ? gpu_request::kind::texture : gpu_request::kind::load;
   line_payload& p = make_request(access, what, &access, l1_tags::none);
-  p.make_read(access.line, widened(missed));
+  p.make_read(access.line, missed);
   port_.push(p, access.cycle);
   return tlm::TLM_ACCEPTED;
 }
@@ -173,6 +175,7 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
   line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
   lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
   p.make_write(access.line);
+  if (store_invalidates_ && !access.transaction->local) drop_sectors(access.line, access.sectors);
   const unsigned index = tags_.find(access.line);
   std::uint8_t hit = 0;
   if (index != l1_tags::none) {
@@ -285,7 +288,7 @@ void l1_cache::invalidate() {
 
 void l1_cache::resize(unsigned size_bytes) {
   invariant(idle(), "L1: the size changes while requests are on their way");
-  tags_ = l1_tags(size_bytes, ways_);
+  tags_ = l1_tags(size_bytes, ways_, policy_);
 }
 
 }  // namespace heddle

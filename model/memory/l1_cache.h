@@ -131,8 +131,10 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned latency_;                  // from look-up
   bool cache_global_;
   bool cache_local_;
+  bool store_invalidates_;            // stores to global memory; else they update what they hit
   payload_pool pool_;                 // outlives the port
   request_port port_;
+  replacement policy_;
   l1_tags tags_;
   std::vector<mshr> mshrs_;
   std::vector<unsigned> free_mshrs_;

@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-l1_tags::l1_tags(unsigned size_bytes, unsigned ways) {
+l1_tags::l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy) : policy_(policy) {
   const unsigned lines = size_bytes / line_bytes;
   sets_ = std::max(1u, lines / std::max(1u, ways));
   ways_ = lines / sets_;
@@ -35,20 +35,19 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   evicted = false;
   const std::uint64_t number = address / line_bytes;
   const unsigned set = set_of(number);
-  unsigned victim = none;
-  for (unsigned index = set * ways_; index < (set + 1) * ways_; ++index) {
-    if (lines_[index].mshr != none) continue;
-    if (victim == none || lines_[index].used < lines_[victim].used) victim = index;
-  }
-  if (victim == none) return none;
+  const line_state* const lines = &lines_[std::size_t{set} * ways_];
+  const unsigned way = policy_.choose(
+      ways_, [&](unsigned w) { return lines[w].used; }, [&](unsigned w) { return lines[w].mshr == none; });
+  if (way == ways_) return none;
+  const unsigned victim = set * ways_ + way;
   evicted = lines_[victim].valid != 0;
   if (tags_[victim] != empty) --hints_[hint_at(set, tags_[victim])].count;
   tags_[victim] = number;
   lines_[victim] = {};
   hint& h = hints_[hint_at(set, number)];
   ++h.count;
-  h.way = victim - set * ways_;
-  touch(victim);
+  h.way = way;
+  lines_[victim].used = ++clock_;
   return victim;
 }
 

@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory/replacement.h"
 #include "tlm/gpu_request.h"
 
 namespace heddle {
 
-/// Lines of a sectored, set-associative cache: tags, valid sectors, bytes; least recently used is replaced.
+/// Lines of a sectored, set-associative cache: tags, valid sectors, bytes.
 class l1_tags {
  public:
   static constexpr unsigned none = ~0u;
@@ -19,14 +20,16 @@ class l1_tags {
   };
 
   /// At least one set; all of `size_bytes` is used, if need be with more ways. A size of 0 holds nothing.
-  l1_tags(unsigned size_bytes, unsigned ways);
+  l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy);
 
   /// Index of the line at `address`, or none. Does not count as a use.
   unsigned find(std::uint64_t address) const;
-  /// Gives the line at `address`, which is not present, the least recently used place of its set that waits for no fill; none
+  /// Gives the line at `address`, which is not present, the place of its set that the policy names among those that wait for no fill; none
   /// if there is no such place. `evicted`: the place held a line. The new line has no valid sector.
   unsigned allocate(std::uint64_t address, bool& evicted);
-  void touch(unsigned index) { lines_[index].used = ++clock_; }
+  void touch(unsigned index) {
+    if (policy_.renews()) lines_[index].used = ++clock_;
+  }
   /// Forgets all bytes; lines that wait for a fill keep their place.
   void invalidate();
 
@@ -43,6 +46,7 @@ class l1_tags {
 
   unsigned sets_;
   unsigned ways_;
+  replacement policy_;
   std::uint64_t set_mask_;            // 0 if the number of sets is no power of two
   std::vector<std::uint64_t> tags_;   // line numbers, or empty
   std::vector<line_state> lines_;

@@ -33,7 +33,7 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       interval_(std::max(1u, config.l2.lookup_interval_cycles)),
       clock_(clock, *this),
       memory_(memory_socket, clock_),
-      lines_(set_count(config), config.l2.ways),
+      lines_(set_count(config), config.l2.ways, replacement(config.l2.replacement)),
       slots_(std::max(1u, config.l2.queue_entries) + static_cast<unsigned>(pipeline_ / interval_)),
       accesses_(config.l2.queue_entries + pipeline_ / interval_),
       mshrs_(std::max(1u, config.l2.mshr_entries)) {

@@ -5,9 +5,10 @@
 
 namespace heddle {
 
-line_store::line_store(unsigned sets, unsigned ways)
+line_store::line_store(unsigned sets, unsigned ways, const replacement& policy)
     : sets_(sets),
       ways_(ways),
+      policy_(policy),
       set_mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0),
       tags_(std::size_t{sets} * ways, empty),
       used_(std::size_t{sets} * ways, 0),
@@ -16,20 +17,17 @@ line_store::line_store(unsigned sets, unsigned ways)
   if (bytes_ == nullptr) throw std::bad_alloc();
 }
 
-std::uint32_t line_store::victim(std::uint64_t line) const {
+std::uint32_t line_store::victim(std::uint64_t line) {
   const std::uint32_t base = set_of(line) * ways_;
-  std::uint32_t best = none;
-  for (std::uint32_t s = base; s < base + ways_; ++s) {
-    if (states_[s].mshr != none) continue;
-    if (best == none || used_[s] < used_[best]) best = s;
-  }
-  return best;
+  const unsigned way = policy_.choose(
+      ways_, [&](unsigned w) { return used_[base + w]; }, [&](unsigned w) { return states_[base + w].mshr == none; });
+  return way == ways_ ? none : base + way;
 }
 
 void line_store::install(std::uint32_t slot, std::uint64_t line) {
   tags_[slot] = line;
   states_[slot] = state{};
-  touch(slot);
+  used_[slot] = ++clock_;
 }
 
 }  // namespace heddle

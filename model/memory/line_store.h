@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "memory/byte_mask.h"
+#include "memory/replacement.h"
 
 namespace heddle {
 
 /// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which line
-/// of a set was used least recently. Policy is the owner's.
+/// of a set gives way to another.
 class line_store {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -23,7 +24,7 @@ class line_store {
     std::uint32_t launch = 0;     // launch that wrote it last
   };
 
-  line_store(unsigned sets, unsigned ways);
+  line_store(unsigned sets, unsigned ways, const replacement& policy);
 
   unsigned sets() const { return sets_; }
   unsigned ways() const { return ways_; }
@@ -36,12 +37,15 @@ class line_store {
       if (tags_[base + w] == line) return base + w;
     return none;
   }
-  /// Slot that `line` should take: an empty one, else the least recently used one without an outstanding miss, else none.
-  std::uint32_t victim(std::uint64_t line) const;
+  /// Slot that `line` should take: an empty one, else the one that the policy names of those without an
+  /// outstanding miss, else none.
+  std::uint32_t victim(std::uint64_t line);
   /// Gives the slot to `line`, with no valid byte.
   void install(std::uint32_t slot, std::uint64_t line);
-  /// Makes the slot the most recently used.
-  void touch(std::uint32_t slot) { used_[slot] = ++clock_; }
+  /// The slot was used.
+  void touch(std::uint32_t slot) {
+    if (policy_.renews()) used_[slot] = ++clock_;
+  }
 
   bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
   std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
@@ -61,9 +65,10 @@ class line_store {
 
   unsigned sets_;
   unsigned ways_;
+  replacement policy_;
   std::uint64_t set_mask_ = 0;          // sets - 1 when that is a mask
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint64_t> used_;     // value of clock_ at the last use; 0: empty
+  std::vector<std::uint64_t> used_;     // the age that the policy goes by; 0: empty
   std::vector<state> states_;
   std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // zero pages until touched: a large L2 costs nothing at start
   std::uint64_t clock_ = 0;

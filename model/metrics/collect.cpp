@@ -138,6 +138,11 @@ void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
     const lsu_counters& c = s.load_store_unit.counters.at(launch);
     sum(lsu.global_load, c.global_load);
     sum(lsu.global_store, c.global_store);
+    const tlb_counters& t = s.load_store_unit.tlb.counters.at(launch);
+    k.memory.tlb.accesses += t.accesses;
+    k.memory.tlb.hits += t.hits;
+    k.memory.tlb.misses += t.misses;
+    k.memory.tlb.merges += t.pending_hits;
     const shared_memory_counters& h = s.shared_memory.counters.at(launch);
     shared.accesses += h.accesses;
     shared.load_transactions += h.load_transactions;

@@ -318,11 +318,36 @@ struct shared_counts {
   }
 };
 
+/// All zero while the translation look-aside buffers are off.
+struct tlb_counts {
+  std::uint64_t accesses = 0;  // look-ups
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t merges = 0;    // the translation was on its way
+
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
+    v("accesses", self.accesses);
+    v("hits", self.hits);
+    v("misses", self.misses);
+    v("merges", self.merges);
+  }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
+};
+
 struct memory_counts {
   cache_counts l1;
   cache_counts l2;
   dram_counts dram;
   shared_counts shared;
+  tlb_counts tlb;
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -330,6 +355,7 @@ struct memory_counts {
     v("l2", self.l2);
     v("dram", self.dram);
     v("shared", self.shared);
+    v("tlb", self.tlb);
   }
   template <class V>
   void visit(V&& v) {

@@ -69,6 +69,7 @@ void load_store_unit::check_invariants() const {
   }
   invariant(queued == queued_, "load/store unit: the queues do not hold what was counted");
   invariant(pending_ <= pending_limit_, "load/store unit: too many instructions in flight");
+  tlb.check_invariants();
   std::uint64_t open = 0;
   for (std::uint32_t l = 0; l < counters.end(); ++l) {
     const lsu_counters* c = counters.find(l);
@@ -77,7 +78,7 @@ void load_store_unit::check_invariants() const {
     open += c->instructions - c->responses - c->faults;
   }
   invariant(open == pending_, "load/store unit: instructions differ from responses + faults + those in flight");
-  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty()),
+  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty() && untranslated_.empty()),
             "load/store unit: idle, and an access is still with the L1");
 }
 

@@ -24,12 +24,14 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
       shared_socket("shared_socket"),
       constant_socket("constant_socket"),
       l1_socket("l1_socket"),
+      tlb(config),
       clock_(clock, *this),
       ranges_(ranges),
       queue_entries_(std::max(1u, config.ldst.queue_entries)),
       pending_limit_(std::max(1u, config.ldst.pending_instructions)),
       address_cycles_(address_cycles(config)),
       pick_interval_(interval_of(config.ldst.lanes)),
+      half_warps_(config.ldst.coalescing == "half_warp"),
       inputs_(config.sm.sub_partitions),
       deferred_entries_(config.ldst.reexecution_entries) {
   for (auto& socket : partition_socket) socket.bind(static_cast<lsu_fw_if&>(*this));
@@ -72,6 +74,7 @@ void load_store_unit::on_cycle(cycle_t cycle) {
   }
   if (!deferred_.empty() && !deferred_refused_ && cycle >= l1_free_) execute_again(cycle);
   if (streaming_ != nullptr && !refused_ && cycle >= l1_free_) send_line(cycle);
+  if (!untranslated_.empty()) resume(cycle);
   if (queued_ != 0) pick(cycle);
   set_throttled();
   sleep(cycle);
@@ -80,7 +83,9 @@ void load_store_unit::on_cycle(cycle_t cycle) {
 bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const {
   if (t.kind == lsu_kind::constant_load) return cycle >= constant_free_;
   if (t.shared_mask != 0 && cycle < shared_free_) return false;
-  return t.global_mask == 0 || (streaming_ == nullptr && cycle >= l1_free_);
+  // What has its translation goes first: accesses to one address keep their order.
+  const bool waiting = !untranslated_.empty() && untranslated_.front().ready <= cycle;
+  return t.global_mask == 0 || (streaming_ == nullptr && cycle >= l1_free_ && !waiting);
 }
 
 // Takes one instruction from the inputs, if one is ready and its way is free.
@@ -125,16 +130,63 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
     }
     if (t.shared_mask != 0) on_chip(t, cycle);
     if (t.global_mask != 0) {
-      coalesce(t.addresses, t.global_mask, lines_);
+      coalesce_lanes(t);
       count(t);
       t.all_sent = false;
-      streaming_ = &t;
-      next_line_ = 0;
-      send_line(cycle);
+      const cycle_t ready = tlb.enabled() ? translated(t, cycle) : cycle;
+      if (ready > cycle)
+        wait_for_translation(t, ready);
+      else
+        stream(t, cycle);
       return;
     }
   }
   finish(t, cycle);
+}
+
+void load_store_unit::coalesce_lanes(const lsu_transaction& t) {
+  if (half_warps_)
+    coalesce_half_warps(t.addresses, t.global_mask, t.bytes_per_lane, lines_);
+  else
+    coalesce(t.addresses, t.global_mask, lines_);
+}
+
+// Its lines, which are in lines_, go to the L1 from this cycle on.
+void load_store_unit::stream(lsu_transaction& t, cycle_t cycle) {
+  streaming_ = &t;
+  next_line_ = 0;
+  send_line(cycle);
+}
+
+// Cycle in which all lines of lines_ have their translation, and older accesses of the same warp theirs: a warp's accesses keep
+// their order.
+cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
+  cycle_t ready = cycle;
+  for (std::size_t k = 0; k < untranslated_.size(); ++k) {
+    const lsu_transaction& older = *untranslated_[k].transaction;
+    if (older.partition == t.partition && older.warp == t.warp) ready = std::max(ready, untranslated_[k].ready);
+  }
+  for (unsigned k = 0; k < lines_.count; ++k)
+    ready = std::max(ready, tlb.look_up(lines_.parts[k].line, t.launch->launch_id, cycle));
+  return ready;
+}
+
+// Kept in the order in which they may go on; of equals the older first.
+void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
+  untranslated_.push({&t, ready});
+  for (std::size_t k = untranslated_.size() - 1; k > 0 && untranslated_[k - 1].ready > ready; --k)
+    std::swap(untranslated_[k - 1], untranslated_[k]);
+  clock_.wake_at(ready);
+}
+
+// The oldest access whose translation has come takes the way to the L1.
+void load_store_unit::resume(cycle_t cycle) {
+  if (untranslated_.front().ready > cycle || streaming_ != nullptr || cycle < l1_free_) return;
+  lsu_transaction& t = *untranslated_.front().transaction;
+  if (!deferred_.empty() && !passes_deferred(t)) return;
+  untranslated_.pop();
+  coalesce_lanes(t);
+  stream(t, cycle);
 }
 
 void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
@@ -267,6 +319,8 @@ void load_store_unit::set_throttled() {
 // Asks for the next cycle in which something can be done. What waits for an answer of the L1 is woken by it.
 void load_store_unit::sleep(cycle_t cycle) {
   if (streaming_ != nullptr && !refused_) clock_.wake_at(cycle + 1);
+  if (!untranslated_.empty() && streaming_ == nullptr && (deferred_.empty() || passes_deferred(*untranslated_.front().transaction)))
+    clock_.wake_at(std::max({untranslated_.front().ready, l1_free_, cycle + 1}));
   if (starved_) return;
   cycle_t next = never;
   for (const input& in : inputs_) {

@@ -3,7 +3,7 @@
 // Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators, on_chip_protocol); l1_socket
 //   (initiator, l1_protocol). To be attached to the clock after the L1 and before the sub-partitions.
 // One cycle: due answers go out; one line of a global access is looked up; one instruction is taken, round robin.
-// Parameters: [ldst], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
+// Parameters: [ldst], [tlb], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@
 #include "memory/coalescer.h"
 #include "memory/per_launch.h"
 #include "memory/ring.h"
+#include "memory/tlb.h"
 #include "tlm/clock_domain.h"
 #include "tlm/l1_protocol.h"
 #include "tlm/lsu_protocol.h"
@@ -50,6 +51,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   tlm::tlm_initiator_socket<32, on_chip_protocol_types> constant_socket;
   tlm::tlm_initiator_socket<32, l1_protocol_types> l1_socket;
   per_launch<lsu_counters> counters;
+  class tlb tlb;
 
   /// No instruction queued or in flight.
   bool idle() const { return queued_ == 0 && pending_ == 0; }
@@ -76,6 +78,12 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   };
 
   void start_of_simulation() override;
+  // An access that waits for the translation of its addresses.
+  struct untranslated {
+    lsu_transaction* transaction = nullptr;
+    cycle_t ready = 0;
+  };
+
   tlm::tlm_sync_enum nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
   void b_transport(lsu_transaction& t, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(lsu_transaction&, tlm::tlm_dmi&) override { return false; }
@@ -87,6 +95,11 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   bool pipes_free(const lsu_transaction& t, cycle_t cycle) const;
   bool pick(cycle_t cycle);
   void start(lsu_transaction& t, cycle_t cycle);
+  cycle_t translated(const lsu_transaction& t, cycle_t cycle);
+  void wait_for_translation(lsu_transaction& t, cycle_t ready);
+  void resume(cycle_t cycle);
+  void coalesce_lanes(const lsu_transaction& t);
+  void stream(lsu_transaction& t, cycle_t cycle);
   bool legal(lsu_transaction& t);
   void set_fault(lsu_transaction& t, unsigned lane, bool misaligned);
   void count(const lsu_transaction& t);
@@ -109,6 +122,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   unsigned pending_limit_;
   unsigned address_cycles_;      // issue to pick
   unsigned pick_interval_;       // cycles between two picks from one input
+  bool half_warps_;
   std::vector<input> inputs_;
   unsigned next_input_ = 0;      // round robin: the first to be asked
   unsigned queued_ = 0;
@@ -119,6 +133,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   lsu_transaction* streaming_ = nullptr;  // its lines go to the L1, one per cycle
   coalesced_access lines_;
   unsigned next_line_ = 0;
+  ring<untranslated> untranslated_;  // by the cycle of their translations
   bool refused_ = false;         // the L1 has no room for the next line
   bool starved_ = false;         // an instruction could be taken but for pending_limit_
   bool throttled_ = false;

@@ -180,6 +180,20 @@ TEST_F(dram_test, the_oldest_goes_first_when_it_has_waited_too_long) {
   b.check_done();
 }
 
+TEST_F(dram_test, a_backlog_that_starves_is_still_served_at_full_rate) {
+  gpu_config c = timing();
+  c.dram.t_refi_cycles = 4000;
+  c.dram.t_rfc_cycles = 1000;  // twice as long as a request may wait
+  bench<dram_channel> b(c);
+  // Rows of four banks by turns, so that one by one they would cost a row cycle each.
+  for (unsigned i = 0; i < 4000; ++i) b.slice.read(at(i % 4, 0) + 128 * (i / 4 % 8), 1, 3900, i);
+  b.run(20000);
+  ASSERT_EQ(b.slice.records.size(), 4000u);
+  // A burst each two cycles: 8000, and three refreshes with what they close.
+  EXPECT_LT(b.slice.records.back().answered, 3900 + 8000 + 3 * 1200u);
+  b.check_done();
+}
+
 TEST_F(dram_test, bandwidth_is_limited_by_the_column_interval) {
   bench<dram_channel> b;
   for (unsigned i = 0; i < 1000; ++i) b.slice.read(at(0, 0) + 128 * (i % 8), 0xf, 1, i);

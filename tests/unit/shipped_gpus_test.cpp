@@ -54,7 +54,7 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
     EXPECT_GE(c.dram.burst_bytes, c.dram.t_ccd_cycles * c.dram.bytes_per_cycle) << p.name << ": tCCD keeps it from that";
     EXPECT_LT(expected, c.memory.channels * c.interconnect.response_bytes_per_cycle * c.interconnect.clock_mhz / 1000)
         << p.name << ": the interconnect keeps it from that";
-    const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rcd_cycles + c.dram.t_cl_cycles +
+    const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rp_cycles + c.dram.t_rcd_cycles + c.dram.t_cl_cycles +
                              static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
     EXPECT_NEAR(c.memory.latency_cycles, idle_dram * c.gpu.core_clock_mhz / c.dram.clock_mhz, 2) << p.name;
   }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/error.h"
+
+namespace heddle {
+
+/// Which line of a set gives way. lru: the one used least recently; fifo: the one that came first; random: any, from a
+/// generator of the cache's own (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
+class replacement {
+ public:
+  /// Throws input_error when there is no policy of this name.
+  explicit replacement(const std::string& name) {
+    if (name == "fifo")
+      kind_ = kind::fifo;
+    else if (name == "random")
+      kind_ = kind::random;
+    else if (name != "lru")
+      throw input_error("replacement is '" + name + "', expected lru, fifo or random");
+  }
+
+  /// A use renews the line's age.
+  bool renews() const { return kind_ == kind::lru; }
+  /// Chooses among `ways` lines; `age(w)` is 0 for an empty one, else grows with the line's time, `open(w)` says whether it may go.
+  /// Returns `ways` when none may.
+  template <class Age, class Open>
+  unsigned choose(unsigned ways, Age&& age, Open&& open) {
+    unsigned best = ways;
+    unsigned candidates = 0;
+    for (unsigned w = 0; w < ways; ++w) {
+      if (!open(w)) continue;
+      ++candidates;
+      if (best == ways || age(w) < age(best)) best = w;
+    }
+    if (kind_ != kind::random || best == ways || age(best) == 0) return best;
+    unsigned number = static_cast<unsigned>(next() % candidates);
+    for (unsigned w = 0; w < ways; ++w)
+      if (open(w) && number-- == 0) return w;
+    return best;
+  }
+
+ private:
+  enum class kind : std::uint8_t { lru, fifo, random };
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  kind kind_ = kind::lru;
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace heddle
