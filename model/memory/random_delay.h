@@ -3,7 +3,7 @@
 //   instead of the protocol fails.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
 // One cycle: none; it works on calls and at times of its own. Blocking and debug transport pass at once.
-// Parameters: tlm.random_delay_cycles and tlm.random_delay_seed put one on every memory socket. Source: IEEE 1666-2011, clause 15.
+// Parameters: tlm.random_delay_cycles, tlm.random_delay_seed (one on every memory socket). Source: IEEE 1666-2011, clause 15.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ class replacement {
 
   /// A use renews the line's age.
   bool renews() const { return kind_ == kind::lru; }
-  /// Chooses among `ways` lines; `age(w)` is 0 for an empty one, else grows with the line's time, `open(w)` says whether it may go.
+  /// Chooses among `ways` lines; `age(w)` is 0 for an empty one, else grows with the line's time, `open(w)` says whether it
+  /// may go.
   /// Returns `ways` when none may.
   template <class Age, class Open>
   unsigned choose(unsigned ways, Age&& age, Open&& open) {

@@ -319,7 +319,8 @@ void load_store_unit::set_throttled() {
 // Asks for the next cycle in which something can be done. What waits for an answer of the L1 is woken by it.
 void load_store_unit::sleep(cycle_t cycle) {
   if (streaming_ != nullptr && !refused_) clock_.wake_at(cycle + 1);
-  if (!untranslated_.empty() && streaming_ == nullptr && (deferred_.empty() || passes_deferred(*untranslated_.front().transaction)))
+  if (!untranslated_.empty() && streaming_ == nullptr &&
+      (deferred_.empty() || passes_deferred(*untranslated_.front().transaction)))
     clock_.wake_at(std::max({untranslated_.front().ready, l1_free_, cycle + 1}));
   if (starved_) return;
   cycle_t next = never;

@@ -29,7 +29,8 @@ std::string text_of(const fs::path& file) {
 json argument(const char* buffer) { return {{"buffer", buffer}}; }
 json number(std::uint64_t value) { return {{"u32", value}}; }
 json launch(const char* kernel, std::uint64_t blocks, unsigned threads, json arguments) {
-  return {{"kernel", kernel}, {"grid", {blocks, 1, 1}}, {"block", {threads, 1, 1}}, {"carveout", 0}, {"args", std::move(arguments)}};
+  return {{"kernel", kernel}, {"grid", {blocks, 1, 1}}, {"block", {threads, 1, 1}}, {"carveout", 0},
+          {"args", std::move(arguments)}};
 }
 
 class memory_figures : public ::testing::Test {
@@ -50,8 +51,9 @@ class memory_figures : public ::testing::Test {
                       {"launches", std::move(launches)}, {"outputs", {{{"buffer", "cycles"}, {"file", result.string()}}}}};
     std::ofstream(place / "job.json") << job.dump(1);
     const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --gpu " + gpu +
-                                " --metrics '" + metrics.string() + "' --set l2.flush_at_completion=" + (flush ? "true" : "false") +
-                                " >'" + (place / "log.txt").string() + "' 2>&1";
+                                " --metrics '" + metrics.string() + "'" +
+                                (flush ? " --set l2.flush_at_completion=true" : "") + " >'" +
+                                (place / "log.txt").string() + "' 2>&1";
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(place / "log.txt");
     const std::string bytes = text_of(result);
@@ -135,7 +137,8 @@ TEST_P(latency, of_large_footprints) {
   level(p.l2_kib * 2, p.memory, p.source[2]);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, latency, ::testing::ValuesIn(pinned), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, latency, ::testing::ValuesIn(pinned),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 // GB/s read and written together. Jia et al. 2018, table 3.1; for the GTX 980 and 1080 the share of the peak that the same chips
 // reach there (M60: 127 of 160, P4: 162 of 192).
@@ -167,7 +170,8 @@ TEST_P(bandwidth, of_a_large_streaming_copy) {
           GetParam().gigabytes_per_second, 0.05, jia);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, bandwidth, ::testing::ValuesIn(streams), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, bandwidth, ::testing::ValuesIn(streams),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 // Cycles beyond an access without conflict, by the lanes that share a bank or word.
 TEST_F(memory_figures, of_bank_conflicts) {
@@ -211,7 +215,8 @@ TEST_F(memory_figures, of_contended_atomics) {
         continue;
       }
       const double published = c.added[lanes == 32];
-      std::printf("%-8s %s, %2u lanes on a word: added cycles %5.1f (published %g)\n", c.gpu, c.kernel, lanes, model - alone, published);
+      std::printf("%-8s %s, %2u lanes on a word: added cycles %5.1f (published %g)\n", c.gpu, c.kernel, lanes, model - alone,
+                  published);
       EXPECT_NEAR(model - alone, published, c.slack) << c.gpu << " " << c.kernel << " " << lanes;
     }
   }

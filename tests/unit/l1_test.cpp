@@ -20,6 +20,7 @@ constexpr std::uint64_t base = sm_memory_bench::base;
 gpu_config caching_everything() {
   gpu_config config;
   config.l1.cache_global_loads = true;
+  config.l1.store_hit = "update";
   return config;
 }
 
@@ -132,6 +133,11 @@ TEST_P(l1_traffic_test, every_byte_is_right) {
     config.l1.mshr_merges = c.merges;
     config.l1.miss_queue_entries = c.queue;
     config.l1.sector_bytes = c.sector;
+    config.l1.store_hit = seed == 2 ? "invalidate" : "update";
+    config.l1.replacement = seed == 3 ? "random" : "lru";
+    config.tlb.entries = seed == 1 ? 0 : 3;
+    config.tlb.page_bytes = 512;
+    config.tlb.miss_latency_cycles = 70;
     sm_memory_bench b(config);
     b.memory.answer = c.answer;
     b.memory.jitter = 200;
@@ -223,6 +229,59 @@ TEST_F(l1_test, hit_sectors_are_read_at_the_look_up) {
   EXPECT_EQ(b.latency(both), 105u);
   EXPECT_EQ(b.memory.read_bytes, 128u);
   EXPECT_EQ(b.l1.counters.find(0)->hits, 2u) << "one of the load, one of the store";
+}
+
+TEST_F(l1_test, a_store_may_drop_the_sector) {
+  gpu_config config = caching_everything();
+  config.l1.store_hit = "invalidate";
+  sm_memory_bench b(config);
+  lsu_transaction& warm = b.strided(lsu_kind::load, base, 4);
+  lsu_transaction& store = b.strided(lsu_kind::store, base, 1);  // sector 0
+  for (auto& w : store.words[0]) w = 7;
+  store.bytes_per_lane = 1;
+  lsu_transaction& after = b.strided(lsu_kind::load, base, 4);
+  b.partitions.issue(warm, 10);
+  b.partitions.issue(store, 300);
+  b.partitions.issue(after, 301);
+  b.run();
+  EXPECT_EQ(after.words[0][0], 0x07070707u);
+  const l1_counters& c = *b.l1.counters.find(0);
+  EXPECT_EQ(c.write_hits, 0u);
+  EXPECT_EQ(c.hits, 3u) << "the other sectors stay";
+  EXPECT_EQ(b.memory.read_bytes, 160u);
+}
+
+TEST_F(l1_test, whole_lines_are_filled_where_the_chip_does_so_but_not_fetched_past_the_cache) {
+  gpu_config config = caching_everything();
+  config.l1.sector_bytes = 128;
+  sm_memory_bench b(config);
+  b.partitions.issue(b.strided(lsu_kind::load, base, 0), 10);
+  lsu_transaction& around = b.strided(lsu_kind::load, base + 128, 0);
+  around.bypass_l1 = true;
+  b.partitions.issue(around, 300);
+  b.run();
+  EXPECT_EQ(b.memory.read_bytes, 128u + 32u);
+}
+
+TEST_F(l1_test, a_missing_translation_delays_its_access_and_no_other) {
+  gpu_config config;
+  config.tlb.entries = 1;
+  config.tlb.page_bytes = 4096;
+  config.tlb.miss_latency_cycles = 500;
+  sm_memory_bench b(config);
+  lsu_transaction& first = b.strided(lsu_kind::load, base, 4);         // brings the page
+  lsu_transaction& again = b.strided(lsu_kind::load, base, 4);
+  lsu_transaction& other = b.strided(lsu_kind::load, base + 4096, 4);  // another page
+  other.warp = 5;
+  b.partitions.issue(first, 10);
+  b.partitions.issue(again, 1000);
+  b.partitions.issue(other, 2000);
+  b.run();
+  EXPECT_EQ(b.latency(first), b.latency(again) + 500);
+  EXPECT_EQ(b.latency(other), b.latency(first));
+  const tlb_counters& c = *b.lsu.tlb.counters.find(0);
+  EXPECT_EQ(c.accesses, 3u);
+  EXPECT_EQ(c.misses, 2u);
 }
 
 TEST_F(l1_test, an_atomic_drops_the_sector) {

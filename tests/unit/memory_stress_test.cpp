@@ -32,8 +32,8 @@ stress_result run_once(const std::string& gpu, const std::vector<std::string>& o
 TEST_F(memory_stress, two_gpus_in_one_simulation_one_with_a_foreign_memory) {
   // Each style alone, then all of them at random: early completion, annotated delays, late or implied END_REQ, out of order.
   for (const answer_style style :
-       {answer_style::end_req_returned, answer_style::end_req_called, answer_style::end_req_implied, answer_style::response_returned,
-        answer_style::completed, answer_style::annotated, answer_style::mixed}) {
+       {answer_style::end_req_returned, answer_style::end_req_called, answer_style::end_req_implied,
+        answer_style::response_returned, answer_style::completed, answer_style::annotated, answer_style::mixed}) {
     restart();
     stressed_gpu own("own", load_config("gtx1080", with({})));
     const gpu_config config = load_config("v100", with({"memory.model=external", "memory.channels=4", "l2.size_bytes=393216"}));
@@ -71,8 +71,9 @@ TEST_F(memory_stress, results_do_not_depend_on_when_phases_come) {
       for (const char* gpu : {"gtx1080", "v100"}) {
         restart();
         std::uint64_t requests = 0;
-        const stress_result got = run_once(gpu, {std::string("tlm.random_delay_cycles=") + longest, std::string("tlm.random_delay_seed=") + seed},
-                                           small, &requests);
+        const std::vector<std::string> delays = {std::string("tlm.random_delay_cycles=") + longest,
+                                                 std::string("tlm.random_delay_seed=") + seed};
+        const stress_result got = run_once(gpu, delays, small, &requests);
         EXPECT_TRUE(got == expected) << gpu << ", up to " << longest << " cycles, seed " << seed;
         if (std::string(gpu) == "gtx1080") {
           EXPECT_EQ(requests, undisturbed) << "requests were lost or made twice";
@@ -97,9 +98,11 @@ TEST_F(memory_stress, the_same_seed_gives_the_same_run) {
 TEST_F(memory_stress, results_do_not_depend_on_caches_and_policies) {
   const stress_result expected = stress_expected(small);
   const std::vector<std::vector<std::string>> variants = {
-      {"ldst.coalescing=half_warp"}, {"l1.cache_global_loads=true", "l1.sector_bytes=128"}, {"l1.replacement=fifo", "l2.replacement=random"},
+      {"ldst.coalescing=half_warp"}, {"l1.cache_global_loads=true", "l1.sector_bytes=128"},
+      {"l1.replacement=fifo", "l2.replacement=random"},
       {"l1.cache_global_loads=true", "l1.store_hit=update", "l1.replacement=random"}, {"tlb.entries=2", "tlb.page_bytes=4096"},
-      {"tlb.entries=16", "tlb.page_bytes=65536", "tlb.miss_latency_cycles=1000"}, {"dram.t_refi_cycles=1000", "dram.t_rfc_cycles=100"},
+      {"tlb.entries=16", "tlb.page_bytes=65536", "tlb.miss_latency_cycles=1000"},
+      {"dram.t_refi_cycles=1000", "dram.t_rfc_cycles=100"},
       {"memory.model=fixed", "l2.replacement=fifo", "l2.size_bytes=262144"}};
   for (const auto& v : variants) {
     restart();
