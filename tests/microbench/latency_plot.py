@@ -49,9 +49,9 @@ def chase(program, gpu, kib, folder):
 
 def footprints(pinned):
     l1, _, l2, _, _ = pinned
-    points = {4, l1 / 2, l1 * 0.8, l1 * 0.9, l1 * 1.1, l1 * 1.3, l2 * 0.5, l2 * 0.9, l2 * 0.97, l2 * 2}
-    at = 8
-    while at < l2:
+    points = {4, 8, l1 / 2, l1 * 0.8, l1 * 0.9, l1 * 1.1, l1 * 1.3, l1 * 2, l2 * 0.5, l2 * 0.95, l2 * 2}
+    at = l1 * 4
+    while at < l2 * 0.3:
         points.add(at)
         at *= 2
     return sorted(points)
