@@ -19,6 +19,7 @@ constexpr std::size_t width = 80;
 constexpr std::size_t label_width = 16;
 constexpr std::size_t kernels_in_full = 3;
 constexpr std::size_t kernels_listed = 20;
+constexpr std::size_t hot_lines = 5;
 
 struct amount {
   std::string name;
@@ -116,6 +117,27 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
   }
 }
 
+// The lines of the source at which most warp-cycles were lost, and to what most of them.
+void write_hot_lines(page& p, const kernel_metrics& k) {
+  std::vector<const line_metrics*> hot;
+  const auto lost = [](const line_metrics& l) { return l.warp_cycles.active - l.warp_cycles.selected; };
+  for (const line_metrics& l : k.lines)
+    if (lost(l) * 100 >= k.warp_cycles.active) hot.push_back(&l);
+  std::stable_sort(hot.begin(), hot.end(), [&](const auto* a, const auto* b) { return lost(*a) > lost(*b); });
+  if (hot.size() > hot_lines) hot.resize(hot_lines);
+  const char* label = "hot lines";
+  for (const line_metrics* l : hot) {
+    amount most{"", 0};
+    l->warp_cycles.visit([&most](const char* name, std::uint64_t n) {
+      if (n > most.cycles && std::strcmp(name, "active") != 0 && std::strcmp(name, "selected") != 0) most = {name, n};
+    });
+    p.line(label, fmt::format("{:<27}{:>7}  {} {}", tail(k.file, 18) + ":" + std::to_string(l->line),
+                              percent(static_cast<double>(lost(*l)) / static_cast<double>(k.warp_cycles.active)), most.name,
+                              percent(static_cast<double>(most.cycles) / static_cast<double>(lost(*l)))));
+    label = "";
+  }
+}
+
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
@@ -128,6 +150,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   p.line("a thread takes", fmt::format("{} registers; a block {} bytes of shared memory", k.registers_per_thread,
                                        grouped(k.shared_bytes_per_block)));
   write_cycles(p, k.warp_cycles);
+  write_hot_lines(p, k);
   p.line("L1", hits(k.memory.l1));
   p.line("L2", hits(k.memory.l2));
   const auto moved = static_cast<double>(k.memory.dram.read_bytes + k.memory.dram.write_bytes);

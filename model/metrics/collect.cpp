@@ -49,23 +49,44 @@ issue_sums issue_of(const gpu& g, std::uint32_t launch) {
   return s;
 }
 
+void add(warp_cycle_counts& w, const std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)>& cycles) {
+  const auto n = [&](warp_cycle s) { return cycles[static_cast<std::size_t>(s)]; };
+  for (const std::uint64_t c : cycles) w.active += c;
+  w.selected += n(warp_cycle::selected);
+  w.not_selected += n(warp_cycle::not_selected);
+  w.inst_fetch += n(warp_cycle::inst_fetch);
+  w.exec_dependency += n(warp_cycle::exec_dependency);
+  w.memory_dependency += n(warp_cycle::memory_dependency);
+  w.memory_throttle += n(warp_cycle::memory_throttle);
+  w.pipe_busy += n(warp_cycle::pipe_busy);
+  w.sync += n(warp_cycle::sync);
+  w.constant_memory_dependency += n(warp_cycle::constant_memory_dependency);
+  w.texture += n(warp_cycle::texture);
+  w.sleeping += n(warp_cycle::sleeping);
+  w.other += n(warp_cycle::other);
+}
+
+void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
+  k.file = l.program->file.substr(l.program->file.find_last_of('/') + 1);
+  std::map<std::uint32_t, line_metrics> lines;
+  for (std::size_t m = 0; m < g.sms.size(); ++m)
+    for (const auto& p : g.sms[m].partitions) {
+      const auto& profile = p.counters.at(l.launch_id).profile;
+      for (std::size_t i = 0; i < profile.size(); ++i) {
+        line_metrics& line = lines[l.program->code[i].line];
+        line.executed += profile[i].executed;
+        add(line.warp_cycles, profile[i].cycles);
+      }
+    }
+  for (auto& [number, line] : lines) {
+    line.line = number;
+    k.lines.push_back(line);
+  }
+}
+
 void fill_warp_cycles(kernel_metrics& k, const issue_counters& c) {
-  const auto n = [&](warp_cycle s) { return c.warp_cycles[static_cast<std::size_t>(s)]; };
   const auto m = [&](warp_stall s) { return c.warp_stalls[static_cast<std::size_t>(s)]; };
-  warp_cycle_counts& w = k.warp_cycles;
-  w.active = c.active_warp_cycles;
-  w.selected = n(warp_cycle::selected);
-  w.not_selected = n(warp_cycle::not_selected);
-  w.inst_fetch = n(warp_cycle::inst_fetch);
-  w.exec_dependency = n(warp_cycle::exec_dependency);
-  w.memory_dependency = n(warp_cycle::memory_dependency);
-  w.memory_throttle = n(warp_cycle::memory_throttle);
-  w.pipe_busy = n(warp_cycle::pipe_busy);
-  w.sync = n(warp_cycle::sync);
-  w.constant_memory_dependency = n(warp_cycle::constant_memory_dependency);
-  w.texture = n(warp_cycle::texture);
-  w.sleeping = n(warp_cycle::sleeping);
-  w.other = n(warp_cycle::other);
+  add(k.warp_cycles, c.warp_cycles);
   warp_state_counts& s = k.warp_states;
   s.selected = m(warp_stall::selected);
   s.not_selected = m(warp_stall::not_selected);
@@ -231,6 +252,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   fill_issue_metrics(k, s, g);
   fill_sm_memory(k, g, l.launch_id);
   fill_chip_memory(k, g, l.launch_id);
+  fill_lines(k, g, l);
   return k;
 }
 
@@ -239,14 +261,17 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   sm_metrics m;
   m.sm = i;
   m.active_cycles = s.resource_manager.sm_residency.until(g.cycle());
-  for (const auto& p : s.partitions)
+  for (const auto& p : s.partitions) {
+    warp_cycle_counts& states = m.sub_partitions.emplace_back();
     for (std::uint32_t launch = 0; launch < p.counters.end(); ++launch) {
       const issue_counters& c = p.counters.at(launch);
+      add(states, c.warp_cycles);
       m.active_warps += c.active_warp_cycles;
       m.inst_executed += c.inst_executed;
       m.inst_issued += c.inst_issued1 + 2 * c.inst_issued2;
       m.warps += c.warps;
     }
+  }
   const auto& residencies = s.resource_manager.launch_residency;
   for (std::uint32_t launch = 0; launch < residencies.end(); ++launch) m.blocks += residencies.at(launch).blocks;
   m.achieved_occupancy = ratio(static_cast<double>(m.active_warps), static_cast<double>(m.active_cycles) * g.config().sm.max_warps);

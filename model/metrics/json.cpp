@@ -117,7 +117,15 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   write_counts(w, "instructions", k.instructions);
   w.key("memory").begin_object();
   k.memory.visit([&w](const char* level, const auto& counts) { write_counts(w, level, counts); });
-  w.end_object().end_object();
+  w.end_object();
+  w.member("file", k.file);
+  w.key("lines").begin_array();
+  for (const line_metrics& l : k.lines) {
+    w.begin_object().member("line", l.line).member("executed", l.executed);
+    write_counts(w, "warp_cycles", l.warp_cycles);
+    w.end_object();
+  }
+  w.end_array().end_object();
 }
 
 void write_switch(json_writer& w, const context_switch_metrics& c) {
@@ -140,6 +148,13 @@ void write_sm(json_writer& w, const sm_metrics& s) {
   w.member("inst_executed", s.inst_executed).member("inst_issued", s.inst_issued);
   w.member("achieved_occupancy", s.achieved_occupancy).member("ipc", s.ipc);
   w.member("blocks", s.blocks).member("warps", s.warps);
+  w.key("sub_partitions").begin_array();
+  for (const warp_cycle_counts& c : s.sub_partitions) {
+    w.begin_object();
+    write_counts(w, "warp_cycles", c);
+    w.end_object();
+  }
+  w.end_array();
   w.end_object();
 }
 

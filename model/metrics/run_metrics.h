@@ -367,6 +367,13 @@ struct memory_counts {
   }
 };
 
+/// What a kernel's warps spent on the instructions made from one line of its source.
+struct line_metrics {
+  std::uint32_t line = 0;
+  std::uint64_t executed = 0;      // warp instructions
+  warp_cycle_counts warp_cycles;   // in which one of them was the warp's next instruction
+};
+
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's
 /// completion.
 struct kernel_metrics {
@@ -390,6 +397,8 @@ struct kernel_metrics {
   warp_state_counts warp_states;
   instruction_counts instructions;
   memory_counts memory;
+  std::string file;                 // of the source, without its folders
+  std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
 };
 
 /// One context switch of one kernel on one SM. Phases that were not reached are 0.
@@ -420,6 +429,7 @@ struct sm_metrics {
   double ipc = 0;
   std::uint64_t blocks = 0;
   std::uint64_t warps = 0;
+  std::vector<warp_cycle_counts> sub_partitions;
 };
 
 /// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "isa/opcode.h"
 
@@ -23,6 +24,12 @@ enum class warp_stall : std::uint8_t {
 const char* name_of(warp_cycle s);
 const char* name_of(warp_stall s);
 
+/// What the warps of a launch spent on one instruction: cycles in which it was their next one, by state.
+struct instruction_profile {
+  std::uint64_t executed = 0;   // warp instructions
+  std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> cycles{};
+};
+
 /// What one sub-partition counts for one launch. All are sums of events or of warp-cycles.
 struct issue_counters {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> warp_cycles{};
@@ -38,6 +45,7 @@ struct issue_counters {
   std::uint64_t divergent_branches = 0;
   std::uint64_t bank_conflict_cycles = 0;  // added register-read cycles
   std::array<std::uint64_t, static_cast<std::size_t>(isa::unit::count)> unit_inst{};
+  std::vector<instruction_profile> profile;   // by instruction, from the launch's first warp here on
 };
 
 }  // namespace heddle

@@ -139,6 +139,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     const decoded_program* program = nullptr;
     const decoded_instruction* next = nullptr;   // instruction at state.pc
     issue_counters* counters = nullptr;
+    instruction_profile* profile = nullptr;      // of the launch's first instruction
     warp_phase phase = warp_phase::empty;
     producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
     warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
@@ -177,7 +178,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void hold_memory(cycle_t cycle);
 
   // Accounting (sub_partition.cpp)
+  static instruction_profile& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
+    if (cycles == 0) return;
+    profile_of(w).cycles[static_cast<unsigned>(c)] += cycles;
     w.counters->warp_cycles[static_cast<unsigned>(c)] += cycles;
     w.counters->warp_stalls[static_cast<unsigned>(s)] += cycles;
   }

@@ -63,6 +63,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   issue_counters& c = *w.counters;
   ++c.inst_executed;
+  ++profile_of(w).executed;
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
   ++c.unit_inst[static_cast<unsigned>(d.unit)];
