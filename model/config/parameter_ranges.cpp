@@ -35,6 +35,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"sub_partition.ccws_base_score", {1, 65536}}, {"sub_partition.ccws_throttle", {0, 65536}},
       {"fp32.lanes", lanes}, {"fp32.latency_cycles", latency}, {"fp32.minmax_lanes", lanes},
       {"fp32.minmax_latency_cycles", latency}, {"fp32.compare_lanes", lanes}, {"fp32.compare_latency_cycles", latency},
+      {"fp32.shared_lanes", {0, 128}},
       {"int.lanes", lanes}, {"int.latency_cycles", latency}, {"int.shift_lanes", lanes},
       {"int.shift_latency_cycles", latency}, {"int.multiply_lanes", lanes}, {"int.multiply_latency_cycles", latency},
       {"int.minmax_lanes", lanes}, {"int.minmax_latency_cycles", latency}, {"int.compare_lanes", lanes},

@@ -116,6 +116,7 @@ struct fp32_parameters {
   unsigned minmax_latency_cycles = 6;
   double compare_lanes = 16;
   unsigned compare_latency_cycles = 12;
+  unsigned shared_lanes = 0;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition: add, multiply, fma");
@@ -124,6 +125,7 @@ struct fp32_parameters {
     v("minmax_latency_cycles", minmax_latency_cycles, "min, max");
     v("compare_lanes", compare_lanes, "compare to predicate or register");
     v("compare_latency_cycles", compare_latency_cycles, "compare");
+    v("shared_lanes", shared_lanes, "lanes of the SM that sub-partitions share, for the second fp32 instruction of a pair: a multiple of 32");
   }
 };
 

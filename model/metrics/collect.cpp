@@ -69,8 +69,8 @@ void add(warp_cycle_counts& w, const std::array<std::uint64_t, static_cast<std::
 void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.file = l.program->file.substr(l.program->file.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
-  for (std::size_t m = 0; m < g.sms.size(); ++m)
-    for (const auto& p : g.sms[m].partitions) {
+  for (unsigned m = 0; m < g.sm_count(); ++m)
+    for (const auto& p : g.sm_at(m).partitions) {
       const auto& profile = p.counters.at(l.launch_id).profile;
       for (std::size_t i = 0; i < profile.size(); ++i) {
         line_metrics& line = lines[l.program->code[i].line];

@@ -22,6 +22,10 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
   });
+  // Each group of 32 shared lanes serves neighbouring sub-partitions.
+  shared_fp32_.resize(config.fp32.shared_lanes / isa::warp_size);
+  for (std::size_t k = 0; k < partitions.size() && !shared_fp32_.empty(); ++k)
+    partitions[k].share_fp32(shared_fp32_[k * shared_fp32_.size() / partitions.size()]);
   if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
   if (partitions[0].scheduler.policy().wants_lost_locality())
     l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);

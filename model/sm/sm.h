@@ -82,6 +82,7 @@ class sm : public sc_core::sc_module,
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
   const gpu_config config_;
+  std::vector<lane_group> shared_fp32_;
   const bool independent_;   // lanes have their own program counters
   unsigned id_;
   unsigned l1_bytes_ = 0;    // of a unified cache, since the last division

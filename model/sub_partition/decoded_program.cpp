@@ -185,6 +185,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                       i.mem_space != isa::space::constant;
     d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&
                     i.cache != isa::cache_op::volatile_;
+    d.shares_lanes = d.timing == isa::op_class::fp32_add && config.fp32.shared_lanes != 0;
     collect_dependences(d);
     if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
     result->code.push_back(d);

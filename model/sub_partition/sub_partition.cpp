@@ -18,6 +18,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
     : sc_module(name),
       lsu_socket("lsu_socket"),
       dispatch_socket("dispatch_socket", static_cast<std::size_t>(isa::unit::count)),
+      shared_dispatch_socket("shared_dispatch_socket"),
       scheduler("warp_scheduler", config.sub_partition, {config.sm.max_warps / config.sm.sub_partitions, index}),
       fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
       scoreboard("scoreboard", config.sm.max_warps / config.sm.sub_partitions),
@@ -25,6 +26,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
                     config.sm.registers / isa::warp_size / config.sm.sub_partitions),
       immediate_constants("immediate_constants", config.constant_cache),
       units("unit"),
+      shared_unit("fp32_shared"),
       config_(config),
       pairing_(config.sub_partition.issue_width < 2            ? pairing::none
                : config.sub_partition.dual_issue == "none"    ? pairing::none
@@ -42,6 +44,12 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
   for (std::size_t u = 0; u < units.size(); ++u) {
     dispatch_socket[u].bind(unit_answers_);
     dispatch_socket[u].bind(units[u].dispatch_socket);
+  }
+  if (config.fp32.shared_lanes != 0) {
+    shared_unit.init(1);
+    shared_dispatch_socket.init(1);
+    shared_dispatch_socket[0].bind(unit_answers_);
+    shared_dispatch_socket[0].bind(shared_unit[0].dispatch_socket);
   }
   lsu_socket.bind(*this);
 }

@@ -56,6 +56,31 @@ class warp_supervisor {
 /// What a warp slot holds and what it waits for.
 enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped };
 
+/// Lanes of the SM that several sub-partitions share, for one instruction a cycle. Who had them last lets another one go first
+/// that was turned away in this cycle or the one before.
+struct lane_group {
+  bool grant(unsigned sub_partition, cycle_t cycle) {
+    const bool another_waits = turned_away != nobody && turned_away != sub_partition && turned_away_at + 1 >= cycle && last == sub_partition;
+    if (free_at <= cycle && !another_waits) return true;
+    if (free_at > cycle) {
+      turned_away = sub_partition;
+      turned_away_at = cycle;
+    }
+    return false;
+  }
+  void take(unsigned sub_partition, cycle_t cycle, unsigned initiation) {
+    free_at = cycle + initiation;
+    last = sub_partition;
+    if (turned_away == sub_partition) turned_away = nobody;
+  }
+
+  static constexpr unsigned nobody = ~0u;
+  cycle_t free_at = 0;
+  unsigned last = nobody;
+  unsigned turned_away = nobody;
+  cycle_t turned_away_at = 0;
+};
+
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   /// Warp slot s of sub-partition `index` is warp id s * sm.sub_partitions + index of the SM.
@@ -65,7 +90,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;   // as shared_unit
 
+  /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not 0.
+  void share_fp32(lane_group& group) { shared_lanes_ = &group; }
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                   unsigned allocated_registers, cycle_t cycle);
@@ -124,6 +152,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   class register_file register_file;
   class immediate_constants immediate_constants;
   sc_core::sc_vector<execution_unit> units;
+  sc_core::sc_vector<execution_unit> shared_unit;   // fp32 on lanes that the SM's sub-partitions share: one, or none
 
  private:
   // Units answer within the dispatch; the backward path is there because a socket has one.
@@ -275,6 +304,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
   std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
   tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
+  lane_group* shared_lanes_ = nullptr;
+  bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
 
   // As of the last issue, for observers.
   mutable bool traced_ = false;

@@ -44,15 +44,18 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
-  if (first.unit == second.unit) return false;
+  const bool shared = first.unit == second.unit;
+  if (shared && (shared_lanes_ == nullptr || !second.shares_lanes)) return false;
   if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
-  if (!scheduler.gate(second.unit).open(cycle)) return false;
+  if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;
   if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
   if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
     return false;
   const auto operands = scoreboard.probe(slot, second);
   if (operands.cycle == never || operands.cycle > cycle) return false;
+  if (shared && !shared_lanes_->grant(index_, cycle)) return false;
   w.next = &second;
+  to_shared_ = shared;
   return true;
 }
 
@@ -121,6 +124,12 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   packet_.initiation_cycles = d.initiation_cycles;
   packet_.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
+  if (to_shared_) {
+    to_shared_ = false;
+    shared_lanes_->take(index_, cycle, d.initiation_cycles);
+    shared_dispatch_socket[0]->b_transport(packet_, delay);
+    return;
+  }
   dispatch_to_[u]->b_transport(packet_, delay);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
 }

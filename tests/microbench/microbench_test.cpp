@@ -37,6 +37,12 @@ constexpr figure figures[] = {
     {"gtx1080", "l2_load", 216, 0, 0.05}, {"v100", "ffma", 4, 64, 0},           {"v100", "dfma", 8, 32, 0},
     {"v100", "iadd", 4, 64, 0},          {"v100", "isetp", 4, 64, 0},           {"v100", "mufu", 14, 16, 0},
     {"v100", "shared_load", 19, 32, 0},  {"v100", "l1_load", 28, 0, 0},         {"v100", "l2_load", 193, 0, 0.05},
+    {"p100", "ffma", 6, 64, 0},          {"p100", "dfma", 8, 32, 0},            {"p100", "iadd", 6, 64, 0},
+    {"p100", "isetp", 12, 32, 0},        {"p100", "mufu", 14, 16, 0},           {"p100", "shared_load", 24, 0, 0},
+    {"gtx980", "ffma", 6, 128, 0},       {"gtx980", "iadd", 6, 128, 0},         {"gtx980", "isetp", 13, 64, 0},
+    {"gtxtitan", "ffma", 11, 192, 0},    {"rtx2080ti", "ffma", 4, 64, 0},       {"rtx2080ti", "iadd", 4, 64, 0},
+    {"a100", "ffma", 4, 64, 0},          {"a100", "iadd", 4, 64, 0},            {"rtx3080", "ffma", 4, 128, 0},
+    {"rtx4090", "ffma", 4, 128, 0},      {"h100", "ffma", 4, 128, 0},           {"h100", "iadd", 4, 64, 0},
 };
 
 constexpr double operations = 384 - 128;  // the two lengths' difference

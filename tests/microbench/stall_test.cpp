@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Each state of a warp that does not issue, provoked by a kernel of stalls.ptx; and the sums that the states must make.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+struct rule {
+  const char* kernel;
+  unsigned threads;
+  const char* options;
+  const char* cycle;   // the state in warp_cycles and in warp_states, and the least share of the warp-cycles in it
+  const char* state;
+  double share;
+};
+
+constexpr rule rules[] = {
+    {"not_selected", 1024, "", "not_selected", "not_selected", 0.7},
+    {"exec_dependency", 32, "", "exec_dependency", "wait", 0.75},
+    {"short_scoreboard", 32, "", "exec_dependency", "short_scoreboard", 0.85},
+    {"long_scoreboard", 32, "", "exec_dependency", "long_scoreboard", 0.85},
+    {"pipe_busy", 128, "", "pipe_busy", "math_pipe_throttle", 0.6},
+    {"memory_dependency", 1024, "", "memory_dependency", "mio_throttle", 0.4},
+    {"memory_throttle", 128, "--set l1.mshr_entries=4", "memory_throttle", "lg_throttle", 0.6},
+    {"memory_throttle", 1024, "--set sub_partition.scheduler=memory_aware", "other", "dispatch_stall", 0.5},
+    {"sync", 1024, "", "sync", "barrier", 0.7},
+    {"sleeping", 64, "", "sleeping", "sleeping", 0.9},
+    {"fence", 32, "", "other", "membar", 0.7},
+    {"no_instruction", 32, "--set instruction_cache.prefetch_lines=0", "inst_fetch", "no_instruction", 0.5},
+    {"branch_resolving", 32, "", "inst_fetch", "branch_resolving", 0.7},
+    {"constant_memory_dependency", 32, "", "constant_memory_dependency", "imc_miss", 0.6},
+    {"drain", 32, "", "other", "drain", 0.4},
+};
+
+std::uint64_t sum(const json& states) {
+  std::uint64_t total = 0;
+  for (const auto& [name, n] : states.items())
+    if (name != "active") total += n.get<std::uint64_t>();
+  return total;
+}
+
+// States partition the active warp-cycles, of the kernel, of each line and of each sub-partition; these sum to the kernel's.
+void expect_partitions(const json& metrics) {
+  const json& kernel = metrics["kernels"][0];
+  const std::uint64_t active = kernel["warp_cycles"]["active"];
+  EXPECT_EQ(sum(kernel["warp_cycles"]), active);
+  EXPECT_EQ(sum(kernel["warp_states"]), active);
+  std::uint64_t in_lines = 0, executed = 0, in_partitions = 0, in_sms = 0;
+  for (const json& line : kernel["lines"]) {
+    EXPECT_EQ(sum(line["warp_cycles"]), line["warp_cycles"]["active"]);
+    in_lines += line["warp_cycles"]["active"].get<std::uint64_t>();
+    executed += line["executed"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(in_lines, active);
+  EXPECT_EQ(executed, kernel["metrics"]["inst_executed"]);
+  for (const json& sm : metrics["sms"]) {
+    in_sms += sm["active_warps"].get<std::uint64_t>();
+    for (const json& p : sm["sub_partitions"]) {
+      EXPECT_EQ(sum(p["warp_cycles"]), p["warp_cycles"]["active"]);
+      in_partitions += p["warp_cycles"]["active"].get<std::uint64_t>();
+    }
+  }
+  EXPECT_EQ(in_partitions, active);
+  EXPECT_EQ(in_sms, active);
+}
+
+class stall : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(stall, is_where_most_warp_cycles_go) {
+  const rule& r = rules[GetParam()];
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / ("stall_" + std::to_string(GetParam()));
+  fs::create_directories(place);
+  std::string command = std::string("'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/stalls.ptx:") + r.kernel +
+                        "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" + (place / "metrics.json").string() +
+                        "' " + r.options;
+  // One of them has as many parameters as it takes to miss the constant cache.
+  const bool constants = std::string(r.kernel) == "constant_memory_dependency";
+  command += " --arg buf:262144";
+  for (unsigned n = 0; constants && n < 512; ++n) command += " --arg u32:1";
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
+  std::ifstream in(place / "metrics.json");
+  const json metrics = json::parse(in);
+  const json& kernel = metrics["kernels"][0];
+  const double active = kernel["warp_cycles"]["active"];
+  EXPECT_GE(kernel["warp_cycles"][r.cycle].get<double>() / active, r.share) << kernel["warp_cycles"].dump(1);
+  EXPECT_GE(kernel["warp_states"][r.state].get<double>() / active, r.share) << kernel["warp_states"].dump(1);
+  expect_partitions(metrics);
+}
+
+INSTANTIATE_TEST_SUITE_P(rules, stall, ::testing::Range(std::size_t{0}, std::size(rules)),
+                         [](const auto& info) { return std::string(rules[info.param].state); });
+
+}  // namespace
