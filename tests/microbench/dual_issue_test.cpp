@@ -72,7 +72,8 @@ TEST_P(dual_issue, pairs_what_the_rule_allows_and_nothing_else) {
   expect("fp32_int", GetParam().fp32_int);
   expect("fp32_shared", GetParam().fp32_shared);
   expect("fp32_sfu", GetParam().fp32_sfu);
-  expect("dependent", stray);
+  // What pairs here is the counter of the loop, and the beginning and end.
+  expect("dependent", GetParam().fp32_int.least > 0 ? share{0, 0.05} : stray);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, dual_issue, ::testing::ValuesIn(rules), [](const auto& info) { return std::string(info.param.gpu); });
