@@ -12,6 +12,7 @@ constexpr numeric_range latency{1, 100000};
 constexpr numeric_range delay{0, 100000};  // where none at all makes sense
 constexpr numeric_range lanes{1.0 / 64, 128};
 constexpr numeric_range optional_lanes{0, 128};
+constexpr numeric_range multiply_adds{0, 65536};
 constexpr numeric_range entries{1, 65536};
 constexpr numeric_range clock_mhz{1, 100000};
 constexpr numeric_range port_bytes{1, 4096};
@@ -48,6 +49,10 @@ const std::map<std::string, numeric_range>& ranges() {
       {"sfu.lanes", lanes}, {"sfu.latency_cycles", latency}, {"sfu.bit_count_lanes", lanes},
       {"sfu.bit_count_latency_cycles", latency}, {"sfu.conversion_lanes", lanes},
       {"sfu.conversion_latency_cycles", latency},
+      {"tensor.f16_fma_per_cycle", multiply_adds}, {"tensor.f16_f32_fma_per_cycle", multiply_adds},
+      {"tensor.bf16_fma_per_cycle", multiply_adds}, {"tensor.tf32_fma_per_cycle", multiply_adds},
+      {"tensor.int8_fma_per_cycle", multiply_adds}, {"tensor.f64_fma_per_cycle", multiply_adds},
+      {"tensor.latency_cycles", latency}, {"tensor.deep_latency_cycles", latency}, {"tensor.f64_latency_cycles", latency},
       {"branch.latency_cycles", latency},
       {"ldst.lanes", lanes}, {"ldst.shuffle_latency_cycles", latency}, {"ldst.queue_entries", entries},
       {"ldst.pending_instructions", entries}, {"ldst.address_latency_cycles", latency},

@@ -207,6 +207,30 @@ struct sfu_parameters {
   }
 };
 
+struct tensor_parameters {
+  double f16_fma_per_cycle = 0;
+  double f16_f32_fma_per_cycle = 0;
+  double bf16_fma_per_cycle = 0;
+  double tf32_fma_per_cycle = 0;
+  double int8_fma_per_cycle = 0;
+  double f64_fma_per_cycle = 0;
+  unsigned latency_cycles = 18;
+  unsigned deep_latency_cycles = 25;
+  unsigned f64_latency_cycles = 26;
+
+  template <class V> void visit(V& v) {
+    v("f16_fma_per_cycle", f16_fma_per_cycle, "multiply-adds per cycle and sub-partition, f16 added up in f16; 0 here and below: cannot");
+    v("f16_f32_fma_per_cycle", f16_f32_fma_per_cycle, "f16 added up in f32");
+    v("bf16_fma_per_cycle", bf16_fma_per_cycle, "bf16");
+    v("tf32_fma_per_cycle", tf32_fma_per_cycle, "tf32");
+    v("int8_fma_per_cycle", int8_fma_per_cycle, "8-bit integers");
+    v("f64_fma_per_cycle", f64_fma_per_cycle, "f64");
+    v("latency_cycles", latency_cycles, "dependent-issue latency of shapes up to half the largest depth k of a type (f16: 8)");
+    v("deep_latency_cycles", deep_latency_cycles, "the same at the largest depth (f16: 16, 8-bit integers: 32, tf32: 8)");
+    v("f64_latency_cycles", f64_latency_cycles, "f64");
+  }
+};
+
 struct branch_parameters {
   unsigned latency_cycles = 6;
 
@@ -494,6 +518,7 @@ struct gpu_config {
   fp64_parameters fp64;
   half_parameters half;
   sfu_parameters sfu;
+  tensor_parameters tensor;
   branch_parameters branch;
   ldst_parameters ldst;
   l1_parameters l1;
@@ -512,6 +537,7 @@ struct gpu_config {
   template <class S> void visit_sections(S&& s) {
     s("gpu", gpu); s("cwd", cwd); s("sm", sm); s("sub_partition", sub_partition);
     s("fp32", fp32); s("int", integer); s("fp64", fp64); s("half", half); s("sfu", sfu);
+    s("tensor", tensor);
     s("branch", branch); s("ldst", ldst); s("l1", l1); s("shared_memory", shared_memory);
     s("constant_cache", constant_cache); s("instruction_cache", instruction_cache);
     s("tlb", tlb); s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram);

@@ -138,6 +138,11 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          of them if they agree, else 0, pdst[0] = they agree
 /// redux    d = reduction sub of a over the lanes of the member mask b; min and max by type u32/s32
 /// vote     mode sub, psrc[0], d (ballot, activemask) or pdst[0]; a = member mask (none: the executing lanes)
+/// hmma imma dmma   d = a * b + c, matrices spread over the warp's registers (isa/matrix.h): sub = shape and flags; type of c and d
+///          (f16: packed halves), src_type of a and b (b32: tf32; imma: of a). `saturate`: s32 clamps. src[3] = member mask.
+/// movm     d = the 8x8 matrix of 16-bit elements in a, transposed; src[3] = member mask
+/// ldsm     d = `sub & matrix::count_mask` 8x8 matrices of 16-bit elements from shared memory, a register each; the rows of matrix k
+///          are the 16 bytes at the addresses of lanes 8k to 8k+7; sub & matrix::transposed: transposed. src[3] = member mask
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or

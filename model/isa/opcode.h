@@ -27,9 +27,9 @@ enum class op_class : std::uint8_t {
   sfu,               // MUFU                                 [sfu] latency_cycles, lanes
   bit_count,         // POPC FLO BREV                        [sfu] bit_count_*
   conversion,        // F2F F2I I2F I2I FRND                 [sfu] conversion_*
-  tensor,            // HMMA IMMA DMMA                       [tensor] latency_cycles
+  tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see tensor_timing.h
   load_store,        // everything that goes to the LSU with addresses; variable latency
-  shuffle,           // SHFL MATCH REDUX                     [ldst] shuffle_*
+  shuffle,           // SHFL MATCH REDUX MOVM                [ldst] shuffle_*
   vote,              // VOTE                                 [int] latency_cycles, lanes
   branch,            // BRA BRX CALL RET EXIT BAR NOP ...    [branch] latency_cycles
   count
@@ -82,7 +82,8 @@ constexpr unit unit_of(op_class c) {
   X(ld, "LD", load_store) X(st, "ST", load_store) X(ldc, "LDC", load_store)                    \
   X(atom, "ATOM", load_store) X(red, "RED", load_store)                                        \
   X(shfl, "SHFL", shuffle) X(match, "MATCH", shuffle) X(redux, "REDUX", shuffle)               \
-  X(vote, "VOTE", vote)                                                                        \
+  X(vote, "VOTE", vote) X(movm, "MOVM", shuffle) X(ldsm, "LDSM", load_store)                   \
+  X(hmma, "HMMA", tensor) X(imma, "IMMA", tensor) X(dmma, "DMMA", tensor)                      \
   X(bra, "BRA", branch) X(exit, "EXIT", branch)                                                \
   X(bar, "BAR", branch) X(membar, "MEMBAR", branch) X(trap, "BPT.TRAP", branch)                \
   X(nanosleep, "NANOSLEEP", branch) X(syscall, "SYSCALL", branch)

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "isa/matrix.h"
+
 namespace heddle::isa {
 
 namespace {
@@ -84,6 +86,7 @@ std::string xmad_suffix(std::uint8_t f) {
 }
 
 std::string memory_mnemonic(const instruction& i) {
+  if (i.op == opcode::ldsm) return info(i.op).mnemonic + matrix_suffix(i);
   std::string s = i.op == opcode::ldc ? "LDC" : std::string(info(i.op).mnemonic);
   if (i.op == opcode::ld || i.op == opcode::st)
     s = (i.op == opcode::ld ? "LD" : "ST") + std::string(pick(space_letters, unsigned(i.mem_space)));
@@ -151,6 +154,10 @@ std::string suffix(const instruction& i) {
     case opcode::trap: s = pick(trap_names, i.sub); break;
     case opcode::syscall: s = pick(system_names, i.sub); break;
     case opcode::membar: s = pick(membar_names, i.sub); break;
+    case opcode::hmma:
+    case opcode::imma:
+    case opcode::dmma:
+    case opcode::movm: s = matrix_suffix(i); break;
     default: break;
   }
   if (i.high) s += ".HI";
@@ -165,7 +172,14 @@ std::string suffix(const instruction& i) {
 }
 
 bool is_memory(opcode op) {
-  return op == opcode::ld || op == opcode::st || op == opcode::ldc || op == opcode::atom || op == opcode::red;
+  return op == opcode::ld || op == opcode::st || op == opcode::ldc || op == opcode::atom || op == opcode::red ||
+         op == opcode::ldsm;
+}
+
+/// The member mask of an instruction that always names the whole warp is not printed.
+bool is_printed(const instruction& i, unsigned k) {
+  const bool whole_warp = is_matrix(i.op) || i.op == opcode::movm || i.op == opcode::ldsm;
+  return i.src[k].kind != operand_kind::none && !(whole_warp && k == 3);
 }
 
 std::string address_text(const instruction& i) {
@@ -227,7 +241,7 @@ std::string to_string(const instruction& i) {
   if (is_memory(i.op)) parts.push_back(address_text(i));
   if (i.op == opcode::s2r) parts.push_back("SR_" + std::string(pick(special_names, i.sub)));
   for (unsigned k = is_memory(i.op) ? 1 : 0; k < i.src.size(); ++k)
-    if (i.src[k].kind != operand_kind::none) parts.push_back(operand_text(i.src[k]));
+    if (is_printed(i, k)) parts.push_back(operand_text(i.src[k]));
   if (i.op == opcode::lop3 || i.op == opcode::plop3) parts.push_back(fmt::format("{:#x}", i.sub));
   if (i.op == opcode::lea) parts.push_back(fmt::format("{:#x}", i.sub));
   for (unsigned k = 0; k < predicate_sources(i); ++k) parts.push_back(predicate_name(i.psrc[k].reg, i.psrc[k].negate));

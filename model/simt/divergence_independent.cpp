@@ -120,6 +120,11 @@ void leave_barrier(warp_state& w, std::uint32_t number) {
 const isa::operand* member_operand(const isa::instruction& i) {
   switch (i.op) {
     case isa::opcode::nop: return &i.src[0];
+    case isa::opcode::hmma:
+    case isa::opcode::imma:
+    case isa::opcode::dmma:
+    case isa::opcode::movm:
+    case isa::opcode::ldsm:
     case isa::opcode::shfl: return &i.src[3];
     case isa::opcode::match:
     case isa::opcode::redux: return &i.src[1];

@@ -52,6 +52,9 @@ std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t ol
 void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane);
 
+/// LDSM: the lanes whose addresses the instruction reads.
+lane_mask matrix_rows(const isa::instruction& i);
+
 /// Divergence, by reconvergence stack or (warp_state::independent) with a program counter per lane, see docs/divergence.md. All
 /// leave (pc, active) at the next instruction to execute. With independent lanes exit_lanes may leave none active while some
 /// live: all those wait (simt/divergence.h).

@@ -52,7 +52,7 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
 
 [[noreturn]] void fail_shared(const instruction& i, const warp_state& w, std::uint64_t address, unsigned bytes, unsigned lane) {
   char text[160];
-  const char* what = i.op == opcode::ld ? "read" : i.op == opcode::st ? "write" : "atomic";
+  const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : i.op == opcode::st ? "write" : "atomic";
   if (address % bytes != 0) {
     std::snprintf(text, sizeof text, "misaligned shared memory %s of %u bytes at 0x%llx (lane %u)", what, bytes,
                   static_cast<unsigned long long>(address), lane);
@@ -152,6 +152,7 @@ void ldc(const instruction& i, warp_state& w, lane_mask mask) {
 }  // namespace
 
 unsigned access_bytes(const instruction& i) {
+  if (i.op == opcode::ldsm) return 16;
   const unsigned element = element_bytes(i.type);
   if (element < 4 || i.op == opcode::atom || i.op == opcode::red) return element;
   const unsigned registers = i.op == opcode::st ? i.src[1].count : i.dst_count;
@@ -205,6 +206,10 @@ void lane_write_back(const instruction& i, warp_state& w, lane_mask mask, const 
 void shared_access(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane) {
   const unsigned bytes = access_bytes(i);
+  if (i.op == opcode::ldsm) {
+    check_shared(i, w, matrix_rows(i), addresses, bytes, bad_lane);
+    return load_matrices(i, w, mask, addresses);
+  }
   check_shared(i, w, mask, addresses, bytes, bad_lane);
   if (i.op == opcode::atom || i.op == opcode::red) {
     shared_atomic(i, w, mask, addresses, bytes);
@@ -222,6 +227,7 @@ void shared_access(const instruction& i, warp_state& w, lane_mask mask, const st
 execute_function select_memory(const instruction& i) {
   switch (i.op) {
     case opcode::ldc: return ldc;
+    case opcode::ldsm: return shared_memory;
     case opcode::ld:
     case opcode::st:
     case opcode::atom:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/error.h"
+#include "isa/matrix.h"
 #include "simt/divergence.h"
 
 namespace heddle {
@@ -17,7 +18,35 @@ struct class_timing {
   unsigned latency;
 };
 
-class_timing timing_of(isa::op_class c, const gpu_config& g) {
+// Cycles for the products, and the latency by depth: half the largest product of a type, or the whole of it.
+class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
+  const tensor_parameters& t = g.tensor;
+  const isa::matrix_size size = isa::size_of(isa::shape_of(i));
+  double rate = i.type == isa::dtype::f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
+  unsigned full_depth = 16;
+  unsigned latency = 0;
+  switch (i.src_type) {   // recorded instructions have the types and the shape, too
+    case isa::dtype::u8:
+    case isa::dtype::s8:
+      rate = t.int8_fma_per_cycle;
+      full_depth = 32;
+      break;
+    case isa::dtype::f64:
+      rate = t.f64_fma_per_cycle;
+      latency = t.f64_latency_cycles;
+      break;
+    case isa::dtype::b32:
+      rate = t.tf32_fma_per_cycle;
+      full_depth = 8;
+      break;
+    case isa::dtype::bf16: rate = t.bf16_fma_per_cycle; break;
+    default: break;
+  }
+  if (latency == 0) latency = size.k == full_depth ? t.deep_latency_cycles : t.latency_cycles;
+  return {rate * isa::warp_size / isa::multiply_adds(i), latency};
+}
+
+class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   using k = isa::op_class;
   switch (c) {
     case k::fp32_add: return {g.fp32.lanes, g.fp32.latency_cycles};
@@ -40,7 +69,7 @@ class_timing timing_of(isa::op_class c, const gpu_config& g) {
     case k::load_store: return {g.ldst.lanes, 0};
     case k::shuffle: return {32, g.ldst.shuffle_latency_cycles};
     case k::branch: return {32, g.branch.latency_cycles};
-    case k::tensor:
+    case k::tensor: return tensor_timing(i, g);
     case k::count: break;
   }
   return {0, 1};
@@ -72,6 +101,7 @@ issue_kind kind_of(isa::opcode op) {
     case o::ld:
     case o::st:
     case o::ldc:
+    case o::ldsm:
     case o::atom:
     case o::red: return issue_kind::memory;
     case o::bra: return issue_kind::branch;
@@ -173,12 +203,12 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.kind = kind_of(i.op);
     d.timing = recorded ? stand_in(program->timing[result->code.size()], config) : isa::info(i.op).timing;
     d.unit = isa::unit_of(d.timing);
-    const class_timing t = timing_of(d.timing, config);
+    const class_timing t = timing_of(d.timing, i, config);
     if (t.lanes <= 0)
       throw input_error(program->file, i.line, i.column,
                         std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
                             " (compute capability " + config.gpu.compute_capability + ")");
-    d.initiation_cycles = static_cast<std::uint16_t>(std::max(1.0, std::round(isa::warp_size / t.lanes)));
+    d.initiation_cycles = static_cast<std::uint16_t>(std::clamp(std::round(isa::warp_size / t.lanes), 1.0, 65535.0));
     d.latency_cycles = static_cast<std::uint16_t>(t.latency);
     d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::sfu;
     d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&

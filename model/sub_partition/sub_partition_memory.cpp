@@ -143,6 +143,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
       fault(slot, d, bad_lane, e.what());
       return;
     }
+    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);   // it is these accesses that take time
   }
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)

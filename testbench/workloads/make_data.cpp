@@ -42,6 +42,7 @@ constexpr entry entries[] = {
     {"stencil_f64", make_stencil_f64},
     {"transpose", make_transpose},
     {"vector_add", make_vector_add},
+    {"wmma_gemm", make_wmma_gemm},
 };
 
 void make(const std::filesystem::path& directory, std::vector<std::string> wanted) {

@@ -94,5 +94,6 @@ void make_spmv(const folder& out);
 void make_stencil_f64(const folder& out);
 void make_transpose(const folder& out);
 void make_vector_add(const folder& out);
+void make_wmma_gemm(const folder& out);
 
 }  // namespace heddle::workloads

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected outputs
-// come out, and the bytes are the same whatever the timing.
+// come out, and the bytes are the same whatever the timing. A workload's needs.txt names the least compute capability that can run
+// it: then the GPUs are two that can, and gtx1080 must refuse it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -75,6 +77,16 @@ class workload : public ::testing::TestWithParam<std::string> {
     return bytes;
   }
 
+  // The message of a run that must end with exit code 2.
+  std::string refusal(const std::string& options) {
+    const fs::path log = place_ / "refusal.txt";
+    const std::string command =
+        "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << command;
+    return text_of(log);
+  }
+
   const fs::path place_;
   std::vector<fs::path> files_;
   int checked_ = 0;
@@ -82,7 +94,7 @@ class workload : public ::testing::TestWithParam<std::string> {
 
 // Every policy once, on three GPUs, with both issue widths, and with what only some policies work with. In a release build all
 // of them; the first and the last where the program is slow (debug, sanitizers).
-std::vector<std::string> ways() {
+std::vector<std::string> ways(bool needs_more) {
   const std::string cached = " --set l1.cache_global_loads=true --set sub_partition.scheduler=";
   std::vector<std::string> all = {
       "--gpu gtx1080 --set sub_partition.issue_width=1 --set sub_partition.scheduler=lrr",
@@ -94,6 +106,13 @@ std::vector<std::string> ways() {
       "--gpu v100 --set sub_partition.scheduler=cggty",
       "--gpu v100 --set l1.size_bytes=8192 --set sub_partition.scheduler=ccws",
   };
+  if (needs_more) {
+    for (std::string& way : all) {
+      for (const auto& [old, newer] : {std::pair<std::string, std::string>{"gtx1080", "a100"}, {"gtxtitan", "rtx2080ti"}}) {
+        if (const auto at = way.find(old); at != std::string::npos) way.replace(at, old.size(), newer);
+      }
+    }
+  }
 #ifdef NDEBUG
   return all;
 #else
@@ -107,7 +126,11 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
   std::string first;
   // Lanes that wait for each other end nowhere on a reconvergence stack.
   const std::string needed = GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "";
-  for (const std::string& way : ways()) {
+  const std::string needs = text_of(fs::path(HEDDLE_WORKLOADS) / GetParam() / "needs.txt");
+  if (!needs.empty()) {
+    EXPECT_NE(refusal("--gpu gtx1080").find("needs compute capability " + needs.substr(0, needs.find('\n'))), std::string::npos);
+  }
+  for (const std::string& way : ways(!needs.empty())) {
     const std::string options = way + needed;
     const std::string bytes = run(options);
     if (HasFailure()) return;

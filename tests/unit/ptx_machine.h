@@ -34,6 +34,9 @@ class ptx_machine {
     std::copy(module_.constant_image.begin(), module_.constant_image.end(), memory_.begin() + static_cast<std::ptrdiff_t>(constants - memory_base));
   }
 
+  /// The GPU that kernels are lowered for; to be changed before the first launch.
+  gpu_config& config() { return config_; }
+
   /// Address of a new buffer with these contents.
   template <class T>
   std::uint64_t buffer(const std::vector<T>& contents) {

@@ -21,6 +21,7 @@ constexpr std::uint8_t copy_itself = 1, copy_group = 2;   // cp: modifiers::sub
   X(bra, "bra") X(brev, "brev") X(brx, "brx") X(call, "call") X(clz, "clz") X(cnot, "cnot")                   \
   X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
   X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
+  X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(movmatrix, "movmatrix")                             \
   X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
   X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
   X(mul24, "mul24") X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or")                       \
@@ -147,6 +148,11 @@ struct hir_function {
     return static_cast<std::uint32_t>(registers.size() - 1);
   }
 };
+
+/// Whether the operation's words are those of matrix_form.h rather than modifiers.
+inline bool is_matrix(ptx_op op) {
+  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::movmatrix;
+}
 
 /// Name of an operation as PTX writes it.
 const char* name_of(ptx_op op);

@@ -83,6 +83,11 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::trap:
     case opcode::syscall:
     case opcode::assist: return false;
+    case opcode::hmma:
+    case opcode::imma:
+    case opcode::dmma:
+    case opcode::movm:
+    case opcode::ldsm: return k == 3;   // the member mask
     case opcode::shfl:
     case opcode::vote:
     case opcode::bar: return op != opcode::shfl || k > 0;

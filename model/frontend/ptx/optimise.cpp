@@ -28,6 +28,7 @@ bool always_needed(const hir_instruction& h) {
     case ptx_op::fence:
     case ptx_op::nanosleep:
     case ptx_op::pmevent: return true;
+    case ptx_op::wmma: return h.dst.empty();   // a store
     case ptx_op::ld: return h.m.cache == isa::cache_op::volatile_ || h.m.order != modifiers::order_kind::weak;
     case ptx_op::s2r: {
       const auto s = static_cast<isa::special>(h.m.sub);

@@ -116,6 +116,10 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::st:
     case ptx_op::atom:
     case ptx_op::red: memory_instruction(std::move(h), i); break;
+    case ptx_op::wmma:
+    case ptx_op::mma:
+    case ptx_op::ldmatrix:
+    case ptx_op::movmatrix: matrix_instruction(std::move(h), i); break;
     case ptx_op::bra: branch(std::move(h), i); break;
     case ptx_op::brx: indirect_branch(h, i); break;
     case ptx_op::ret: return_from(std::move(h)); break;

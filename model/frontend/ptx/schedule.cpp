@@ -31,11 +31,11 @@ bool stays_in_place(const machine_instruction& i) {
 
 bool is_memory(const machine_instruction& i) {
   const opcode op = i.base.op;
-  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red;
+  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldsm;
 }
 
 bool reads_only(const machine_instruction& i) {
-  return i.base.op == opcode::ld && i.base.cache != isa::cache_op::volatile_;
+  return (i.base.op == opcode::ld || i.base.op == opcode::ldsm) && i.base.cache != isa::cache_op::volatile_;
 }
 
 unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_of(i.base.type), 1u); }
@@ -65,6 +65,7 @@ unsigned latency_of(const machine_instruction& i) {
     case isa::op_class::bit_count:
     case isa::op_class::conversion: return 14;
     case isa::op_class::fp64_add: return 10;
+    case isa::op_class::tensor: return 25;
     default: return 5;
   }
 }

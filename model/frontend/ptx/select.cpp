@@ -61,13 +61,19 @@ void selector::require_fp64() const {
          gpu_.gpu.compute_capability + " (" + gpu_.gpu.name + ") does not have");
 }
 
-void selector::require_capability(unsigned major) const {
-  const std::string& has = gpu_.gpu.compute_capability;
-  unsigned number = 0;
-  for (std::size_t k = 0; k < has.size() && has[k] >= '0' && has[k] <= '9' && number < 1000; ++k) number = number * 10 + (has[k] - '0');
-  if (number < major)
-    fail("instruction '" + now_->source->mnemonic() + "' needs compute capability " + std::to_string(major) + ".0, the GPU (" +
-         gpu_.gpu.name + ") has " + has);
+bool selector::has_capability(unsigned major, unsigned minor) const {
+  unsigned number[2] = {0, 0}, at = 0;
+  for (const char c : gpu_.gpu.compute_capability) {
+    if (c == '.') at = 1;
+    else if (c >= '0' && c <= '9' && number[at] < 1000) number[at] = number[at] * 10 + static_cast<unsigned>(c - '0');
+  }
+  return number[0] > major || (number[0] == major && number[1] >= minor);
+}
+
+void selector::require_capability(unsigned major, unsigned minor) const {
+  if (has_capability(major, minor)) return;
+  fail("instruction '" + now_->source->mnemonic() + "' needs compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+       ", the GPU (" + gpu_.gpu.name + ") has " + gpu_.gpu.compute_capability);
 }
 
 register_part selector::temp(unsigned words) { return {out_.new_register(words), 0, static_cast<std::uint8_t>(words)}; }
@@ -196,6 +202,10 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::barrier: return barrier();
     case ptx_op::cvta: return convert_address();
     case ptx_op::isspacep: return is_space();
+    case ptx_op::wmma: return wmma();
+    case ptx_op::mma: return matrix_multiply();
+    case ptx_op::ldmatrix: return load_matrix();
+    case ptx_op::movmatrix: return transpose_matrix();
     default: unsupported();
   }
 }

@@ -7,6 +7,7 @@
 
 #include "config/parameters.h"
 #include "frontend/ptx/machine_ir.h"
+#include "frontend/ptx/matrix_form.h"
 
 namespace heddle::ptx {
 
@@ -42,7 +43,8 @@ class selector {
   void select_rest(const hir_instruction& h);
   void need(std::size_t sources) const;
   void require_fp64() const;
-  void require_capability(unsigned major) const;
+  bool has_capability(unsigned major, unsigned minor) const;
+  void require_capability(unsigned major, unsigned minor = 0) const;
 
   // Operands (select_operands.cpp).
   static operand immediate(std::uint64_t bits, unsigned words = 1);
@@ -162,6 +164,32 @@ class selector {
   void system_call();
   void convert_address();
   void is_space();
+
+  // Matrices (select_tensor.cpp, select_wmma.cpp).
+  struct matrix_access;
+  struct block_product {   // d = a * b + c, 16 rows and 8 columns
+    dtype type = dtype::f32, inputs = dtype::f16;
+    operand a, b, c;
+    bool other_sign = false, saturate = false;
+  };
+  operand gather(std::size_t first, std::size_t count, unsigned words);
+  void spread(register_part from, std::size_t first, unsigned words);
+  register_part part_of_dst(std::size_t k, unsigned words) const;
+  machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a, operand b,
+                                         operand c);
+  void matrix_multiply();
+  void load_matrix();
+  void transpose_matrix();
+  void wmma();
+  void wmma_access(const matrix_form& form);
+  void wmma_multiply(const matrix_form& form);
+  void wmma_block(const block_product& p, register_part d);
+  operand accumulators(std::size_t first, bool halves);
+  void lane_address(matrix_access& x);
+  operand matrix_address(matrix_access& x, unsigned major, unsigned minor, std::int64_t& offset);
+  void matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d, const operand* data);
+  void load_unit(matrix_access& x, unsigned unit);
+  void store_unit(matrix_access& x, unsigned unit);
 
   const hir_function& f_;
   const gpu_config& gpu_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "isa/matrix.h"
+
 namespace heddle::sass_trace {
 
 namespace {
@@ -75,6 +77,21 @@ matrix_shape shape_of(const modifiers& m) {
   // Accumulators of halves take half the registers.
   if (m.mnemonic() == "HMMA" && !m.has("F32") && !m.has("884")) found.result = 2;
   return found;
+}
+
+// Types and shape of a matrix instruction: they decide its time.
+void set_matrix(isa::instruction& i, const modifiers& m) {
+  const bool floating = m.mnemonic() == "HMMA" || m.mnemonic() == "HGMMA" || m.mnemonic() == "QGMMA";
+  i.type = !floating ? isa::dtype::s32 : m.has("F32") ? isa::dtype::f32 : isa::dtype::f16;
+  i.src_type = m.mnemonic() == "DMMA" ? isa::dtype::f64 : !floating ? isa::dtype::s8 : m.has("BF16") ? isa::dtype::bf16
+               : m.has("TF32") ? isa::dtype::b32 : isa::dtype::f16;
+  isa::matrix_shape shape = floating ? isa::matrix_shape::m16n8k8 : isa::matrix_shape::m16n8k16;
+  if (m.mnemonic() == "DMMA" || m.has("884")) shape = isa::matrix_shape::m8n8k4;
+  else if (m.has("1684")) shape = isa::matrix_shape::m16n8k4;
+  else if (m.has("16816")) shape = isa::matrix_shape::m16n8k16;
+  else if (m.has("8816")) shape = isa::matrix_shape::m8n8k16;
+  else if (m.has("16832") && !floating) shape = isa::matrix_shape::m16n8k32;
+  i.sub = static_cast<std::uint8_t>(shape);
 }
 
 bool wide_result(const modifiers& m) {
@@ -172,6 +189,7 @@ code_entry translate(generation g, const static_fields& f) {
     set_cache(i, m);
   }
   set_operands(e, m, f);
+  if (e.timing == isa::op_class::tensor) set_matrix(i, m);
   switch (i.op) {
     case isa::opcode::bar: {
       i.src = {};

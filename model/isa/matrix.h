@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "isa/instruction.h"
+
+namespace heddle::isa {
+
+/// Shapes of matrix instructions, in the low bits of instruction::sub: d (m x n) = a (m x k) * b (k x n) + c.
+/// Where the elements lie is in docs/tensor.md; it is what the PTX ISA says of mma.sync.
+enum class matrix_shape : std::uint8_t { m8n8k4, m16n8k4, m16n8k8, m16n8k16, m8n8k16, m16n8k32, count };
+
+/// Flags of matrix instructions, in instruction::sub beside the shape.
+namespace matrix {
+constexpr std::uint8_t shape_mask = 7;
+constexpr std::uint8_t a_col = 8, b_row = 16;   // hmma.884: how a and b are held
+constexpr std::uint8_t upper = 32;              // hmma.884, f32: registers 4 to 7 of c and d
+constexpr std::uint8_t b_other_sign = 64;       // imma: b is unsigned where a is signed, and the other way round
+constexpr std::uint8_t count_mask = 7;          // ldsm
+constexpr std::uint8_t transposed = 8;          // ldsm
+}  // namespace matrix
+
+struct matrix_size {
+  unsigned m, n, k;
+};
+matrix_size size_of(matrix_shape s);
+
+inline matrix_shape shape_of(const instruction& i) { return static_cast<matrix_shape>(i.sub & matrix::shape_mask); }
+inline bool is_matrix(opcode op) { return op == opcode::hmma || op == opcode::imma || op == opcode::dmma; }
+
+/// Multiplications with addition that a matrix instruction stands for; hmma.884 multiplies four matrices. For
+/// recorded instructions, which are none of these opcodes, the types tell.
+unsigned multiply_adds(const instruction& i);
+
+/// What follows the mnemonic: "16816.F32", "1688.F32.TF32", "16832.S8.U8.SAT", "M88.4".
+std::string matrix_suffix(const instruction& i);
+
+}  // namespace heddle::isa
