@@ -23,6 +23,15 @@ std::string describe(const isa::program& program) {
 device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(driver) {
   load_modules();
   for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
+  for (const texture& t : job_.textures) {
+    simt::texture_descriptor d = t.descriptor;
+    d.address = addresses_.at(t.buffer);
+    try {
+      handles_[t.name] = driver_.create_texture(d);
+    } catch (const input_error& e) {
+      refuse(t.where, e.what());
+    }
+  }
   check_symbols();
   prepare(job_.operations);
   check_preemptions();
@@ -151,6 +160,8 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
     std::uint64_t address = 0;
     if (a.what == argument::kind::buffer) {
       address = addresses_.at(a.name) + a.offset;
+    } else if (a.what == argument::kind::texture) {
+      address = handles_.at(a.name);
     } else {
       address = symbol(a.name, a.where).address;
     }

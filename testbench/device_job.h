@@ -38,6 +38,7 @@ class device_job {
   host_driver& driver_;
   std::vector<unsigned> modules_;
   std::map<std::string, std::uint64_t> addresses_;
+  std::map<std::string, std::uint64_t> handles_;    // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
 };
 

@@ -102,6 +102,12 @@ void check_outputs(const job& j) {
 
 }  // namespace
 
+const texture* find_texture(const job& j, const std::string& name) {
+  for (const texture& t : j.textures)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
 const buffer* find_buffer(const job& j, const std::string& name) {
   for (const buffer& b : j.buffers) {
     if (b.name == name) return &b;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/error.h"
+#include "simt/texture.h"
 #include "tlm/preemption_mode.h"
 
 namespace heddle::sass_trace {
@@ -42,6 +43,14 @@ struct buffer {
   place where;
 };
 
+/// A buffer as a texture or surface.
+struct texture {
+  std::string name;
+  std::string buffer;
+  simt::texture_descriptor descriptor;   // its address is known once the buffers have theirs
+  place where;
+};
+
 /// A module variable that is written before the first launch.
 struct symbol_data {
   std::string symbol;
@@ -52,10 +61,10 @@ struct symbol_data {
 
 /// One kernel argument: bytes of a scalar or struct, or an address.
 struct argument {
-  enum class kind : std::uint8_t { bytes, buffer, symbol };
+  enum class kind : std::uint8_t { bytes, buffer, symbol, texture };
   kind what = kind::bytes;
   std::vector<std::uint8_t> bytes;
-  std::string name;          // buffer, symbol
+  std::string name;          // buffer, symbol, texture
   std::uint64_t offset = 0;  // buffer
   std::string text;          // as people wrote it, for messages: "u32"
   place where;
@@ -124,6 +133,7 @@ struct job {
   place modules_where;
   std::vector<buffer> buffers;
   std::vector<symbol_data> symbols;
+  std::vector<texture> textures;
   std::vector<operation> operations;
   std::vector<preemption> preemptions;  // by cycle
   bool in_order = false;  // the host makes all operations one after another; else each stream on its own
@@ -135,5 +145,6 @@ struct job {
 void validate(const job& j);
 
 const buffer* find_buffer(const job& j, const std::string& name);
+const texture* find_texture(const job& j, const std::string& name);
 
 }  // namespace heddle::testbench

@@ -7,6 +7,7 @@
 #include "testbench/arguments.h"
 #include "testbench/json_tree.h"
 #include "testbench/text.h"
+#include "testbench/texture_parser.h"
 
 namespace heddle::testbench {
 
@@ -34,7 +35,7 @@ class parser {
     if (const json_value* v = r.optional("symbols")) {
       each(r, *v, "symbols", [this](json_reader& s) { symbol(s); });
     }
-    if (const json_value* v = r.optional("textures")) r.fail(*v, "", "'textures' is not supported by this version");
+    if (const json_value* v = r.optional("textures")) job_.textures = parse_textures(*v, file_, job_);
     if (const json_value* v = r.optional("preempt")) {
       each(r, *v, "preempt", [this](json_reader& p) { add_preemption(p); });
       std::stable_sort(job_.preemptions.begin(), job_.preemptions.end(),
@@ -216,11 +217,14 @@ class parser {
       a.text = "bytes_hex";
       hex_bytes(r, a);
     } else if (r.has("texture") || r.has("surface")) {
-      refuse(a.where,
-             r.path() + ": '" + (r.has("texture") ? "texture" : "surface") + "' is not supported by this version");
+      const char* key = r.has("texture") ? "texture" : "surface";
+      a.what = argument::kind::texture;
+      a.text = std::string("a ") + key + "'s handle";
+      a.name = r.string(key);
+      if (!find_texture(job_, a.name)) refuse(r.place(key), "there is no texture '" + a.name + "'");
     } else {
       refuse(a.where,
-             r.path() + ": expected one of the keys " + join(scalar_names(), ", ") + ", buffer, symbol, bytes_hex");
+             r.path() + ": expected one of the keys " + join(scalar_names(), ", ") + ", buffer, symbol, texture, surface, bytes_hex");
     }
     return a;
   }

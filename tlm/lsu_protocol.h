@@ -37,6 +37,7 @@ struct lsu_transaction {
   std::uint32_t global_mask = 0;
   std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
   bool local = false;                      // the global lanes are local memory
+  bool texture = false;                    // of a texture or surface: not counted as global accesses
   bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
   bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
   unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16

@@ -57,6 +57,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"ldst.lanes", lanes}, {"ldst.shuffle_latency_cycles", latency}, {"ldst.queue_entries", entries},
       {"ldst.pending_instructions", entries}, {"ldst.address_latency_cycles", latency},
       {"ldst.reexecution_entries", {0, 4096}}, {"l1.prefetch_lines", {0, 3}},
+      {"texture.lanes", lanes}, {"texture.queue_entries", entries}, {"texture.filter_latency_cycles", latency},
       {"l1.size_bytes", {128, 16777216}}, {"l1.ways", cache_ways}, {"l1.line_bytes", {128, 128}},
       {"l1.sector_bytes", {32, 128}}, {"l1.latency_cycles", latency}, {"l1.mshr_entries", entries},
       {"l1.mshr_merges", entries}, {"l1.miss_queue_entries", entries},

@@ -259,6 +259,18 @@ struct ldst_parameters {
   }
 };
 
+struct texture_parameters {
+  double lanes = 2;
+  unsigned queue_entries = 8;
+  unsigned filter_latency_cycles = 4;
+
+  template <class V> void visit(V& v) {
+    v("lanes", lanes, "coordinates per cycle and sub-partition");
+    v("queue_entries", queue_entries, "texture and surface instructions under way per sub-partition");
+    v("filter_latency_cycles", filter_latency_cycles, "texels there to dependent issue");
+  }
+};
+
 struct l1_parameters {
   unsigned size_bytes = 24576;
   unsigned ways = 48;
@@ -521,6 +533,7 @@ struct gpu_config {
   tensor_parameters tensor;
   branch_parameters branch;
   ldst_parameters ldst;
+  texture_parameters texture;
   l1_parameters l1;
   shared_memory_parameters shared_memory;
   constant_cache_parameters constant_cache;
@@ -538,7 +551,7 @@ struct gpu_config {
     s("gpu", gpu); s("cwd", cwd); s("sm", sm); s("sub_partition", sub_partition);
     s("fp32", fp32); s("int", integer); s("fp64", fp64); s("half", half); s("sfu", sfu);
     s("tensor", tensor);
-    s("branch", branch); s("ldst", ldst); s("l1", l1); s("shared_memory", shared_memory);
+    s("branch", branch); s("ldst", ldst); s("texture", texture); s("l1", l1); s("shared_memory", shared_memory);
     s("constant_cache", constant_cache); s("instruction_cache", instruction_cache);
     s("tlb", tlb); s("interconnect", interconnect); s("l2", l2); s("memory", memory); s("dram", dram);
     s("context", context); s("tlm", tlm);

@@ -10,6 +10,7 @@
 #include "gpu/launch_check.h"
 #include "gpu/recorded_kernel.h"
 #include "isa/program.h"
+#include "simt/texture.h"
 
 namespace heddle {
 
@@ -179,6 +180,20 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
   m->handle = static_cast<unsigned>(command(&d, sizeof d));
   modules_.push_back(std::move(m));
   return static_cast<unsigned>(modules_.size() - 1);
+}
+
+std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
+  create_texture_descriptor d;
+  d.address = t.address;
+  d.width = t.width;
+  d.height = t.height;
+  d.depth = t.depth;
+  d.type = static_cast<std::uint8_t>(t.type);
+  d.channels = t.channels;
+  d.linear = t.linear;
+  d.normalized = t.normalized;
+  for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<std::uint8_t>(t.mode[k]);
+  return command(&d, sizeof d);
 }
 
 std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*modules_.at(module)->module.ast); }

@@ -29,6 +29,9 @@ struct recorded_kernel;
 namespace sass_trace {
 struct trace_kernel;
 }
+namespace simt {
+struct texture_descriptor;
+}
 
 /// One kernel launch as a host program asks for it.
 struct launch_request {
@@ -94,6 +97,10 @@ class host_driver : public sc_core::sc_module {
   /// Takes what kernels print (printf), in the order of their execution, when a kernel ends, a fault stops the GPU or much has been
   /// printed. Without it the text goes to sc_report as information.
   std::function<void(const std::string&)> on_print;
+
+  /// Makes an image in device memory known as a texture or surface; returns its handle, a value for kernel parameters. Launches
+  /// before it do not know it. Throws input_error.
+  std::uint64_t create_texture(const simt::texture_descriptor& t);
 
   /// Checks that the launch can ever run (block fits an SM, limits); throws input_error naming the limiting resource.
   void check(const launch_request& request);

@@ -224,6 +224,8 @@ void host_interface::execute(std::uint64_t descriptor) {
       preempt(fetch_descriptor<preempt_descriptor>(descriptor));
     else if (kind == static_cast<std::uint32_t>(host_command::launch_recording))
       result_ = launch_recording(fetch_descriptor<launch_recording_descriptor>(descriptor));
+    else if (kind == static_cast<std::uint32_t>(host_command::create_texture))
+      result_ = create_texture(fetch_descriptor<create_texture_descriptor>(descriptor));
     else
       throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
   } catch (const input_error& e) {
@@ -241,6 +243,25 @@ std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   l.constants_address = d.constants_address;
   modules_.push_back(std::move(l));
   return modules_.size() - 1;
+}
+
+// Launches that run keep the table that they began with; a handle is a place in it, from 1 on.
+std::uint64_t host_interface::create_texture(const create_texture_descriptor& d) {
+  simt::texture_descriptor t;
+  t.address = d.address;
+  t.width = d.width;
+  t.height = d.height;
+  t.depth = d.depth;
+  t.type = static_cast<simt::texel_type>(d.type);
+  t.channels = d.channels;
+  t.linear = d.linear != 0;
+  t.normalized = d.normalized != 0;
+  for (unsigned k = 0; k < 3; ++k) t.mode[k] = static_cast<simt::texture_address>(d.mode[k]);
+  simt::check_texture(t);
+  auto table = textures_ ? std::make_shared<simt::texture_table>(*textures_) : std::make_shared<simt::texture_table>();
+  table->push_back(t);
+  textures_ = std::move(table);
+  return textures_->size();
 }
 
 std::shared_ptr<const decoded_program> host_interface::program(std::uint32_t module, const std::string& kernel,
@@ -294,6 +315,7 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   const auto parameters = fetch(d.parameter_address, d.parameter_bytes);
   std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
   l->banks[2] = l->program->bank2;
+  l->textures = textures_;
   const auto& constants = modules_[d.module].module.constant_image;
   invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
   l->banks[3] = fetch(modules_[d.module].constants_address, constants.size());

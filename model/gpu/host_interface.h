@@ -23,6 +23,7 @@
 #include "gpu/recorded_kernel.h"
 #include "memory/address_ranges.h"
 #include "sub_partition/program_services.h"
+#include "simt/texture.h"
 #include "tlm/clock_domain.h"
 
 namespace heddle {
@@ -79,6 +80,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
   std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);
+  std::uint64_t create_texture(const create_texture_descriptor& d);
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
   void raise(std::uint64_t cause);
   void drive_irq();
@@ -104,6 +106,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   // By the program's identity: launches of one traced kernel share its code in the instruction caches.
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
   std::shared_ptr<const sass_trace::trace_kernel> recorded_;   // that came with the last write
+  std::shared_ptr<const simt::texture_table> textures_;
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;

@@ -44,7 +44,7 @@ constexpr std::uint64_t fault = 2;
 constexpr std::uint64_t print = 4;     // much text waits to be taken
 }  // namespace host_interrupt
 
-enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3, launch_recording = 4 };
+enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3, launch_recording = 4, create_texture = 5 };
 
 /// Command descriptors in device memory, little endian.
 struct load_module_descriptor {
@@ -91,6 +91,21 @@ struct launch_recording_descriptor {
   std::uint32_t stream = 0;
   std::int32_t priority = 0;
   std::int32_t carveout_percent = -1;
+};
+
+/// Makes an image in device memory known as a texture or surface; the result is its handle. Names of values: simt/texture.h.
+struct create_texture_descriptor {
+  std::uint32_t command = static_cast<std::uint32_t>(host_command::create_texture);
+  std::uint32_t width = 1;
+  std::uint64_t address = 0;
+  std::uint32_t height = 1;
+  std::uint32_t depth = 1;              // or layers
+  std::uint8_t type = 0;                // texel_type
+  std::uint8_t channels = 1;
+  std::uint8_t linear = 0;
+  std::uint8_t normalized = 0;
+  std::uint8_t mode[3] = {1, 1, 1};     // texture_address
+  std::uint8_t reserved = 0;
 };
 
 }  // namespace heddle

@@ -143,6 +143,10 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// movm     d = the 8x8 matrix of 16-bit elements in a, transposed; src[3] = member mask
 /// ldsm     d = `sub & matrix::count_mask` 8x8 matrices of 16-bit elements from shared memory, a register each; the rows of matrix k
 ///          are the 16 bytes at the addresses of lanes 8k to 8k+7; sub & matrix::transposed: transposed. src[3] = member mask
+/// tex tld4 d = four channels of the texture with handle a (count 2) at the coordinates b (count 1, 2, 4; src_type s32 or f32); sub =
+///          shape (isa/texture.h), tld4: and the channel gathered from four texels
+/// suld sust   bytes (type) of the surface with handle a at the coordinates b, x in bytes, to d or from c; sub = shape and boundary
+/// txq      d = width, height, depth or channels (sub) of the texture or surface with handle a; 0: no such handle
 /// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or

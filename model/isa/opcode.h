@@ -6,7 +6,7 @@
 namespace heddle::isa {
 
 /// Functional unit that an instruction is dispatched to; one execution_unit module each.
-enum class unit : std::uint8_t { fp32, integer, fp64, half, sfu, tensor, ldst, branch, count };
+enum class unit : std::uint8_t { fp32, integer, fp64, half, sfu, tensor, ldst, branch, texture, count };
 
 /// Timing class: what decides latency and initiation interval. Every class belongs to one unit
 /// (see unit_of) and finds its figures in that unit's section of the configuration.
@@ -31,6 +31,7 @@ enum class op_class : std::uint8_t {
   load_store,        // everything that goes to the LSU with addresses; variable latency
   shuffle,           // SHFL MATCH REDUX MOVM                [ldst] shuffle_*
   vote,              // VOTE                                 [int] latency_cycles, lanes
+  texture,           // TEX TLD4 SULD SUST                   [texture] lanes; variable latency
   branch,            // BRA BRX CALL RET EXIT BAR NOP ...    [branch] latency_cycles
   count
 };
@@ -51,6 +52,7 @@ constexpr unit unit_of(op_class c) {
     case op_class::load_store:
     case op_class::shuffle: return unit::ldst;
     case op_class::branch: return unit::branch;
+    case op_class::texture: return unit::texture;
     default: return unit::integer;
   }
 }
@@ -84,6 +86,8 @@ constexpr unit unit_of(op_class c) {
   X(shfl, "SHFL", shuffle) X(match, "MATCH", shuffle) X(redux, "REDUX", shuffle)               \
   X(vote, "VOTE", vote) X(movm, "MOVM", shuffle) X(ldsm, "LDSM", load_store)                   \
   X(hmma, "HMMA", tensor) X(imma, "IMMA", tensor) X(dmma, "DMMA", tensor)                      \
+  X(tex, "TEX", texture) X(tld4, "TLD4", texture) X(suld, "SULD", texture) X(sust, "SUST", texture) \
+  X(txq, "TXQ", shuffle)                                                                       \
   X(bra, "BRA", branch) X(exit, "EXIT", branch)                                                \
   X(bar, "BAR", branch) X(membar, "MEMBAR", branch) X(trap, "BPT.TRAP", branch)                \
   X(nanosleep, "NANOSLEEP", branch) X(syscall, "SYSCALL", branch)

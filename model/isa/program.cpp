@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "isa/matrix.h"
+#include "isa/texture.h"
 
 namespace heddle::isa {
 
@@ -158,6 +159,11 @@ std::string suffix(const instruction& i) {
     case opcode::imma:
     case opcode::dmma:
     case opcode::movm: s = matrix_suffix(i); break;
+    case opcode::tex:
+    case opcode::tld4:
+    case opcode::suld:
+    case opcode::sust:
+    case opcode::txq: s = texture_suffix(i); break;
     default: break;
   }
   if (i.high) s += ".HI";

@@ -118,6 +118,7 @@ void fill_instructions(kernel_metrics& k, const issue_counters& c) {
   k.instructions.ldst = n(isa::unit::ldst);
   k.instructions.branch = n(isa::unit::branch);
   k.instructions.tensor = n(isa::unit::tensor);
+  k.instructions.texture = n(isa::unit::texture);
 }
 
 void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {

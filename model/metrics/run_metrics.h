@@ -216,6 +216,7 @@ struct instruction_counts {
   std::uint64_t ldst = 0;
   std::uint64_t branch = 0;
   std::uint64_t tensor = 0;
+  std::uint64_t texture = 0;             // TEX TLD4 SULD SUST
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -227,6 +228,7 @@ struct instruction_counts {
     v("ldst", self.ldst);
     v("branch", self.branch);
     v("tensor", self.tensor);
+    v("texture", self.texture);
   }
   template <class V>
   void visit(V&& v) {

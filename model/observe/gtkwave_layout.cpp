@@ -22,7 +22,7 @@ constexpr const char* phase_filter =
     "04 ?purple?fence\n05 ?steel blue?sleeping\n06 ?gray50?exited\n";
 constexpr const char* unit_filter =
     "00 ?forest green?fp32\n01 ?steel blue?int\n02 ?dark green?fp64\n03 ?olive drab?half\n"
-    "04 ?purple?sfu\n05 ?goldenrod?tensor\n06 ?firebrick?ldst\n07 ?gray40?branch\n";
+    "04 ?purple?sfu\n05 ?goldenrod?tensor\n06 ?firebrick?ldst\n07 ?gray40?branch\n08 ?DarkSeaGreen?texture\n";
 
 std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
 

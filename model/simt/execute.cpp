@@ -32,7 +32,7 @@ execute_function select(const isa::instruction& i) {
   constexpr execute_function (*topics[])(const isa::instruction&) = {
       select_integer,          select_bits,   select_float32, select_float64,      select_half,            select_conversion,
       select_special_function, select_assist, select_memory,  select_shuffle_vote, select_special_register,
-      select_tensor};
+      select_tensor,           select_texture};
   for (auto topic : topics) {
     if (execute_function f = topic(i)) return f;
   }

@@ -19,6 +19,7 @@ execute_function select_memory(const isa::instruction& i);             // memory
 execute_function select_shuffle_vote(const isa::instruction& i);       // shuffle_vote.cpp
 execute_function select_special_register(const isa::instruction& i);   // special_register.cpp
 execute_function select_tensor(const isa::instruction& i);             // tensor.cpp
+execute_function select_texture(const isa::instruction& i);            // texture.cpp
 
 /// LDSM: the matrices whose rows lie in shared memory at these checked addresses.
 void load_matrices(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size]);   // tensor.cpp

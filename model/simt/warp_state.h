@@ -20,6 +20,8 @@ struct dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+struct texture_descriptor;
+
 /// Everything that is the same for all blocks of one launch. Immutable while the launch runs, so that SMs may share it.
 struct launch_context {
   std::shared_ptr<const isa::program> program;
@@ -37,6 +39,8 @@ struct launch_context {
   std::shared_ptr<isa::recording> recording;   // warps follow it and compute nothing; null: they execute the program
   /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
   std::array<std::vector<std::uint8_t>, 4> banks;
+  /// Textures and surfaces: handle h is the entry h - 1. Null: there are none.
+  std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
   std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
   std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }

@@ -49,6 +49,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
 
 // Counts the global or local access whose lines are in lines_.
 void load_store_unit::count(const lsu_transaction& t) {
+  if (t.texture) return;
   lsu_counters& c = counters[t.launch->launch_id];
   lsu_counters::direction* d = &c.atomic;
   if (t.kind == lsu_kind::load) d = t.local ? &c.local_load : &c.global_load;

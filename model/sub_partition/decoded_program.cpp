@@ -69,6 +69,7 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::load_store: return {g.ldst.lanes, 0};
     case k::shuffle: return {32, g.ldst.shuffle_latency_cycles};
     case k::branch: return {32, g.branch.latency_cycles};
+    case k::texture: return {g.texture.lanes, 0};
     case k::tensor: return tensor_timing(i, g);
     case k::count: break;
   }
@@ -102,6 +103,10 @@ issue_kind kind_of(isa::opcode op) {
     case o::st:
     case o::ldc:
     case o::ldsm:
+    case o::tex:
+    case o::tld4:
+    case o::suld:
+    case o::sust:
     case o::atom:
     case o::red: return issue_kind::memory;
     case o::bra: return issue_kind::branch;
@@ -210,7 +215,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                             " (compute capability " + config.gpu.compute_capability + ")");
     d.initiation_cycles = static_cast<std::uint16_t>(std::clamp(std::round(isa::warp_size / t.lanes), 1.0, 65535.0));
     d.latency_cycles = static_cast<std::uint16_t>(t.latency);
-    d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::sfu;
+    d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
     d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
                       i.mem_space != isa::space::constant;
     d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&

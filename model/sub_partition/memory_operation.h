@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "simt/texture.h"
 #include "sub_partition/decoded_program.h"
 #include "tlm/lsu_protocol.h"
 
@@ -21,6 +22,8 @@ struct memory_operation {
   simt::lane_mask local_mask = 0;          // lanes of global_mask that are local memory
   unsigned remaining = 0;                  // transactions not yet answered
   bool split = false;
+  bool is_texture = false;
+  std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
   std::uint32_t words[4][32];              // split: the loaded words
 };
 

@@ -10,7 +10,7 @@
 namespace heddle {
 
 namespace {
-constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch"};
+constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch", "texture"};
 }
 
 sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
@@ -301,7 +301,9 @@ void sub_partition::account_ready(unsigned slot, cycle_t until) {
   const auto wait = scheduler.remove_ready(slot, u, until);
   if (wait.throttled != 0) add(w, warp_cycle::memory_throttle, warp_stall::lg_throttle, wait.throttled);
   if (wait.busy != 0) {
-    if (u == isa::unit::ldst)
+    if (u == isa::unit::texture)
+      add(w, warp_cycle::texture, warp_stall::tex_throttle, wait.busy);
+    else if (u == isa::unit::ldst)
       add(w, warp_cycle::memory_dependency,
           w.next->instruction->mem_space == isa::space::global ? warp_stall::lg_throttle : warp_stall::mio_throttle, wait.busy);
     else

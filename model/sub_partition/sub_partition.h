@@ -272,6 +272,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool constants_exist(unsigned slot, const partition_transaction& t, simt::lane_mask mask);
   void issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   bool resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask);
+  void issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  partition_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
+  void texels_arrived(const partition_transaction& t);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
   void split(partition_transaction& first);
   void send(partition_transaction& t);
@@ -299,6 +302,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   memory_operation_pool operations_;
   std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
   unsigned credits_;
+  unsigned textures_ = 0;                      // texture and surface instructions under way
   issue_transaction packet_;
   unit_answers unit_answers_;
   // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.

@@ -102,6 +102,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
   const isa::instruction& i = *d.instruction;
+  if (d.unit == isa::unit::texture) return issue_texture(slot, mask, cycle);
   dispatch(slot, d, 0, cycle);
   if (mask == 0) {
     scoreboard.set_ready(slot, i, cycle + 1);
@@ -130,6 +131,8 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   o.instruction = &d;
   o.slot = slot;
   o.local_mask = 0;
+  o.is_texture = false;
+  t.texture = false;
   t.operation = &o;
   t.word = 0;
   if (!resolve(slot, t, mask)) return;
@@ -201,6 +204,7 @@ void sub_partition::send(partition_transaction& t) {
 // The LDST unit's input is closed while the load/store unit's queue has no room for another instruction.
 void sub_partition::update_gate(cycle_t cycle) {
   scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
+  scheduler.gate(isa::unit::texture).set_blocked(textures_ >= config_.texture.queue_entries, cycle);
 }
 
 tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
@@ -236,18 +240,24 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
   warp_slot& w = slots_[o.slot];
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
+  if (o.is_texture) texels_arrived(t);
   if (o.split && returns) std::memcpy(o.words[t.word], t.words[0], sizeof t.words[0]);
   const bool done = --o.remaining == 0;
   const lsu_kind kind = t.kind;
-  if (done && returns && o.global_mask != 0 && w.step == nullptr)
+  if (done && returns && o.global_mask != 0 && w.step == nullptr && !o.is_texture)
     simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words : t.words);
   operations_.give_back(t);
   if (!done) return;
   const unsigned slot = o.slot;
   const isa::instruction& i = *o.instruction->instruction;
+  const bool texture = o.is_texture;
   operations_.give_back(o);
   --(is_write(kind) ? w.stores : w.loads);
-  if (!is_write(kind)) scoreboard.release(slot, i, cycle);
+  if (!is_write(kind)) scoreboard.release(slot, i, texture ? cycle + config_.texture.filter_latency_cycles : cycle);
+  if (texture) {
+    update_gate(cycle);
+    if (scheduler.ready() != 0) clock_.wake_at(cycle);
+  }
   switch (w.phase) {
     case warp_phase::waiting:
       if (w.timer == never) {

@@ -40,6 +40,7 @@ constexpr entry entries[] = {
     {"spin_lock", make_spin_lock},
     {"spmv", make_spmv},
     {"stencil_f64", make_stencil_f64},
+    {"texture_filter", make_texture_filter},
     {"transpose", make_transpose},
     {"vector_add", make_vector_add},
     {"wmma_gemm", make_wmma_gemm},

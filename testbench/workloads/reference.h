@@ -92,6 +92,7 @@ void make_sgemm(const folder& out);  // sgemm_register_tiled reads the same file
 void make_spin_lock(const folder& out);
 void make_spmv(const folder& out);
 void make_stencil_f64(const folder& out);
+void make_texture_filter(const folder& out);
 void make_transpose(const folder& out);
 void make_vector_add(const folder& out);
 void make_wmma_gemm(const folder& out);

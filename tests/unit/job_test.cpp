@@ -268,7 +268,7 @@ TEST(job_file, errors_name_the_place) {
       {changed("{\"buffer\": \"x\"}", "{\"u9\": 256}"), "launches[0].args[0]: expected one of the keys u8"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"0g\"}"), "'g' is not a hexadecimal digit"},
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"123\"}"), "expected two hexadecimal digits for each byte"},
-      {changed("{\"buffer\": \"x\"}", "{\"texture\": \"x\"}"), "'texture' is not supported by this version"},
+      {changed("{\"buffer\": \"x\"}", "{\"texture\": \"x\"}"), "there is no texture 'x'"},
       {changed("\"module\"", "\"preempt\": [{\"sm\": 0}], \"module\""), "at_cycle"},
       {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"sm\": \"some\"}], \"module\""), "the number of an SM or a list of such"},
       {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"mode\": \"away\"}], \"module\""), "unknown mode 'away'"},

@@ -12,7 +12,9 @@
 
 #include "config/error.h"
 #include "frontend/ptx/lower.h"
+#include "isa/texture.h"
 #include "simt/execute.h"
+#include "simt/texture.h"
 
 namespace heddle {
 
@@ -72,11 +74,15 @@ class ptx_machine {
     launch.shared_bytes = launch.program->shared_bytes + dynamic_shared;
     launch.banks[0] = bank(*launch.program, grid, block, arguments, dynamic_shared);
     launch.banks[3] = module_.constant_image;
+    launch.textures = std::make_shared<simt::texture_table>(textures);
     steps_ = 0;
     for (std::uint32_t z = 0; z < grid.z; ++z)
       for (std::uint32_t y = 0; y < grid.y; ++y)
         for (std::uint32_t x = 0; x < grid.x; ++x) run_block(launch, {x, y, z});
   }
+
+  /// What handles 1, 2, ... are.
+  simt::texture_table textures;
 
   std::uint64_t steps() const { return steps_; }
 
@@ -154,6 +160,10 @@ class ptx_machine {
       case isa::opcode::st:
       case isa::opcode::atom:
       case isa::opcode::red: memory(i, w, mask, p); break;
+      case isa::opcode::tex:
+      case isa::opcode::tld4:
+      case isa::opcode::suld:
+      case isa::opcode::sust: texture(i, w, mask); break;
       default: simt::select(i)(i, w.state, mask); break;
     }
     simt::advance(w.state);
@@ -176,6 +186,25 @@ class ptx_machine {
     invariant(address >= memory_base && address + bytes <= memory_base + memory_.size(), "global access outside");
     invariant(address % bytes == 0, "misaligned access");
     return memory_.data() + (address - memory_base);
+  }
+
+  void texture(const isa::instruction& i, warp& w, simt::lane_mask mask) {
+    if (mask == 0) return;
+    auto a = std::make_unique<simt::texture_access>();
+    unsigned bad_lane = 0;
+    simt::plan_texture(i, w.state, mask, *a, bad_lane);
+    for (unsigned k = 0; k < a->count; ++k)
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        if (!(a->mask[k] >> lane & 1)) continue;
+        const std::uint64_t at = a->addresses[k][lane];
+        invariant(at >= memory_base && at + a->bytes <= memory_base + memory_.size(), "texture access outside");
+        std::uint32_t cell[4] = {};
+        for (unsigned n = 0; n < 4; ++n) cell[n] = a->words[k][n][lane];
+        if (i.op == isa::opcode::sust) std::memcpy(memory_.data() + (at - memory_base), cell, a->bytes);
+        else std::memcpy(cell, memory_.data() + (at - memory_base), a->bytes);
+        for (unsigned n = 0; n < 4; ++n) a->words[k][n][lane] = cell[n];
+      }
+    if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, *a);
   }
 
   void memory(const isa::instruction& i, warp& w, simt::lane_mask mask, const isa::program& p) {

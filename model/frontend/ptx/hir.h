@@ -22,6 +22,7 @@ constexpr std::uint8_t copy_itself = 1, copy_group = 2;   // cp: modifiers::sub
   X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
   X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
   X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(movmatrix, "movmatrix")                             \
+  X(tex, "tex") X(tld4, "tld4") X(suld, "suld") X(sust, "sust") X(txq, "txq") X(suq, "suq")                   \
   X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
   X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
   X(mul24, "mul24") X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or")                       \
@@ -152,6 +153,11 @@ struct hir_function {
 /// Whether the operation's words are those of matrix_form.h rather than modifiers.
 inline bool is_matrix(ptx_op op) {
   return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::movmatrix;
+}
+
+/// The same of texture_form.h.
+inline bool is_texture(ptx_op op) {
+  return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq || op == ptx_op::suq;
 }
 
 /// Name of an operation as PTX writes it.

@@ -82,6 +82,11 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::red:
     case opcode::trap:
     case opcode::syscall:
+    case opcode::tex:
+    case opcode::tld4:
+    case opcode::suld:
+    case opcode::sust:
+    case opcode::txq:
     case opcode::assist: return false;
     case opcode::hmma:
     case opcode::imma:

@@ -325,7 +325,7 @@ bool find_op(const std::string& w, ptx_op& op) {
 
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {
   modifiers m;
-  if (is_matrix(op)) return m;
+  if (is_matrix(op) || is_texture(op)) return m;
   const op_row row = row_of(op);
   for (const std::string& w : i.modifiers)
     if (!word(w, op, row, m))

@@ -15,6 +15,7 @@ using isa::dtype;
 bool always_needed(const hir_instruction& h) {
   switch (h.op) {
     case ptx_op::st:
+    case ptx_op::sust:
     case ptx_op::atom:
     case ptx_op::red:
     case ptx_op::bra:

@@ -120,6 +120,12 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::mma:
     case ptx_op::ldmatrix:
     case ptx_op::movmatrix: matrix_instruction(std::move(h), i); break;
+    case ptx_op::tex:
+    case ptx_op::tld4:
+    case ptx_op::suld:
+    case ptx_op::sust:
+    case ptx_op::txq:
+    case ptx_op::suq: texture_instruction(std::move(h), i); break;
     case ptx_op::bra: branch(std::move(h), i); break;
     case ptx_op::brx: indirect_branch(h, i); break;
     case ptx_op::ret: return_from(std::move(h)); break;

@@ -31,7 +31,8 @@ bool stays_in_place(const machine_instruction& i) {
 
 bool is_memory(const machine_instruction& i) {
   const opcode op = i.base.op;
-  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldsm;
+  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldsm ||
+         op == opcode::suld || op == opcode::sust;
 }
 
 bool reads_only(const machine_instruction& i) {
@@ -47,6 +48,8 @@ bool may_meet(const machine_instruction& a, const machine_instruction& b) {
   if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic) return false;
   const bool plain = (a.base.op == opcode::ld || a.base.op == opcode::st) && (b.base.op == opcode::ld || b.base.op == opcode::st) &&
                      a.base.cache != isa::cache_op::volatile_ && b.base.cache != isa::cache_op::volatile_;
+  if (a.base.op == opcode::suld || a.base.op == opcode::sust || b.base.op == opcode::suld || b.base.op == opcode::sust)
+    return a.base.mem_space != space::shared && b.base.mem_space != space::shared;
   const virtual_operand &x = a.src[0], &y = b.src[0];
   if (!plain || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part || x.kind != y.kind || x.is_immediate()) return true;
   // The same base register: a redefinition in between is a dependence of its own.
@@ -66,6 +69,7 @@ unsigned latency_of(const machine_instruction& i) {
     case isa::op_class::conversion: return 14;
     case isa::op_class::fp64_add: return 10;
     case isa::op_class::tensor: return 25;
+    case isa::op_class::texture: return 100;
     default: return 5;
   }
 }

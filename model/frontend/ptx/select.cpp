@@ -8,6 +8,7 @@ bool has_side_effect(const machine_instruction& i) {
   switch (i.base.op) {
     case isa::opcode::nop:
     case isa::opcode::st:
+    case isa::opcode::sust:
     case isa::opcode::atom:
     case isa::opcode::red:
     case isa::opcode::bra:
@@ -202,6 +203,12 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::barrier: return barrier();
     case ptx_op::cvta: return convert_address();
     case ptx_op::isspacep: return is_space();
+    case ptx_op::tex:
+    case ptx_op::tld4: return texture_fetch();
+    case ptx_op::suld:
+    case ptx_op::sust: return surface_access();
+    case ptx_op::txq:
+    case ptx_op::suq: return texture_question();
     case ptx_op::wmma: return wmma();
     case ptx_op::mma: return matrix_multiply();
     case ptx_op::ldmatrix: return load_matrix();

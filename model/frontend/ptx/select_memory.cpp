@@ -119,9 +119,9 @@ void selector::extract_elements(register_part from, unsigned size, bool is_signe
   }
 }
 
-register_part selector::pack_elements(unsigned size) {
-  // Elements are src[first...]; bytes are gathered in pairs, pairs in words.
-  const std::size_t first = now_->op == ptx_op::st ? 1 : 0, count = now_->src.size() - first;
+/// Elements are src[first...]; bytes are gathered in pairs, pairs in words.
+register_part selector::pack_elements(unsigned size, std::size_t first) {
+  const std::size_t count = now_->src.size() - first;
   const dtype t = size == 1 ? dtype::b8 : size == 2 ? dtype::b16 : size == 4 ? dtype::b32 : dtype::b64;
   const unsigned bytes = static_cast<unsigned>(count) * size;
   const register_part packed = temp(bytes < 4 ? 1 : bytes / 4);
@@ -149,7 +149,7 @@ void selector::store() {
   if (size == 0 || bytes > 16) unsupported();
   need(2);
   if (now_->m.space == state_space::constant || now_->m.space == state_space::param) unsupported();
-  const operand data = now_->m.vector == 1 ? src(1) : operand(pack_elements(size));
+  const operand data = now_->m.vector == 1 ? src(1) : operand(pack_elements(size, 1));
   order_before(now_->m);
   machine_instruction i;
   memory_address(i, now_->src[0]);

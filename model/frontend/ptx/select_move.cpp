@@ -12,7 +12,7 @@ void selector::move() {
 void selector::pack() {
   const unsigned bytes = isa::size_of(now_->m.type), count = static_cast<unsigned>(now_->src.size());
   if (count == 0 || bytes % count != 0) unsupported();
-  const register_part whole = pack_elements(bytes / count);
+  const register_part whole = pack_elements(bytes / count, 0);
   register_part d = dst();
   if (d.count != whole.count) unsupported();
   copy(d, whole);

@@ -106,24 +106,44 @@ void selector::wmma_access(const matrix_form& form) {
   for (std::size_t k = distinct; k < fragment; ++k) copy(part_of_dst(k, 1), operand(part_of_dst(k % distinct, 1)));
 }
 
-/// Where the lane's first element lies: row lane / 4, column lane % 4 runs.
+/// Bytes from a fragment's first element to the lane's: row lane / 4, column lane % 4 runs. What the block has computed before for the
+/// same stride is used again.
+selector::operand selector::lane_distance(const matrix_access& x) {
+  if (lane_places_.block != block_) lane_places_ = {block_, {}, {}, {}};
+  lane_places& known = lane_places_;
+  if (known.group.reg == no_register) {
+    const register_part lane = temp();
+    known.group = temp();
+    known.member = temp();
+    put(opcode::s2r, lane, {}).base.sub = static_cast<std::uint8_t>(isa::special::laneid);
+    put(opcode::shr, known.group, {lane, immediate(2)}).base.type = dtype::u32;
+    put(opcode::lop3, known.member, {lane, immediate(3), zero()}).base.sub = 0xc0;
+  }
+  for (const lane_places::distance& d : known.distances)
+    if (d.run == x.run && d.size == x.size && d.contiguous == x.contiguous && d.stride.kind == x.stride.kind && d.stride.reg == x.stride.reg &&
+        d.stride.bank == x.stride.bank && d.stride.value == x.stride.value)
+      return d.bytes;
+  operand run = known.member;
+  if (x.run > 1) {
+    const register_part t = temp();
+    put(opcode::shl, t, {known.member, immediate(log2_of(x.run))});
+    run = t;
+  }
+  const register_part element = temp();
+  multiply_lo(element, x.contiguous ? operand(known.group) : run, x.stride, x.contiguous ? run : operand(known.group));
+  register_part bytes = element;
+  if (x.size > 1) {
+    bytes = temp();
+    put(opcode::shl, bytes, {element, immediate(log2_of(x.size))});
+  }
+  if (!x.stride.is_reg() || f_.registers[x.stride.reg].single)
+    known.distances.push_back({x.stride, x.run, x.size, x.contiguous, bytes});
+  return bytes;
+}
+
 void selector::lane_address(matrix_access& x) {
   const bool narrow = x.space == isa::space::shared;
-  const register_part lane = temp(), group = temp(), member = temp(), element = temp(), bytes = temp();
-  put(opcode::s2r, lane, {}).base.sub = static_cast<std::uint8_t>(isa::special::laneid);
-  put(opcode::shr, group, {lane, immediate(2)}).base.type = dtype::u32;
-  put(opcode::lop3, member, {lane, immediate(3), zero()}).base.sub = 0xc0;
-  operand run = member;
-  if (x.run > 1) {
-    run = temp();
-    put(opcode::shl, {run.reg, 0, 1}, {member, immediate(log2_of(x.run))});
-  }
-  multiply_lo(element, x.contiguous ? operand(group) : run, x.stride, x.contiguous ? run : operand(group));
-  operand distance = element;
-  if (x.size > 1) {
-    put(opcode::shl, bytes, {element, immediate(log2_of(x.size))});
-    distance = bytes;
-  }
+  const operand distance = lane_distance(x);
   const bool short_register = now_->src[0].is_reg() && f_.registers[now_->src[0].reg].words == 1;
   const operand start = to_operand(now_->src[0], narrow || short_register ? dtype::b32 : dtype::b64);
   if (narrow) {

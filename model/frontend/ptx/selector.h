@@ -149,7 +149,7 @@ class selector {
   void load_constant_parts(std::uint8_t bank);
   void memory_address(machine_instruction& i, const value& base);
   void extract_elements(register_part from, unsigned size, bool is_signed);
-  register_part pack_elements(unsigned size);
+  register_part pack_elements(unsigned size, std::size_t first);
   void write_extended(const value& d, operand o, dtype type);
   void atomic();
   void fence();
@@ -167,6 +167,17 @@ class selector {
 
   // Matrices (select_tensor.cpp, select_wmma.cpp).
   struct matrix_access;
+  struct lane_places {   // what a block knows of its lanes' places in fragments
+    struct distance {
+      operand stride;
+      unsigned run, size;
+      bool contiguous;
+      register_part bytes;
+    };
+    const machine_block* block = nullptr;
+    register_part group, member;
+    std::vector<distance> distances;
+  };
   struct block_product {   // d = a * b + c, 16 rows and 8 columns
     dtype type = dtype::f32, inputs = dtype::f16;
     operand a, b, c;
@@ -186,10 +197,17 @@ class selector {
   void wmma_block(const block_product& p, register_part d);
   operand accumulators(std::size_t first, bool halves);
   void lane_address(matrix_access& x);
+  operand lane_distance(const matrix_access& x);
   operand matrix_address(matrix_access& x, unsigned major, unsigned minor, std::int64_t& offset);
   void matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d, const operand* data);
   void load_unit(matrix_access& x, unsigned unit);
   void store_unit(matrix_access& x, unsigned unit);
+
+  // Textures (select_texture.cpp).
+  operand coordinate_registers(unsigned count);
+  void texture_fetch();
+  void surface_access();
+  void texture_question();
 
   const hir_function& f_;
   const gpu_config& gpu_;
@@ -199,6 +217,7 @@ class selector {
   machine_block* block_ = nullptr;
   const hir_instruction* now_ = nullptr;
   std::vector<const hir_instruction*> definitions_;
+  lane_places lane_places_;
   std::uint32_t carry_ = no_register;   // predicate that holds CC.CF of add.cc chains
 };
 

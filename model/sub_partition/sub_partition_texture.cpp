@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Texture and surface instructions of a sub-partition: each texel of a filter is an access of the warp through the load/store unit.
+#include <cstring>
+
+#include "config/error.h"
+#include "isa/texture.h"
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  const decoded_instruction& d = *w.next;
+  const isa::instruction& i = *d.instruction;
+  dispatch(slot, d, 0, cycle);
+  if (mask == 0) {
+    scoreboard.set_ready(slot, i, cycle + 1);
+    return;
+  }
+  memory_operation& o = operations_.operation();
+  if (!o.texture) o.texture = std::make_unique<simt::texture_access>();
+  simt::texture_access& a = *o.texture;
+  unsigned bad_lane = 0;
+  try {
+    simt::plan_texture(i, w.state, mask, a, bad_lane);
+  } catch (const program_error& e) {
+    operations_.give_back(o);
+    fault(slot, d, bad_lane, e.what());
+    return;
+  }
+  o.instruction = &d;
+  o.slot = slot;
+  o.local_mask = 0;
+  o.global_mask = mask;
+  o.split = false;
+  o.is_texture = true;
+  o.remaining = 0;
+  for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
+  if (o.remaining == 0) {   // everything lies outside
+    if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, a);
+    scoreboard.set_ready(slot, i, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
+    operations_.give_back(o);
+    return;
+  }
+  const bool stores = i.op == isa::opcode::sust;
+  scoreboard.set_pending(slot, i, producer::long_latency);
+  ++(stores ? w.stores : w.loads);
+  ++textures_;
+  for (unsigned k = 0; k < a.count; ++k)
+    if (a.mask[k] != 0) send(texel_access(w, o, k, cycle));
+  update_gate(cycle + 1);
+}
+
+/// Access k of a texture instruction as a transaction.
+partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
+  const isa::instruction& i = *o.instruction->instruction;
+  const simt::texture_access& a = *o.texture;
+  partition_transaction& t = operations_.transaction();
+  t.instruction = &i;
+  t.launch = w.launch;
+  t.kind = i.op == isa::opcode::sust ? lsu_kind::store : lsu_kind::load;
+  t.partition = index_;
+  t.warp = w.state.slot;
+  t.bytes_per_lane = a.bytes;
+  t.issue_cycle = cycle;
+  const simt::dim3& b = w.state.block->index;
+  t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
+  t.warp_in_block = w.state.warp_in_block;
+  t.operation = &o;
+  t.word = k;
+  t.shared_mask = t.constant_mask = 0;
+  t.global_mask = a.mask[k];
+  t.local = false;
+  t.texture = true;
+  t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
+  t.bypass_l1 = !t.read_only;   // other SMs' stores to a surface are seen
+  std::memcpy(t.addresses, a.addresses[k], sizeof t.addresses);
+  if (t.kind == lsu_kind::store) std::memcpy(t.words, a.words[0], sizeof t.words);
+  return t;
+}
+
+// Texels of access t have come; with the last ones the instruction is done.
+void sub_partition::texels_arrived(const partition_transaction& t) {
+  memory_operation& o = *t.operation;
+  if (t.kind == lsu_kind::load) {
+    // Bytes that are no lane's are those of an earlier transaction.
+    simt::texture_access& a = *o.texture;
+    for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k)
+      for (simt::lane_mask m = a.mask[t.word]; m; m &= m - 1) {
+        const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
+        a.words[t.word][k][lane] = t.words[k][lane];
+      }
+  }
+  if (o.remaining != 1) return;
+  if (t.kind == lsu_kind::load) simt::finish_texture(*o.instruction->instruction, slots_[o.slot].state, *o.texture);
+  --textures_;
+}
+
+}  // namespace heddle
