@@ -79,9 +79,9 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
 // A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
-isa::op_class stand_in(isa::op_class c, const gpu_config& g) {
+isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   using k = isa::op_class;
-  while (timing_of(c, g).lanes <= 0) {
+  while (timing_of(c, i, g).lanes <= 0) {
     switch (c) {
       case k::tensor: c = k::half_add; break;
       case k::half_compare:
@@ -206,7 +206,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.instruction = &i;
     d.execute = recorded ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
-    d.timing = recorded ? stand_in(program->timing[result->code.size()], config) : isa::info(i.op).timing;
+    d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
     d.unit = isa::unit_of(d.timing);
     const class_timing t = timing_of(d.timing, i, config);
     if (t.lanes <= 0)
