@@ -185,6 +185,7 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   switch (w.phase) {
     case warp_phase::waiting: make_ready(slot, cycle); break;
+    case warp_phase::exited: finish(slot, cycle); break;
     case warp_phase::at_barrier:
     case warp_phase::at_fence:
     case warp_phase::sleeping: {

@@ -187,7 +187,7 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
   w.phase = warp_phase::exited;
   scheduler.set_waiting(slot);
   supervisor_.lanes_exited(w.state.slot, mask, cycle);
-  if (!halted_ && w.loads + w.stores == 0) finish(slot, cycle + 1);
+  if (!halted_ && w.loads + w.stores == 0) set_timer(slot, cycle + 1);
 }
 
 void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
