@@ -2,49 +2,20 @@
 // One SM, without the rest of a GPU: a CWD and an L2 of one's own at its two sockets.
 //
 //   own_cwd ==cta_protocol==> sm.resource_manager          sm.l1.memory_socket ==AT==> own_l2
-#include <heddle/frontend/ptx/lower.h>
 #include <heddle/heddle.h>
 #include <heddle/memory/address_ranges.h>
 #include <heddle/sm/sm.h>
 
-#include <cstring>
 #include <iostream>
 #include <vector>
 
 #include "testbench/cosim/text_file.h"
 #include "testbench/parts/own_cwd.h"
 #include "testbench/parts/own_l2.h"
+#include "testbench/parts/saxpy_launch.h"
 
-namespace {
-
-constexpr std::uint64_t x_array = 0x1000'0000;
-constexpr std::uint64_t y_array = 0x1001'0000;
-
-/// What a host interface makes of a launch descriptor: the lowered kernel, its geometry, its constant banks.
-std::shared_ptr<const heddle::resident_launch> saxpy(const heddle::gpu_config& config, const std::string& ptx, std::uint32_t n,
-                                                     float a) {
-  const auto module = heddle::ptx::place(heddle::ptx::parse(ptx, "saxpy.ptx"), 0);
-  auto launch = std::make_shared<heddle::resident_launch>();
-  launch->program = heddle::ptx::lower(module, "saxpy", config, 0);
-  launch->decoded = heddle::decode(launch->program, config, 0);
-  launch->grid = {12, 1, 1};
-  launch->block = {96, 1, 1};
-  launch->sm_count = 1;
-  launch->warps_per_sm = config.sm.max_warps;
-  auto& bank = launch->banks[0];
-  bank.resize(heddle::isa::bank0::parameters + launch->program->parameter_bytes);
-  const auto put = [&](std::uint32_t at, const auto& value) { std::memcpy(&bank[at], &value, sizeof value); };
-  put(heddle::isa::bank0::ntid, launch->block);
-  put(heddle::isa::bank0::nctaid, launch->grid);
-  put(heddle::isa::bank0::parameters, n);
-  put(heddle::isa::bank0::parameters + 4, a);
-  put(heddle::isa::bank0::parameters + 8, x_array);
-  put(heddle::isa::bank0::parameters + 16, y_array);
-  launch->banks[2] = launch->program->bank2;
-  return launch;
-}
-
-}  // namespace
+using parts::x_array;
+using parts::y_array;
 
 int sc_main(int argc, char* argv[]) {
   if (argc != 2) {
@@ -67,7 +38,7 @@ int sc_main(int argc, char* argv[]) {
   for (std::uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>(i), y[i] = static_cast<float>(n - i);
   l2.bytes.write(x_array, reinterpret_cast<const std::uint8_t*>(x.data()), n * 4);
   l2.bytes.write(y_array, reinterpret_cast<const std::uint8_t*>(y.data()), n * 4);
-  const auto launch = saxpy(config, cosim::text_file(argv[1]), n, a);
+  const auto launch = parts::saxpy_launch(config, cosim::text_file(argv[1]), 12, 96, n, a);
   cwd.launch(launch);
   sc_core::sc_start();
 

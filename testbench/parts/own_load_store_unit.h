@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Models: a load/store unit of one's own: bytes after a fixed time, neither coalescing nor caches, no atomics.
+// Sockets: socket (target, lsu_protocol) from one sub-partition.
+// One cycle: takes the oldest instruction of its queue, and answers those whose time has come.
+// Parameters: the latency in cycles. Source: none.
+#pragma once
+
+#include <heddle/tlm/clock_domain.h>
+#include <heddle/tlm/lsu_protocol.h>
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <systemc>
+
+#include "testbench/cosim/sparse_bytes.h"
+
+namespace parts {
+
+/// To be made before the sub-partition, so that it works before it in each cycle.
+class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, public heddle::lsu_fw_if {
+ public:
+  own_load_store_unit(sc_core::sc_module_name name, heddle::clock_domain& clock, unsigned latency_cycles)
+      : sc_module(name), clock_(clock, *this), latency_(latency_cycles) {
+    socket.bind(*this);
+  }
+
+  tlm::tlm_target_socket<32, heddle::lsu_protocol_types> socket{"socket"};
+  cosim::sparse_bytes bytes;
+  std::uint64_t loads = 0;
+  std::uint64_t stores = 0;
+
+ private:
+  struct pending {
+    heddle::lsu_transaction* transaction;
+    heddle::cycle_t due;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(heddle::lsu_transaction& t, heddle::lsu_phase&, sc_core::sc_time&) override {
+    queue_.push_back(&t);
+    clock_.wake_at(clock_.cycle() + 1);
+    return tlm::TLM_ACCEPTED;
+  }
+
+  void on_cycle(heddle::cycle_t cycle) override {
+    while (!pending_.empty() && pending_.front().due <= cycle) {
+      heddle::lsu_transaction& t = *pending_.front().transaction;
+      pending_.pop_front();
+      answer(t, heddle::lsu_phase::response);
+    }
+    if (!queue_.empty()) {
+      heddle::lsu_transaction& t = *queue_.front();
+      queue_.pop_front();
+      perform(t);
+      pending_.push_back({&t, cycle + latency_});
+      // Its place in the queue is free for another instruction, long before it is answered.
+      answer(t, heddle::lsu_phase::credit);
+    }
+    if (!queue_.empty())
+      clock_.wake_at(cycle + 1);
+    else if (!pending_.empty())
+      clock_.wake_at(pending_.front().due);
+  }
+
+  void perform(heddle::lsu_transaction& t) {
+    const bool load = t.kind == heddle::lsu_kind::load;
+    ++(load ? loads : stores);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (!(t.global_mask >> lane & 1)) continue;
+      for (unsigned done = 0; done < t.bytes_per_lane; done += 4) {
+        const unsigned n = t.bytes_per_lane < 4 ? t.bytes_per_lane : 4;
+        std::uint8_t word[4] = {};
+        if (load) {
+          bytes.read(t.addresses[lane] + done, word, n);
+          std::memcpy(&t.words[done / 4][lane], word, 4);
+        } else {
+          std::memcpy(word, &t.words[done / 4][lane], 4);
+          bytes.write(t.addresses[lane] + done, word, n);
+        }
+      }
+    }
+  }
+
+  void answer(heddle::lsu_transaction& t, heddle::lsu_phase phase) {
+    sc_core::sc_time delay;
+    socket->nb_transport_bw(t, phase, delay);
+  }
+
+  void b_transport(heddle::lsu_transaction&, sc_core::sc_time&) override {}
+  bool get_direct_mem_ptr(heddle::lsu_transaction&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(heddle::lsu_transaction&) override { return 0; }
+
+  heddle::clock_port clock_;
+  unsigned latency_;
+  std::deque<heddle::lsu_transaction*> queue_;
+  std::deque<pending> pending_;   // all take the same time, so they end in order
+};
+
+}  // namespace parts

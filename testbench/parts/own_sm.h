@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Models: what stands for an SM where only the distribution of blocks matters: each block stays for a time of its own.
+// Sockets: cta_socket (target, cta_protocol) from a CWD.
+// One cycle: none; it acts on messages.
+// Parameters: how long a block stays, as a function of its number. It cannot switch contexts.
+#pragma once
+
+#include <heddle/simt/warp_state.h>
+#include <heddle/tlm/cta_protocol.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <systemc>
+#include <tlm_utils/peq_with_get.h>
+#include <utility>
+
+namespace parts {
+
+class own_sm : public sc_core::sc_module, public heddle::cta_fw_if {
+ public:
+  using stay_of = std::function<sc_core::sc_time(const heddle::cta_transaction&)>;
+
+  own_sm(sc_core::sc_module_name name, stay_of stay, const sc_core::sc_time& travel)
+      : sc_module(name), stay_(std::move(stay)), travel_(travel) {
+    cta_socket.bind(*this);
+    SC_HAS_PROCESS(own_sm);
+    SC_METHOD(arrive);
+    sensitive << arrivals_.get_event();
+    dont_initialize();
+    SC_METHOD(end);
+    sensitive << ends_.get_event();
+    dont_initialize();
+  }
+
+  tlm::tlm_target_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
+  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> ended;   // by launch and block: how often
+  unsigned resident = 0;
+  unsigned most_resident = 0;
+  std::uint64_t misunderstood = 0;                    // phases other than dispatch
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(heddle::cta_transaction& block, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
+    if (phase == heddle::cta_phase::dispatch)
+      arrivals_.notify(block, delay);
+    else
+      ++misunderstood;
+    return tlm::TLM_ACCEPTED;
+  }
+
+  void arrive() {
+    while (heddle::cta_transaction* block = arrivals_.get_next_transaction()) {
+      most_resident = std::max(most_resident, ++resident);
+      ends_.notify(*block, stay_(*block));
+    }
+  }
+
+  void end() {
+    while (heddle::cta_transaction* block = ends_.get_next_transaction()) {
+      --resident;
+      ++ended[{block->launch->launch_id, block->block}];
+      heddle::cta_phase phase = heddle::cta_phase::complete;
+      sc_core::sc_time delay = travel_;
+      cta_socket->nb_transport_bw(*block, phase, delay);
+    }
+  }
+
+  void b_transport(heddle::cta_transaction&, sc_core::sc_time&) override {}
+  bool get_direct_mem_ptr(heddle::cta_transaction&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(heddle::cta_transaction&) override { return 0; }
+
+  stay_of stay_;
+  sc_core::sc_time travel_;
+  tlm_utils::peq_with_get<heddle::cta_transaction> arrivals_{"arrivals"};
+  tlm_utils::peq_with_get<heddle::cta_transaction> ends_{"ends"};
+};
+
+}  // namespace parts
