@@ -7,6 +7,7 @@
 
 namespace heddle {
 
+// A memory without debug transport is reached by blocking transport, which may wait and so needs a thread to wait in.
 unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   tlm::tlm_generic_payload p;
   p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
@@ -14,17 +15,27 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
   p.set_data_ptr(data);
   p.set_data_length(length);
   p.set_streaming_width(length);
-  return std::min(length, memory_socket->transport_dbg(p));
+  const unsigned done = std::min(length, memory_socket->transport_dbg(p));
+  if (done != 0 || sc_core::sc_get_current_process_handle().proc_kind() != sc_core::SC_THREAD_PROC_) return done;
+  p.set_address(address);   // a target may have changed it
+  p.set_byte_enable_ptr(nullptr);
+  p.set_byte_enable_length(0);
+  p.set_dmi_allowed(false);
+  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
+  memory_socket->b_transport(p, delay);
+  return p.is_response_ok() ? length : 0;
 }
 
 unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   const unsigned offset = static_cast<unsigned>(address % line_bytes);
   const std::uint64_t line_address = address - offset;
   const byte_mask bytes = byte_mask::run(offset, length);
-  const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
+  const std::uint64_t line = map_.local_address(line_address) / line_bytes;
   std::uint8_t image[line_bytes] = {};
   if (write) {
     const unsigned done = memory_debug(true, address, data, length);
+    const std::uint32_t slot = lines_.find(line);   // not earlier: that may have taken time
     std::memcpy(image + offset, data, length);
     memory_.patch(line_address, image, bytes);
     if (slot == line_store::none) return done;
@@ -35,11 +46,13 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
     if (done < length) s.dirty |= bytes;
     return length;
   }
+  std::uint32_t slot = lines_.find(line);
   if (slot != line_store::none && lines_.at(slot).valid.covers(bytes)) {
     std::memcpy(data, lines_.data(slot) + offset, length);
     return length;
   }
   const unsigned done = memory_debug(false, address, image + offset, length);
+  slot = lines_.find(line);
   byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
   if (slot != line_store::none) {
     copy_masked(image, lines_.data(slot), lines_.at(slot).valid);

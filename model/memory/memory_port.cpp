@@ -136,7 +136,9 @@ bool memory_port::send(cycle_t now) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   asking_ = &p;
   const tlm::tlm_sync_enum answer = socket_->nb_transport_fw(p, phase, delay);
-  if (answer == tlm::TLM_ACCEPTED) return true;  // the rest comes, or came during the call, on the backward path
+  const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
+  // The rest comes, or came during the call, on the backward path.
+  if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
   asking_ = nullptr;
   free_at_ = clock_.domain().arrival(delay);
   if (answer == tlm::TLM_COMPLETED) {

@@ -41,9 +41,9 @@ bool request_port::send(cycle_t cycle) {
         phase = tlm::END_RESP;
         socket_->nb_transport_fw(payload, phase, delay);
       } else {
-        invariant(false, "a memory target answered BEGIN_REQ with a phase that is neither END_REQ nor BEGIN_RESP");
+        invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target answered BEGIN_REQ with a phase of ours");
       }
-      break;
+      break;   // any other phase is ignorable (IEEE 1666-2011, 15.2.5), and the request has not ended
     case tlm::TLM_COMPLETED: responded(payload, delay); break;
   }
   if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(std::max(free_cycle_, cycle + 1));
@@ -58,7 +58,8 @@ tlm::tlm_sync_enum request_port::nb_transport_bw(tlm::tlm_generic_payload& paylo
     if (!queue_.empty()) clock_.wake_at(free_cycle_);
     return tlm::TLM_ACCEPTED;
   }
-  invariant(phase == tlm::BEGIN_RESP, "a memory target sent a phase that is neither END_REQ nor BEGIN_RESP");
+  invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target sent a phase that is an initiator's");
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;   // ignorable
   responded(line_payload::of(payload), delay);
   if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(free_cycle_);
   phase = tlm::END_RESP;

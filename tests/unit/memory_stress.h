@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
+#include "memory/protocol_monitor.h"
 #include "sm/sm.h"
 
 namespace heddle::test {
@@ -107,14 +108,19 @@ inline stress_result stress_expected(const stress_size& size) {
 class stressed_gpu {
  public:
   stressed_gpu(const std::string& name, const gpu_config& config)
-      : gpu(name.c_str(), config), driver((name + "_driver").c_str(), config), irq((name + "_irq").c_str()) {
-    driver.host_socket.bind(gpu.host_socket);
+      : gpu(name.c_str(), config),
+        driver((name + "_driver").c_str(), config),
+        monitor((name + "_monitor").c_str()),
+        irq((name + "_irq").c_str()) {
+    driver.host_socket.bind(monitor.target_socket);
+    monitor.initiator_socket.bind(gpu.host_socket);
     gpu.irq(irq);
     driver.irq(irq);
   }
 
   class gpu gpu;
   host_driver driver;
+  protocol_monitor monitor;
   sc_core::sc_signal<bool> irq;
 
   /// To be called after elaboration.
@@ -178,6 +184,7 @@ inline void run_until_finished(const std::vector<stressed_gpu*>& gpus) {
   for (stressed_gpu* g : gpus) {
     ASSERT_TRUE(g->finished());
     g->gpu.check_invariants();
+    EXPECT_FALSE(g->monitor.violated());
   }
 }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Whole GPUs on memories, buses and checkers that know nothing of Heddle, by every answer that IEEE 1666 allows.
+#include "foreign_ip.h"
+
+#include <string>
+
+#include "fresh_simulation.h"
+#include "memory/protocol_monitor.h"
+#include "memory_stress.h"
+#include "tlm/width_adapter.h"
+
+namespace heddle::test {
+namespace {
+
+class foreign_ip : public fresh_simulation {
+ protected:
+  static constexpr stress_size size{4, 128, 4};
+
+  static gpu_config external(unsigned channels, std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"gpu.sm_count=2", "memory.model=external", "tlm.check=true",
+                             "memory.channels=" + std::to_string(channels), "l2.size_bytes=" + std::to_string(65536 * channels)});
+    return load_config("gtx1080", more);
+  }
+  static void run(stressed_gpu& g) {
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    g.start(size);
+    run_until_finished({&g});
+    EXPECT_TRUE(g.result() == stress_expected(size));
+  }
+  static void expect_content(const foreign::checker& c) {
+    for (const std::string& text : c.complaints) ADD_FAILURE() << c.name() << ": " << text;
+    EXPECT_GT(c.begun, 100u);
+    EXPECT_EQ(c.begun, c.ended);
+  }
+};
+
+TEST_F(foreign_ip, memories_with_odd_answers) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    restart();
+    stressed_gpu g("gpu", external(2));
+    foreign::checker first("first"), second("second");
+    foreign::odd_memory<32> left("left", seed), right("right", seed + 100);
+    g.gpu.memory_socket[0].bind(first.in);
+    g.gpu.memory_socket[1].bind(second.in);
+    first.out.bind(left.socket);
+    second.out.bind(right.socket);
+    run(g);
+    expect_content(first);
+    expect_content(second);
+    EXPECT_GT(first.most_open, 1u) << "requests never overlapped";
+    for (const unsigned n : left.ways) EXPECT_GT(n, 5u) << "a way to answer was hardly tried";
+  }
+}
+
+TEST_F(foreign_ip, memories_of_64_and_of_512_bits_through_an_adapter) {
+  stressed_gpu g("gpu", external(2));
+  width_adapter<32, 64> wider("wider");
+  width_adapter<32, 512> widest("widest");
+  foreign::odd_memory<64> left("left", 5);
+  foreign::odd_memory<512> right("right", 6);
+  g.gpu.memory_socket[0].bind(wider.target_socket);
+  g.gpu.memory_socket[1].bind(widest.target_socket);
+  wider.initiator_socket.bind(left.socket);
+  widest.initiator_socket.bind(right.socket);
+  run(g);
+}
+
+TEST_F(foreign_ip, a_host_of_64_bits_through_an_adapter) {
+  struct wide_host : sc_core::sc_module {
+    tlm_utils::simple_initiator_socket<wide_host, 64> socket{"socket"};
+    explicit wide_host(sc_core::sc_module_name name) : sc_module(name) {}
+  } host("host");
+  gpu g("gpu", load_config("gtx1080", {"gpu.sm_count=1"}));
+  width_adapter<64, 32> adapter("adapter");
+  protocol_monitor monitor("monitor");
+  host.socket.bind(adapter.target_socket);
+  adapter.initiator_socket.bind(monitor.target_socket);
+  monitor.initiator_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  std::uint64_t identity = 0;
+  tlm::tlm_generic_payload p;
+  p.set_read();
+  p.set_data_ptr(reinterpret_cast<std::uint8_t*>(&identity));
+  p.set_data_length(8);
+  p.set_streaming_width(8);
+  sc_core::sc_time delay;
+  host.socket->b_transport(p, delay);
+  EXPECT_EQ(identity, 0x0100'454c'4444'4548u);
+  EXPECT_FALSE(monitor.violated());
+}
+
+TEST_F(foreign_ip, a_bus_with_random_arbitration_before_one_blocking_memory) {
+  const unsigned channels = 4;
+  stressed_gpu g("gpu", external(channels));
+  foreign::random_bus bus("bus", 0x1000'0000, 9);
+  foreign::blocking_memory memory("memory", true);
+  std::vector<std::unique_ptr<foreign::checker>> checkers;
+  for (unsigned m = 0; m < channels; ++m) {
+    checkers.push_back(std::make_unique<foreign::checker>(("checker" + std::to_string(m)).c_str()));
+    g.gpu.memory_socket[m].bind(checkers[m]->in);
+    checkers[m]->out.bind(bus.masters);
+  }
+  bus.slave.bind(memory.socket);
+  run(g);
+  for (const auto& c : checkers) expect_content(*c);
+  EXPECT_GT(bus.overtaken, 100u);
+}
+
+TEST_F(foreign_ip, a_blocking_memory_at_the_socket_itself) {
+  stressed_gpu g("gpu", external(1));
+  foreign::checker checker("checker");
+  foreign::blocking_memory memory("memory", true);
+  g.gpu.memory_socket[0].bind(checker.in);
+  checker.out.bind(memory.socket);
+  run(g);
+  expect_content(checker);
+}
+
+/// A host whose thread does everything, so that it may wait within its accesses.
+struct threaded_host : sc_core::sc_module {
+  threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what) : sc_module(name), g(gpu), size(what) {
+    SC_HAS_PROCESS(threaded_host);
+    SC_THREAD(run);
+  }
+  void run() {
+    g.start(size);
+    while (!g.finished() && g.driver.fault().empty()) wait(1, sc_core::SC_US);
+    right = g.result() == stress_expected(size);
+  }
+  stressed_gpu& g;
+  stress_size size;
+  bool right = false;
+};
+
+TEST_F(foreign_ip, a_memory_with_neither_dmi_nor_debug_transport) {
+  stressed_gpu g("gpu", external(1));
+  foreign::checker checker("checker");
+  foreign::blocking_memory memory("memory", false);
+  g.gpu.memory_socket[0].bind(checker.in);
+  checker.out.bind(memory.socket);
+  threaded_host host("host", g, size);
+  sc_core::sc_start();
+  EXPECT_TRUE(host.right);
+  EXPECT_EQ(g.driver.fault(), "");
+  expect_content(checker);
+}
+
+}  // namespace
+}  // namespace heddle::test
