@@ -123,6 +123,7 @@ void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
   write_register(host_register::map_base, address);
   write_register(host_register::map_bytes, bytes);
   write_register(host_register::map_command, 1);
+  if (read_register(host_register::error) != 0) throw input_error(message());
 }
 
 void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {

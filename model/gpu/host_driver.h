@@ -88,7 +88,8 @@ class host_driver : public sc_core::sc_module {
 
   /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls.
   std::uint64_t allocate(std::uint64_t bytes);
-  /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU.
+  /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
+  /// where something is mapped already.
   void map(std::uint64_t address, std::uint64_t bytes);
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes);

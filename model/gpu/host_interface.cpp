@@ -2,6 +2,7 @@
 #include "gpu/host_interface.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "config/error.h"
@@ -14,6 +15,9 @@ constexpr std::uint64_t register_space = host_register::print + host_register::p
 constexpr std::size_t much_text = std::size_t{1} << 20;   // as large as CUDA's buffer is by default
 constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
 constexpr std::uint64_t constant_bank_bytes = 65536;
+// What a descriptor may name: more is a mistake, and must not exhaust the host's memory.
+constexpr std::uint64_t most_text = std::uint64_t{1} << 28;
+constexpr std::uint64_t most_name = std::uint64_t{1} << 16;
 // Local memory of recorded launches: above all addresses that a GPU's programs use.
 constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
 constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;   // of a stream
@@ -42,6 +46,10 @@ tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, 
 void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
   const std::uint64_t address = p.get_address();
   p.set_dmi_allowed(false);
+  if (p.get_data_ptr() == nullptr && p.get_data_length() != 0) {
+    p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
   if (p.get_byte_enable_ptr() != nullptr) {
     p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
     return;
@@ -71,6 +79,7 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
   const std::uint64_t address = p.get_address();
   std::uint8_t* data = p.get_data_ptr();
   const unsigned bytes = p.get_data_length();
+  if (data == nullptr) return 0;
   if (address >= isa::heap_base) return memory_access(p.get_command(), address, data, bytes);
   if (!p.is_read() || address >= register_space) return 0;
   if (address >= host_register::message) {
@@ -148,7 +157,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
 bool host_interface::write_register(std::uint64_t address, std::uint64_t value) {
   using namespace host_register;
   switch (address) {
-    case command: execute(value); return true;
+    case command: attempt([&] { execute(value); }); return true;
     case interrupt_enable:
       interrupt_enable_ = value;
       raise(0);
@@ -163,12 +172,7 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
     case map_command:
-      if (value == 1)
-        ranges_.add(map_base_, map_bytes_);
-      else if (value == 2)
-        ranges_.remove(map_base_);
-      else
-        return false;
+      attempt([&] { change_map(value); });
       return true;
     default: return false;
   }
@@ -194,8 +198,10 @@ unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t a
   return memory_socket->transport_dbg(p);
 }
 
-std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes) {
-  if (bytes > (std::uint64_t{1} << 31)) throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes");
+std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what) {
+  if (bytes > most)
+    throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes of " + what + ", expected at most " +
+                      std::to_string(most));
   std::vector<std::uint8_t> data(bytes);
   if (bytes != 0 && memory_access(tlm::TLM_READ_COMMAND, address, data.data(), static_cast<unsigned>(bytes)) != bytes)
     throw input_error("device memory at " + std::to_string(address) + " cannot be read for a command");
@@ -205,38 +211,62 @@ std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint
 template <class T>
 T host_interface::fetch_descriptor(std::uint64_t address) {
   T d;
-  const auto bytes = fetch(address, sizeof d);
+  const auto bytes = fetch(address, sizeof d, sizeof d, "descriptor");
   std::memcpy(&d, bytes.data(), sizeof d);
   return d;
 }
 
 // A command is carried out at once; a refused one leaves its reason in the message registers.
-void host_interface::execute(std::uint64_t descriptor) {
+template <class Action>
+void host_interface::attempt(Action&& action) {
   error_ = 0;
   message_.clear();
   try {
-    const auto kind = fetch_descriptor<std::uint32_t>(descriptor);
-    if (kind == static_cast<std::uint32_t>(host_command::load_module))
-      result_ = load_module(fetch_descriptor<load_module_descriptor>(descriptor));
-    else if (kind == static_cast<std::uint32_t>(host_command::launch))
-      result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
-    else if (kind == static_cast<std::uint32_t>(host_command::preempt))
-      preempt(fetch_descriptor<preempt_descriptor>(descriptor));
-    else if (kind == static_cast<std::uint32_t>(host_command::launch_recording))
-      result_ = launch_recording(fetch_descriptor<launch_recording_descriptor>(descriptor));
-    else if (kind == static_cast<std::uint32_t>(host_command::create_texture))
-      result_ = create_texture(fetch_descriptor<create_texture_descriptor>(descriptor));
-    else
-      throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
+    action();
   } catch (const input_error& e) {
     error_ = 1;
     message_ = e.what();
   }
 }
 
+void host_interface::execute(std::uint64_t descriptor) {
+  const auto kind = fetch_descriptor<std::uint32_t>(descriptor);
+  if (kind == static_cast<std::uint32_t>(host_command::load_module))
+    result_ = load_module(fetch_descriptor<load_module_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::launch))
+    result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::preempt))
+    preempt(fetch_descriptor<preempt_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::launch_recording))
+    result_ = launch_recording(fetch_descriptor<launch_recording_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::create_texture))
+    result_ = create_texture(fetch_descriptor<create_texture_descriptor>(descriptor));
+  else
+    throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
+}
+
+void host_interface::change_map(std::uint64_t what) {
+  const auto text = [](std::uint64_t v) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(v));
+    return std::string(digits);
+  };
+  if (what == 1) {
+    if (!ranges_.takes(map_base_, map_bytes_))
+      throw input_error("cannot map " + text(map_bytes_) + " bytes at " + text(map_base_) +
+                        ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
+    ranges_.add(map_base_, map_bytes_);
+  } else if (what == 2) {
+    if (!ranges_.begins(map_base_)) throw input_error("cannot unmap " + text(map_base_) + ": no mapped range begins there");
+    ranges_.remove(map_base_);
+  } else {
+    throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
+  }
+}
+
 std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
-  const auto text = fetch(d.text_address, d.text_bytes);
-  const auto name = fetch(d.name_address, d.name_bytes);
+  const auto text = fetch(d.text_address, d.text_bytes, most_text, "PTX");
+  const auto name = fetch(d.name_address, d.name_bytes, most_name, "file name");
   loaded l;
   l.module = ptx::place(ptx::parse(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())), d.globals_address,
                          d.constants_address);
@@ -281,7 +311,7 @@ std::shared_ptr<const decoded_program> host_interface::place_code(std::shared_pt
 }
 
 std::uint64_t host_interface::launch(const launch_descriptor& d) {
-  const auto name = fetch(d.kernel_address, d.kernel_bytes);
+  const auto name = fetch(d.kernel_address, d.kernel_bytes, most_name, "kernel name");
   auto l = std::make_shared<resident_launch>();
   l->decoded = program(d.module, std::string(name.begin(), name.end()), d.max_registers);
   l->program = l->decoded->program;
@@ -312,13 +342,13 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   put64(isa::bank0::shared_window, isa::shared_window_base);
   put64(isa::bank0::local_window, isa::local_window_base);
   put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
-  const auto parameters = fetch(d.parameter_address, d.parameter_bytes);
+  const auto parameters = fetch(d.parameter_address, d.parameter_bytes, d.parameter_bytes, "parameters");
   std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
   l->banks[2] = l->program->bank2;
   l->textures = textures_;
   const auto& constants = modules_[d.module].module.constant_image;
   invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
-  l->banks[3] = fetch(modules_[d.module].constants_address, constants.size());
+  l->banks[3] = fetch(modules_[d.module].constants_address, constants.size(), constant_bank_bytes, "constants");
   return submit(std::move(l));
 }
 
@@ -359,7 +389,7 @@ void host_interface::preempt(const preempt_descriptor& d) {
   r.resume_after = d.resume_after;
   if (d.sm_count > config_.gpu.sm_count)
     throw input_error("a preemption names " + std::to_string(d.sm_count) + " SMs of " + std::to_string(config_.gpu.sm_count));
-  const auto bytes = fetch(d.sms_address, d.sm_count * 4);
+  const auto bytes = fetch(d.sms_address, d.sm_count * 4, d.sm_count * 4, "SM numbers");
   r.sms.resize(d.sm_count);
   if (d.sm_count != 0) std::memcpy(r.sms.data(), bytes.data(), bytes.size());
   for (unsigned i = 0; d.sm_count == 0 && i < config_.gpu.sm_count; ++i) r.sms.push_back(i);

@@ -73,7 +73,9 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   tlm::tlm_response_status store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
   unsigned load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint64_t pop_completion();
+  template <class Action> void attempt(Action&& action);
   void execute(std::uint64_t descriptor);
+  void change_map(std::uint64_t what);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
@@ -85,7 +87,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void raise(std::uint64_t cause);
   void drive_irq();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
-  std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes);
+  std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
   template <class T> T fetch_descriptor(std::uint64_t address);
 
   struct loaded {

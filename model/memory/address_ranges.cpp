@@ -7,21 +7,30 @@
 
 namespace heddle {
 
+std::vector<address_ranges::range>::const_iterator address_ranges::at_or_after(std::uint64_t base) const {
+  return std::lower_bound(ranges_.begin(), ranges_.end(), base, [](const range& r, std::uint64_t b) { return r.begin < b; });
+}
+
+bool address_ranges::takes(std::uint64_t base, std::uint64_t size) const {
+  if (size == 0 || base + size <= base) return false;
+  const auto at = at_or_after(base);
+  return (at == ranges_.end() || base + size <= at->begin) && (at == ranges_.begin() || std::prev(at)->end <= base);
+}
+
+bool address_ranges::begins(std::uint64_t base) const {
+  const auto at = at_or_after(base);
+  return at != ranges_.end() && at->begin == base;
+}
+
 void address_ranges::add(std::uint64_t base, std::uint64_t size) {
-  invariant(size != 0 && base + size > base, "an address range must be neither empty nor wrap around");
-  const auto at = std::lower_bound(ranges_.begin(), ranges_.end(), base,
-                                   [](const range& r, std::uint64_t b) { return r.begin < b; });
-  invariant(at == ranges_.end() || base + size <= at->begin, "address ranges overlap");
-  invariant(at == ranges_.begin() || std::prev(at)->end <= base, "address ranges overlap");
-  ranges_.insert(at, {base, base + size});
+  invariant(takes(base, size), "an address range must be neither empty nor wrap around nor overlap another");
+  ranges_.insert(at_or_after(base), {base, base + size});
   ++version_;
 }
 
 void address_ranges::remove(std::uint64_t base) {
-  const auto at = std::lower_bound(ranges_.begin(), ranges_.end(), base,
-                                   [](const range& r, std::uint64_t b) { return r.begin < b; });
-  invariant(at != ranges_.end() && at->begin == base, "no address range begins there");
-  ranges_.erase(at);
+  invariant(begins(base), "no address range begins there");
+  ranges_.erase(at_or_after(base));
   ++version_;
 }
 

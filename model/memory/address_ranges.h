@@ -17,6 +17,10 @@ class address_ranges {
     bool holds(std::uint64_t first, std::uint64_t last) const { return first >= begin && last < end; }
   };
 
+  /// [base, base + size) may be added: it is not empty, does not wrap around and meets no other interval.
+  bool takes(std::uint64_t base, std::uint64_t size) const;
+  /// An interval begins at `base`.
+  bool begins(std::uint64_t base) const;
   /// Adds [base, base + size). Throws internal_error if it is empty, wraps around or meets another interval.
   void add(std::uint64_t base, std::uint64_t size);
   /// Removes the interval that begins at `base`. Throws internal_error if there is none.
@@ -34,6 +38,7 @@ class address_ranges {
     std::uint64_t begin;
     std::uint64_t end;
   };
+  std::vector<range>::const_iterator at_or_after(std::uint64_t base) const;
   std::vector<range> ranges_;
   std::uint64_t version_ = 1;
 };
