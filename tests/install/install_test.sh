@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 # What a user of the installed Heddle does. install_test.sh WHAT CMAKE BUILD_FOLDER SOURCE_FOLDER SCRATCH_FOLDER
 #   prefix      install the build into SCRATCH/prefix (the others need it)
-#   debian      write the Debian packages and unpack them into SCRATCH/debian
+#   debian      write the Debian packages and have dpkg install them into SCRATCH/debian, a system of its own
 #   first_gpu   compile and run the program of docs/first_gpu.md against the prefix
 #   packages    the same against the unpacked packages
 #   pkg_config  the same with the compiler and pkg-config alone
 #   static      the same with heddle::heddle_static
 #   other_standard   a project for C++20 is refused with a sentence
+#   other_systemc    a project that finds another SystemC than Heddle's is refused with a sentence
+#   no_systemc       Heddle's own configuration without SystemC, with one too old, with one of another C++ standard
 set -eu
 what=$1 cmake=$2 build=$3 source=$4 scratch=$5
 unset HEDDLE_CONFIGS
@@ -51,6 +53,30 @@ build_consumer() {
   run_consumer "$consumer/build/first_gpu" "$tree"
 }
 
+# write_systemc VERSION LIBRARIES: a systemc.pc of that version with this system's headers, the only one that refused() finds.
+write_systemc() {
+  mkdir -p "$consumer/pkgconfig"
+  {
+    echo "Name: systemc"
+    echo "Description: SystemC"
+    echo "Version: $1"
+    echo "Libs: $2"
+    echo "Cflags: $(pkg-config --cflags systemc)"
+  } > "$consumer/pkgconfig/systemc.pc"
+}
+
+# refused ARGUMENTS...: the project must not be configured.
+refused() {
+  rm -rf "$consumer/build"
+  ! PKG_CONFIG_LIBDIR="$consumer/pkgconfig" PKG_CONFIG_PATH='' "$cmake" -S "$consumer" -B "$consumer/build" \
+    -DCMAKE_DISABLE_FIND_PACKAGE_SystemCLanguage=ON "$@" > "$consumer/log" 2>&1 || fail "a project was configured that cannot be built"
+}
+
+# expect_message TEXT: CMake has said so, in lines of its own length.
+expect_message() {
+  tr '\n' ' ' < "$consumer/log" | tr -s ' ' | grep -qF -- "$1" || { cat "$consumer/log"; exit 1; }
+}
+
 case $what in
   prefix)
     rm -rf "$prefix"
@@ -62,8 +88,22 @@ case $what in
     mkdir -p "$scratch/deb_files"
     "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/deb_files" > "$scratch/deb_files/log" 2>&1 ||
       { cat "$scratch/deb_files/log"; exit 1; }
-    for package in "$scratch"/deb_files/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
     [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 3 ] || fail "expected three packages"
+    if [ "$(id -u)" -ne 0 ]; then  # dpkg installs for root alone
+      for package in "$scratch"/deb_files/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
+      exit 0
+    fi
+    # It believes that this system's packages are installed there, so what the packages depend on is checked.
+    mkdir -p "$scratch/debian/var/lib/dpkg/info" "$scratch/debian/var/lib/dpkg/updates" "$scratch/stubs"
+    cp /var/lib/dpkg/status "$scratch/debian/var/lib/dpkg/status"
+    # The packages' scripts call it, and this system's cache is none of their business.
+    printf '#!/bin/sh\nexit 0\n' > "$scratch/stubs/ldconfig"
+    chmod +x "$scratch/stubs/ldconfig"
+    PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
+      -i "$scratch"/deb_files/*.deb > "$scratch/deb_files/log" 2>&1 || { grep -v "files list file" "$scratch/deb_files/log"; exit 1; }
+    dpkg --root="$scratch/debian" --verify heddle libheddle0 libheddle-dev > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
+    [ ! -s "$scratch/deb_files/log" ] || { cat "$scratch/deb_files/log"; exit 1; }
+    [ "$("$scratch/debian/usr/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"
     ;;
   first_gpu)
     write_consumer
@@ -95,7 +135,35 @@ case $what in
     sed -i 's/CMAKE_CXX_STANDARD 17/CMAKE_CXX_STANDARD 20/' "$consumer/CMakeLists.txt"
     ! "$cmake" -S "$consumer" -B "$consumer/build" -DCMAKE_PREFIX_PATH="$prefix" > "$consumer/log" 2>&1 ||
       fail "a project for C++20 was configured"
-    tr '\n' ' ' < "$consumer/log" | tr -s ' ' | grep -q "C++17, which a program for C++20 does not link with" || { cat "$consumer/log"; exit 1; }
+    expect_message "C++17, which a program for C++20 does not link with"
+    ;;
+  other_systemc)
+    write_consumer
+    write_systemc 2.3.3 -lsystemc
+    refused -DCMAKE_PREFIX_PATH="$prefix"
+    expect_message "but SystemC 2.3.3 was found"
+    ;;
+  no_systemc)
+    rm -rf "$consumer"
+    mkdir -p "$consumer"
+    {
+      echo "cmake_minimum_required(VERSION 3.25)"
+      echo "project(alone CXX)"
+      echo "include($source/model/find_systemc.cmake)"
+    } > "$consumer/CMakeLists.txt"
+    mkdir -p "$consumer/pkgconfig"
+    refused
+    expect_message "SystemC was not found. On Debian: apt-get install libsystemc-dev"
+    write_systemc 2.3.1 -lsystemc
+    refused
+    expect_message "is too old: 2.3.3 or later is needed"
+    # What a library of another standard lacks is the symbol named after this one; this one has it not at all.
+    echo "int nothing;" > "$consumer/nothing.cpp"
+    "${CXX:-c++}" -shared -fPIC "$consumer/nothing.cpp" -o "$consumer/libother_systemc.so"
+    write_systemc 2.3.4 "-L$consumer -lother_systemc"
+    refused
+    expect_message "does not link with a C++17 program"
+    expect_message "rebuild it with -DCMAKE_CXX_STANDARD=17"
     ;;
   *) fail "unknown test $what" ;;
 esac
