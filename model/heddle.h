@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "config/error.h"
+#include "config/presets.h"
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
 #include "gpu/host_registers.h"

@@ -60,8 +60,13 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/testbench/workloads/ DESTINATION ${CMAKE
 find_program(HEDDLE_DOXYGEN doxygen)
 mark_as_advanced(HEDDLE_DOXYGEN)
 if(HEDDLE_DOXYGEN)
-  add_custom_target(reference
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/reference
-    COMMAND sh -c "{ cat docs/Doxyfile; echo 'OUTPUT_DIRECTORY = ${PROJECT_BINARY_DIR}/reference'; } | ${HEDDLE_DOXYGEN} -"
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM COMMENT "Writing the reference")
+  set(doxyfile ${PROJECT_BINARY_DIR}/Doxyfile)
+  file(WRITE ${doxyfile} "@INCLUDE = ${PROJECT_SOURCE_DIR}/docs/Doxyfile\nOUTPUT_DIRECTORY = \"${PROJECT_BINARY_DIR}/reference\"\n")
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/reference)
+  add_custom_target(reference COMMAND ${HEDDLE_DOXYGEN} ${doxyfile} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM
+    COMMENT "Writing the reference")
+  if(HEDDLE_BUILD_TESTS)
+    add_test(NAME docs.reference COMMAND ${HEDDLE_DOXYGEN} ${doxyfile} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(docs.reference PROPERTIES FAIL_REGULAR_EXPRESSION "warning:;error:" TIMEOUT 300)
+  endif()
 endif()
