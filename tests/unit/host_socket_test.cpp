@@ -218,6 +218,49 @@ TEST_F(whole_gpu, says_when_the_time_resolution_is_too_coarse) {
   }
 }
 
+/// A clock that stutters: periods between 0.4 and 2 ns, and a pause now and then.
+struct rough_clock : sc_core::sc_module {
+  sc_core::sc_signal<bool> out{"out"};
+  std::uint64_t edges = 0;
+  bool stopped = false;
+  explicit rough_clock(sc_core::sc_module_name name) : sc_module(name) {
+    SC_HAS_PROCESS(rough_clock);
+    SC_THREAD(run);
+  }
+  void run() {
+    std::mt19937 random(4);
+    while (!stopped) {
+      wait(200 + random() % 800, sc_core::SC_PS);
+      out.write(true);
+      ++edges;
+      wait(200 + random() % 800, sc_core::SC_PS);
+      out.write(false);
+      if (random() % 500 == 0) wait(1, sc_core::SC_US);
+    }
+  }
+};
+
+TEST_F(whole_gpu, follows_a_clock_from_outside_however_rough) {
+  for (const char* memory : {"memory.model=fixed", "memory.model=dram"}) {
+    restart();
+    const gpu_config config = small({memory});
+    gpu g("gpu", config);
+    one_launch program("program", config);
+    rough_clock clock("clock");
+    sc_core::sc_signal<bool> irq("irq");
+    program.driver.host_socket.bind(g.host_socket);
+    g.clk(clock.out);
+    g.irq(irq);
+    program.driver.irq(irq);
+    while (!program.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS)) sc_core::sc_start(1, sc_core::SC_US);
+    EXPECT_TRUE(program.right) << memory;
+    clock.stopped = true;
+    sc_core::sc_start();
+    EXPECT_EQ(g.cycle(), clock.edges) << "core cycle k is the k-th rising edge";
+    g.check_invariants();
+  }
+}
+
 /// A memory as plain as they come: blocking transport alone, no debug transport, no DMI.
 struct plain_memory : sc_core::sc_module {
   tlm_utils::simple_target_socket<plain_memory> socket{"socket"};
