@@ -9,6 +9,7 @@
 #   static      the same with heddle::heddle_static
 #   other_standard   a project for C++20 is refused with a sentence
 #   other_systemc    a project that finds another SystemC than Heddle's is refused with a sentence
+#   symbols     the library calls nothing that prints, starts or stops a simulation, ends the program or asks for time or chance
 #   no_systemc       Heddle's own configuration without SystemC, with one too old, with one of another C++ standard
 set -eu
 what=$1 cmake=$2 build=$3 source=$4 scratch=$5
@@ -142,6 +143,13 @@ case $what in
     write_systemc 2.3.3 -lsystemc
     refused -DCMAKE_PREFIX_PATH="$prefix"
     expect_message "but SystemC 2.3.3 was found"
+    ;;
+  symbols)
+    library=$(find "$prefix" -name libheddle.so)
+    calls=$(nm -DC --undefined-only "$library" |
+      grep -E 'std::(cout|cerr|clog)|[^nf]printf|puts|putc|sc_start|sc_stop|sc_main|sc_elab_and_sim|U (exit|_exit|abort|time|rand|getrandom)@' || true)
+    [ -z "$calls" ] || fail "the library calls: $calls"
+    nm -DC --defined-only "$library" | grep -q 'heddle::gpu::gpu' || fail "nm has not read the library"
     ;;
   no_systemc)
     rm -rf "$consumer"
