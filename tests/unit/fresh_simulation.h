@@ -16,8 +16,9 @@ class fresh_simulation : public ::testing::Test {
 
   /// Begins another simulation within the same test; modules of the one before must be gone.
   static void restart() {
-    // Kept until the process ends: objects of the kernel may refer to them.
-    static std::vector<std::unique_ptr<sc_core::sc_simcontext>> contexts;
+    // Kept until the process ends, and never destroyed: objects of the kernel may refer to them, and threads' stacks belong to
+    // parts of the kernel that are gone by then.
+    static auto& contexts = *new std::vector<std::unique_ptr<sc_core::sc_simcontext>>;
     contexts.push_back(std::make_unique<sc_core::sc_simcontext>());
     sc_core::sc_curr_simcontext = contexts.back().get();
     sc_core::sc_default_global_context = contexts.back().get();
