@@ -4,7 +4,7 @@
 # does not link; so the link is tried here, where it can be explained.
 
 if(NOT TARGET SystemC::systemc)
-  find_package(SystemCLanguage CONFIG QUIET)
+  find_package(SystemCLanguage CONFIG QUIET HINTS ${heddle_systemc_hint})
   if(TARGET SystemC::systemc)
     set(heddle_systemc_version ${SystemCLanguage_VERSION})
     set(heddle_systemc_place ${SystemCLanguage_DIR})
