@@ -138,6 +138,16 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
   }
 }
 
+// Of the time between the first and the last data, how much the memory's bus moved data, and where the rest of it went.
+void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
+  if (c.memory.model != "dram" || d.busy_cycles == 0) return;
+  const std::uint64_t all = d.busy_cycles + d.idle_cycles + d.refresh_cycles + d.turnaround_cycles + d.row_cycles;
+  const auto share = [all](std::uint64_t n) { return percent(static_cast<double>(n) / static_cast<double>(all)); };
+  p.line("DRAM bus", fmt::format("{} of the time moved data; the rest:", share(d.busy_cycles)));
+  p.line("", fmt::format("idle {}, rows {}, turnaround {}, refresh {}", share(d.idle_cycles), share(d.row_cycles),
+                         share(d.turnaround_cycles), share(d.refresh_cycles)));
+}
+
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
@@ -157,6 +167,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   p.line("DRAM", fmt::format("{} read, {} written, {}", scaled(static_cast<double>(k.memory.dram.read_bytes), "B"),
                              scaled(static_cast<double>(k.memory.dram.write_bytes), "B"),
                              scaled(seconds > 0 ? moved / seconds : 0, "B/s")));
+  write_dram_bus(p, k.memory.dram, c);
   if (k.memory.shared.accesses > 0) {
     p.line("shared memory", fmt::format("{} accesses, {} bank conflicts", grouped(k.memory.shared.accesses),
                                         grouped(k.memory.shared.bank_conflicts)));

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "config/dram_presets.h"
 #include "config/ini_reader.h"
 #include "config/parameter_rules.h"
 #include "config/parameter_table.h"
@@ -44,6 +45,7 @@ class loader {
       const std::string expected = set_text(*parameter, entry.value);
       if (!expected.empty())
         throw input_error(printable(file_), entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
+      note_preset(*parameter);
       origins_[entry.section + "." + entry.key] = {origins_.size() + 1, "", entry.line, entry.value_column};
     }
   }
@@ -61,6 +63,7 @@ class loader {
     const std::string value = text.substr(equals + 1);
     const std::string expected = set_text(*parameter, value);
     if (!expected.empty()) fail_override(text, wrong_value(*parameter, value, expected));
+    note_preset(*parameter);
     origins_[section + "." + key] = {++overrides_ + first_override_order, text, 0, 0};
   }
 
@@ -85,6 +88,12 @@ class loader {
 
   [[noreturn]] static void fail_override(const std::string& text, const std::string& message) {
     throw input_error("--set " + printable(text) + ": " + message);
+  }
+
+  // A preset is many values: those that come later win over it, as over any other.
+  void note_preset(const parameter_reference& parameter) {
+    const auto* text = std::get_if<std::string*>(&parameter.value);
+    if (text != nullptr && *text == &config_.dram.preset) apply_dram_preset(config_.dram);
   }
 
   const parameter_reference* find(const std::string& section, const std::string& key) const {

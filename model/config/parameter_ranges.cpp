@@ -66,7 +66,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"shared_memory.reserved_per_block_bytes", shared_bytes}, {"shared_memory.allocation_unit_bytes", {1, 65536}},
       {"shared_memory.unified_bytes", {0, 33554432}}, {"shared_memory.banks", {1, 128}},
       {"shared_memory.bank_bytes", {4, 8}}, {"shared_memory.latency_cycles", latency},
-      {"shared_memory.conflict_cycles", delay},
+      {"shared_memory.conflict_cycles", delay}, {"shared_memory.atomic_interval_cycles", delay},
       {"constant_cache.size_bytes", {64, 1048576}}, {"constant_cache.line_bytes", {16, 4096}},
       {"constant_cache.ways", cache_ways}, {"constant_cache.latency_cycles", latency},
       {"constant_cache.miss_latency_cycles", latency},
@@ -81,7 +81,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"tlb.entries", {0, 65536}}, {"tlb.page_bytes", {128, 1073741824}}, {"tlb.miss_latency_cycles", latency},
       {"l2.sector_bytes", {32, 32}}, {"l2.latency_cycles", latency}, {"l2.lookup_interval_cycles", latency},
       {"l2.mshr_entries", entries}, {"l2.mshr_merges", entries}, {"l2.queue_entries", entries},
-      {"l2.atomic_interval_cycles", delay}, {"l2.interleave_bytes", {128, 1048576}},
+      {"l2.atomic_interval_cycles", delay}, {"l2.atomic_limit_cycles", delay}, {"l2.interleave_bytes", {128, 1048576}},
       {"memory.channels", {1, 256}}, {"memory.latency_cycles", latency}, {"memory.bytes_per_cycle", {1.0 / 64, 65536}},
       {"dram.clock_mhz", clock_mhz}, {"dram.bytes_per_cycle", port_bytes}, {"dram.burst_bytes", {1, 4096}},
       {"dram.banks", {1, 1024}}, {"dram.row_bytes", {128, 1048576}}, {"dram.queue_entries", {1, 4096}},
@@ -107,6 +107,7 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"sub_partition.divergence", {"stack", "independent"}},
       {"int.multiplier", {"imad", "xmad"}},
       {"ldst.coalescing", {"warp", "half_warp"}},
+      {"ldst.replay", {"unit", "issue"}},
       {"l1.store_hit", {"update", "invalidate"}},
       {"l1.replacement", {"lru", "fifo", "random"}},
       {"l2.replacement", {"lru", "fifo", "random"}},
@@ -114,6 +115,7 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"context.preemption", {"block", "instruction"}},
       {"context.priority_preemption", {"none", "drain", "switch"}},
       {"memory.model", {"dram", "fixed", "external"}},
+      {"dram.preset", {"none", "gddr5", "gddr5x", "gddr6", "gddr6x", "hbm2", "hbm2e", "hbm3"}},
   };
   return table;
 }

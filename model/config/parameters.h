@@ -247,6 +247,7 @@ struct ldst_parameters {
   unsigned address_latency_cycles = 4;
   unsigned reexecution_entries = 0;
   std::string coalescing = "warp";
+  std::string replay = "unit";
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "addresses per cycle and sub-partition");
@@ -256,6 +257,7 @@ struct ldst_parameters {
     v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
     v("reexecution_entries", reexecution_entries, "loads without room in the L1 that wait aside while later ones go by; 0: none do");
     v("coalescing", coalescing, "lanes whose accesses become one: of the warp by sectors, or of half a warp if in order and aligned");
+    v("replay", replay, "what a memory instruction's further passes take: another issue each, or time in the load/store unit alone");
   }
 };
 
@@ -283,6 +285,7 @@ struct l1_parameters {
   unsigned mshr_merges = 8;
   unsigned miss_queue_entries = 16;
   unsigned prefetch_lines = 0;
+  bool fence_invalidates = false;
   std::string store_hit = "invalidate";
   std::string replacement = "lru";
 
@@ -298,6 +301,7 @@ struct l1_parameters {
     v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
     v("miss_queue_entries", miss_queue_entries, "requests waiting for the interconnect");
     v("prefetch_lines", prefetch_lines, "next lines fetched after a miss, within 512 bytes; 0: no prefetcher");
+    v("fence_invalidates", fence_invalidates, "a fence of the GPU's scope or wider empties the SM's L1, which is not coherent");
     v("store_hit", store_hit, "what a store to global memory does with sectors that are here; local memory's are updated");
     v("replacement", replacement, "which line of a set gives way");
   }
@@ -315,6 +319,7 @@ struct shared_memory_parameters {
   unsigned bank_bytes = 4;
   unsigned latency_cycles = 23;
   unsigned conflict_cycles = 2;
+  unsigned atomic_interval_cycles = 2;
 
   template <class V> void visit(V& v) {
     v("size_bytes", size_bytes, "shared memory of the SM, largest carve-out");
@@ -328,6 +333,7 @@ struct shared_memory_parameters {
     v("bank_bytes", bank_bytes, "bank width");
     v("latency_cycles", latency_cycles, "load issue to dependent issue without conflict");
     v("conflict_cycles", conflict_cycles, "added latency per further pass");
+    v("atomic_interval_cycles", atomic_interval_cycles, "the same for atomics, whose lanes on one word take a pass each");
   }
 };
 
@@ -395,7 +401,8 @@ struct l2_parameters {
   unsigned mshr_entries = 64;
   unsigned mshr_merges = 16;
   unsigned queue_entries = 16;
-  unsigned atomic_interval_cycles = 1;
+  double atomic_interval_cycles = 20;
+  unsigned atomic_limit_cycles = 21;
   std::string hash = "xor";
   unsigned interleave_bytes = 256;
   bool flush_at_completion = false;
@@ -412,6 +419,7 @@ struct l2_parameters {
     v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
     v("queue_entries", queue_entries, "requests queued in front of a slice");
     v("atomic_interval_cycles", atomic_interval_cycles, "cycles per further lane of an atomic on the same address");
+    v("atomic_limit_cycles", atomic_limit_cycles, "the most that all further lanes add, 0: no limit");
     v("hash", hash, "address to slice: none | xor");
     v("interleave_bytes", interleave_bytes, "consecutive bytes in one slice");
     v("flush_at_completion", flush_at_completion, "write dirty lines back before a launch completes");
@@ -446,6 +454,7 @@ struct memory_parameters {
 };
 
 struct dram_parameters {
+  std::string preset = "gddr5x";
   double clock_mhz = 1251;
   unsigned bytes_per_cycle = 32;
   unsigned burst_bytes = 32;
@@ -467,6 +476,7 @@ struct dram_parameters {
   unsigned t_rfc_cycles = 0;
 
   template <class V> void visit(V& v) {
+    v("preset", preset, "kind of memory: where it is set, sets clock, width, banks, rows and times below, which may follow");
     v("clock_mhz", clock_mhz, "command clock; all cycles of this section are of it");
     v("bytes_per_cycle", bytes_per_cycle, "data bytes per command clock and channel");
     v("burst_bytes", burst_bytes, "bytes of one burst");

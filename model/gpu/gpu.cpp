@@ -200,6 +200,37 @@ bool gpu::idle() const {
          all_idle(p.delays) && all_idle(p.monitors);
 }
 
+namespace {
+
+// With nothing on its way, what one level asked for is what the next was asked for.
+template <class Sms, class Slices, class Channels>
+void check_conservation(const Sms& sms, const Slices& slices, const Channels& channels) {
+  std::uint64_t sent = 0, received = 0;
+  for (const auto& s : sms)
+    for (std::uint32_t l = 0; l < s.l1.counters.end(); ++l)
+      if (const l1_counters* c = s.l1.counters.find(l)) sent += c->read_requests + c->write_requests + c->atomics;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    std::uint64_t fetched = 0, written = 0, read_bytes = 0, write_bytes = 0;
+    for (std::uint32_t l = 0; l < slices[i].counters().end(); ++l)
+      if (const l2_counters* c = slices[i].counters().find(l)) {
+        received += c->reads + c->writes + c->atomics;
+        fetched += c->fetch_bytes;
+        written += c->write_back_bytes;
+      }
+    if (i >= channels.size()) continue;   // memory outside: it counts for itself
+    for (std::uint32_t l = 0; l < channels[i].counters().end(); ++l)
+      if (const memory_counters* c = channels[i].counters().find(l)) {
+        read_bytes += c->read_bytes;
+        write_bytes += c->write_bytes;
+      }
+    invariant(fetched == read_bytes, "bytes that an L2 slice fetched differ from those that its memory read");
+    invariant(written == write_bytes, "bytes that an L2 slice wrote back differ from those that its memory wrote");
+  }
+  invariant(sent == received, "requests of the L1s differ from those at the L2");
+}
+
+}  // namespace
+
 void gpu::check_invariants() const {
   const parts& p = *parts_;
   p.cwd.check_invariants();
@@ -207,6 +238,7 @@ void gpu::check_invariants() const {
   p.interconnect.check_invariants();
   for (const auto& s : p.slices) s.check_invariants();
   for (const auto& c : p.channels) c.check_invariants();
+  if (idle()) check_conservation(p.sms, p.slices, p.channels);
 }
 
 void gpu::settle_accounts() {

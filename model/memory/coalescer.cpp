@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/coalescer.h"
 
+#include <algorithm>
+
 #include "config/error.h"
 #include "tlm/gpu_request.h"
 
@@ -75,6 +77,7 @@ bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
   if (bank_bytes != 4 && bank_bytes != 8 && bank_bytes != 16)
     throw input_error("shared_memory.bank_bytes: 4, 8 or 16 was expected");
   word_shift_ = static_cast<unsigned>(__builtin_ctz(bank_bytes));
+  word_mask_ = bank_bytes - 1;
 }
 
 unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
@@ -95,7 +98,7 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
       const std::uint64_t word = addresses[__builtin_ctz(rest)] >> word_shift_;
       const unsigned bank = bank_of(word);
       if (seen >> bank & 1) {
-        clash |= exclusive || word_in[bank] != word;
+        clash |= exclusive || word_in[bank] != word;  // whether they share a cell is looked at below
       } else {
         seen |= std::uint64_t{1} << bank;
         word_in[bank] = word;
@@ -111,6 +114,7 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
   struct entry {
     std::uint64_t word;
     std::uint8_t next;
+    std::uint8_t lanes[4];   // exclusive: by cell of 4 bytes
   };
   constexpr std::uint8_t none = 0xff;
   entry entries[128];  // 32 lanes of up to four words
@@ -127,13 +131,23 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
     const std::uint64_t last = (a + bytes - 1) >> word_shift_;
     for (std::uint64_t word = a >> word_shift_; word <= last; ++word) {
       const unsigned bank = bank_of(word);
-      std::uint8_t e = exclusive ? none : head[bank];
+      std::uint8_t e = head[bank];
       while (e != none && entries[e].word != word) e = entries[e].next;
-      if (e != none) continue;
-      invariant(used < 128, "a shared-memory access is not naturally aligned");
-      entries[used] = {word, head[bank]};
-      head[bank] = static_cast<std::uint8_t>(used++);
-      if (++depth[bank] > worst) worst = depth[bank];
+      unsigned more = e == none;   // passes that this lane adds to its bank
+      if (e == none) {
+        invariant(used < 128, "a shared-memory access is not naturally aligned");
+        entries[used] = {word, head[bank], {}};
+        e = head[bank] = static_cast<std::uint8_t>(used++);
+      }
+      if (exclusive) {
+        // A word is visited as often as the busiest of its cells has lanes.
+        std::uint8_t (&lanes)[4] = entries[e].lanes;
+        const std::uint8_t before = *std::max_element(lanes, lanes + 4);
+        ++lanes[(a & word_mask_) / 4];
+        more = *std::max_element(lanes, lanes + 4) - before;
+      }
+      depth[bank] = static_cast<std::uint8_t>(depth[bank] + more);
+      worst = std::max<unsigned>(worst, depth[bank]);
     }
   }
   return worst;

@@ -37,7 +37,7 @@ class bank_conflicts {
 
   /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
   /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With `exclusive`
-  /// (atomics), lanes with the same word take turns also.
+  /// (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also.
   unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
 
  private:
@@ -48,6 +48,7 @@ class bank_conflicts {
   unsigned banks_;
   unsigned bank_mask_;  // 0 if the number of banks is no power of two
   unsigned word_shift_;
+  unsigned word_mask_;
 };
 
 }  // namespace heddle

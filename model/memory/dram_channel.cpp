@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/error.h"
+#include "tlm/gpu_request.h"
 
 namespace heddle {
 
@@ -56,6 +57,7 @@ void dram_channel::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
   e.row = row_of(local_address(p));
   e.bursts = bursts_of(p);
   e.write = p.is_write();
+  if (queue_.empty()) work_since_ = std::max(work_since_, e.ready);
   queue_.push_back(e);
 }
 
@@ -68,7 +70,10 @@ cycle_t dram_channel::work(cycle_t now) {
   if (queue_.empty()) return never;
   if (now >= next_refresh_) refresh(now);
   // A response port that is held up must not make the channel run ahead without bound.
-  if (answers_waiting() >= std::max(1u, parameters_.queue_entries)) return now + 1;
+  if (answers_waiting() >= std::max(1u, parameters_.queue_entries)) {
+    work_since_ = std::max(work_since_, now + 1);
+    return now + 1;
+  }
   const choice c = choose(now);
   if (c.what == command::none) return std::min(c.next, next_refresh_);
   issue(c, now);
@@ -94,6 +99,8 @@ void dram_channel::refresh(cycle_t now) {
     b.activate_at = start + parameters_.t_rfc_cycles;
   }
   open_banks_ = 0;
+  refresh_from_ = last;
+  refresh_until_ = start + parameters_.t_rfc_cycles;
   next_refresh_ = last + parameters_.t_refi_cycles;
 }
 
@@ -187,6 +194,7 @@ void dram_channel::issue(const choice& c, cycle_t now) {
 void dram_channel::issue_column(std::size_t index, cycle_t now) {
   const entry e = queue_[index];
   bank_state& b = banks_[e.bank];
+  account_gap(e, now);
   memory_counters& c = counters_of(*e.payload);
   ++(e.activated ? c.row_misses : c.row_hits);
   c.busy_cycles += data_cycles_ * e.bursts;
@@ -206,10 +214,42 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
     write_at_ = std::max(last + column_interval_, turn);
     b.precharge_at = std::max(b.precharge_at, last + parameters_.t_rtp_cycles);
   }
+  bus_end_ = end;
   answered_at_ = std::max(answered_at_, end + way_out_);
   answer(*e.payload, answered_at_);
   leave(now);
   queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!queue_.empty()) work_since_ = std::max(work_since_, queue_.front().ready);
+}
+
+// The bus has moved nothing since bus_end_, and does again with the request's first burst, whose column command goes out now.
+// Of the cycles between, each has one reason; all are shifted by the command's latency, so that commands can be compared.
+void dram_channel::account_gap(const entry& e, cycle_t now) {
+  const cycle_t latency = e.write ? parameters_.t_wl_cycles : parameters_.t_cl_cycles;
+  const cycle_t to = now + latency;
+  const cycle_t gap = to - bus_end_;
+  const auto overlap = [&](cycle_t from, cycle_t until) {  // of the gap with a time of commands
+    const cycle_t first = std::max(from + latency, bus_end_);
+    const cycle_t last = std::min(until + latency, to);
+    return last > first ? last - first : 0;
+  };
+  const cycle_t idle = overlap(0, work_since_) + (bus_end_ < latency ? std::min(gap, latency - bus_end_) : 0);
+  const cycle_t refresh = overlap(std::max(refresh_from_, work_since_), refresh_until_);
+  const cycle_t column = e.write ? write_at_ : read_at_;
+  const cycle_t turnaround = std::min(overlap(work_since_, column), gap - idle - refresh);
+  const auto* request = e.payload->get_extension<gpu_request>();
+  const std::uint32_t launch = request != nullptr ? request->launch : 0;
+  memory_counters& c = counters_of(*e.payload);
+  if (launch == last_launch_) {
+    c.idle_cycles += idle;
+    c.refresh_cycles += refresh;
+    c.turnaround_cycles += turnaround;
+    c.row_cycles += gap - idle - refresh - turnaround;
+  } else {
+    between_launches_ += gap;
+  }
+  last_launch_ = launch;
+  c.turnaround_cycles += (e.bursts - 1) * (column_interval_ - data_cycles_);
 }
 
 void dram_channel::trace(sc_core::sc_trace_file* file) const {
@@ -219,11 +259,15 @@ void dram_channel::trace(sc_core::sc_trace_file* file) const {
 
 void dram_channel::check_invariants() const {
   memory_model::check_invariants();
+  cycle_t bus = between_launches_;
   for (std::uint32_t launch = 0; launch < counters().end(); ++launch) {
     const memory_counters* c = counters().find(launch);
-    if (c == nullptr || !idle()) continue;
+    if (c == nullptr) continue;
+    bus += c->busy_cycles + c->idle_cycles + c->refresh_cycles + c->turnaround_cycles + c->row_cycles;
+    if (!idle()) continue;
     invariant(c->activates >= c->row_misses, "dram: every row miss has an activate");
   }
+  invariant(bus == bus_end_, "dram: the data bus's cycles have one reason each");
 }
 
 }  // namespace heddle

@@ -31,6 +31,8 @@ class dram_channel : public memory_model {
   std::uint64_t row_of(std::uint64_t local_address) const;
   /// Refreshes begun; those of a time in which the channel slept are counted when it wakes.
   std::uint64_t refreshes() const { return refreshes_; }
+  /// Cycle in which the data bus moved its last byte so far, exclusive; all launches' bus cycles add up to it.
+  cycle_t bus_end() const { return bus_end_; }
 
  private:
   enum class command : std::uint8_t { none, column, activate, precharge };
@@ -66,6 +68,7 @@ class dram_channel : public memory_model {
   cycle_t column_earliest(const entry& e) const;
   void issue(const choice& c, cycle_t now);
   void issue_column(std::size_t index, cycle_t now);
+  void account_gap(const entry& e, cycle_t now);
   void refresh(cycle_t now);
   unsigned bursts_of(const tlm::tlm_generic_payload& p) const;
 
@@ -81,6 +84,13 @@ class dram_channel : public memory_model {
   cycle_t read_at_ = 0;                // earliest read command
   cycle_t write_at_ = 0;               // earliest write command
   cycle_t next_refresh_ = never;
+  cycle_t refresh_from_ = 0;           // the last one
+  cycle_t refresh_until_ = 0;
+  // Where the time of the data bus goes.
+  cycle_t bus_end_ = 0;                // of the last data
+  cycle_t work_since_ = 0;             // a request has been ready since then, while there is one
+  std::uint32_t last_launch_ = ~std::uint32_t{0};
+  cycle_t between_launches_ = 0;       // neither before nor behind the gap the same launch
   cycle_t answered_at_ = 0;            // of the last response promised
   std::uint64_t refreshes_ = 0;
   std::uint32_t open_banks_ = 0;

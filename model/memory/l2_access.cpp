@@ -106,6 +106,7 @@ std::uint32_t l2_slice::make_room(const demand& d) {
     ++counters_[d.launch].evictions;
   }
   lines_.install(slot, d.line);
+  ++lines_in_;
   return slot;
 }
 
@@ -255,7 +256,9 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   s.launch = d.launch;
   counters_[d.launch].atomic_lanes += a.count;
   // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
-  const cycle_t due = std::max(now, atomic_free_) + cycle_t{most - 1} * parameters_.atomic_interval_cycles;
+  auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
+  if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
+  const cycle_t due = std::max(now, atomic_free_) + taken;
   atomic_free_ = due + 1;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
   if (due <= now)

@@ -242,13 +242,17 @@ void l2_slice::trace(sc_core::sc_trace_file* file) const {
 }
 
 void l2_slice::check_invariants() const {
+  std::uint64_t lines = 0;
+  for (std::uint32_t slot = 0; slot < lines_.slots(); ++slot) lines += lines_.occupied(slot);
   for (std::uint32_t launch = 0; launch < counters_.end(); ++launch) {
     const l2_counters* c = counters_.find(launch);
     if (c == nullptr) continue;
     invariant(c->read_sectors == c->read_hits + c->read_misses + c->read_pending_hits,
               "l2: read sectors = hits + misses + pending hits");
     invariant(c->write_sectors == c->write_hits + c->write_misses, "l2: write sectors = hits + misses");
+    lines += c->evictions;
   }
+  invariant(lines_in_ == lines, "l2: lines in = lines evicted + lines here");
   std::uint64_t inside = accesses_.size() + responses_.size() + atomics_.size();
   inside += (held_ != nullptr) + (answering_ != nullptr);
   unsigned open = 0;

@@ -176,6 +176,7 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
   unsigned misses_ = 0;
   std::uint64_t requests_in_ = 0;
   std::uint64_t responses_out_ = 0;
+  std::uint64_t lines_in_ = 0;             // lines that got a place
   std::uint64_t stall_cycles_ = 0;
   cycle_t stalled_since_ = never;
   per_launch<l2_counters> counters_;

@@ -29,6 +29,11 @@ struct memory_counters {
   std::uint64_t row_misses = 0;    // requests that had it activated
   std::uint64_t activates = 0;
   std::uint64_t busy_cycles = 0;   // cycles in which the data bus moved bytes
+  // Between two data of the launch the bus of a dram_channel was empty; the first that holds says why.
+  std::uint64_t idle_cycles = 0;        // nobody asked, or nobody took the answers
+  std::uint64_t refresh_cycles = 0;
+  std::uint64_t turnaround_cycles = 0;  // of the bus between reads and writes; column commands further apart than their data
+  std::uint64_t row_cycles = 0;         // a row was closed or opened
 };
 
 /// A memory channel that owns its bytes. Requests take effect in the order of arrival, when they arrive; the derived

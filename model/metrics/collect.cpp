@@ -33,6 +33,9 @@ void add(issue_counters& to, const issue_counters& c) {
   to.inst_executed += c.inst_executed;
   to.inst_issued1 += c.inst_issued1;
   to.inst_issued2 += c.inst_issued2;
+  to.shared_replays += c.shared_replays;
+  to.global_replays += c.global_replays;
+  to.constant_replays += c.constant_replays;
   to.thread_inst += c.thread_inst;
   to.nonpred_thread_inst += c.nonpred_thread_inst;
   to.branches += c.branches;
@@ -141,6 +144,8 @@ void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
   m.warp_execution_efficiency = ratio(static_cast<double>(c.thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
   m.warp_nonpred_execution_efficiency = ratio(static_cast<double>(c.nonpred_thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
   m.inst_replay_overhead = ratio(static_cast<double>(m.inst_issued) - static_cast<double>(m.inst_executed), static_cast<double>(m.inst_executed));
+  m.shared_replay_overhead = ratio(static_cast<double>(c.shared_replays), static_cast<double>(m.inst_executed));
+  m.global_replay_overhead = ratio(static_cast<double>(c.global_replays), static_cast<double>(m.inst_executed));
   m.eligible_warps_per_cycle = ratio(static_cast<double>(k.warp_cycles.selected + k.warp_cycles.not_selected), active);
   m.set_stalls(k.warp_cycles);
 }
@@ -181,6 +186,7 @@ void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
     l1.write_bytes += l.writes * sector_bytes;
     l1.evictions += l.evictions;
     l1.atomics += l.atomics;
+    l1.requests += l.read_requests + l.write_requests + l.atomics;
   }
   k.memory.shared = {shared.accesses, shared.bank_conflicts};
   profiler_metrics& m = k.metrics;
@@ -207,6 +213,7 @@ void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
     l2.evictions += c.evictions;
     l2.writebacks += c.write_back_bytes / sector_bytes;
     l2.atomics += c.atomics;
+    l2.requests += c.reads + c.writes + c.atomics;
     k.metrics.l2_read_transactions += c.read_sectors;
     k.metrics.l2_write_transactions += c.write_sectors;
     const memory_model* channel = g.channel_at(i);
@@ -218,6 +225,11 @@ void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
     dram.write_bytes += d.write_bytes;
     dram.row_hits += d.row_hits;
     dram.row_misses += d.row_misses;
+    dram.busy_cycles += d.busy_cycles;
+    dram.idle_cycles += d.idle_cycles;
+    dram.refresh_cycles += d.refresh_cycles;
+    dram.turnaround_cycles += d.turnaround_cycles;
+    dram.row_cycles += d.row_cycles;
   }
   k.metrics.dram_read_transactions = dram.read_bytes / sector_bytes;
   k.metrics.dram_write_transactions = dram.write_bytes / sector_bytes;

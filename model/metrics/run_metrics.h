@@ -251,6 +251,7 @@ struct cache_counts {
   std::uint64_t evictions = 0;
   std::uint64_t writebacks = 0;  // dirty sectors written to the next level
   std::uint64_t atomics = 0;
+  std::uint64_t requests = 0;    // L1: to the L2; L2: from the SMs; at most a line each
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -263,6 +264,7 @@ struct cache_counts {
     v("evictions", self.evictions);
     v("writebacks", self.writebacks);
     v("atomics", self.atomics);
+    v("requests", self.requests);
   }
   template <class V>
   void visit(V&& v) {
@@ -281,6 +283,12 @@ struct dram_counts {
   std::uint64_t write_bytes = 0;
   std::uint64_t row_hits = 0;
   std::uint64_t row_misses = 0;
+  // Cycles of the data buses from each one's first data of the kernel to its last: all channels together, memory clock.
+  std::uint64_t busy_cycles = 0;
+  std::uint64_t idle_cycles = 0;        // nobody asked, or nobody took the answers
+  std::uint64_t refresh_cycles = 0;
+  std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than their data
+  std::uint64_t row_cycles = 0;         // rows were closed and opened
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -290,6 +298,11 @@ struct dram_counts {
     v("write_bytes", self.write_bytes);
     v("row_hits", self.row_hits);
     v("row_misses", self.row_misses);
+    v("busy_cycles", self.busy_cycles);
+    v("idle_cycles", self.idle_cycles);
+    v("refresh_cycles", self.refresh_cycles);
+    v("turnaround_cycles", self.turnaround_cycles);
+    v("row_cycles", self.row_cycles);
   }
   template <class V>
   void visit(V&& v) {

@@ -2,7 +2,7 @@
 // Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
 // One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between accesses.
-// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, conflict_cycles.
+// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, conflict_cycles, atomic_interval_cycles.
 // Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a conflict.
 #pragma once
 
@@ -49,6 +49,7 @@ class shared_memory : public sc_core::sc_module, private on_chip_target {
   unsigned pass_bytes_;
   unsigned latency_;
   unsigned conflict_cycles_;
+  unsigned atomic_cycles_;
   std::uint64_t busy_until_ = 0;
   unsigned last_passes_ = 0;
 };

@@ -42,6 +42,11 @@ void sm::use(program_services& services) {
 
 void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
+// Within the block's scope all go through this L1, in order.
+void sm::fence_passed(unsigned scope) {
+  if (scope != 0 && config_.l1.fence_invalidates) l1.invalidate();
+}
+
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
@@ -154,6 +159,8 @@ void sm::check_invariants() const {
   resource_manager.check_invariants();
   load_store_unit.check_invariants();
   l1.check_invariants();
+  shared_memory.check_invariants();
+  constant_cache.check_invariants();
 }
 
 void sm::settle_accounts(cycle_t cycle) {

@@ -37,8 +37,11 @@ struct issue_counters {
   std::uint64_t active_warp_cycles = 0;    // warp-cycles between placement and release
   std::uint64_t warps = 0;                 // warps placed
   std::uint64_t inst_executed = 0;         // warp instructions, replays excluded
-  std::uint64_t inst_issued1 = 0;          // cycles in which one instruction was issued
+  std::uint64_t inst_issued1 = 0;          // cycles in which one instruction was issued, or issued again
   std::uint64_t inst_issued2 = 0;          // cycles in which two were issued
+  std::uint64_t shared_replays = 0;        // further issues of an instruction: its shared lanes conflict in a bank
+  std::uint64_t global_replays = 0;        // its global or local lanes lie in several lines
+  std::uint64_t constant_replays = 0;      // its lanes read several constants
   std::uint64_t thread_inst = 0;           // active threads summed over instructions
   std::uint64_t nonpred_thread_inst = 0;   // those not predicated off
   std::uint64_t branches = 0;

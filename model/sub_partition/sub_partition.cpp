@@ -32,13 +32,15 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
                : config.sub_partition.dual_issue == "none"    ? pairing::none
                : config.sub_partition.dual_issue == "maxwell" ? pairing::maxwell
                                                               : pairing::any),
+      replays_(config.ldst.replay == "issue"),
       independent_(config.sub_partition.divergence == "independent"),
       sm_id_(sm_id),
       index_(index),
       supervisor_(supervisor),
       clock_(clock, *this),
       slots_(config.sm.max_warps / config.sm.sub_partitions),
-      credits_(config.ldst.queue_entries) {
+      credits_(config.ldst.queue_entries),
+      banks_(config.shared_memory.banks, config.shared_memory.bank_bytes) {
   units.init(static_cast<std::size_t>(isa::unit::count),
              [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
   for (std::size_t u = 0; u < units.size(); ++u) {
@@ -188,8 +190,10 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     case warp_phase::exited: finish(slot, cycle); break;
     case warp_phase::at_barrier:
     case warp_phase::at_fence:
+    case warp_phase::replaying:
     case warp_phase::sleeping: {
       account(slot, cycle);
+      if (w.phase == warp_phase::at_fence) supervisor_.fence_passed(w.fence_scope);
       std::uint32_t sequence = w.sequence;
       if (w.phase == warp_phase::at_barrier && w.step == nullptr) {
         sequence = w.state.pc + 1;
@@ -217,7 +221,7 @@ cycle_t sub_partition::next_timer(cycle_t cycle) const {
 }
 
 void sub_partition::schedule(cycle_t cycle) {
-  const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(cycle + 1));
+  const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
   if (at != never) clock_.wake_at(at);
   // What lets a held warp go (scores that fall, room in the memory system) tells nobody: the policy is asked each cycle.
   if (held_ != 0) clock_.wake_at(cycle + 1);
@@ -255,7 +259,7 @@ void sub_partition::on_cycle(cycle_t cycle) {
   run_timers(cycle);
   issued_ = 0;
   if (scheduler.holds_memory()) hold_memory(cycle);
-  const std::uint64_t eligible = scheduler.eligible(cycle);
+  const std::uint64_t eligible = cycle < replays_until_ ? 0 : scheduler.eligible(cycle);
   if (eligible != 0) issue_from(scheduler.select(eligible, cycle), cycle);
   if (halted_) return;
   schedule(cycle);
@@ -286,6 +290,10 @@ void sub_partition::account(unsigned slot, cycle_t until) {
     }
     case warp_phase::at_barrier: add(w, warp_cycle::sync, warp_stall::barrier, until - c); break;
     case warp_phase::at_fence: add(w, warp_cycle::other, warp_stall::membar, until - c); break;
+    case warp_phase::replaying:
+      add(w, warp_cycle::selected, warp_stall::selected, until - c);
+      w.counters->inst_issued1 += until - c;
+      break;
     case warp_phase::sleeping: add(w, warp_cycle::sleeping, warp_stall::sleeping, until - c); break;
     case warp_phase::exited: add(w, warp_cycle::other, warp_stall::drain, until - c); break;
     case warp_phase::held: add(w, warp_cycle::other, warp_stall::dispatch_stall, until - c); break;

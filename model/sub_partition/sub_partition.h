@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "memory/coalescer.h"
 #include "memory/per_launch.h"
 #include "simt/context_image.h"
 #include "sub_partition/decoded_program.h"
@@ -49,12 +50,14 @@ class warp_supervisor {
   virtual void warp_quiet(unsigned warp) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
+  /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored before theirs.
+  virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
   /// The SM's memory system has hardly room for another miss.
   virtual bool memory_saturated() const { return false; }
 };
 
 /// What a warp slot holds and what it waits for.
-enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped };
+enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped, replaying };
 
 /// Lanes of the SM that several sub-partitions share, for one instruction a cycle. Who had them last lets another one go first
 /// that was turned away in this cycle or the one before.
@@ -174,7 +177,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
     cycle_t rest = never;                        // and for how long it would have gone on waiting, if that was known
     bool redirected = false;                     // the fetch in progress follows a change of direction
-    std::uint32_t sequence = 0;                  // phases at_fence, sleeping: the instruction behind the one that waits
+    std::uint32_t sequence = 0;                  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
+    unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
     cycle_t mark = 0;                            // accounted up to here
     cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
     cycle_t constant_at = 0;                     // its constant operand from here on
@@ -276,6 +280,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   partition_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
   void texels_arrived(const partition_transaction& t);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
+  /// Further issues that the access costs where each of its passes goes through the issue stage (sub_partition_replay.cpp).
+  void count_replays(const warp_slot& w, const partition_transaction& t);
+  void replay(unsigned slot, std::uint32_t sequence, cycle_t cycle);
   void split(partition_transaction& first);
   void send(partition_transaction& t);
   void update_gate(cycle_t cycle);
@@ -285,6 +292,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   const gpu_config config_;
   const pairing pairing_;                      // none also when the issue width is 1
+  const bool replays_;                         // a memory instruction's further passes are further issues
   const bool independent_;                     // lanes have their own program counters
   unsigned sm_id_;
   unsigned index_;
@@ -302,6 +310,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   memory_operation_pool operations_;
   std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
   unsigned credits_;
+  bank_conflicts banks_;
+  unsigned pending_replays_ = 0;               // of the instructions being issued
+  cycle_t replays_until_ = 0;                  // the issue slots before are taken by replays
   unsigned textures_ = 0;                      // texture and surface instructions under way
   issue_transaction packet_;
   unit_answers unit_answers_;

@@ -35,6 +35,7 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   if (halted_ && w.phase == warp_phase::ready) w.phase = warp_phase::waiting;   // it failed, and is among the ready ones no more
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
+  if (__builtin_expect(pending_replays_ != 0, 0)) return replay(slot, sequence, cycle);
   settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
 }
 
@@ -86,6 +87,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::barrier: issue_barrier(slot, mask, cycle); return false;
     case issue_kind::fence:
       dispatch(slot, d, 0, cycle);
+      w.fence_scope = d.instruction->sub;
       w.sequence = w.state.pc + 1;
       advance(w);
       w.next = &w.program->code[w.state.pc];

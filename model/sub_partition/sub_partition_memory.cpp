@@ -148,6 +148,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     }
     if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);   // it is these accesses that take time
   }
+  if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)
       std::memset(t.words, 0, sizeof t.words[0] * std::max(1u, t.bytes_per_lane / 4));   // recordings have no data

@@ -20,8 +20,9 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
     account_ready(slot, std::max(cycle, w.mark));
   else
     account(slot, cycle);
-  // A warp that waits for operands or its unit looks at its instruction anew; other waits go on where they were.
-  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting || w.phase == warp_phase::held;
+  // A warp that waits for operands, its unit or its replays looks at its instruction anew; other waits go on where they were.
+  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting || w.phase == warp_phase::held ||
+                          w.phase == warp_phase::replaying;
   held_ &= ~(std::uint64_t{1} << slot);
   w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
   w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
@@ -83,6 +84,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   w.mark = cycle;
   w.timer = never;
   w.phase = warp_phase::stopped;
+  w.fence_scope = ~0u;   // should it come back to a fence, then to one that leaves nothing stale
 }
 
 void sub_partition::resume(unsigned slot, cycle_t cycle) {

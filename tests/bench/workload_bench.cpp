@@ -17,14 +17,15 @@ struct speed {
   double cycles = 0;
   double seconds = 0;        // CPU
   double megabytes = 0;
+  double transactions = 0;   // from SMs to the L2 and from there to memory
 };
 
-speed run(const std::string& workload, const std::string& options, int runs) {
+/// `what`: a job, or a kernel with its launch; the best of `runs`.
+speed run_best(const std::string& what, int runs) {
   const std::string metrics = std::filesystem::temp_directory_path() / "heddle_workload_bench.json";
   speed best;
   for (int i = 0; i < runs; ++i) {
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/" + workload +
-                                "/job.json' --quiet --progress never --metrics '" + metrics + "' " + options;
+    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + " --quiet --progress never --metrics '" + metrics + "'";
     if (std::system(command.c_str()) != 0) {
       std::fprintf(stderr, "workload_bench: failed: %s\n", command.c_str());
       std::exit(1);
@@ -32,7 +33,12 @@ speed run(const std::string& workload, const std::string& options, int runs) {
     std::ifstream in(metrics);
     const auto m = nlohmann::json::parse(in);
     speed s;
-    for (const auto& k : m["kernels"]) s.instructions += k["metrics"]["inst_executed"].get<double>();
+    for (const auto& k : m["kernels"]) {
+      s.instructions += k["metrics"]["inst_executed"].get<double>();
+      const auto& memory = k["memory"];
+      s.transactions += memory["l2"]["requests"].get<double>() + memory["dram"]["reads"].get<double>() +
+                        memory["dram"]["writes"].get<double>();
+    }
     s.cycles = m["cycles"].get<double>();
     s.seconds = m["host"]["cpu_seconds"].get<double>();
     s.megabytes = m["host"]["peak_rss_bytes"].get<double>() * 1e-6;
@@ -40,6 +46,10 @@ speed run(const std::string& workload, const std::string& options, int runs) {
   }
   std::filesystem::remove(metrics);
   return best;
+}
+
+speed run(const std::string& workload, const std::string& options, int runs) {
+  return run_best("'" HEDDLE_WORKLOADS "/" + workload + "/job.json' " + options, runs);
 }
 
 void line(const std::string& workload, const std::string& what, const speed& s) {
@@ -64,5 +74,13 @@ int main(int argc, char** argv) {
   // The same work on a chip with ten times the SMs.
   line("nbody", "20 SMs", run("nbody", "--set gpu.sm_count=20", runs));
   line("nbody", "200 SMs", run("nbody", "--set gpu.sm_count=200", runs));
+  // A kernel that does nothing but move memory: all of its time, by transactions.
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    const speed s = run_best(std::string("--kernel '" HEDDLE_MICROBENCH "/memory.ptx:copy' --grid 512 --block 256 "
+                                         "--arg buf:8388608 --arg buf:8388608 --gpu ") + gpu, runs);
+    line("streaming copy, 8 MiB", std::string("--gpu ") + gpu, s);
+    std::printf("%-22s %.0f transactions (SM to L2, L2 to memory), %.0f ns of CPU each\n", "", s.transactions,
+                s.seconds / s.transactions * 1e9);
+  }
   return 0;
 }

@@ -42,16 +42,24 @@ void expect_same_as_brute_force(const std::uint64_t (&addresses)[32], std::uint3
 
 unsigned brute_force_passes(const std::uint64_t (&addresses)[32], std::uint32_t mask, unsigned bytes, unsigned banks,
                             unsigned bank_bytes, bool exclusive) {
-  std::map<std::uint64_t, std::multiset<std::uint64_t>> words;
+  // By bank and word: lanes by cell of the word. Reads share a word, atomics only if their cells differ.
+  std::map<std::uint64_t, std::map<std::uint64_t, std::map<std::uint64_t, std::size_t>>> words;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!(mask >> lane & 1)) continue;
     std::set<std::uint64_t> mine;
     for (unsigned b = 0; b < bytes; ++b) mine.insert((addresses[lane] + b) / bank_bytes);
-    for (std::uint64_t w : mine)
-      if (exclusive || words[w % banks].count(w) == 0) words[w % banks].insert(w);
+    for (std::uint64_t w : mine) ++words[w % banks][w][addresses[lane] % bank_bytes / 4];
   }
   std::size_t worst = 0;
-  for (const auto& b : words) worst = std::max(worst, b.second.size());
+  for (const auto& [bank, of_bank] : words) {
+    std::size_t passes = 0;
+    for (const auto& [word, cells] : of_bank) {
+      std::size_t most = 1;
+      for (const auto& [cell, lanes] : cells) most = std::max(most, lanes);
+      passes += exclusive ? most : 1;
+    }
+    worst = std::max(worst, passes);
+  }
   return static_cast<unsigned>(worst);
 }
 
@@ -158,6 +166,8 @@ TEST(bank_conflicts, textbook_patterns) {
   EXPECT_EQ(passes_of_stride(33), 1u);
   for (auto& a : addresses) a = 64;
   EXPECT_EQ(unit.passes(addresses, 0xffffffffu, 4, true), 32u) << "atomics on one word take turns";
+  for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 4ull * lane;
+  EXPECT_EQ(bank_conflicts(32, 8).passes(addresses, 0xffffffffu, 4, true), 1u) << "two words of one wide bank";
   EXPECT_EQ(unit.passes(addresses, 0, 4, false), 0u);
   for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 16ull * lane;
   EXPECT_EQ(unit.passes(addresses, 0xffffffffu, 16, false), 4u) << "a quarter of the warp at a time";

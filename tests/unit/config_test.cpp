@@ -123,7 +123,8 @@ TEST(config_rules, inconsistent_values_are_refused) {
       "interconnect.clock_mhz=100", "l2.size_bytes=2097153", "l2.ways=15", "l2.latency_cycles=44", "l2.hash=ipoly",
       "l2.interleave_bytes=384", "l2.interleave_bytes=64", "memory.channels=0", "memory.channels=7", "memory.model=none",
       "memory.bytes_per_cycle=0", "dram.row_bytes=3000", "dram.burst_bytes=48", "dram.burst_bytes=4096",
-      "dram.t_ccd_cycles=0", "dram.t_rfc_cycles=0.5"};
+      "dram.t_ccd_cycles=0", "dram.t_rfc_cycles=0.5", "dram.preset=gddr7",
+      "ldst.replay=never"};
   for (const char* text : bad) {
     try {
       load_config("gtx1080", {text});
@@ -135,6 +136,31 @@ TEST(config_rules, inconsistent_values_are_refused) {
     }
   }
   EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
+}
+
+// Bytes per second of one channel, from the pins and their rate; what a preset sets can be changed behind it.
+TEST(dram_preset, has_the_bandwidth_of_its_pins) {
+  const struct {
+    const char* name;
+    double pins, gigabits;
+  } kinds[] = {{"gddr5", 32, 7}, {"gddr5x", 32, 10}, {"gddr6", 16, 14}, {"gddr6x", 16, 19},
+               {"hbm2", 64, 1.754}, {"hbm2e", 64, 3.186}, {"hbm3", 64, 5.234}};
+  for (const auto& k : kinds) {
+    const gpu_config c = load_config("gtx980", {std::string("dram.preset=") + k.name});
+    EXPECT_NEAR(c.dram.clock_mhz * 1e6 * c.dram.bytes_per_cycle, k.pins * k.gigabits * 1e9 / 8, 1e-2 * k.pins * k.gigabits * 1e9 / 8)
+        << k.name;
+    EXPECT_LE(c.dram.t_ccd_cycles * c.dram.bytes_per_cycle, c.dram.burst_bytes) << k.name;
+    EXPECT_EQ(c.dram.queue_entries, load_config("gtx980").dram.queue_entries) << "the controller is not the memory's";
+    EXPECT_EQ(load_config("gtx980", {std::string("dram.preset=") + k.name, "dram.t_rcd_cycles=99"}).dram.t_rcd_cycles, 99u);
+  }
+}
+
+// The presets that are a shipped GPU's memory are just that.
+TEST(dram_preset, is_the_memory_of_the_gpu_that_has_it) {
+  const char* pairs[][2] = {{"gddr5", "gtx980"}, {"gddr5x", "gtx1080"}, {"gddr6", "rtx2060"}, {"gddr6x", "rtx3080"},
+                            {"hbm2", "v100"}, {"hbm3", "h100"}};
+  for (const auto& [preset, gpu] : pairs)
+    EXPECT_EQ(to_ini(load_config(gpu)), to_ini(load_config(gpu, {std::string("dram.preset=") + preset}))) << preset;
 }
 
 TEST(config_rules, sensible_changes_are_accepted) {

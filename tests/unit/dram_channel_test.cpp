@@ -131,6 +131,24 @@ TEST_F(dram_test, turnaround_of_the_data_bus) {
   b.check_done();
 }
 
+// The cycles of the bus between data, each with its reason: the examples of this file once more.
+TEST_F(dram_test, the_bus_has_a_reason_for_every_cycle) {
+  bench<dram_channel> b;
+  b.slice.read(at(0, 0), 1, 10, 0);    // opens the row; data in 43, the bus is free from 44
+  b.slice.read(at(0, 0), 1, 100, 1);   // command 106: data in 123
+  b.slice.write(at(0, 0) + 128, 0, std::vector<std::uint8_t>(32, 1), 101, 2);   // data in 125: one cycle for the turn
+  b.slice.read(at(0, 1), 1, 102, 3);   // another row: precharge, activate, read
+  b.run(600);
+  const memory_counters* c = b.memory.counters().find(0);
+  EXPECT_EQ(c->busy_cycles, 4u);
+  EXPECT_EQ(c->idle_cycles, 106u + 17 - 45) << "until the second read is ready; the first has nothing before it";
+  EXPECT_EQ(c->refresh_cycles, 0u);
+  // Behind the write the bus turns (7 cycles and the read's 17) while the row waits for t_wr, precharge and activate.
+  EXPECT_EQ(c->turnaround_cycles, 1u + 7 + 17);
+  EXPECT_EQ(c->row_cycles, 126u + 9 + 13 + 11 + 17 - (126 + 7 + 17));
+  b.check_done();
+}
+
 TEST_F(dram_test, write_data_leave_a_bubble_behind_read_data) {
   bench<dram_channel> b;
   b.slice.read(at(0, 0), 1, 10, 0);
@@ -219,6 +237,9 @@ TEST_F(dram_test, refresh_closes_rows_and_takes_its_time) {
   EXPECT_EQ(b.answered(2), 1000u + 13 + 50 + 11 + 17 + 1 + 5);
   EXPECT_EQ(b.answered(3), 4500u + 1 + 10 + 11 + 17 + 1);
   EXPECT_EQ(b.memory.refreshes(), 4u);
+  const memory_counters* k = b.memory.counters().find(0);
+  EXPECT_EQ(k->refresh_cycles, 1013u + 50 - 1003) << "from the third read's readiness; while it slept nobody asked";
+  EXPECT_EQ(k->row_cycles, 11u + 11) << "and then both open a row";
   b.check_done();
 }
 

@@ -190,6 +190,7 @@ line_payload& atomic(driver& sm, std::uint64_t line, isa::atomic_op op, unsigned
 TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) {
   gpu_config c = small_config();
   c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_limit_cycles = 18;   // the eighth lane adds nothing
   bench b(c);
   std::vector<std::uint64_t> old;
   b.sm.on_response = [&](line_payload& p) {
@@ -204,7 +205,7 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
   EXPECT_EQ(old[8], 8u);
   EXPECT_EQ(old[9], 0u);
-  EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 7 * 3);
+  EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 18);
   EXPECT_EQ(b.sm.records[2].answered, 200 + hit_latency);
   b.check_done();
 }

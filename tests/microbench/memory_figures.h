@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// What the microbenchmarks of the memory system share: a job made, run by the program, and its results compared.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace heddle::test {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+inline std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline json argument(const char* buffer) { return {{"buffer", buffer}}; }
+inline json number(std::uint64_t value) { return {{"u32", value}}; }
+inline json launch(const char* kernel, std::uint64_t blocks, unsigned threads, json arguments) {
+  return {{"kernel", kernel}, {"grid", {blocks, 1, 1}}, {"block", {threads, 1, 1}}, {"carveout", 0},
+          {"args", std::move(arguments)}};
+}
+
+class memory_figures : public ::testing::Test {
+ protected:
+  /// Runs launches of `module`; the first word of buffer `cycles` is left in clocks_, the metrics in metrics_.
+  void run(const std::string& gpu, json buffers, json launches, bool flush = false, const char* module = "memory.ptx") {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    std::string name = std::string(test->test_suite_name()) + "_" + test->name();
+    for (char& c : name)
+      if (c == '/') c = '_';
+    const fs::path place = fs::path(HEDDLE_SCRATCH) / name;
+    fs::create_directories(place);
+    const fs::path result = place / "cycles.bin";
+    const fs::path metrics = place / "metrics.json";
+    fs::remove(result);
+    buffers["cycles"] = {{"bytes", 8}};
+    const json job = {{"module", (fs::path(HEDDLE_MICROBENCH) / module).string()}, {"buffers", std::move(buffers)},
+                      {"launches", std::move(launches)}, {"outputs", {{{"buffer", "cycles"}, {"file", result.string()}}}}};
+    std::ofstream(place / "job.json") << job.dump(1);
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --gpu " + gpu +
+                                " --metrics '" + metrics.string() + "'" +
+                                (flush ? " --set l2.flush_at_completion=true" : "") + " >'" +
+                                (place / "log.txt").string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(place / "log.txt");
+    const std::string bytes = text_of(result);
+    ASSERT_EQ(bytes.size(), 8u);
+    bytes.copy(reinterpret_cast<char*>(&clocks_), sizeof clocks_);
+    metrics_ = json::parse(text_of(metrics));
+  }
+
+  /// Prints model, published figure and difference; fails beyond `tolerance` (a share).
+  void compare(const std::string& gpu, const std::string& what, double model, double published, double tolerance,
+               const char* source) {
+    std::printf("%-8s %-34s model %8.1f  published %8.1f  %+6.1f %%  %s\n", gpu.c_str(), what.c_str(), model, published,
+                100 * (model / published - 1), source);
+    EXPECT_NEAR(model, published, tolerance * published) << gpu << " " << what;
+  }
+
+  std::uint32_t clocks_ = 0;
+  json metrics_;
+};
+
+}  // namespace heddle::test

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Accesses of several passes: contended atomics and the bandwidth of shared memory against silicon, and replays, which up to
+// Kepler are counted as the profiler does.
+#include "memory_figures.h"
+
+#include <cmath>
+
+namespace heddle::test {
+namespace {
+
+struct contention {
+  const char* gpu;
+  const char* kernel;
+  double added[5];  // cycles with 2, 4, 8, 16 and 32 lanes on a word, less those of one
+  double slack;     // cycles, or a share of the figure where that is more
+};
+
+// Jia et al. 2018, table 4.2. The shape is what is compared: its figures for one lane are less than any access takes.
+TEST_F(memory_figures, of_contended_atomics) {
+  const contention all[] = {
+      {"p100", "atomic_shared", {2, 4, 15, 31, 63}, 4},      {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, 4},
+      {"gtx980", "atomic_shared", {2, 8, 14, 30, 62}, 4},    {"v100", "atomic_shared", {1, 5, 12, 18, 60}, 13},
+      {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}, 40},
+      {"p100", "atomic_global", {5, 22, 22, 24, 24}, 5},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}, 5},
+      {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, 5},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, 9},
+      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}, 27}};
+  for (const contention& c : all) {
+    double alone = 0;
+    for (unsigned step = 0; step < 6; ++step) {
+      const unsigned lanes = 1u << step;
+      json arguments = {argument("cycles")};
+      if (std::string(c.kernel) == "atomic_global") arguments.push_back(argument("cells"));
+      arguments.push_back(number(lanes));
+      run(c.gpu, {{"cells", {{"bytes", 128}}}}, {launch(c.kernel, 1, 32, arguments)});
+      if (HasFatalFailure()) return;
+      const double model = clocks_ / 32.0;
+      if (step == 0) {
+        alone = model;
+        continue;
+      }
+      const double published = c.added[step - 1];
+      std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)\n", c.gpu, c.kernel, lanes, model - alone,
+                  published);
+      EXPECT_NEAR(model - alone, published, std::max(c.slack, 0.08 * std::abs(published))) << c.gpu << " " << c.kernel << " " << lanes;
+    }
+  }
+}
+
+// Jia et al. 2018, table 3.1: theoretical and measured rate of the chip's shared memory. The model has no loss of its own, and
+// must lie between the two.
+TEST_F(memory_figures, of_shared_memory_bandwidth) {
+  const struct {
+    const char* gpu;
+    double bytes_per_cycle;   // and SM, theoretical
+    double measured;          // share of it
+  } chips[] = {{"v100", 128, 12080.0 / 13800}, {"p100", 128, 7763.0 / 9519}, {"gtx1080", 128, 3555.0 / 3919},
+               {"gtx980", 128, 2122.0 / 2410}, {"gtxtitan", 256, 2540.0 / 2912}};
+  for (const auto& c : chips) {
+    constexpr unsigned threads = 1024;
+    run(c.gpu, json::object(), {launch("shared_stream", 1, threads, {argument("cycles")})}, false, "passes.ptx");
+    if (HasFatalFailure()) return;
+    const double model = threads * 64.0 * 16 / clocks_;
+    std::printf("%-8s shared memory, bytes/cycle/SM      model %8.1f  theoretical %6.1f  measured %6.1f\n", c.gpu, model,
+                c.bytes_per_cycle, c.bytes_per_cycle * c.measured);
+    EXPECT_LE(model, c.bytes_per_cycle) << c.gpu;
+    EXPECT_GE(model, c.bytes_per_cycle * c.measured) << c.gpu;
+  }
+}
+
+class replays : public memory_figures {
+ protected:
+  double of(const char* metric) const { return metrics_["kernels"][0]["metrics"][metric].get<double>(); }
+  std::uint64_t count(const char* metric) const { return metrics_["kernels"][0]["metrics"][metric].get<std::uint64_t>(); }
+  void shared(const char* gpu, unsigned stride) {
+    run(gpu, json::object(), {launch("shared_conflict", 1, 32, {argument("cycles"), number(stride)})});
+  }
+  void global(const char* gpu, unsigned stride, unsigned threads = 32) {
+    run(gpu, {{"words", {{"bytes", 4 * stride * threads}}}},
+        {launch("strided_load", 1, threads, {argument("cycles"), argument("words"), number(stride)})}, false, "passes.ptx");
+  }
+};
+
+// A store and 128 loads, whose lanes' words lie `stride` apart: on 32 banks of 4 bytes so many lanes share a bank.
+TEST_F(replays, of_bank_conflicts_are_issued_up_to_kepler) {
+  for (const unsigned stride : {1u, 2u, 8u, 32u}) {
+    shared("gtx480", stride);
+    if (HasFatalFailure()) return;
+    const double executed = of("inst_executed");
+    EXPECT_EQ(count("inst_issued") - count("inst_executed"), 129u * (stride - 1));
+    EXPECT_DOUBLE_EQ(of("shared_replay_overhead"), 129.0 * (stride - 1) / executed);
+    EXPECT_DOUBLE_EQ(of("inst_replay_overhead"), of("shared_replay_overhead"));
+    EXPECT_EQ(of("global_replay_overhead"), 0);
+    EXPECT_EQ(metrics_["kernels"][0]["memory"]["shared"]["bank_conflicts"], 129u * (stride - 1));
+    const auto& cycles = metrics_["kernels"][0]["warp_cycles"];
+    EXPECT_EQ(cycles["selected"].get<std::uint64_t>(), count("issue_slots")) << "a replay takes an issue slot of its warp";
+  }
+}
+
+// Two banks of 8 bytes hold the words of four lanes: a stride of 2 words is free.
+TEST_F(replays, follow_the_wide_banks_of_kepler) {
+  shared("gtxtitan", 2);
+  EXPECT_EQ(of("inst_replay_overhead"), 0);
+  shared("gtxtitan", 4);
+  EXPECT_EQ(count("inst_issued") - count("inst_executed"), 129u);
+}
+
+TEST_F(replays, of_divergent_addresses_are_issued_up_to_kepler) {
+  const struct {
+    const char* gpu;
+    unsigned stride, replays_a_load;
+  } cases[] = {{"gtx480", 1, 0}, {"gtx480", 2, 1}, {"gtxtitan", 8, 7}, {"gtxtitan", 32, 31},
+               {"g80", 1, 0},    {"g80", 2, 30}};   // compute capability 1.0: in order by half-warps, or lane by lane
+  for (const auto& c : cases) {
+    global(c.gpu, c.stride);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(count("inst_issued") - count("inst_executed"), 8u * c.replays_a_load) << c.gpu << " " << c.stride;
+    EXPECT_DOUBLE_EQ(of("global_replay_overhead"), 8.0 * c.replays_a_load / of("inst_executed"));
+  }
+}
+
+TEST_F(replays, are_passes_inside_the_unit_from_maxwell_on) {
+  for (const char* gpu : {"gtx980", "v100"}) {
+    shared(gpu, 32);
+    EXPECT_EQ(of("inst_replay_overhead"), 0);
+    EXPECT_EQ(of("shared_replay_overhead"), 0);
+    EXPECT_EQ(metrics_["kernels"][0]["memory"]["shared"]["bank_conflicts"], 129u * 31);
+    global(gpu, 32);
+    EXPECT_EQ(of("global_replay_overhead"), 0);
+    EXPECT_EQ(count("gld_transactions"), 8u * 32);
+  }
+}
+
+// Other warps cannot issue while one replays: the slots are gone.
+TEST_F(replays, take_slots_from_all_warps) {
+  global("gtxtitan", 32, 1024);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(count("inst_issued") - count("inst_executed"), 32u * 8 * 31);
+  EXPECT_GE(metrics_["kernels"][0]["cycles"].get<std::uint64_t>(), 32u * 8 * 32 / 4) << "four schedulers";
+}
+
+}  // namespace
+}  // namespace heddle::test
