@@ -26,7 +26,7 @@ def chase(program, gpu, kib, folder):
     step = lines * 2 // 5 if walked else lines // 600
     while math.gcd(step, lines) != 1:
         step += 1
-    timed = 512 if walked else 256
+    timed = 512 if walked else 128
     blocks = (lines + 255) // 256
     ring = [{"buffer": "list"}, {"u32": lines}]
 
