@@ -34,7 +34,7 @@ class latency : public memory_figures, public ::testing::WithParamInterface<leve
  protected:
   /// Cycles of a dependent load in a ring over `kib` KiB. A ring too long to be walked before is read by all SMs instead, and
   /// then walked from its oldest lines on.
-  double chase(double kib) {
+  double chase(double kib, const char* module = "memory.ptx") {
     const auto lines = static_cast<std::uint64_t>(kib * 8);
     const bool walked = lines <= 8192;
     std::uint64_t step = walked ? lines * 2 / 5 : lines / 600;
@@ -45,7 +45,7 @@ class latency : public memory_figures, public ::testing::WithParamInterface<leve
         {launch("chain", blocks, 256, {argument("list"), number(lines), number(step)}),
          launch("touch", blocks, 256, {argument("list"), number(lines)}),
          launch("chase", 1, 1, {argument("list"), argument("cycles"), number(walked ? lines / 16 + 1 : 1), number(timed / 16)})},
-        true);
+        true, module);
     return static_cast<double>(clocks_) / timed;
   }
   void level(double kib, double published, const char* source) {
@@ -63,6 +63,19 @@ TEST_P(latency, of_l1_and_l2) {
   level(p.l1_kib * 0.9, p.l1, p.source[0]);
   level(p.l1_kib * 1.3, p.l2, p.source[1]);
   level(1024, p.l2, p.source[1]);
+}
+
+// Which loads the L1 serves is the chip's: plain ones pass it by on GM20x and GP10x, but not on GP100 and from Volta on.
+TEST_P(latency, of_plain_loads) {
+  const levels& p = GetParam();
+  std::string text = text_of(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
+  for (std::size_t at; (at = text.find("ld.global.nc")) != std::string::npos;) text.replace(at, 12, "ld.global");
+  const fs::path module = fs::path(HEDDLE_SCRATCH) / (std::string("plain_") + p.gpu + ".ptx");
+  fs::create_directories(HEDDLE_SCRATCH);
+  std::ofstream(module) << text;
+  const bool past = std::string(p.gpu) == "gtx980" || std::string(p.gpu) == "gtx1080";
+  const double model = chase(p.l1_kib / 2, module.c_str());
+  if (!HasFatalFailure()) compare(p.gpu, "latency of plain loads, half of L1", model, past ? p.l2 : p.l1, 0.03, p.source[past]);
 }
 
 // Footprints around the L2's size and past it.
