@@ -19,7 +19,8 @@ bool ends_with(const std::string& s, const std::string& end) {
 // Values in hexadecimal as GTKWave shows them, a colour, and the word.
 constexpr const char* phase_filter =
     "00 ?gray30?empty\n01 ?goldenrod?waiting\n02 ?forest green?ready\n03 ?firebrick?barrier\n"
-    "04 ?purple?fence\n05 ?steel blue?sleeping\n06 ?gray50?exited\n";
+    "04 ?purple?fence\n05 ?steel blue?sleeping\n06 ?gray50?exited\n"
+    "07 ?olive drab?held\n08 ?gray40?stopped\n09 ?dark green?replaying\n";
 constexpr const char* unit_filter =
     "00 ?forest green?fp32\n01 ?steel blue?int\n02 ?dark green?fp64\n03 ?olive drab?half\n"
     "04 ?purple?sfu\n05 ?goldenrod?tensor\n06 ?firebrick?ldst\n07 ?gray40?branch\n08 ?DarkSeaGreen?texture\n";
