@@ -29,9 +29,16 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
 
   tlm::tlm_initiator_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
 
+  /// All blocks of the grid.
   void launch(std::shared_ptr<const heddle::resident_launch> what) {
+    const std::uint64_t all = what->grid.count();
+    launch(std::move(what), 0, all);
+  }
+  /// `blocks` of them, from `first` on.
+  void launch(std::shared_ptr<const heddle::resident_launch> what, std::uint64_t first, std::uint64_t blocks) {
     launch_ = std::move(what);
-    left_ = launch_->grid.count();
+    first_ = first;
+    left_ = blocks;
     room_.notify(sc_core::SC_ZERO_TIME);
   }
   std::uint64_t completed() const { return completed_; }
@@ -43,7 +50,7 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
       blocks_.emplace_back();
       heddle::cta_transaction& block = blocks_.back();
       block.launch = launch_.get();
-      block.block = --left_;
+      block.block = first_ + --left_;
       heddle::cta_phase phase = heddle::cta_phase::dispatch;
       sc_core::sc_time delay = travel_;
       cta_socket->nb_transport_fw(block, phase, delay);
@@ -66,6 +73,7 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
   sc_core::sc_time travel_;
   std::shared_ptr<const heddle::resident_launch> launch_;
   std::deque<heddle::cta_transaction> blocks_;   // ours until they are complete
+  std::uint64_t first_ = 0;
   std::uint64_t left_ = 0;
   std::uint64_t completed_ = 0;
   std::string fault_;
