@@ -96,6 +96,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
     parts_->dram_clock.halt();
     parts_->cwd.halt();
   };
+  for (auto& s : p.slices) s.on_lost_write = [this](const std::string& text) { parts_->host.program_fault(text); };
   p.host.stuck = [this](std::string& why) { return stuck(why); };
   build_memory();
 }

@@ -2,6 +2,7 @@
 #include "memory/l2_slice.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "config/error.h"
@@ -129,10 +130,7 @@ void l2_slice::take_responses(cycle_t now) {
     const tlm::tlm_response_status status = q.payload->get_response_status();
     progress_ = true;
     if (q.write) {
-      if (status != tlm::TLM_OK_RESPONSE) {
-        const std::string text = "the memory refused a write-back: " + q.payload->get_response_string();
-        SC_REPORT_ERROR("/heddle/memory", text.c_str());
-      }
+      if (status != tlm::TLM_OK_RESPONSE) write_lost(q);
       memory_.release_first();
       continue;
     }
@@ -152,6 +150,16 @@ void l2_slice::take_responses(cycle_t now) {
     memory_.release_first();
     wake_waiters(miss, now);
   }
+}
+
+void l2_slice::write_lost(const memory_port::request& q) {
+  char place[64];
+  std::snprintf(place, sizeof place, " to the line at 0x%llx: ", static_cast<unsigned long long>(q.line_address));
+  const std::string text = "the memory refused a write" + (place + q.payload->get_response_string());
+  if (on_lost_write)
+    on_lost_write(text);
+  else
+    SC_REPORT_ERROR("/heddle/memory", text.c_str());
 }
 
 void l2_slice::send_response(cycle_t now) {

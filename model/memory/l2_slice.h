@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -58,6 +59,9 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
 
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
+
+  /// Told of a write that the memory answered with an error: its bytes are lost. Without a listener that is an SC_ERROR.
+  std::function<void(const std::string&)> on_lost_write;
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
   void flush(std::function<void()> done);
@@ -119,6 +123,7 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
   void admit(cycle_t now);
   void look_up(cycle_t now);
   void take_responses(cycle_t now);
+  void write_lost(const memory_port::request& q);
   void send_response(cycle_t now);
   void flush_some();
   void end_flush();

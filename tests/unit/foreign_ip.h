@@ -174,12 +174,18 @@ class blocking_memory : public sc_core::sc_module {
   }
   tlm_utils::simple_target_socket<blocking_memory> socket{"socket"};
   storage store;
+  tlm::tlm_response_status read_status = tlm::TLM_OK_RESPONSE;
+  tlm::tlm_response_status write_status = tlm::TLM_OK_RESPONSE;
 
  private:
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
     wait(delay + sc_core::sc_time(13, sc_core::SC_NS));
     delay = sc_core::sc_time(700, sc_core::SC_PS);
-    store.perform(p);
+    const tlm::tlm_response_status status = p.is_read() ? read_status : write_status;
+    if (status == tlm::TLM_OK_RESPONSE)
+      store.perform(p);
+    else
+      p.set_response_status(status);
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) { return store.debug(p); }
 };

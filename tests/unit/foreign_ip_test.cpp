@@ -116,6 +116,21 @@ TEST_F(foreign_ip, a_blocking_memory_at_the_socket_itself) {
   expect_content(checker);
 }
 
+TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
+  for (const bool reads : {true, false}) {
+    restart();
+    stressed_gpu g("gpu", external(1));
+    foreign::blocking_memory memory("memory", true);
+    g.gpu.memory_socket[0].bind(memory.socket);
+    (reads ? memory.read_status : memory.write_status) = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    g.start(size);
+    sc_core::sc_start(1, sc_core::SC_MS);
+    EXPECT_TRUE(g.gpu.faulted());
+    EXPECT_NE(g.driver.fault().find("TLM_ADDRESS_ERROR_RESPONSE"), std::string::npos) << g.driver.fault();
+  }
+}
+
 /// A host whose thread does everything, so that it may wait within its accesses.
 struct threaded_host : sc_core::sc_module {
   threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what) : sc_module(name), g(gpu), size(what) {
