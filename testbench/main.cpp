@@ -4,10 +4,12 @@
 #include <systemc>
 
 #include "testbench/command_line.h"
+#include "testbench/heap.h"
 
 int sc_main(int argc, char* argv[]) { return heddle::testbench::run_program({argv + (argc > 0), argv + argc}); }
 
 int main(int argc, char* argv[]) {
+  heddle::testbench::use_huge_pages();
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
   return sc_core::sc_elab_and_sim(argc, argv);
 }
