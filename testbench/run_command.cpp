@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <set>
 
 #include "config/config.h"
@@ -55,10 +56,13 @@ gpu_config machine_of(const run_options& o) {
 }
 
 int simulate(const run_options& o, const job& j, const gpu_config& config) {
-  job_runner runner(o, j, config);
-  const run_outcome outcome = runner.run();
+  auto runner = std::make_unique<job_runner>(o, j, config);
+  const run_outcome outcome = runner->run();
   if (!outcome.failure.empty()) message_log::error(outcome.failure);
   if (!o.quiet) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
+  // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of its tables by
+  // searching them, which takes longer than many a run: it is left to the system.
+  static_cast<void>(runner.release());
   return outcome.failure.empty() ? 0 : 1;
 }
 

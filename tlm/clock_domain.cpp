@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tlm/clock_domain.h"
 
+#include "tlm/prefetch.h"
+
 #include <cmath>
 #include <exception>
 #include <string>
@@ -160,6 +162,30 @@ void clock_domain::schedule_next() {
   if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
 }
 
+// Announces one more of the units that are to be called in this cycle, and has the one announced two before look closer. Units that
+// come to be called only now go unannounced, which costs time and nothing else.
+void clock_domain::prepare_next(unsigned bucket) {
+  const clocked* next = nullptr;
+  while (announced_ < std::size_t{words_} * 64) {
+    const std::uint64_t rest = wheel_[bucket * words_ + announced_ / 64] >> (announced_ % 64);
+    if (rest == 0) {
+      announced_ = (announced_ / 64 + 1) * 64;
+      continue;
+    }
+    announced_ += static_cast<unsigned>(__builtin_ctzll(rest));
+    next = units_[announced_++];
+    break;
+  }
+  bring_near(next, 1);
+  coming_at_ = (coming_at_ + 1) % ahead;
+  // Slots of the ring by age: the oldest one is replaced by the newest.
+  coming_[coming_at_] = next;
+  const clocked* const second = coming_[(coming_at_ + ahead - 1) % ahead];
+  const clocked* const third = coming_[(coming_at_ + ahead - 2) % ahead];
+  if (second != nullptr) second->prepare(cycle_, true);
+  if (third != nullptr) third->prepare(cycle_, false);
+}
+
 void clock_domain::run_cycle() {
   began_ = true;
   while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
@@ -170,12 +196,16 @@ void clock_domain::run_cycle() {
   if (!(occupied_[b / 64] >> (b % 64) & 1)) return;
   ++busy_cycles_;
   running_ = true;
+  announced_ = 0;
+  coming_.fill(nullptr);
+  for (unsigned i = 0; i < ahead; ++i) prepare_next(b);
   for (unsigned w = 0; w < words_ && !halted_; ++w) {
     std::uint64_t& bits = wheel_[b * words_ + w];
     while (bits && !halted_) {
       current_ = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
       bits &= bits - 1;
       ++calls_;
+      prepare_next(b);
       units_[current_]->on_cycle(cycle_);
     }
   }

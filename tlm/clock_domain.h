@@ -5,6 +5,7 @@
 // Parameters: the frequency. Source: docs/decisions/0001-clocking.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <queue>
 #include <systemc>
@@ -21,6 +22,10 @@ class clocked {
  public:
   virtual ~clocked() = default;
   virtual void on_cycle(cycle_t cycle) = 0;
+  /// The unit's turn in `cycle` comes soon: it may ask the host for what it is going to look at (prefetch.h). First `distant`: it
+  /// is a few calls away, and what it holds may be far from the host's cache; then once more, when that has arrived and can be
+  /// looked at. Must change nothing.
+  virtual void prepare(cycle_t cycle, bool distant) const { (void)cycle, (void)distant; }
 };
 
 /// Looks at the units after each cycle in which one of them worked.
@@ -74,6 +79,7 @@ class clock_domain : public sc_core::sc_module {
   void schedule_next();
   cycle_t next_wake() const;
   void set_bit(cycle_t cycle, unsigned index);
+  void prepare_next(unsigned bucket);
 
   static constexpr unsigned buckets = 256;
   struct far_wake {
@@ -94,6 +100,11 @@ class clock_domain : public sc_core::sc_module {
   cycle_t scheduled_ = never;
   bool running_ = false;
   unsigned current_ = 0;                       // unit being called
+  // Those whose turn is said to come: the state of a large chip exceeds the host's caches, and each visit would wait for it.
+  static constexpr unsigned ahead = 4;
+  std::array<const clocked*, ahead> coming_{};
+  unsigned coming_at_ = 0;
+  std::size_t announced_ = 0;                  // units below are called or announced in this cycle
   bool external_ = false;
   const sc_core::sc_event* edge_ = nullptr;    // of the outside clock
   bool halted_ = false;

@@ -30,29 +30,28 @@ enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_lo
 struct lsu_transaction {
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
-  lsu_kind kind = lsu_kind::load;
-  unsigned partition = 0;                  // sub-partition index = socket index
-  unsigned warp = 0;                       // warp id on the SM
+  std::uint64_t issue_cycle = 0;
   std::uint32_t shared_mask = 0;
   std::uint32_t global_mask = 0;
   std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
+  unsigned partition = 0;                  // sub-partition index = socket index
+  unsigned warp = 0;                       // warp id on the SM
+  unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16
+  lsu_kind kind = lsu_kind::load;
   bool local = false;                      // the global lanes are local memory
   bool texture = false;                    // of a texture or surface: not counted as global accesses
   bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
   bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
-  unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16
-  std::uint64_t addresses[32] = {};
-  std::uint32_t words[4][32] = {};         // store or atomic operands by lane; loads: the loaded bytes, little endian
-  std::uint64_t issue_cycle = 0;
-  std::uint32_t block_linear = 0;          // for messages
-  std::uint32_t warp_in_block = 0;         // for messages
-  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
-  unsigned fault_lane = 0;
 
   // For the load/store unit while the transaction is its own.
-  std::uint32_t outstanding = 0;           // line accesses not yet answered
-  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
   bool all_sent = false;
+  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
+  std::uint32_t outstanding = 0;           // line accesses not yet answered
+
+  unsigned fault_lane = 0;
+  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
+  std::uint64_t addresses[32] = {};
+  std::uint32_t words[4][32] = {};         // store or atomic operands by lane; loads: the loaded bytes, little endian
 };
 
 struct lsu_protocol_types {

@@ -20,33 +20,15 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 // What all sub-partitions of the chip counted for one launch, and the SMs' time with warps of it.
 struct issue_sums {
-  issue_counters total;
+  issue_totals total;
   std::uint64_t active_cycles = 0;   // summed over SMs
 };
-
-void add(issue_counters& to, const issue_counters& c) {
-  for (std::size_t i = 0; i < c.warp_cycles.size(); ++i) to.warp_cycles[i] += c.warp_cycles[i];
-  for (std::size_t i = 0; i < c.warp_stalls.size(); ++i) to.warp_stalls[i] += c.warp_stalls[i];
-  for (std::size_t i = 0; i < c.unit_inst.size(); ++i) to.unit_inst[i] += c.unit_inst[i];
-  to.active_warp_cycles += c.active_warp_cycles;
-  to.warps += c.warps;
-  to.inst_executed += c.inst_executed;
-  to.inst_issued1 += c.inst_issued1;
-  to.inst_issued2 += c.inst_issued2;
-  to.shared_replays += c.shared_replays;
-  to.global_replays += c.global_replays;
-  to.constant_replays += c.constant_replays;
-  to.thread_inst += c.thread_inst;
-  to.nonpred_thread_inst += c.nonpred_thread_inst;
-  to.branches += c.branches;
-  to.divergent_branches += c.divergent_branches;
-}
 
 issue_sums issue_of(const gpu& g, std::uint32_t launch) {
   issue_sums s;
   for (unsigned i = 0; i < g.sm_count(); ++i) {
     const sm& m = g.sm_at(i);
-    for (const auto& p : m.partitions) add(s.total, p.counters.at(launch));
+    for (const auto& p : m.partitions) s.total.add(p.counters.at(launch).totals());
     s.active_cycles += m.resource_manager.launch_residency.at(launch).until(g.cycle());
   }
   return s;
@@ -77,8 +59,9 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
       const auto& profile = p.counters.at(l.launch_id).profile;
       for (std::size_t i = 0; i < profile.size(); ++i) {
         line_metrics& line = lines[l.program->code[i].line];
-        line.executed += profile[i].executed;
-        add(line.warp_cycles, profile[i].cycles);
+        const instruction_profile at = profile.at(i);
+        line.executed += at.executed;
+        add(line.warp_cycles, at.cycles);
       }
     }
   for (auto& [number, line] : lines) {
@@ -87,7 +70,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   }
 }
 
-void fill_warp_cycles(kernel_metrics& k, const issue_counters& c) {
+void fill_warp_cycles(kernel_metrics& k, const issue_totals& c) {
   const auto m = [&](warp_stall s) { return c.warp_stalls[static_cast<std::size_t>(s)]; };
   add(k.warp_cycles, c.warp_cycles);
   warp_state_counts& s = k.warp_states;
@@ -111,7 +94,7 @@ void fill_warp_cycles(kernel_metrics& k, const issue_counters& c) {
   s.misc = m(warp_stall::misc);
 }
 
-void fill_instructions(kernel_metrics& k, const issue_counters& c) {
+void fill_instructions(kernel_metrics& k, const issue_totals& c) {
   const auto n = [&](isa::unit u) { return c.unit_inst[static_cast<std::size_t>(u)]; };
   k.instructions.fp32 = n(isa::unit::fp32);
   k.instructions.integer = n(isa::unit::integer);
@@ -125,7 +108,7 @@ void fill_instructions(kernel_metrics& k, const issue_counters& c) {
 }
 
 void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
-  const issue_counters& c = s.total;
+  const issue_totals& c = s.total;
   profiler_metrics& m = k.metrics;
   const double active = static_cast<double>(s.active_cycles);
   const double sms = g.sm_count();
@@ -277,7 +260,7 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   for (const auto& p : s.partitions) {
     warp_cycle_counts& states = m.sub_partitions.emplace_back();
     for (std::uint32_t launch = 0; launch < p.counters.end(); ++launch) {
-      const issue_counters& c = p.counters.at(launch);
+      const issue_totals c = p.counters.at(launch).totals();
       add(states, c.warp_cycles);
       m.active_warps += c.active_warp_cycles;
       m.inst_executed += c.inst_executed;

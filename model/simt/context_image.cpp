@@ -38,8 +38,8 @@ void context_image::operator()(convergence_frame& f) {
 
 // Not part of the image: where the registers and the block lie in the model, and the warp's ids, which stay the same.
 void context_image::operator()(warp_state& w) {
-  auto& [regs, predicates, pc, active, live, stack, reconverge, independent, granted, frame, turns, paths, frames, block,
-         warp_in_block, slot, clock_low, cycle, time_ns] = w;
+  auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, turns, warp_in_block, block, stack,
+         paths, frames, clock_low, cycle, time_ns] = w;
   (*this)(predicates);
   (*this)(pc);
   (*this)(active);

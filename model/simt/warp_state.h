@@ -87,25 +87,26 @@ struct convergence_frame {
   std::uint32_t turns;                    // loop turns of other lanes since the last arrival
 };
 
-/// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane].
+/// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane]. What every instruction needs comes first and
+/// fills one cache line.
 struct warp_state {
   std::uint32_t* regs = nullptr;          // 64-byte aligned, program->registers x 32 words
   std::array<lane_mask, 8> predicates{};  // [7] is PT and always all ones
   std::uint32_t pc = 0;                   // instruction index
   lane_mask active = 0;                   // lanes that execute at pc
   lane_mask live = 0;                     // lanes that have not exited
-  std::vector<stack_entry> stack;         // below the current (pc, active, reconverge)
   std::uint32_t reconverge = isa::no_target;   // of the current entry or frame
+  std::uint32_t slot = 0;                 // warp id on the SM
   // Independent thread scheduling; (pc, active, frame, granted) is the path that runs. No lane is active when all wait.
   bool independent = false;               // false: reconvergence stack
   bool granted = false;
   std::uint32_t frame = no_frame;
   std::uint32_t turns = 0;                // plain loop turns since the last change of path
+  std::uint32_t warp_in_block = 0;
+  const block_context* block = nullptr;
+  std::vector<stack_entry> stack;         // below the current (pc, active, reconverge)
   std::vector<lane_path> paths;           // the others, oldest first
   std::vector<convergence_frame> frames;
-  const block_context* block = nullptr;
-  std::uint32_t warp_in_block = 0;
-  std::uint32_t slot = 0;                 // warp id on the SM
   std::uint32_t clock_low = 0;            // core cycle at issue, for %clock
   std::uint64_t cycle = 0;                // same, 64 bits, for %clock64 and %globaltimer
   std::uint64_t time_ns = 0;              // simulated time at issue, for %globaltimer

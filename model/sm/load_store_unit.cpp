@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "memory/lookup_latency.h"
 #include "simt/warp_state.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -78,6 +79,20 @@ void load_store_unit::on_cycle(cycle_t cycle) {
   if (queued_ != 0) pick(cycle);
   set_throttled();
   sleep(cycle);
+}
+
+void load_store_unit::prepare(cycle_t, bool distant) const {
+  if (distant) {
+    bring_near(&queue_entries_, reinterpret_cast<const char*>(&nothing_) - reinterpret_cast<const char*>(&queue_entries_));
+    bring_near(inputs_.data(), inputs_.size() * sizeof(input));
+    return;
+  }
+  if (!due_.empty()) {
+    bring_near(due_.data(), 1);
+    bring_near(due_.front().transaction, 128);
+  }
+  for (const input& in : inputs_)
+    if (!in.queue.empty()) bring_near(in.queue.front(), 384);
 }
 
 bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const {

@@ -61,6 +61,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   /// Throws internal_error if counters or queues contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
+  void prepare(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:

@@ -7,6 +7,7 @@ namespace heddle {
 
 sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges)
     : sc_module(name),
+      config_(config),
       l1("l1", clock, config, id),
       shared_memory("shared_memory", config),
       constant_cache("constant_cache", config),
@@ -16,11 +17,10 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       instruction_cache("instruction_cache", config.instruction_cache),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
-      config_(config),
       independent_(config.sub_partition.divergence == "independent"),
       id_(id) {
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
-    return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config, id, static_cast<unsigned>(k), instruction_cache, *this);
+    return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k), instruction_cache, *this);
   });
   // Each group of 32 shared lanes serves neighbouring sub-partitions.
   shared_fp32_.resize(config.fp32.shared_lanes / isa::warp_size);

@@ -34,6 +34,8 @@ class sm : public sc_core::sc_module,
   /// `ranges`: the device memory that is mapped; read only.
   sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
 
+  const gpu_config config_;   // of all units
+
   l1_cache l1;
   class shared_memory shared_memory;
   class constant_cache constant_cache;
@@ -82,7 +84,6 @@ class sm : public sc_core::sc_module,
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
-  const gpu_config config_;
   std::vector<lane_group> shared_fp32_;
   const bool independent_;   // lanes have their own program counters
   unsigned id_;

@@ -8,21 +8,20 @@ fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction
       cache_(cache),
       instruction_bytes_(config.instruction_cache.instruction_bytes),
       line_bytes_(config.instruction_cache.line_bytes),
+      line_shift_(static_cast<unsigned>(__builtin_ctz(line_bytes_))),
       latency_cycles_(config.sub_partition.fetch_latency_cycles),
-      line_(slots, ~std::uint64_t{0}),
-      available_(slots, 0) {}
+      buffers_(slots) {}
 
 cycle_t fetch::enter(unsigned slot, std::uint64_t line, cycle_t cycle) {
-  line_[slot] = line;
-  available_[slot] = cache_.look_up(line * line_bytes_, cycle);
-  return available_[slot];
+  buffers_[slot] = {line, cache_.look_up(line * line_bytes_, cycle)};
+  return buffers_[slot].available;
 }
 
 cycle_t fetch::redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
   ++redirects;
-  const std::uint64_t line = (code_address + std::uint64_t{pc} * instruction_bytes_) / line_bytes_;
-  available_[slot] = enter(slot, line, cycle) + latency_cycles_;
-  return available_[slot];
+  const cycle_t available = enter(slot, line_of(code_address, pc), cycle) + latency_cycles_;
+  buffers_[slot].available = available;
+  return available;
 }
 
 void fetch::trace(sc_core::sc_trace_file* file) const {

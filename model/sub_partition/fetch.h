@@ -13,6 +13,7 @@
 
 #include "config/parameters.h"
 #include "sub_partition/instruction_cache.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -23,27 +24,35 @@ class fetch : public sc_core::sc_module {
   /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, when
   /// the warp went on in sequence.
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
-    const std::uint64_t line = (code_address + std::uint64_t{pc} * instruction_bytes_) / line_bytes_;
-    if (line == line_[slot]) return std::max(cycle, available_[slot]);
-    return enter(slot, line, cycle);
+    const std::uint64_t line = line_of(code_address, pc);
+    const buffer& b = buffers_[slot];
+    return line == b.line ? std::max(cycle, b.available) : enter(slot, line, cycle);
   }
   /// The same after a change of direction decided in `cycle`: the buffer is flushed and refilled.
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
-  void clear(unsigned slot) { line_[slot] = ~std::uint64_t{0}; }
+  void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
+  void prepare() const { bring_near(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
 
  private:
+  struct buffer {
+    std::uint64_t line = ~std::uint64_t{0};   // cache line that it is fed from
+    cycle_t available = 0;                    // from when on it is
+  };
+  std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
+    return (code_address + std::uint64_t{pc} * instruction_bytes_) >> line_shift_;
+  }
   cycle_t enter(unsigned slot, std::uint64_t line, cycle_t cycle);
 
   instruction_cache& cache_;
   unsigned instruction_bytes_;
   unsigned line_bytes_;
+  unsigned line_shift_;       // lines are powers of two
   unsigned latency_cycles_;
-  std::vector<std::uint64_t> line_;   // cache line that the slot's buffer is fed from
-  std::vector<cycle_t> available_;    // from when on it is
+  std::vector<buffer> buffers_;
 };
 
 }  // namespace heddle

@@ -1,13 +1,51 @@
 // SPDX-License-Identifier: MIT
 #include "sub_partition/issue_counters.h"
 
+#include "sub_partition/decoded_program.h"
+
 namespace heddle {
 
-const char* name_of(warp_cycle s) {
-  constexpr const char* names[] = {"selected", "not_selected", "inst_fetch", "exec_dependency", "memory_dependency",
-                                   "memory_throttle", "pipe_busy", "sync", "constant_memory_dependency", "texture",
-                                   "sleeping", "other"};
-  return names[static_cast<unsigned>(s)];
+void issue_totals::add(const issue_totals& other) {
+  for (std::size_t i = 0; i < warp_cycles.size(); ++i) warp_cycles[i] += other.warp_cycles[i];
+  for (std::size_t i = 0; i < warp_stalls.size(); ++i) warp_stalls[i] += other.warp_stalls[i];
+  for (std::size_t i = 0; i < unit_inst.size(); ++i) unit_inst[i] += other.unit_inst[i];
+  active_warp_cycles += other.active_warp_cycles;
+  warps += other.warps;
+  inst_executed += other.inst_executed;
+  inst_issued1 += other.inst_issued1;
+  inst_issued2 += other.inst_issued2;
+  shared_replays += other.shared_replays;
+  global_replays += other.global_replays;
+  constant_replays += other.constant_replays;
+  thread_inst += other.thread_inst;
+  nonpred_thread_inst += other.nonpred_thread_inst;
+  branches += other.branches;
+  divergent_branches += other.divergent_branches;
+  bank_conflict_cycles += other.bank_conflict_cycles;
+}
+
+issue_totals issue_counters::totals() const {
+  issue_totals t;
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    const instruction_profile p = profile.at(i);
+    for (std::size_t c = 0; c < p.cycles.size(); ++c) t.warp_cycles[c] += p.cycles[c];
+    t.unit_inst[static_cast<std::size_t>(profile.program()->code[i].unit)] += p.executed;
+  }
+  t.warp_stalls = warp_stalls;
+  t.active_warp_cycles = active_warp_cycles;
+  t.warps = warps;
+  t.inst_executed = inst_executed;
+  t.inst_issued1 = inst_issued1;
+  t.inst_issued2 = inst_issued2;
+  t.shared_replays = shared_replays;
+  t.global_replays = global_replays;
+  t.constant_replays = constant_replays;
+  t.thread_inst = thread_inst;
+  t.nonpred_thread_inst = nonpred_thread_inst;
+  t.branches = branches;
+  t.divergent_branches = divergent_branches;
+  t.bank_conflict_cycles = bank_conflict_cycles;
+  return t;
 }
 
 const char* name_of(warp_stall s) {

@@ -3,35 +3,22 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "isa/opcode.h"
+#include "sub_partition/launch_profile.h"
 
 namespace heddle {
 
-/// The state of an active warp in a cycle, as CONTRACT's `warp_cycles` names them.
-enum class warp_cycle : std::uint8_t {
-  selected, not_selected, inst_fetch, exec_dependency, memory_dependency, memory_throttle, pipe_busy, sync,
-  constant_memory_dependency, texture, sleeping, other, count
-};
-
-/// The same cycle in the finer terms of newer profilers (`warp_states`).
+/// The state of an active warp in a cycle, in the finer terms of newer profilers (`warp_states`).
 enum class warp_stall : std::uint8_t {
   selected, not_selected, wait, short_scoreboard, long_scoreboard, math_pipe_throttle, mio_throttle, lg_throttle,
   tex_throttle, barrier, membar, branch_resolving, no_instruction, imc_miss, dispatch_stall, drain, sleeping, misc, count
 };
 
-const char* name_of(warp_cycle s);
 const char* name_of(warp_stall s);
 
-/// What the warps of a launch spent on one instruction: cycles in which it was their next one, by state.
-struct instruction_profile {
-  std::uint64_t executed = 0;   // warp instructions
-  std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> cycles{};
-};
-
 /// What one sub-partition counts for one launch. All are sums of events or of warp-cycles.
-struct issue_counters {
+struct issue_totals {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> warp_cycles{};
   std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> warp_stalls{};
   std::uint64_t active_warp_cycles = 0;    // warp-cycles between placement and release
@@ -48,7 +35,30 @@ struct issue_counters {
   std::uint64_t divergent_branches = 0;
   std::uint64_t bank_conflict_cycles = 0;  // added register-read cycles
   std::array<std::uint64_t, static_cast<std::size_t>(isa::unit::count)> unit_inst{};
-  std::vector<instruction_profile> profile;   // by instruction, from the launch's first warp here on
+
+  void add(const issue_totals& other);
+};
+
+/// The same while the launch runs. Hundreds of sub-partitions count at each instruction, so a count is kept once and lies with those
+/// that are made together: states by instruction in the profile, the rest in two lines.
+struct alignas(64) issue_counters {
+  std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> warp_stalls{};   // the commonest come first
+  std::uint64_t inst_executed = 0;
+  std::uint64_t inst_issued1 = 0;
+  std::uint64_t inst_issued2 = 0;
+  std::uint64_t thread_inst = 0;
+  std::uint64_t nonpred_thread_inst = 0;
+  std::uint64_t bank_conflict_cycles = 0;
+  std::uint64_t branches = 0;
+  std::uint64_t divergent_branches = 0;
+  std::uint64_t shared_replays = 0;
+  std::uint64_t global_replays = 0;
+  std::uint64_t constant_replays = 0;
+  std::uint64_t active_warp_cycles = 0;
+  std::uint64_t warps = 0;
+  launch_profile profile;   // from the launch's first warp here on
+
+  issue_totals totals() const;
 };
 
 }  // namespace heddle

@@ -3,14 +3,21 @@
 
 namespace heddle {
 
-scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), ready_(slots) {
-  for (auto& r : ready_) r.fill(0);
+scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(std::size_t{slots} * row_words) {}
+
+// Only what lies far in the past loses its time, and of that nobody asks more than whether it is past.
+void scoreboard::move_base(cycle_t cycle) {
+  const cycle_t base = cycle - horizon / 2;
+  const cycle_t moved = base - base_;
+  for (std::uint32_t& r : rows_)
+    if (r < pending) r = r >> 2 > moved ? r - static_cast<std::uint32_t>(moved << 2) : 0;
+  base_ = base;
 }
 
 void scoreboard::trace(sc_core::sc_trace_file* file) const {
   // The first predicates of each warp are what control flow waits for.
-  for (unsigned s = 0; s < ready_.size(); ++s)
-    sc_core::sc_trace(file, ready_[s][predicate_base], std::string(name()) + ".warp" + std::to_string(s) + "_p0");
+  for (unsigned s = 0; s < rows_.size() / row_words; ++s)
+    sc_core::sc_trace(file, *predicate(registers_of(s), 0), std::string(name()) + ".warp" + std::to_string(s) + "_p0");
 }
 
 }  // namespace heddle

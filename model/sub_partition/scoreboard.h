@@ -6,13 +6,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <systemc>
 #include <vector>
 
 #include "sub_partition/decoded_program.h"
 #include "tlm/clock_domain.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -30,17 +30,18 @@ class scoreboard : public sc_core::sc_module {
     producer kind;
   };
   answer probe(unsigned slot, const decoded_instruction& d) const {
-    const auto& r = ready_[slot];
-    std::uint64_t latest = 0;
+    const std::uint32_t* const r = registers_of(slot);
+    std::uint32_t latest = 0;
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
     for (unsigned p = d.predicates; p != 0; p &= p - 1)
-      latest = std::max(latest, r[predicate_base + static_cast<unsigned>(__builtin_ctz(p))]);
-    return {latest >= pending ? never : latest >> 2, static_cast<producer>(latest & 3)};
+      latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
+    return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
   /// Results of an instruction of fixed latency: usable from `cycle` on.
   void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle) {
-    mark(slot, i, cycle << 2 | static_cast<unsigned>(producer::fixed));
+    if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
+    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(producer::fixed));
   }
   /// Results of unknown latency: pending until release.
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
@@ -49,29 +50,46 @@ class scoreboard : public sc_core::sc_module {
   void release(unsigned slot, const isa::instruction& i, cycle_t cycle) { set_ready(slot, i, cycle); }
   /// When all results of the slot's instructions of fixed latency are there; nothing may be pending.
   cycle_t settled(unsigned slot) const {
-    std::uint64_t latest = 0;
-    for (const std::uint64_t r : ready_[slot]) latest = std::max(latest, r);
-    return latest >> 2;
+    const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    return base_ + (*std::max_element(r, r + row_words) >> 2);
   }
   /// A new warp: nothing is pending.
-  void clear(unsigned slot) { ready_[slot].fill(0); }
+  void clear(unsigned slot) {
+    std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    std::fill(r, r + row_words, 0);
+  }
+  void prepare() const { bring_near(&rows_, 1); }
+  /// Where the slot's times begin in memory, for those who know that they will be needed.
+  const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
 
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  static constexpr unsigned predicate_base = 256;
-  static constexpr std::uint64_t pending = ~std::uint64_t{0} << 2;
+  // A slot's row: 8 predicates, then the registers. An odd number of cache lines, so that rows do not compete for the same places.
+  static constexpr unsigned predicates = 8;
+  static constexpr unsigned row_words = 272;
+  static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
+  static constexpr cycle_t horizon = cycle_t{1} << 29;   // times further from the base move it
 
-  void mark(unsigned slot, const isa::instruction& i, std::uint64_t value) {
-    auto& r = ready_[slot];
+  const std::uint32_t* registers_of(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words + predicates; }
+  std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + predicates; }
+  template <class T>
+  static T* predicate(T* registers, unsigned p) {
+    return registers - predicates + p;
+  }
+  void move_base(cycle_t cycle);
+  void mark(unsigned slot, const isa::instruction& i, std::uint32_t value) {
+    std::uint32_t* const r = registers_of(slot);
     if (i.dst != isa::rz)
       for (unsigned k = 0; k < i.dst_count; ++k) r[i.dst + k] = value;
     for (const auto p : i.pdst)
-      if (p != isa::pt) r[predicate_base + p] = value;
+      if (p != isa::pt) *predicate(r, p) = value;
   }
 
-  /// Per slot: registers 0..254, predicates from 256; (cycle << 2 | producer), or pending | producer.
-  std::vector<std::array<std::uint64_t, predicate_base + 8>> ready_;
+  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its largest
+  /// state but for registers. What became ready before base_ is as good as ready in it.
+  std::vector<std::uint32_t> rows_;
+  cycle_t base_ = 0;
 };
 
 }  // namespace heddle

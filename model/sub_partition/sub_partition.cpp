@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "simt/divergence.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -28,18 +29,18 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       units("unit"),
       shared_unit("fp32_shared"),
       config_(config),
+      slots_(config.sm.max_warps / config.sm.sub_partitions),
+      clock_(clock, *this),
+      supervisor_(supervisor),
+      sm_id_(sm_id),
+      index_(index),
+      credits_(config.ldst.queue_entries),
       pairing_(config.sub_partition.issue_width < 2            ? pairing::none
                : config.sub_partition.dual_issue == "none"    ? pairing::none
                : config.sub_partition.dual_issue == "maxwell" ? pairing::maxwell
                                                               : pairing::any),
       replays_(config.ldst.replay == "issue"),
       independent_(config.sub_partition.divergence == "independent"),
-      sm_id_(sm_id),
-      index_(index),
-      supervisor_(supervisor),
-      clock_(clock, *this),
-      slots_(config.sm.max_warps / config.sm.sub_partitions),
-      credits_(config.ldst.queue_entries),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes) {
   units.init(static_cast<std::size_t>(isa::unit::count),
              [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
@@ -85,8 +86,8 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.launch = &launch;
   w.program = launch.decoded.get();
   w.counters = &counters[launch.launch_id];
-  w.counters->profile.resize(w.program->code.size());
-  w.profile = w.counters->profile.data();
+  w.counters->profile.begin(launch.decoded);
+  w.profile = w.counters->profile.lines();
   w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;
@@ -150,6 +151,10 @@ void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
 
 void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
+  // It may issue at once, and registers are what a chip holds most of.
+  const isa::instruction& i = *w.next->instruction;
+  for (const isa::operand& o : i.src)
+    if (o.is_reg()) bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
   account(slot, cycle);
   w.phase = warp_phase::ready;
   w.timer = never;
@@ -267,6 +272,26 @@ void sub_partition::on_cycle(cycle_t cycle) {
   if (traced_ && issued_ != 0) clock_.wake_at(cycle + 1);
 }
 
+void sub_partition::prepare(cycle_t cycle, bool distant) const {
+  if (distant) {
+    bring_near(&slots_, sizeof slots_ + (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
+    bring_near(&wheel_[cycle % wheel_.size()], 1);
+    scheduler.prepare();
+    scoreboard.prepare();
+    fetch.prepare();
+    return;
+  }
+  // Warps whose wait is over, and one that may go on.
+  std::uint64_t soon = wheel_[cycle % wheel_.size()];
+  for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1) prepare_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
+  if (scheduler.ready() != 0) prepare_warp(static_cast<unsigned>(__builtin_ctzll(scheduler.ready())));
+}
+
+void sub_partition::prepare_warp(unsigned slot) const {
+  bring_near(&slots_[slot], 192);
+  bring_near(scoreboard.times(slot), 128);
+}
+
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
   vacate(slot, cycle);
   supervisor_.warp_finished(slots_[slot].state.slot, cycle);
@@ -341,7 +366,7 @@ void sub_partition::settle_accounts(cycle_t cycle) {
 void sub_partition::check_invariants() const {
   invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch) {
-    const issue_counters& c = counters.at(launch);
+    const issue_totals c = counters.at(launch).totals();
     std::uint64_t cycles = 0, stalls = 0;
     for (const auto v : c.warp_cycles) cycles += v;
     for (const auto v : c.warp_stalls) stalls += v;

@@ -141,6 +141,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void settle_accounts(cycle_t cycle);
 
   void on_cycle(cycle_t cycle) override;
+  void prepare(cycle_t cycle, bool distant) const override;
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void trace(sc_core::sc_trace_file* file) const override;
@@ -165,31 +166,32 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   };
-  struct warp_slot {
-    simt::warp_state state;
-    const resident_launch* launch = nullptr;
-    const decoded_program* program = nullptr;
+  // Three cache lines serve nearly every instruction: the state's first one, and these two.
+  struct alignas(64) warp_slot {
     const decoded_instruction* next = nullptr;   // instruction at state.pc
+    const decoded_program* program = nullptr;
     issue_counters* counters = nullptr;
-    instruction_profile* profile = nullptr;      // of the launch's first instruction
-    warp_phase phase = warp_phase::empty;
-    producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
-    warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
-    cycle_t rest = never;                        // and for how long it would have gone on waiting, if that was known
-    bool redirected = false;                     // the fetch in progress follows a change of direction
-    std::uint32_t sequence = 0;                  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
-    unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
+    launch_profile::line* profile = nullptr;     // of the launch's first instruction
     cycle_t mark = 0;                            // accounted up to here
     cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
     cycle_t constant_at = 0;                     // its constant operand from here on
     cycle_t timer = never;                       // on_timer is due
-    cycle_t placed_at = 0;
+    const resident_launch* launch = nullptr;
     const isa::recorded_step* step = nullptr;    // of a recorded warp: the one at state.pc; null: the warp executes its program
     isa::recorded_warp steps;
-    simt::lane_mask barrier_lanes = 0;           // of a recorded warp: those that wait at the barrier, while others may go on
-    bool jumps = false;                          // may go on elsewhere than in sequence after any instruction
     unsigned loads = 0;                          // outstanding loads, atomics
     unsigned stores = 0;                         // outstanding stores, reductions
+    std::uint32_t sequence = 0;                  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
+    simt::lane_mask barrier_lanes = 0;           // of a recorded warp: those that wait at the barrier, while others may go on
+    warp_phase phase = warp_phase::empty;
+    producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
+    warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
+    bool redirected = false;                     // the fetch in progress follows a change of direction
+    bool jumps = false;                          // may go on elsewhere than in sequence after any instruction
+    simt::warp_state state;
+    cycle_t rest = never;                        // phase stopped: for how long it would have gone on waiting, if that was known
+    cycle_t placed_at = 0;
+    unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
   };
 
   void start_of_simulation() override;
@@ -210,12 +212,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void finish(unsigned slot, cycle_t cycle);
   void hold_memory(cycle_t cycle);
 
+  void prepare_warp(unsigned slot) const;
+
   // Accounting (sub_partition.cpp)
-  static instruction_profile& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
+  static launch_profile::line& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
     if (cycles == 0) return;
-    profile_of(w).cycles[static_cast<unsigned>(c)] += cycles;
-    w.counters->warp_cycles[static_cast<unsigned>(c)] += cycles;
+    w.counters->profile.add(profile_of(w), static_cast<unsigned>(c), cycles);
     w.counters->warp_stalls[static_cast<unsigned>(s)] += cycles;
   }
   void account(unsigned slot, cycle_t until);
@@ -290,46 +293,45 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   enum class pairing : std::uint8_t { none, any, maxwell };
 
-  const gpu_config config_;
-  const pairing pairing_;                      // none also when the issue width is 1
-  const bool replays_;                         // a memory instruction's further passes are further issues
-  const bool independent_;                     // lanes have their own program counters
-  unsigned sm_id_;
-  unsigned index_;
-  warp_supervisor& supervisor_;
-  program_services* services_ = nullptr;
+  const gpu_config& config_;   // outlives the sub-partition, as its SM does
+  // From here to halted_: what every instruction touches, in as few cache lines as it takes.
+  alignas(64) std::vector<warp_slot> slots_;
   clock_port clock_;
-  std::vector<warp_slot> slots_;
   std::uint64_t active_ = 0;                   // slots that hold a warp
   std::uint64_t held_ = 0;                     // of these, ready ones that the policy keeps from the memory
   // Timers: a wheel of 64 cycles, each a mask of slots; further ones in a mask.
-  std::array<std::uint64_t, 64> wheel_{};
   std::uint64_t wheel_occupied_ = 0;
   std::uint64_t far_timers_ = 0;
-
-  memory_operation_pool operations_;
-  std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
-  unsigned credits_;
-  bank_conflicts banks_;
-  unsigned pending_replays_ = 0;               // of the instructions being issued
   cycle_t replays_until_ = 0;                  // the issue slots before are taken by replays
-  unsigned textures_ = 0;                      // texture and surface instructions under way
-  issue_transaction packet_;
-  unit_answers unit_answers_;
-  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
-  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
-  tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
+  unsigned pending_replays_ = 0;               // of the instructions being issued
+  warp_supervisor& supervisor_;
   lane_group* shared_lanes_ = nullptr;
+  tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
+  unsigned sm_id_;
+  unsigned index_;
+  unsigned credits_;
+  unsigned textures_ = 0;                      // texture and surface instructions under way
+  const pairing pairing_;                      // none also when the issue width is 1
+  const bool replays_;                         // a memory instruction's further passes are further issues
+  const bool independent_;                     // lanes have their own program counters
   bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
-
   // As of the last issue, for observers.
   mutable bool traced_ = false;
   unsigned issued_ = 0;                        // instructions issued in the last active cycle
   unsigned issued_warp_ = 0;
   std::uint32_t issued_pc_ = 0;
-  std::uint8_t issued_unit_ = 0;
   simt::lane_mask issued_mask_ = 0;
+  std::uint8_t issued_unit_ = 0;
   bool halted_ = false;
+  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
+  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
+
+  std::array<std::uint64_t, 64> wheel_{};
+  memory_operation_pool operations_;
+  std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
+  program_services* services_ = nullptr;
+  bank_conflicts banks_;
+  unit_answers unit_answers_;
 };
 
 }  // namespace heddle

@@ -67,10 +67,9 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   issue_counters& c = *w.counters;
   ++c.inst_executed;
-  ++profile_of(w).executed;
+  c.profile.add(profile_of(w), launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
-  ++c.unit_inst[static_cast<unsigned>(d.unit)];
   switch (d.kind) {
     case issue_kind::arithmetic:
       dispatch(slot, d, mask, cycle);
@@ -118,21 +117,22 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
     w.state.time_ns = static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / config_.gpu.core_clock_mhz);
   }
-  packet_.instruction = d.instruction;
-  packet_.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_nothing;
-  packet_.warp = &w.state;
-  packet_.mask = mask;
-  packet_.cycle = cycle;
-  packet_.initiation_cycles = d.initiation_cycles;
-  packet_.latency_cycles = d.latency_cycles;
+  issue_transaction packet;   // on the stack, where it is in the cache
+  packet.instruction = d.instruction;
+  packet.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_nothing;
+  packet.warp = &w.state;
+  packet.mask = mask;
+  packet.cycle = cycle;
+  packet.initiation_cycles = d.initiation_cycles;
+  packet.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
   if (to_shared_) {
     to_shared_ = false;
     shared_lanes_->take(index_, cycle, d.initiation_cycles);
-    shared_dispatch_socket[0]->b_transport(packet_, delay);
+    shared_dispatch_socket[0]->b_transport(packet, delay);
     return;
   }
-  dispatch_to_[u]->b_transport(packet_, delay);
+  dispatch_to_[u]->b_transport(packet, delay);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
 }
 

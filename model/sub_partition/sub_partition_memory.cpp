@@ -116,9 +116,6 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.warp = w.state.slot;
   t.bytes_per_lane = simt::access_bytes(i);
   t.issue_cycle = cycle;
-  const simt::dim3& b = w.state.block->index;
-  t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
-  t.warp_in_block = w.state.warp_in_block;
   if (w.step != nullptr)
     w.state.block->recording->addresses(*w.step, t.addresses);
   else

@@ -63,9 +63,6 @@ partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_op
   t.warp = w.state.slot;
   t.bytes_per_lane = a.bytes;
   t.issue_cycle = cycle;
-  const simt::dim3& b = w.state.block->index;
-  t.block_linear = static_cast<std::uint32_t>((std::uint64_t{b.z} * w.launch->grid.y + b.y) * w.launch->grid.x + b.x);
-  t.warp_in_block = w.state.warp_in_block;
   t.operation = &o;
   t.word = k;
   t.shared_mask = t.constant_mask = 0;

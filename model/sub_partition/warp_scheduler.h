@@ -16,6 +16,7 @@
 #include "isa/opcode.h"
 #include "sub_partition/issue_gate.h"
 #include "sub_partition/scheduling_policy.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -86,6 +87,9 @@ class warp_scheduler : public sc_core::sc_module {
   }
   bool holds_memory() const { return holds_memory_; }
   void trace(sc_core::sc_trace_file* file) const override;
+  void prepare() const {
+    bring_near(&ready_, reinterpret_cast<const char*>(&selected_) - reinterpret_cast<const char*>(&ready_) + sizeof selected_);
+  }
 
  private:
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
@@ -93,15 +97,15 @@ class warp_scheduler : public sc_core::sc_module {
     cycle_t cycle = 0;
     issue_gate::closed_cycles closed;
   };
-  std::array<issue_gate, units> gates_;
-  std::array<std::uint64_t, units> ready_{};
+  alignas(64) std::array<std::uint64_t, units> ready_{};
   std::uint64_t all_ready_ = 0;
-  std::uint64_t eligible_ = 0;   // as of the last selection
-  unsigned selected_ = 0;
-  std::vector<mark> since_;
   std::uint64_t waiting_ = 0;    // cannot go on soon: global memory, barriers, fences, sleep
   std::unique_ptr<scheduling_policy> policy_;
+  std::vector<mark> since_;
   bool holds_memory_;
+  std::array<issue_gate, units> gates_;
+  std::uint64_t eligible_ = 0;   // as of the last selection
+  unsigned selected_ = 0;
 };
 
 }  // namespace heddle

@@ -80,16 +80,9 @@ struct sm_harness : grid_listener {
     return cwd.grids().back();
   }
 
-  issue_counters total(std::uint32_t launch) const {
-    issue_counters t;
-    for (const auto& p : sm.partitions) {
-      const issue_counters& c = p.counters.at(launch);
-      for (std::size_t i = 0; i < c.warp_cycles.size(); ++i) t.warp_cycles[i] += c.warp_cycles[i];
-      t.active_warp_cycles += c.active_warp_cycles;
-      t.inst_executed += c.inst_executed;
-      t.inst_issued1 += c.inst_issued1;
-      t.inst_issued2 += c.inst_issued2;
-    }
+  issue_totals total(std::uint32_t launch) const {
+    issue_totals t;
+    for (const auto& p : sm.partitions) t.add(p.counters.at(launch).totals());
     return t;
   }
 

@@ -53,7 +53,7 @@ TEST(sm, states_partition_active_warp_cycles) {
   for (unsigned i = 0; i < 200; ++i) code.push_back(ffma(static_cast<std::uint8_t>(i % 5), 0, 1, 2));
   code.push_back(exit_instruction());
   h.run(std::move(code), 512, 40);
-  const issue_counters t = h.total(0);
+  const issue_totals t = h.total(0);
   std::uint64_t sum = 0;
   for (const auto c : t.warp_cycles) sum += c;
   EXPECT_EQ(sum, t.active_warp_cycles);

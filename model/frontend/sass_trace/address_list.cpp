@@ -42,6 +42,22 @@ address_list::handle address_list::add(const std::uint64_t* a, unsigned count) {
   return h;
 }
 
+void address_list::shape_of(handle h, shape& to) const {
+  const std::size_t first = h >> 2;
+  to.form = h & 3;
+  to.words.clear();
+  // A list of whole addresses has none that its next line could share.
+  if (to.form == list) to.form = none;
+  if (to.form != none) to.words.assign(words_.begin() + static_cast<std::ptrdiff_t>(first + 1), words_.end());
+}
+
+address_list::handle address_list::add(std::uint64_t first, const shape& s) {
+  const handle h = next(static_cast<form>(s.form));
+  words_.push_back(first);
+  words_.insert(words_.end(), s.words.begin(), s.words.end());
+  return h;
+}
+
 void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const {
   const std::uint64_t* w = words_.data() + (h >> 2);
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));

@@ -19,6 +19,15 @@ class address_list {
   handle add_strided(std::uint64_t base, std::int64_t stride);
   /// One address for each active lane, in the order of lanes; kept in the least form that holds them.
   handle add(const std::uint64_t* addresses, unsigned count);
+  /// How the addresses go on from the first one: what lines of one instruction mostly share.
+  struct shape {
+    std::uint32_t form = 0;                // 0: not known
+    std::vector<std::uint64_t> words;
+  };
+  /// Keeps the shape of the addresses that were added last, under `h`.
+  void shape_of(handle h, shape& to) const;
+  /// Addresses of a known shape from `first` on.
+  handle add(std::uint64_t first, const shape& s);
   /// The addresses by lane. Lanes that are not in `mask` are left alone; `mask` is that with which they were added.
   void expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const;
   std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }

@@ -9,7 +9,7 @@ namespace {
 constexpr unsigned most_results = 16;
 constexpr unsigned most_operands = 16;
 constexpr std::uint64_t most_bytes = 128;      // that a line can say a lane moves
-constexpr const char* line_end = "the end of the line";
+constexpr const char* at_line_end = "the end of the line";
 }  // namespace
 
 void body_parser::instruction(std::string_view line, block_trace& block) {
@@ -27,8 +27,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
   } else {
     s.skip(e->fields.size());
     if (e->has_addresses) {
-      addresses(s, step.mask, block, step);
-      tail(s);
+      if (!as_before(s, e->index, step.mask, block, step)) tail(s);
     } else if (s.rest() != e->tail) {
       tail(s);
     }
@@ -85,6 +84,30 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
   }
 }
 
+// Reads the addresses, and what follows them if that is what followed when the instruction was last met: then returns true.
+bool body_parser::as_before(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block, trace_step& step) {
+  if (index >= ends_.size()) ends_.resize(index + std::size_t{1});
+  line_end& end = ends_[index];
+  field_scanner ahead = s;
+  const std::uint64_t form = ahead.decimal(2, "the form of the addresses, 0, 1 or 2");
+  if (form == 0 || mask == 0) {
+    addresses(s, mask, block, step);
+    return false;
+  }
+  const std::uint64_t first = ahead.hex(64, "a base address");
+  if (end.shape.form != 0 && end.mask == mask && end.form == form && ahead.rest() == end.text) {
+    step.addresses = block.addresses.add(first, end.shape);
+    return true;
+  }
+  addresses(s, mask, block, step);
+  tail(s);
+  end.text = ahead.rest();
+  end.form = form;
+  end.mask = mask;
+  block.addresses.shape_of(step.addresses, end.shape);
+  return true;
+}
+
 void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   std::uint64_t list[32];
@@ -121,7 +144,7 @@ std::int64_t body_parser::tail(field_scanner& s) {
     if (k == 0) first = value;
   }
   if (format_.values) values(s);
-  s.expect_end(line_end);
+  s.expect_end(at_line_end);
   return first;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/sass_trace/block_trace.h"
 #include "frontend/sass_trace/code_table.h"
@@ -23,14 +25,25 @@ class body_parser {
  private:
   const code_entry& learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step);
   void registers(field_scanner& s, unsigned most, const char* what, std::vector<std::uint8_t>& out);
+  bool as_before(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block, trace_step& step);
   void addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step);
   std::int64_t tail(field_scanner& s);
   void values(field_scanner& s);
+
+  // The end of an instruction's line, from behind its first address on, when it was last met: other warps' lines mostly differ in
+  // the first address alone.
+  struct line_end {
+    std::string text;
+    std::uint64_t form = 0;
+    std::uint32_t mask = 0;
+    address_list::shape shape;
+  };
 
   const line_reader& place_;
   const line_format format_;
   code_table& code_;
   static_fields fields_;
+  std::vector<line_end> ends_;   // by the instruction's number
 };
 
 }  // namespace heddle::sass_trace
