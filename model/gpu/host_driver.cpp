@@ -171,6 +171,10 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
     write_register(host_register::heap_bytes, heap_bytes);
     has_heap_ = true;
   }
+  if (!has_workspace_ && ptx.find("%envreg") != std::string::npos) {
+    write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
+    has_workspace_ = true;
+  }
   load_module_descriptor d;
   d.text_address = stage(ptx.data(), ptx.size());
   d.text_bytes = ptx.size();

@@ -149,6 +149,7 @@ class host_driver : public sc_core::sc_module {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
   std::uint64_t next_address_;
   bool has_heap_ = false;
+  bool has_workspace_ = false;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
   std::unique_ptr<backward_path> backward_;

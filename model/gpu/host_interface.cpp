@@ -168,6 +168,7 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
       return true;
     case host_register::heap_base: heap_base_ = value; return true;
     case heap_bytes: heap_.place(heap_base_, value); return true;
+    case host_register::grid_workspace: grid_workspace_ = value; return true;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
@@ -342,6 +343,7 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   put64(isa::bank0::shared_window, isa::shared_window_base);
   put64(isa::bank0::local_window, isa::local_window_base);
   put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
+  if (grid_workspace_ != 0) put64(isa::bank0::grid_workspace, grid_workspace_ + launches_ % workspace_slots * workspace_bytes);
   const auto parameters = fetch(d.parameter_address, d.parameter_bytes, d.parameter_bytes, "parameters");
   std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
   l->banks[2] = l->program->bank2;

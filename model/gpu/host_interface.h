@@ -103,6 +103,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   address_ranges::hint inspected_;
   device_heap heap_;
   std::uint64_t heap_base_ = 0;
+  std::uint64_t grid_workspace_ = 0;
   std::string printed_;                  // by kernels, not yet taken by the host
   std::vector<loaded> modules_;
   // By the program's identity: launches of one traced kernel share its code in the instruction caches.

@@ -26,11 +26,14 @@ constexpr std::uint64_t heap_base = 0x70;       // WO with heap_bytes: where mal
 constexpr std::uint64_t heap_bytes = 0x78;      // WO: gives the heap [heap_base, heap_base + heap_bytes)
 constexpr std::uint64_t print_bytes = 0x80;     // RO: bytes of text that kernels have printed and nobody has taken
 constexpr std::uint64_t print_pop = 0x88;       // WO: drops that many bytes of it
+constexpr std::uint64_t grid_workspace = 0x90;  // WO: zeroed bytes where the blocks of grids meet: workspace_slots of workspace_bytes
 constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
 constexpr std::uint64_t message_size = 0x4000;
 constexpr std::uint64_t print = 0x5000;         // RO: the first bytes of the printed text
 constexpr std::uint64_t print_size = 0x4000;
 }  // namespace host_register
+
+constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;   // launch n takes slot n modulo workspace_slots
 
 namespace host_status {
 constexpr std::uint64_t busy = 1;      // launches are pending or running

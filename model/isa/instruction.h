@@ -123,16 +123,20 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 /// f2f f2i i2f i2i frnd   type = destination, src_type = source, rounding, ftz, saturate; frnd rounds to an integer in the same type.
 ///          Rounding to an integer: rn rz rm rp are PTX's rni rzi rmi rpi. f2i clamps to type's range; NaN gives 0, or the sign bit
 ///          alone if a side has 64 bits. 8- and 16-bit sources: low bits of the register; such results are extended to 32 bits.
-///          f2f to f16x2 or bf16x2: a becomes the high half, b the low one. f2f to b32: tf32. ftz flushes f32 only.
+///          f2f to f16x2 or bf16x2: a becomes the high half, b the low one. f2f to b32: tf32. ftz flushes f32 only. f2f: `nan` makes
+///          negative results +0, `high` makes infinite ones the largest number. f2f to e4m3x2, e5m2x2 (from f32: a the high byte, b the
+///          low one; from f16x2: both of a) clamps to the largest number; from them to f16x2.
 /// dadd dmul dfma dmnmx   f64, pairs
-/// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half, high half of d zero); modifiers act on both halves
+/// hadd2 hmul2 hfma2 hmnmx2   type f16x2, bf16x2, f16, bf16 (scalar: low half, high half of d zero); modifiers act on both halves;
+///          hfma2: `nan` makes negative results +0 (relu)
 /// hsetp2/hset2   packed: pdst[0] of the low halves, pdst[1] of the high ones, each bop psrc[0]; scalar: pdst as isetp.
 ///          hset2: per half 1.0 or (`wide`) 0xffff, else 0
 /// ld st    space, address a (+ offset), value dst or b; type gives the bytes moved per lane (b64, b128: pairs, quads; 32-bit vectors
 ///          are one access of b64 or b128; f32, f64 and integers alike) and the extension of 8- and 16-bit values to 32 bits.
 ///          a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global, generic). a = rz: absolute.
 /// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
-/// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept
+/// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept. arrive: an
+///          mbarrier (simt/arrival.h), b = bits 0-19 arrivals, bit 20: which are not expected again, 32-63 change of the bytes awaited
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; src[3] = member mask (none: the executing lanes)
 /// match    lanes of the member mask b that hold the same a (count 1 or 2). sub any: d = those that agree with the lane; all: d = all
 ///          of them if they agree, else 0, pdst[0] = they agree

@@ -26,11 +26,14 @@ unsigned size_of(dtype t) {
     case dtype::s16:
     case dtype::b16:
     case dtype::f16:
-    case dtype::bf16: return 2;
+    case dtype::bf16:
+    case dtype::e4m3x2:
+    case dtype::e5m2x2: return 2;
     case dtype::u64:
     case dtype::s64:
     case dtype::b64:
-    case dtype::f64: return 8;
+    case dtype::f64:
+    case dtype::f32x2: return 8;
     case dtype::b128: return 16;
     default: return 4;
   }
@@ -43,7 +46,8 @@ bool is_float(dtype t) {
     case dtype::bf16:
     case dtype::bf16x2:
     case dtype::f32:
-    case dtype::f64: return true;
+    case dtype::f64:
+    case dtype::f32x2: return true;
     default: return false;
   }
 }
@@ -52,7 +56,8 @@ bool is_signed(dtype t) { return t == dtype::s8 || t == dtype::s16 || t == dtype
 
 const char* name_of(dtype t) {
   static constexpr const char* names[] = {"none", "pred", "u8",  "s8",   "u16",    "s16", "u32", "s32", "u64", "s64", "f16",
-                                          "f16x2", "bf16", "bf16x2", "f32", "f64", "b8", "b16", "b32", "b64", "b128"};
+                                          "f16x2", "bf16", "bf16x2", "f32", "f64", "b8", "b16", "b32", "b64", "b128",
+                                          "f32x2", "e4m3x2", "e5m2x2"};
   return names[static_cast<unsigned>(t)];
 }
 

@@ -111,7 +111,7 @@ const opcode_info& info(opcode op);
 /// Operand type of an operation. pred is a predicate; b* are untyped bits.
 enum class dtype : std::uint8_t {
   none, pred, u8, s8, u16, s16, u32, s32, u64, s64, f16, f16x2, bf16, bf16x2, f32, f64,
-  b8, b16, b32, b64, b128
+  b8, b16, b32, b64, b128, f32x2, e4m3x2, e5m2x2
 };
 
 /// Bytes of one element of the type (pred and none: 0).
@@ -126,7 +126,7 @@ enum class bool_op : std::uint8_t { and_, or_, xor_ };
 enum class mufu_function : std::uint8_t { rcp, rsq, sqrt, sin, cos, ex2, lg2, tanh, rcp64h, rsq64h };
 /// What an ASSIST (the collapsed slow-path subroutine of a macro expansion) computes, exactly.
 enum class assist_function : std::uint8_t { div_f32, rcp_f32, sqrt_f32, div_f64, rcp_f64, sqrt_f64, div_s64, div_u64, rem_s64, rem_u64 };
-enum class atomic_op : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas };
+enum class atomic_op : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch, cas, arrive };
 enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
 enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
 enum class match_mode : std::uint8_t { any, all };

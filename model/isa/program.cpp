@@ -173,7 +173,7 @@ std::string suffix(const instruction& i) {
   if (i.op != opcode::nop) s += pick(rounding_names, unsigned(i.round));
   if (i.ftz) s += ".FTZ";
   if (i.saturate) s += ".SAT";
-  if (i.nan) s += ".NAN";
+  if (i.nan) s += i.op == opcode::hfma2 || i.op == opcode::f2f ? ".RELU" : ".NAN";
   return s;
 }
 

@@ -16,6 +16,7 @@ constexpr std::uint32_t nctaid = 0x14;      // three u32
 constexpr std::uint32_t shared_window = 0x20;   // u64: generic address of shared memory
 constexpr std::uint32_t local_window = 0x28;    // u64: generic address of local memory
 constexpr std::uint32_t dynamic_shared = 0x30;  // u32: bytes of dynamic shared memory
+constexpr std::uint32_t grid_workspace = 0x38;  // u64: where the blocks of a cooperative grid meet; 0: nowhere
 constexpr std::uint32_t parameters = 0x140;
 }  // namespace bank0
 

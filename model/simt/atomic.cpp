@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "simt/arrival.h"
 #include "simt/execute.h"
 #include "simt/soft_float.h"
 
@@ -64,6 +65,7 @@ std::uint64_t atomic_result(atomic_op op, dtype type, std::uint64_t old_value, s
     case atomic_op::xor_: return a ^ b;
     case atomic_op::exch: return b;
     case atomic_op::cas: return a == b ? swap & cell : a;
+    case atomic_op::arrive: return arrival::result(a, b);
     case atomic_op::inc: return a >= b ? 0 : a + 1;
     case atomic_op::dec: return a == 0 || a > b ? b : a - 1;
     default: break;

@@ -27,6 +27,7 @@ std::uint32_t arithmetic(const instruction& i, float_format f, std::uint64_t a, 
                                             : fma_small(f, a, b, c, i.round, nan_f16);
   if (i.ftz) r = flush(f, r);
   if (i.saturate) r = saturated(f, r);
+  if (i.nan && (r & f.sign_bit()) != 0) r = 0;   // a NaN result has no sign
   return static_cast<std::uint32_t>(r);
 }
 

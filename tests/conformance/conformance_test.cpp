@@ -29,7 +29,15 @@ numbers numbers_of(const std::vector<std::uint8_t>& b) {
   return v;
 }
 
-double as_float(std::uint64_t v) {
+double as_float(std::uint64_t v, isa::dtype t) {
+  if (t == isa::dtype::bf16) v <<= 16;
+  if (t == isa::dtype::f16) {
+    const bool subnormal = (v & 0x7c00) == 0, special = (v & 0x7c00) == 0x7c00;
+    const double magnitude = subnormal ? std::ldexp(static_cast<double>(v & 0x3ff), -24)
+                             : !special ? std::ldexp(static_cast<double>((v & 0x3ff) | 0x400), static_cast<int>(v >> 10 & 31) - 25)
+                             : (v & 0x3ff) != 0 ? std::nan("") : HUGE_VAL;
+    return v >> 15 & 1 ? -magnitude : magnitude;
+  }
   const auto low = static_cast<std::uint32_t>(v);
   float f;
   std::memcpy(&f, &low, sizeof f);
@@ -44,9 +52,11 @@ bool agrees(const tolerance& t, std::uint64_t got, std::uint64_t expected) {
     return f.is_nan(got) && f.is_nan(expected);
   }
   if (t.what == tolerance::kind::bits) return false;
-  const double g = as_float(got), e = as_float(expected);
+  const double g = as_float(got, t.type), e = as_float(expected, t.type);
   if (std::isnan(g) || std::isnan(e)) return std::isnan(g) && std::isnan(e);
   if (std::isinf(g) || std::isinf(e)) return false;
+  if (t.type == isa::dtype::f16 && std::fabs(g - e) <= 0x1p-24) return true;   // a unit of the subnormal numbers
+  if (t.type == isa::dtype::f16 || t.type == isa::dtype::bf16) return std::fabs(g - e) <= t.bound * std::fabs(e) * (1 + 0x1p-10);
   const double ulp = std::ldexp(1.0, std::max(std::ilogb(e == 0 ? 1e-45 : e), -126) - 23), error = std::fabs(g - e) - ulp / 2;
   switch (t.what) {
     case tolerance::kind::ulp: return error <= t.bound * ulp;
@@ -127,21 +137,28 @@ void report(const outcome& o, const std::string& gpu) {
   for (const std::string& r : o.refused) std::cout << "  refused: " << r << "\n";
 }
 
-void all_cases(const std::string& gpu) {
+outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases) {
   constexpr unsigned rows = 1792;   // all pairs of the 40 edges, and more
   bench b(gpu, rows);
-  const std::vector<conformance_case> cases = all_families();
   for (std::size_t k = 0; k < cases.size(); k += 64) {
     const std::vector<conformance_case> part(cases.begin() + static_cast<std::ptrdiff_t>(k),
                                              cases.begin() + static_cast<std::ptrdiff_t>(std::min(k + 64, cases.size())));
     b.run(part, "conformance.ptx", [](const conformance_case& c) { return rows_of(c, rows); });
   }
   report(b.result, gpu);
-  EXPECT_GT(b.result.compared, 800u);
+  return b.result;
 }
 
-TEST(conformance, gtx1080) { all_cases("gtx1080"); }
-TEST(conformance, v100) { all_cases("v100"); }
+TEST(conformance, gtx1080) { EXPECT_GT(all_cases("gtx1080", all_families()).compared, 800u); }
+TEST(conformance, v100) { EXPECT_GT(all_cases("v100", all_families()).compared, 800u); }
+
+TEST(conformance, later_families_on_gtx1080) { EXPECT_FALSE(all_cases("gtx1080", later_families()).refused.empty()); }
+
+TEST(conformance, later_families_on_h100) {
+  const outcome o = all_cases("h100", later_families());
+  EXPECT_TRUE(o.refused.empty());
+  EXPECT_EQ(o.compared, later_families().size());
+}
 
 /// One operand: all 65536; two: all pairs of bytes, sign-extended.
 numbers every_number(const conformance_case& c) {

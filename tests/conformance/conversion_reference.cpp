@@ -65,6 +65,8 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
     r = encode(f, decode(g, bits), o.round);
   }
   if (o.ftz && f.width == 32) r = f.flushed(r);
+  if (o.finite && f.is_infinite(r)) --r;
+  if (o.relu && !f.is_nan(r) && f.is_negative(r)) r = 0;
   return o.sat ? saturated_unit(f, r) : r;
 }
 

@@ -35,6 +35,8 @@ struct conformance_case {
 
 /// Every instruction with every type, rounding and modifier.
 std::vector<conformance_case> all_families();
+/// What GPUs of compute capability 8.0 and later have beyond that, and what compilers emit seldom.
+std::vector<conformance_case> later_families();
 /// One-operand instructions of 16 bits and two-operand ones on all pairs of 8-bit numbers.
 std::vector<conformance_case> exhaustive_families();
 

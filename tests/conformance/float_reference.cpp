@@ -197,9 +197,16 @@ bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned 
     std::uint32_t bits;
     std::memcpy(&bits, &y, sizeof bits);
     r = std::isnan(y) ? f.nan() : bits;
+  } else if (o.approx && f.width == 16 && (o.name == "ex2" || o.name == "tanh")) {
+    if (f.is_nan(v[0])) return r = f.nan(), true;
+    double x = f.is_negative(v[0]) ? -HUGE_VAL : HUGE_VAL;
+    if (!f.is_infinite(v[0])) x = as_double(encode({64, 52}, decode(f, v[0]), direction::zero));
+    const double y = transcendental(o.name, x);
+    r = std::isinf(y) ? f.infinity() : y == 0 ? v[0] & f.sign_bit() & (o.name == "tanh" ? ~0ull : 0ull) : encode(f, decode_double(y), direction::nearest_even);
   } else {
     return false;
   }
+  if (o.relu && !f.is_nan(r) && f.is_negative(r)) r = 0;
   if (o.ftz) r = f.flushed(r);
   if (o.sat) r = saturated(f, r);
   return true;

@@ -14,6 +14,7 @@ const std::map<std::string, isa::dtype>& types() {
       {"pred", dtype::pred}, {"u8", dtype::u8},   {"s8", dtype::s8},       {"u16", dtype::u16},   {"s16", dtype::s16},
       {"u32", dtype::u32},   {"s32", dtype::s32}, {"u64", dtype::u64},     {"s64", dtype::s64},   {"f16", dtype::f16},
       {"f32", dtype::f32},   {"f64", dtype::f64}, {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16}, {"bf16x2", dtype::bf16x2},
+      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2},
       {"b8", dtype::b8},     {"b16", dtype::b16}, {"b32", dtype::b32},     {"b64", dtype::b64}};
   return table;
 }
@@ -38,6 +39,8 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     if (w.size() == 3 && w[2] == 'i' && rounding.count(w.substr(0, 2))) round = rounding.at(w.substr(0, 2)), integral = true;
     ftz |= w == "ftz";
     sat |= w == "sat";
+    relu |= w == "relu";
+    finite |= w == "satfinite";
     approx |= w == "approx";
     full |= w == "full";
     cc |= w == "cc";
@@ -134,6 +137,7 @@ scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsign
     if (o.ftz) c = f.flushed(c);
     return {!f.is_nan(c) && (!f.is_negative(c) || f.is_zero(c)) ? s[0] : s[1], 0};
   }
+  if (evaluate_pairs(o, s, count, r.value)) return r;
   if (o.name == "cvt") return {evaluate_conversion(o, s, count), 0};
   if (o.type == isa::dtype::pred) {
     if (o.name == "and") return {s[0] & s[1], 0};

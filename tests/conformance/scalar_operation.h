@@ -24,7 +24,7 @@ struct scalar_operation {
   isa::dtype type = isa::dtype::none, type2 = isa::dtype::none;   // in the order written; type2 = type when there is one
   direction round = direction::nearest_even;
   bool integral = false;              // .rni .rzi .rmi .rpi
-  bool ftz = false, sat = false, approx = false, full = false, hi = false, lo = false, wide = false, cc = false, nan = false;
+  bool ftz = false, sat = false, relu = false, finite = false, approx = false, full = false, hi = false, lo = false, wide = false, cc = false, nan = false;
   std::string compare;                // "lt", "geu", …
   std::string combine;                // "and", "or", "xor" of setp and set
   unsigned vector = 1;
@@ -58,6 +58,8 @@ bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigne
 bool evaluate_bits(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t* s, unsigned count);
+/// vabsdiff2, vabsdiff4, add.f32x2 and its like, cvt with pairs of 8-bit floats; false for all others.
+bool evaluate_pairs(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t a, std::uint64_t b);
 /// What an atomic leaves in memory.
 std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std::uint64_t b, std::uint64_t c);

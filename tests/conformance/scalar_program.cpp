@@ -37,7 +37,7 @@ const std::map<std::string, special_register>& specials() {
 
 /// Number of destination operands; calls and the like are not covered.
 unsigned destinations(const std::string& name) {
-  for (const char* none : {"st", "red", "bra", "ret", "exit", "membar", "fence"})
+  for (const char* none : {"st", "red", "bra", "ret", "exit", "membar", "fence", "cp"})
     if (name == none) return 0;
   return 1;
 }
@@ -162,7 +162,8 @@ class resolver {
     if (n == "bra") return kind::branch;
     if (n == "ret" || n == "exit") return kind::leave;
     if (n == "bar" || n == "barrier") return s.op.has("warp") ? kind::warp : kind::barrier;
-    if (n == "shfl" || n == "vote") return kind::warp;
+    if (n == "shfl" || n == "vote" || n == "match" || n == "redux" || n == "elect") return kind::warp;
+    if (n == "cp") return s.s.size() > 1 ? kind::copy : kind::nothing;
     if (n == "cvta") return kind::to_generic;
     if (n == "membar" || n == "fence") return kind::nothing;
     if (n == "mov" && (s.d[0].what == scalar_operand::kind::vector || s.s[0].what == scalar_operand::kind::vector)) return kind::pack;

@@ -23,7 +23,7 @@ struct scalar_operand {
 enum class special_register : std::uint32_t { tid, ntid = 3, ctaid = 6, nctaid = 9, laneid = 12, warpid, eq, lt, le, gt, ge };
 
 struct scalar_step {
-  enum class kind : std::uint8_t { compute, pack, load, store, atomic, branch, leave, barrier, warp, to_generic, nothing };
+  enum class kind : std::uint8_t { compute, pack, load, store, atomic, branch, leave, barrier, warp, to_generic, copy, nothing };
   kind what = kind::compute;
   scalar_operation op;
   ptx::state_space space = ptx::state_space::none;

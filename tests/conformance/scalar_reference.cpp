@@ -165,6 +165,22 @@ class block_run {
     if (!s.d.empty()) write(t, s.d[0], old);
   }
 
+  /// cp.async: the first `taken` bytes, then zeros.
+  void copy(thread_state& t, const scalar_step& s) {
+    const auto bytes = static_cast<unsigned>(s.s[2].bits);
+    std::uint64_t taken = bytes;
+    if (s.s.size() > 3) taken = value(t, s.s[3], isa::dtype::u32);
+    const bool ignored = s.s.size() > 3 && s.s[3].what == scalar_operand::kind::reg && p_.registers[s.s[3].reg] == isa::dtype::pred;
+    if (ignored) taken = taken != 0 ? 0 : bytes;
+    std::uint8_t data[16] = {};
+    scalar_step global = s;
+    global.space = ptx::state_space::global;
+    if (taken != 0) std::memcpy(data, place(t, global, s.s[1], bytes), std::min<std::uint64_t>(taken, bytes));
+    scalar_step shared = s;
+    shared.space = ptx::state_space::shared;
+    std::memcpy(place(t, shared, s.s[0], bytes), data, bytes);
+  }
+
   void pack(thread_state& t, const scalar_step& s) {
     const scalar_operand& list = s.d[0].what == scalar_operand::kind::vector ? s.d[0] : s.s[0];
     const auto bits = static_cast<unsigned>(bits_of(s.op.type) / list.list.size());
@@ -222,6 +238,7 @@ class block_run {
       case scalar_step::kind::atomic: atomic(t, s); break;
       case scalar_step::kind::pack: pack(t, s); break;
       case scalar_step::kind::to_generic: to_generic(t, s); break;
+      case scalar_step::kind::copy: copy(t, s); break;
       case scalar_step::kind::nothing: break;
       default: compute(t, s); break;
     }
@@ -260,11 +277,17 @@ class block_run {
       if (!(present >> lane & 1)) continue;
       if (s.op.name == "shfl") shuffle(s, first, lane, present, results[lane], in_range[lane]);
       if (s.op.name == "vote") results[lane] = vote(s, first, present);
+      if (s.op.name == "match") results[lane] = match(s, first, lane, present, in_range[lane]);
+      if (s.op.name == "redux") results[lane] = reduced(s, first, present);
+      if (s.op.name == "elect") {
+        results[lane] = static_cast<std::uint64_t>(__builtin_ctz(present));
+        in_range[lane] = results[lane] == lane;
+      }
     }
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(present >> lane & 1)) continue;
       thread_state& t = threads_[first + lane];
-      if (s.op.name == "shfl" && s.d[0].what == scalar_operand::kind::vector) {
+      if (s.d.size() == 1 && s.d[0].what == scalar_operand::kind::vector) {
         write(t, s.d[0].list[0], results[lane]);
         write(t, s.d[0].list[1], in_range[lane]);
       } else if (!s.d.empty()) {
@@ -289,6 +312,34 @@ class block_run {
     if (!inside) from = static_cast<int>(lane);
     if (from < 0 || from > 31 || !(present >> from & 1)) throw reference_limit("shfl from a thread that is not there");
     r = value(threads_[first + static_cast<unsigned>(from)], s.s[0], isa::dtype::b32);
+  }
+
+  std::uint64_t match(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present, std::uint64_t& agree) const {
+    std::uint32_t same = 0;
+    for (unsigned k = 0; k < 32; ++k)
+      if ((present >> k & 1) && value(threads_[first + k], s.s[0], s.op.type) == value(threads_[first + lane], s.s[0], s.op.type)) same |= 1u << k;
+    agree = same == present;
+    return s.op.has("any") || agree ? same : 0;
+  }
+
+  std::uint64_t reduced(const scalar_step& s, std::size_t first, std::uint32_t present) const {
+    bool started = false;
+    std::uint64_t r = 0;
+    for (unsigned k = 0; k < 32; ++k) {
+      if (!(present >> k & 1)) continue;
+      const std::uint64_t v = value(threads_[first + k], s.s[0], s.op.type);
+      const auto before = [&](std::uint64_t a, std::uint64_t b) {
+        return isa::is_signed(s.op.type) ? static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) : a < b;
+      };
+      if (!started) r = v;
+      else if (s.op.has("add")) r += v;
+      else if (s.op.has("and")) r &= v;
+      else if (s.op.has("or")) r |= v;
+      else if (s.op.has("xor")) r ^= v;
+      else if (before(v, r) == s.op.has("min")) r = v;
+      started = true;
+    }
+    return r & 0xffffffffu;
   }
 
   std::uint64_t vote(const scalar_step& s, std::size_t first, std::uint32_t present) const {

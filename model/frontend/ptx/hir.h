@@ -11,7 +11,10 @@
 namespace heddle::ptx {
 
 constexpr std::uint32_t no_register = 0xffffffffu;
-constexpr std::uint8_t copy_itself = 1, copy_group = 2;   // cp: modifiers::sub
+constexpr std::uint8_t copy_itself = 1, copy_group = 2, copy_arrival = 3, copy_bulk = 4;   // cp: modifiers::sub
+
+/// mbarrier: modifiers::sub.
+enum class arrival_kind : std::uint8_t { init, inval, arrive, arrive_drop, test_wait, try_wait, pending_count, expect_tx, complete_tx };
 
 // clang-format off
 /// The PTX instructions that lowering knows: X(enumerator, PTX name).
@@ -33,7 +36,7 @@ constexpr std::uint8_t copy_itself = 1, copy_group = 2;   // cp: modifiers::sub
   X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \
   X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(cp, "cp") X(applypriority, "applypriority") X(createpolicy, "createpolicy")        \
   X(discard, "discard") X(griddepcontrol, "griddepcontrol") X(vabsdiff2, "vabsdiff2") X(vabsdiff4, "vabsdiff4")        \
-  X(alloca_, "alloca") X(stacksave, "stacksave")               \
+  X(elect, "elect") X(mbarrier, "mbarrier") X(alloca_, "alloca") X(stacksave, "stacksave")               \
   X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "")
 // clang-format on
 
@@ -51,7 +54,9 @@ struct modifiers {
   isa::dtype type = isa::dtype::none;    // the first type (destination of cvt and set)
   isa::dtype type2 = isa::dtype::none;   // the second
   isa::dtype type3 = isa::dtype::none;   // vabsdiff2, vabsdiff4: of the second source
-  bool sums = false;                     // with .add
+  bool sums = false;                     // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
+  bool relu = false, finite = false;     // .relu, .satfinite of cvt
+  bool parity = false;                   // mbarrier
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
   bool rounded = false;                  // a rounding was written

@@ -51,6 +51,7 @@ bool word(const std::string& w, matrix_form& f) {
   else if (w == "global") f.space = state_space::global;
   else if (w == "shared" || w == "shared::cta") f.space = state_space::shared;
   else if (w == "satfinite") f.saturate = true;
+  else if (w == "rn" && f.type[0] == isa::dtype::f64) return true;
   else if (w == "trans") f.transposed = true;
   else if (w == "x1" || w == "x2" || w == "x4") f.count = static_cast<unsigned>(w[1] - '0');
   else return shape_word(w, f) || type_word(w, f);

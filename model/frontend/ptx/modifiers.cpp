@@ -15,7 +15,7 @@ using isa::dtype;
 enum group : std::uint32_t {
   g_round = 1, g_ftz = 2, g_sat = 4, g_approx = 8, g_part = 16, g_compare = 32, g_bool = 64, g_space = 128,
   g_cache = 256, g_vector = 512, g_order = 1024, g_nan = 2048, g_carry = 4096, g_sync = 8192, g_integer_round = 1 << 14,
-  g_atomic = 1 << 15, g_own = 1 << 16, g_to = 1 << 17, g_uni = 1 << 18
+  g_atomic = 1 << 15, g_own = 1 << 16, g_to = 1 << 17, g_uni = 1 << 18, g_relu = 1 << 19
 };
 
 struct op_row {
@@ -35,7 +35,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::madc: return {g_part | g_carry, 1};
     case ptx_op::mul24:
     case ptx_op::mad24: return {g_part | g_sat, 1};
-    case ptx_op::fma: return {arithmetic, 1};
+    case ptx_op::fma: return {arithmetic | g_relu, 1};
     case ptx_op::div: return {g_round | g_ftz | g_approx, 1};
     case ptx_op::rcp:
     case ptx_op::sqrt:
@@ -52,7 +52,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::setp: return {g_ftz | g_compare | g_bool, 1};
     case ptx_op::set: return {g_ftz | g_compare | g_bool, 2};
     case ptx_op::slct: return {g_ftz, 2};
-    case ptx_op::cvt: return {g_round | g_integer_round | g_ftz | g_sat, 2};
+    case ptx_op::cvt: return {g_round | g_integer_round | g_ftz | g_sat | g_relu, 2};
     case ptx_op::cvta: return {g_space | g_to, 1};
     case ptx_op::isspacep: return {g_space, 0};
     case ptx_op::ld:
@@ -67,6 +67,8 @@ op_row row_of(ptx_op op) {
     case ptx_op::applypriority: return {g_space | g_own, 0};
     case ptx_op::createpolicy: return {g_own, 1};
     case ptx_op::cp: return {g_space | g_cache | g_own, 0};
+    case ptx_op::elect: return {g_sync, 0};
+    case ptx_op::mbarrier: return {g_space | g_order | g_own, 1};
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return {g_sat | g_own, 3};
     case ptx_op::bar:
@@ -101,7 +103,8 @@ bool type_of_word(const std::string& w, dtype& t) {
       {"pred", dtype::pred}, {"u8", dtype::u8},     {"s8", dtype::s8},       {"u16", dtype::u16},       {"s16", dtype::s16},
       {"u32", dtype::u32},   {"s32", dtype::s32},   {"u64", dtype::u64},     {"s64", dtype::s64},       {"f16", dtype::f16},
       {"f32", dtype::f32},   {"f64", dtype::f64},   {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2},
-      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128}};
+      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128},
+      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
   auto it = table.find(w);
   if (it == table.end()) return false;
   t = it->second;
@@ -245,8 +248,23 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::cp:
       if (w == "async") m.sub = copy_itself;
       else if (w == "commit_group" || w == "wait_group" || w == "wait_all") m.sub = copy_group;
-      else return false;
+      else if (w == "bulk") m.sub = copy_bulk;
+      else if (w == "prefetch" && m.sub == copy_bulk) m.sub = copy_group;
+      else if (w == "mbarrier::complete_tx::bytes" && m.sub == copy_bulk) return m.sums = true;
+      else if (m.sub == copy_bulk) return w == "shared::cluster" || w == "bulk_group";
+      else if (w == "mbarrier") m.sub = copy_arrival;
+      else if (w == "noinc" && m.sub == copy_arrival) m.sums = true;
+      else if (m.sub == copy_group) return w == "read" || w == "L2";
+      else return (w == "arrive" || w == "b64") && m.sub == copy_arrival;
       return true;
+    case ptx_op::mbarrier: {
+      using k = arrival_kind;
+      if (w == "parity") return m.parity = true;
+      if (w == "noComplete") return true;
+      if (w == "expect_tx" && m.sub == std::uint8_t(k::arrive)) return m.sums = true;
+      return choose(w, std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count", "expect_tx", "complete_tx"},
+                    m.sub);
+    }
     case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
     case ptx_op::createpolicy: return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
     case ptx_op::vabsdiff2:
@@ -262,7 +280,9 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
 bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using part = modifiers::part_kind;
   if (w == "ftz" && (groups & g_ftz)) return m.ftz = true;
-  if ((w == "sat" || w == "satfinite") && (groups & g_sat)) return w == "sat" && (m.saturate = true);
+  if (w == "sat" && (groups & g_sat)) return m.saturate = true;
+  if (w == "relu" && (groups & g_relu)) return m.relu = true;
+  if (w == "satfinite" && (groups & g_integer_round)) return m.finite = true;   // cvt
   if (w == "approx" && (groups & g_approx)) return m.approx = true;
   if (w == "full" && (groups & g_approx)) return m.full = true;
   if (w == "NaN" && (groups & g_nan)) return m.nan = true;

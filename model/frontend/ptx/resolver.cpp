@@ -131,6 +131,7 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::ret: return_from(std::move(h)); break;
     case ptx_op::call: call(h, i); break;
     case ptx_op::cp: asynchronous_copy(h, i); break;
+    case ptx_op::mbarrier: arrival_barrier(std::move(h), i); break;
     case ptx_op::alloca_:
     case ptx_op::stacksave:
     case ptx_op::stackrestore: stack_instruction(std::move(h), i); break;

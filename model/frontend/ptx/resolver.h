@@ -85,7 +85,14 @@ class resolver {
 
   // Asynchronous copies (resolver_async.cpp).
   void asynchronous_copy(const hir_instruction& h, const ast_instruction& i);
+  void bulk_copy(const hir_instruction& h, const ast_instruction& i);
   void copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes, const std::vector<value>& data);
+
+  // Arrival barriers (resolver_mbarrier.cpp).
+  void arrival_barrier(hir_instruction h, const ast_instruction& i);
+  void arrival_start(const hir_instruction& h, const ast_instruction& i);
+  void arrival_wait(const hir_instruction& h, const ast_instruction& i);
+  void arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes);
 
   // Calls with a stack (resolver_stack.cpp).
   struct outlined {   // a function that has one body in the program
@@ -118,6 +125,7 @@ class resolver {
   value operand(const ast_operand& o, isa::dtype type, const location& where);
   value identifier(const ast_operand& o, const location& where);
   bool special_register(const std::string& name, value& v);
+  bool environment_register(const std::string& number, value& v) const;
   value read_special(isa::special s, unsigned words);
   value destination(const ast_operand& o, const location& where);
   void address(hir_instruction& h, const ast_operand& o);

@@ -25,6 +25,12 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
   capability.guard = {};
   append(std::move(capability));
+  if (h.m.sub == copy_arrival) {   // all copies are complete; without .noinc the arrival is one more than was expected
+    if (i.operands.size() != 1) fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
+    if (h.m.sums) arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
+    return;
+  }
+  if (h.m.sub == copy_bulk) return bulk_copy(h, i);
   if (h.m.sub != copy_itself) return;   // groups: nothing is outstanding
   if (i.operands.size() < 3) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const value length = operand(i.operands[2], isa::dtype::u32, i.where);
@@ -58,6 +64,68 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes)) copy_part(h, load, taken, ignores, bytes, data);
   else append(std::move(load));
   append(std::move(store));
+}
+
+/// cp.async.bulk between global and shared memory: the thread copies 16 bytes a turn; then the bytes have arrived at the mbarrier.
+void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
+  const bool inward = h.m.space == state_space::global;   // the source is named last
+  const std::size_t operands = inward ? 4 : 3;
+  if (i.operands.size() < operands || h.m.sums != inward) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  const value size = operand(i.operands[2], isa::dtype::u32, i.where);
+  const std::uint32_t again = new_label(), done = new_label();
+  const auto jump_if = [&](value condition, std::uint32_t label) {
+    hir_instruction j = make(h, ptx_op::bra, isa::dtype::none, {}, {});
+    j.target = label;
+    j.guard = condition;
+    append(std::move(j));
+  };
+  if (h.guard.what != value::kind::none) {
+    value skips = h.guard;
+    skips.negate = !skips.negate;
+    jump_if(skips, done);
+  }
+  std::vector<value> data;
+  for (unsigned k = 0; k < 4; ++k) data.push_back(register_value(out_.new_register(1, 32)));
+  hir_instruction load = make(h, ptx_op::ld, isa::dtype::b32, data, {}), store = make(h, ptx_op::st, isa::dtype::b32, {}, {});
+  load.m.vector = store.m.vector = 4;
+  load.m.space = inward ? state_space::global : state_space::shared;
+  store.m.space = inward ? state_space::shared : state_space::global;
+  address(load, i.operands[1]);
+  address(store, i.operands[0]);
+  value moving[2];
+  hir_instruction* const accesses[2] = {&load, &store};
+  for (unsigned k = 0; k < 2; ++k) {
+    value& base = accesses[k]->src[0];
+    const unsigned words = base.is_reg() ? out_.registers[base.reg].words : accesses[k]->m.space == state_space::global ? 2 : 1;
+    moving[k] = register_value(out_.new_register(words, 32 * words));
+    append(make(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {moving[k]}, {base}));
+    base = moving[k];
+  }
+  for (const value& d : data) store.src.push_back(d);
+  const value left = register_value(out_.new_register(1, 32)), more = register_value(out_.new_register(0, 1));
+  append(make(h, ptx_op::mov, isa::dtype::b32, {left}, {size}));
+  const auto step = [&](ptx_op op, const value& v) {
+    const isa::dtype type = out_.registers[v.reg].words == 2 ? isa::dtype::u64 : isa::dtype::u32;
+    append(make(h, op, type, {v}, {v, immediate_value(16)}));
+  };
+  place_label(again);
+  append(std::move(load));
+  append(std::move(store));
+  for (const value& v : moving) step(ptx_op::add, v);
+  step(ptx_op::sub, left);
+  hir_instruction test = make(h, ptx_op::setp, isa::dtype::s32, {more}, {left, immediate_value(0)});
+  test.m.cmp = isa::compare::gt;
+  append(std::move(test));
+  jump_if(more, again);
+  if (inward) {
+    hir_instruction at = h;
+    at.guard = {};
+    at.m.space = state_space::shared;
+    const value less = register_value(out_.new_register(1, 32));
+    append(make(h, ptx_op::neg, isa::dtype::s32, {less}, {size}));
+    arrive_at(at, i.operands[3], {}, immediate_value(0), less);
+  }
+  place_label(done);
 }
 
 /// Loads what is to be copied and leaves zeros in the rest of `data`.

@@ -193,6 +193,14 @@ value resolver::read_special(isa::special s, unsigned words) {
   return register_value(r);
 }
 
+// The driver's registers: 1 and 2 hold where the blocks of the grid meet (upper half first), the others nothing.
+bool resolver::environment_register(const std::string& number, value& v) const {
+  if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos || std::stoul(number) > 31) return false;
+  const bool high = number == "1";
+  v = high || number == "2" ? constant_value(0, isa::bank0::grid_workspace + (high ? 4 : 0)) : immediate_value(0);
+  return true;
+}
+
 bool resolver::special_register(const std::string& name, value& v) {
   using isa::special;
   static const std::unordered_map<std::string, special> table = {
@@ -232,6 +240,7 @@ bool resolver::special_register(const std::string& name, value& v) {
     v = name == "%globaltimer_lo" ? low : high;
     return true;
   }
+  if (name.rfind("%envreg", 0) == 0) return environment_register(name.substr(7), v);
   if (name == "%gridid") {
     v = read_special(special::gridid, 1);
     return true;

@@ -110,6 +110,9 @@ void selector::select(const hir_instruction& h) {
   if ((t == dtype::f64 || h.m.type2 == dtype::f64) && h.op != ptx_op::mov && h.op != ptx_op::ld && h.op != ptx_op::st &&
       h.op != ptx_op::selp && h.op != ptx_op::pack && h.op != ptx_op::unpack)
     require_fp64();
+  const bool pair = t == dtype::f32x2, eighths = t == dtype::e4m3x2 || t == dtype::e5m2x2;
+  if ((pair && h.op != ptx_op::add && h.op != ptx_op::sub && h.op != ptx_op::mul && h.op != ptx_op::fma) || (eighths && h.op != ptx_op::cvt))
+    unsupported();
   switch (h.op) {
     case ptx_op::add:
     case ptx_op::sub: return real ? float_arithmetic() : h.m.carry_out ? add_sub_carry() : add_sub();
@@ -159,7 +162,9 @@ void selector::select_rest(const hir_instruction& h) {
       return;
     }
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
-    case ptx_op::cp: return require_capability(8);
+    case ptx_op::cp:
+    case ptx_op::mbarrier: return require_capability(8);
+    case ptx_op::elect: return elect();
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return video_difference();
     case ptx_op::trap: return trap();
@@ -186,8 +191,8 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::sin:
     case ptx_op::cos:
     case ptx_op::lg2:
-    case ptx_op::tanh: return special_function();
-    case ptx_op::ex2: return exponential();
+    case ptx_op::tanh: return is_half(h.m.type) ? half_function() : special_function();
+    case ptx_op::ex2: return is_half(h.m.type) ? half_function() : exponential();
     case ptx_op::copysign: return copy_sign();
     case ptx_op::testp: return test_property();
     case ptx_op::atom:

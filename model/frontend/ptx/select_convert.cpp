@@ -6,6 +6,8 @@ namespace heddle::ptx {
 
 namespace {
 
+bool is_eighths(isa::dtype t) { return t == isa::dtype::e4m3x2 || t == isa::dtype::e5m2x2; }
+
 bool is_packed(isa::dtype t) { return t == isa::dtype::f16x2 || t == isa::dtype::bf16x2; }
 
 }  // namespace
@@ -13,6 +15,9 @@ bool is_packed(isa::dtype t) { return t == isa::dtype::f16x2 || t == isa::dtype:
 void selector::convert() {
   const dtype to = now_->m.type, from = now_->m.type2;
   if (now_->m.types != 2) unsupported();
+  if (is_eighths(to) || is_eighths(from)) return convert_eighths();
+  if ((now_->m.relu || now_->m.finite) && (!isa::is_float(from) || !(to == dtype::f16 || to == dtype::bf16 || to == dtype::b32 || is_packed(to))))
+    unsupported();
   if (is_packed(to)) return convert_packed();
   if (is_packed(from) || to == dtype::pred || from == dtype::pred) unsupported();
   if (to == dtype::b32 && from == dtype::f32) return float_to_float();   // tf32
@@ -124,6 +129,22 @@ void selector::float_to_float() {
   i.base.round = now_->m.round;
   i.base.ftz = now_->m.ftz;
   i.base.saturate = now_->m.saturate;
+  i.base.nan = now_->m.relu;
+  i.base.high = now_->m.finite;
+}
+
+/// Pairs of 8-bit floats, which only conversions know.
+void selector::convert_eighths() {
+  const dtype to = now_->m.type, from = now_->m.type2;
+  const bool narrows = is_eighths(to);
+  if (narrows ? (from != dtype::f32 && from != dtype::f16x2) || !now_->m.finite : to != dtype::f16x2 || now_->m.finite) unsupported();
+  if (now_->m.round != isa::rounding::rn || now_->m.saturate || now_->m.ftz) unsupported();
+  require_capability(8, 9);
+  need(from == dtype::f32 ? 2 : 1);
+  machine_instruction& i = put(opcode::f2f, dst(), {src(0, from), from == dtype::f32 ? src(1, from) : operand()});
+  i.base.type = to;
+  i.base.src_type = from;
+  i.base.nan = now_->m.relu;
 }
 
 void selector::convert_packed() {
@@ -136,6 +157,8 @@ void selector::convert_packed() {
     i.base.src_type = dtype::f32;
     i.base.round = now_->m.round;
     i.base.saturate = now_->m.saturate;
+    i.base.nan = now_->m.relu;
+    i.base.high = now_->m.finite;
   }
   put(opcode::prmt, dst(), {half[1], immediate(0x5410), half[0]});
 }

@@ -63,22 +63,28 @@ void selector::divide_f32() {
 void selector::divide_f32_approx() {
   operand a = src(0), b = src(1);
   const bool ftz = now_->m.ftz;
-  if (now_->m.full) {
-    // Scaling keeps the reciprocal in range: huge divisors are brought down, denormal ones up, dividends alike.
-    const register_part scale_low = temp(), scale = temp(), sa = temp(), sb = temp();
-    const std::uint32_t big = temp_predicate(), small = temp_predicate();
+  if (now_->m.full || !ftz) {
+    // Scaling keeps the reciprocal in range: denormal divisors are brought up, with .full huge ones down, dividends alike.
+    const register_part sa = temp(), sb = temp();
+    register_part scale = temp();
+    const std::uint32_t small = temp_predicate();
     operand magnitude = b;
     magnitude.absolute = true;
-    machine_instruction& above = put_predicate(opcode::fsetp, big, {magnitude, immediate(0x7e800000u)});
-    above.base.cmp = isa::compare::gt;
-    above.base.type = dtype::f32;
     machine_instruction& below = put_predicate(opcode::fsetp, small, {magnitude, immediate(0x00800000u)});
     below.base.cmp = isa::compare::lt;
     below.base.type = dtype::f32;
     const register_part one = temp();
     put(opcode::mov, one, {immediate(f32_one)});
-    put(opcode::sel, scale_low, {one, immediate(0x4b800000u)}).psrc[0] = {small, true};
-    put(opcode::sel, scale, {scale_low, immediate(0x3e800000u)}).psrc[0] = {big, true};
+    put(opcode::sel, scale, {one, immediate(0x4b800000u)}).psrc[0] = {small, true};
+    if (now_->m.full) {
+      const std::uint32_t big = temp_predicate();
+      const register_part both = temp();
+      machine_instruction& above = put_predicate(opcode::fsetp, big, {magnitude, immediate(0x7e800000u)});
+      above.base.cmp = isa::compare::gt;
+      above.base.type = dtype::f32;
+      put(opcode::sel, both, {scale, immediate(0x3e800000u)}).psrc[0] = {big, true};
+      scale = both;
+    }
     put(opcode::fmul, sa, {a, scale}).base.ftz = ftz;
     put(opcode::fmul, sb, {b, scale}).base.ftz = ftz;
     a = sa;

@@ -8,15 +8,15 @@ namespace {
 constexpr std::uint64_t f32_half = 0x3f000000u, f32_infinity = 0x7f800000u, f32_least_normal = 0x00800000u;
 constexpr std::uint64_t f64_infinity = 0x7ff0000000000000u, f64_least_normal = 0x0010000000000000u;
 
-bool is_half(isa::dtype t) {
-  return t == isa::dtype::f16 || t == isa::dtype::f16x2 || t == isa::dtype::bf16 || t == isa::dtype::bf16x2;
-}
-
 }  // namespace
+
+bool selector::is_half(dtype t) { return t == dtype::f16 || t == dtype::f16x2 || t == dtype::bf16 || t == dtype::bf16x2; }
 
 void selector::float_arithmetic() {
   const dtype t = now_->m.type;
   if (is_half(t)) return half_arithmetic();
+  if (now_->m.relu) unsupported();
+  if (t == dtype::f32x2) return pair_arithmetic();
   const bool fused = now_->op == ptx_op::fma || now_->op == ptx_op::mad;
   const bool sum = now_->op == ptx_op::add || now_->op == ptx_op::sub;
   const bool single = t == dtype::f32;
@@ -38,6 +38,25 @@ void selector::float_arithmetic() {
   i.base.saturate = now_->m.saturate;
 }
 
+/// Two f32 in a pair of registers, as two instructions.
+void selector::pair_arithmetic() {
+  const bool fused = now_->op == ptx_op::fma, sum = now_->op == ptx_op::add || now_->op == ptx_op::sub;
+  if (now_->m.saturate) unsupported();
+  need(fused ? 3 : 2);
+  const operand a = src(0), b = src(1), c = fused ? src(2) : operand();
+  const register_part d = begin();
+  for (unsigned k = 0; k < 2; ++k) {
+    operand y = word(b, k);
+    if (now_->op == ptx_op::sub) y.negate = !y.negate;
+    machine_instruction& i = put(fused ? opcode::ffma : sum ? opcode::fadd : opcode::fmul, {d.reg, static_cast<std::uint8_t>(d.part + k), 1},
+                                 {word(a, k), y, fused ? word(c, k) : operand()});
+    i.base.type = dtype::f32;
+    i.base.round = now_->m.round;
+    i.base.ftz = now_->m.ftz;
+  }
+  end(d);
+}
+
 void selector::half_arithmetic() {
   if (gpu_.half.lanes == 0)
     fail("instruction '" + now_->source->mnemonic() + "' needs half precision arithmetic, which compute capability " +
@@ -51,6 +70,7 @@ void selector::half_arithmetic() {
   i.base.type = now_->m.type;
   i.base.ftz = now_->m.ftz;
   i.base.saturate = now_->m.saturate;
+  i.base.nan = now_->m.relu;
 }
 
 void selector::float_min_max() {
@@ -118,6 +138,37 @@ void selector::special_function() {
   i.base.sub = static_cast<std::uint8_t>(function);
   i.base.type = dtype::f32;
   i.base.ftz = now_->m.ftz;
+}
+
+/// ex2 and tanh of f16 and bf16: the unit works in f32, and what it gives is rounded once more.
+void selector::half_function() {
+  const dtype t = now_->m.type;
+  if (now_->op != ptx_op::ex2 && now_->op != ptx_op::tanh) unsupported();
+  const bool packed = t == dtype::f16x2 || t == dtype::bf16x2;
+  const dtype one = t == dtype::f16x2 ? dtype::f16 : t == dtype::bf16x2 ? dtype::bf16 : t;
+  const operand a = src(0);
+  register_part half[2];
+  for (unsigned k = 0; k < (packed ? 2u : 1u); ++k) {
+    const register_part x = temp(), y = temp();
+    operand from = a;
+    if (k == 1) {
+      const register_part upper = temp();
+      put(opcode::shr, upper, {a, immediate(16)}).base.type = dtype::u32;
+      from = upper;
+    }
+    machine_instruction& widen = put(opcode::f2f, x, {from});
+    widen.base.type = dtype::f32;
+    widen.base.src_type = one;
+    machine_instruction& f = put(opcode::mufu, y, {x});
+    f.base.sub = static_cast<std::uint8_t>(now_->op == ptx_op::ex2 ? isa::mufu_function::ex2 : isa::mufu_function::tanh);
+    f.base.type = dtype::f32;
+    f.base.ftz = now_->m.ftz;
+    half[k] = packed ? temp() : dst();
+    machine_instruction& narrow = put(opcode::f2f, half[k], {y});
+    narrow.base.type = one;
+    narrow.base.src_type = dtype::f32;
+  }
+  if (packed) put(opcode::prmt, dst(), {half[0], immediate(0x5410), half[1]});
 }
 
 void selector::exponential() {

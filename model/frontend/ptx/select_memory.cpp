@@ -209,6 +209,21 @@ void selector::vote() {
   i.base.sub = now_->m.sub;
 }
 
+/// The lowest lane of the member mask is the one elected.
+void selector::elect() {
+  require_capability(9);
+  need(1);
+  const register_part reversed = temp(), leader = temp(), lane = temp();
+  put(opcode::brev, reversed, {src(0, dtype::b32)});
+  machine_instruction& first = put(opcode::flo, leader, {reversed});
+  first.base.type = dtype::u32;
+  first.base.sub = 1;
+  put(opcode::s2r, lane, {}).base.sub = static_cast<std::uint8_t>(isa::special::laneid);
+  const std::uint32_t p = predicate_dst(1);
+  copy(dst(), leader);
+  put_predicate(opcode::isetp, p, {lane, leader}).base.cmp = isa::compare::eq;
+}
+
 void selector::match() {
   require_capability(7);
   need(2);

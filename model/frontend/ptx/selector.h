@@ -105,6 +105,9 @@ class selector {
   void float_min_max();
   void float_sign();
   void half_arithmetic();
+  static bool is_half(dtype t);
+  void pair_arithmetic();
+  void half_function();
   void special_function();
   void exponential();
   void divide();
@@ -127,6 +130,7 @@ class selector {
   void integer_to_integer();
   void float_to_float();
   void convert_packed();
+  void convert_eighths();
   void saturate_integer(register_part d, operand a, dtype to, dtype from);
 
   // Compare and select (select_compare.cpp).
@@ -157,6 +161,7 @@ class selector {
   void order_after(const modifiers& m);
   void shuffle();
   void vote();
+  void elect();
   void match();
   void reduce();
   void barrier();

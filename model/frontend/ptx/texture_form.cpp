@@ -57,7 +57,7 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
       f.component = static_cast<unsigned>(k);
       return true;
     }
-  } else if (w == "level" || w == "base") {
+  } else if (w == "level" || w == "base" || w == "grad") {   // there is one level: gradients choose nothing
     f.level = w == "level";
     return true;
   }
