@@ -99,7 +99,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          (cbcc); sum = product + c' modulo 2^32; d = mrg ? (sum & 0xffff) | (b << 16) : sum. No carries.
 /// idp      dp4a (sub 0) / dp2a.lo (1) / dp2a.hi (2), type u32/s32 of a, src_type of b (none: as a); c is added
 /// vabsdiff sub 0: d = c + |a-b|; 1, 2: d = c + the sum of |a-b| of the four bytes, two halves; 3, 4: the same differences in place
-///          of their bytes, halves (c unused). type: signedness of a, src_type of b; `saturate`: differences clamp to type's range
+///          of their bytes, halves (c unused). type: signedness of a, src_type of b; `saturate`: they clamp, `high`: as signed ones
 /// imnmx    d = psrc[0] ? min(a,b) : max(a,b), type u32/s32
 /// isetp    pdst[0] = (a cmp b) bop psrc[0]; pdst[1] = !(a cmp b) bop psrc[0]; type u32/s32;
 ///          `extended`: a, b are the high words, psrc[1] the result of the low words' (unsigned) compare with the same cmp

@@ -166,7 +166,7 @@ std::string suffix(const instruction& i) {
     case opcode::txq: s = texture_suffix(i); break;
     default: break;
   }
-  if (i.high) s += ".HI";
+  if (i.high) s += i.op == opcode::f2f ? ".FINITE" : i.op == opcode::vabsdiff ? ".S" : ".HI";
   if (i.wide) s += ".WIDE";
   if (i.wrap) s += ".W";
   if (i.extended) s += ".X";

@@ -114,7 +114,7 @@ void vabsdiff(const instruction& i, warp_state& w, lane_mask mask) {
       const std::int64_t x = a_signed ? std::int64_t{element(a, k, bits, true)} : std::uint32_t(element(a, k, bits, false));
       const std::int64_t y = b_signed ? std::int64_t{element(b, k, bits, true)} : std::uint32_t(element(b, k, bits, false));
       std::int64_t v = x < y ? y - x : x - y;
-      if (i.saturate) v = clamp_to(v, bits, a_signed);
+      if (i.saturate) v = clamp_to(v, bits, i.high);
       const auto r = static_cast<std::uint32_t>(v);
       d += in_place ? (r & ((1u << bits) - 1)) << (k * bits) : r;
     }

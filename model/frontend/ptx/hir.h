@@ -136,6 +136,7 @@ struct virtual_register {
   std::uint8_t bits = 32;
   isa::dtype type = isa::dtype::none;   // as declared; none: not the program's own
   bool single = false;       // one unguarded definition that dominates every use
+  bool whole = false;        // nobody reads it where the guard of its definition fails: guarded writes define it wholly
   bool temporary = false;    // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
 };
 

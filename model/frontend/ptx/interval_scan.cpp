@@ -97,10 +97,14 @@ void interval_scan::join_copies() {
         try_join(i.dst.reg, i.dst.part, i.src[0].reg, i.src[0].part);
 }
 
-bool interval_scan::fits(const group& g, unsigned base) const {
+bool interval_scan::fits(const group& g, unsigned base, bool rested) const {
   if (base + g.width > limit_) return false;
-  for (unsigned k = 0; k < g.width; ++k)
+  for (unsigned k = 0; k < g.width; ++k) {
     if (overlap(g.words[k], occupied_[base + k])) return false;
+    if (!rested || g.words[k].empty()) continue;
+    const std::uint32_t begin = g.words[k].front().begin;
+    if (overlap({{begin - std::min(begin, rest_), begin}}, occupied_[base + k])) return false;
+  }
   return true;
 }
 
@@ -115,10 +119,13 @@ void interval_scan::release(group& g) {
 }
 
 bool interval_scan::find_place(group& g) {
-  for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
-    if (!fits(g, base)) continue;
-    occupy(g, base);
-    return true;
+  for (const bool rested : {true, false}) {
+    if (rested && rest_ == 0) continue;
+    for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
+      if (!fits(g, base, rested)) continue;
+      occupy(g, base);
+      return true;
+    }
   }
   return false;
 }

@@ -15,6 +15,10 @@ class interval_scan {
   /// `predicates`: place the predicates, else the 32-bit registers. `limit`: registers there are.
   interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates, unsigned limit);
 
+  /// From now on a register that was read or written in the `instructions` before is taken only if there is no other: reuse at once makes
+  /// a write wait for the reads before it.
+  void rest(unsigned instructions) { rest_ = 2 * instructions; }
+
   /// Joins what copies connect where that costs nothing.
   void join_copies();
 
@@ -39,7 +43,7 @@ class interval_scan {
   };
 
   bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
-  bool fits(const group& g, unsigned base) const;
+  bool fits(const group& g, unsigned base, bool rested) const;
   void occupy(group& g, unsigned base);
   void release(group& g);
   bool find_place(group& g);
@@ -56,6 +60,7 @@ class interval_scan {
   std::vector<std::uint32_t> active_;       // groups that may reach the place being filled, in the order of their starts
   std::vector<std::uint32_t> spilled_;
   unsigned used_ = 0;
+  unsigned rest_ = 0;                       // positions
 };
 
 }  // namespace heddle::ptx

@@ -43,7 +43,7 @@ void for_each_use(const machine_instruction& i, const std::vector<virtual_regist
     if (p.reg != no_register) use(units.of(p.reg));
   if (i.guard.reg != no_register) use(units.of(i.guard.reg));
   if (!i.guarded()) return;
-  if (i.dst.reg != no_register && !registers[i.dst.reg].temporary)
+  if (i.dst.reg != no_register && !registers[i.dst.reg].temporary && !registers[i.dst.reg].whole)
     for (unsigned k = 0; k < i.dst.count; ++k) use(units.of(i.dst.reg, i.dst.part + k));
   for (std::uint32_t p : i.pdst)
     if (p != no_register && !registers[p].temporary) use(units.of(p));

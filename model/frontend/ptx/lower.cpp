@@ -5,6 +5,7 @@
 
 #include "config/error.h"
 #include "frontend/ptx/emit.h"
+#include "frontend/ptx/if_convert.h"
 #include "frontend/ptx/machine_passes.h"
 #include "frontend/ptx/optimise.h"
 #include "frontend/ptx/register_allocation.h"
@@ -59,12 +60,12 @@ unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsig
 }
 
 /// With how many registers a function that does not go with `limit` can do.
-std::string least_registers(const machine_function& f, unsigned limit) {
+std::string least_registers(const machine_function& f, unsigned limit, unsigned free_of_cost) {
   for (unsigned n = limit + 1; n <= 255; ++n) {
     machine_function attempt = f;
     register_allocation allocation;
     schedule(attempt, n);
-    if (allocate_registers(attempt, n, allocation)) return ", expected at least " + std::to_string(n);
+    if (allocate_registers(attempt, n, free_of_cost, allocation)) return ", expected at least " + std::to_string(n);
   }
   return "";
 }
@@ -95,6 +96,7 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   hir_function hir;
   resolver(m, function, hir).run();
   optimise(hir, gpu.integer.multiplier != "xmad");
+  convert_branches(hir);
   machine_function machine = selector(hir, gpu, m.ast->file).run();
   propagate_copies(machine);
   remove_dead_code(machine);
@@ -104,13 +106,15 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   rename_after_copies(machine);
   compute_in_place(machine);
   const unsigned limit = register_limit(gpu, function, max_registers);
+  // With so many registers a thread the SM still holds all its warps.
+  const unsigned free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 * 8;
   const machine_function unscheduled = machine;
   schedule(machine, limit);
   register_allocation allocation;
-  if (!allocate_registers(machine, limit, allocation))
+  if (!allocate_registers(machine, limit, free_of_cost, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread" +
-                          least_registers(unscheduled, limit));
+                          least_registers(unscheduled, limit, free_of_cost));
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);

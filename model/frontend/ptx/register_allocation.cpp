@@ -151,9 +151,11 @@ class spiller {
   std::vector<std::uint32_t> slot_;   // bytes in local memory, or the register that holds a predicate
 };
 
+constexpr unsigned rest_instructions = 4;   // about the cycles in which operands are read
+
 }  // namespace
 
-bool allocate_registers(machine_function& f, unsigned limit, register_allocation& a) {
+bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, register_allocation& a) {
   std::vector<char> unspillable(f.registers.size(), 0);
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     unspillable.resize(f.registers.size(), 0);
@@ -166,10 +168,16 @@ bool allocate_registers(machine_function& f, unsigned limit, register_allocation
     if (placed && predicates.spilled().empty()) {
       placed = registers.place(unspillable);
       if (placed && registers.spilled().empty()) {
-        a.registers = std::max(registers.used(), 1u);
+        // Within the unit in which registers are handed out, and as long as occupancy stays whole, they need not be sparing.
+        const unsigned generous = std::min(limit, std::max((registers.used() + 7) / 8 * 8, free_of_cost));
+        interval_scan rested(f, units, live, false, generous);
+        rested.join_copies();
+        rested.rest(rest_instructions);
+        const interval_scan& chosen = rested.place(unspillable) && rested.spilled().empty() ? rested : registers;
+        a.registers = std::max(chosen.used(), 1u);
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
           const bool predicate = f.registers[r].words == 0;
-          const std::uint32_t at = predicate ? predicates.place_of(r) : registers.place_of(r);
+          const std::uint32_t at = predicate ? predicates.place_of(r) : chosen.place_of(r);
           a.physical.push_back(static_cast<std::uint8_t>(at != no_register ? at : predicate ? isa::pt : isa::rz));
         }
         return true;

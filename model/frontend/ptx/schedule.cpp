@@ -179,9 +179,11 @@ class scheduler {
   struct node {
     std::vector<std::pair<std::uint32_t, unsigned>> successors;   // node, latency
     std::uint32_t waits = 0;       // predecessors not taken yet
+    std::uint32_t constants = 0;   // of these, those that only fetch a constant
     std::uint64_t ready = 0;       // earliest cycle
     std::uint64_t path = 0;        // longest way to the end of the region
     bool taken = false;
+    bool constant = false;         // fetches a constant: not before it is the only thing that somebody waits for
   };
 
   /// Words that are live before each instruction, and at the end.
@@ -203,6 +205,7 @@ class scheduler {
     if (from == to) return;
     nodes_[from].successors.push_back({to, latency});
     ++nodes_[to].waits;
+    if (nodes_[from].constant) ++nodes_[to].constants;
   }
 
   void build(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t end) {
@@ -212,6 +215,7 @@ class scheduler {
     std::vector<std::uint32_t> memory;
     for (std::uint32_t k = 0; k < n; ++k) {
       const machine_instruction& i = code[begin + k];
+      nodes_[k].constant = i.base.op == opcode::mov && !i.src[0].is_reg() && i.guard.reg == no_register;
       for_each_use(i, f_.registers, units_, [&](std::uint32_t u) {
         touched_.push_back(u);
         pressure_.expect_use(u);
@@ -245,6 +249,12 @@ class scheduler {
     }
   }
 
+  /// Whether a constant that is fetched now would let somebody go on.
+  bool is_awaited(const node& n) const {
+    if (n.successors.empty()) return true;
+    return std::any_of(n.successors.begin(), n.successors.end(), [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });
+  }
+
   std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
     std::uint32_t best = none, cheapest = none;
     int least = 1 << 20;
@@ -258,7 +268,7 @@ class scheduler {
                         (predicates <= 0 || pressure_.predicates() + predicates <= 5);
       const int cost = words + 4 * std::max(predicates, 0);
       if (cost < least) least = cost, cheapest = static_cast<std::uint32_t>(k);
-      if (!fits) continue;
+      if (!fits || (n.constant && !is_awaited(n))) continue;
       if (best == none) {
         best = static_cast<std::uint32_t>(k);
         continue;
@@ -287,6 +297,7 @@ class scheduler {
       now = std::max(now, n.ready) + 1;
       for (const auto& s : n.successors) {
         --nodes_[s.first].waits;
+        if (n.constant) --nodes_[s.first].constants;
         nodes_[s.first].ready = std::max(nodes_[s.first].ready, now - 1 + s.second);
       }
       pressure_.take(code[begin + k]);

@@ -245,6 +245,7 @@ void selector::video_difference() {
   i.base.type = now_->m.type2;
   i.base.src_type = now_->m.type3;
   i.base.saturate = now_->m.saturate;
+  i.base.high = isa::is_signed(now_->m.type);
 }
 
 void selector::mask_bits() {
