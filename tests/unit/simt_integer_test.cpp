@@ -390,6 +390,7 @@ TEST(simt_integer, dot_products_and_differences) {
         v.src_type = i.src_type;
         v.sub = sub;
         v.saturate = saturate;
+        v.high = sa;
         check(v, cases(), [&](const operands& o) {
           if (sub == 0) {
             const std::int64_t x = sa ? as_s(o.a) : std::int64_t{low(o.a)}, y = sb ? as_s(o.b) : std::int64_t{low(o.b)};

@@ -30,6 +30,58 @@ bool takes_no_operands(ptx_op op) {
   return op == ptx_op::ret || op == ptx_op::exit || op == ptx_op::trap || op == ptx_op::membar || op == ptx_op::fence;
 }
 
+/// Sources that an instruction of generic_instruction() has at least.
+std::size_t least_sources(ptx_op op) {
+  switch (op) {
+    case ptx_op::bfi:
+    case ptx_op::lop3: return 4;
+    case ptx_op::bfe:
+    case ptx_op::dp2a:
+    case ptx_op::dp4a:
+    case ptx_op::fma:
+    case ptx_op::mad:
+    case ptx_op::mad24:
+    case ptx_op::madc:
+    case ptx_op::prmt:
+    case ptx_op::sad:
+    case ptx_op::selp:
+    case ptx_op::shf:
+    case ptx_op::shfl:
+    case ptx_op::slct: return 3;
+    case ptx_op::add:
+    case ptx_op::addc:
+    case ptx_op::and_:
+    case ptx_op::bmsk:
+    case ptx_op::copysign:
+    case ptx_op::div:
+    case ptx_op::match:
+    case ptx_op::max:
+    case ptx_op::min:
+    case ptx_op::mul:
+    case ptx_op::mul24:
+    case ptx_op::or_:
+    case ptx_op::redux:
+    case ptx_op::rem:
+    case ptx_op::set:
+    case ptx_op::setp:
+    case ptx_op::shl:
+    case ptx_op::shr:
+    case ptx_op::sub:
+    case ptx_op::subc:
+    case ptx_op::szext:
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4:
+    case ptx_op::xor_: return 2;
+    case ptx_op::activemask:
+    case ptx_op::exit:
+    case ptx_op::fence:
+    case ptx_op::membar:
+    case ptx_op::trap:
+    case ptx_op::s2r: return 0;
+    default: return 1;
+  }
+}
+
 /// Type of the k-th source, for literals.
 isa::dtype source_type(const hir_instruction& h, std::size_t k) {
   switch (h.op) {
@@ -174,6 +226,7 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
     }
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], source_type(h, h.src.size()), i.where));
+  if (h.src.size() < least_sources(h.op)) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   check_types(h, i);
   append(std::move(h));
 }
