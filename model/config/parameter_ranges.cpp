@@ -104,6 +104,8 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"sub_partition.scheduler",
        {"lrr", "gto", "oldest", "cggty", "two_level", "prefetch_aware", "memory_aware", "ccws"}},
       {"sub_partition.dual_issue", {"none", "any", "maxwell"}},
+      {"sub_partition.operand_read", {"collector", "window"}},
+      {"sub_partition.dependence", {"scoreboard", "software"}},
       {"sub_partition.divergence", {"stack", "independent"}},
       {"int.multiplier", {"imad", "xmad"}},
       {"ldst.coalescing", {"warp", "half_warp"}},

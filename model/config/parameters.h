@@ -84,6 +84,9 @@ struct sub_partition_parameters {
   unsigned fetch_latency_cycles = 2;
   unsigned register_banks = 4;
   unsigned register_bank_bytes = 4;
+  std::string operand_read = "window";
+  bool reuse_cache = true;
+  std::string dependence = "software";
   unsigned fetch_group_warps = 8;
   unsigned ccws_victim_tags = 8;
   unsigned ccws_base_score = 100;
@@ -99,6 +102,11 @@ struct sub_partition_parameters {
     v("fetch_latency_cycles", fetch_latency_cycles, "instruction cache hit to instruction buffer");
     v("register_banks", register_banks, "register file banks, bank = register % banks");
     v("register_bank_bytes", register_bank_bytes, "4: one 32-bit operand per bank and cycle; 8: two");
+    v("operand_read", operand_read,
+      "conflicts in banks: collector (operands are gathered while others issue) | window (nothing issues meanwhile)");
+    v("reuse_cache", reuse_cache, "a source register that the warp's instruction right before read for the same operand needs no bank");
+    v("dependence", dependence,
+      "scoreboard: of registers | software: stall counts and six counters a warp, set when a kernel is lowered; recorded kernels have the scoreboard");
     v("fetch_group_warps", fetch_group_warps, "two_level, prefetch_aware: warps of one fetch group");
     v("ccws_victim_tags", ccws_victim_tags, "ccws: lost lines that are remembered per warp");
     v("ccws_base_score", ccws_base_score, "ccws: score of a warp that has lost no locality, per warp of the stack's height");

@@ -8,6 +8,7 @@
 #include "config/error.h"
 #include "isa/matrix.h"
 #include "simt/divergence.h"
+#include "sub_partition/control_codes.h"
 
 namespace heddle {
 
@@ -152,14 +153,24 @@ void collect_dependences(decoded_instruction& d) {
   }
 }
 
-// One operand per bank and cycle (a bank of 8 bytes reads two): added cycles when sources meet in a bank.
-unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p) {
+// A source's register was read for the same operand of the instruction before, which left it as it was.
+bool reused(const isa::instruction* before, const isa::operand& o, std::size_t place) {
+  if (before == nullptr || o.count != 1) return false;
+  const isa::operand& b = before->src[place];
+  const bool overwritten = before->dst != isa::rz && o.reg >= before->dst && o.reg < before->dst + before->dst_count;
+  return b.is_reg() && b.count == 1 && b.reg == o.reg && !overwritten;
+}
+
+// One operand per bank and cycle (a bank of 8 bytes reads two): added cycles when sources meet in a bank. `before`: the instruction
+// whose operands the reuse cache holds, or null.
+unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before) {
   unsigned reads[16] = {};
   unsigned seen[16];
   unsigned n = 0;
   const unsigned banks = std::min(p.register_banks, 16u);
-  for (const isa::operand& o : i.src) {
-    if (!o.is_reg() || o.reg == isa::rz) continue;
+  for (std::size_t place = 0; place < i.src.size(); ++place) {
+    const isa::operand& o = i.src[place];
+    if (!o.is_reg() || o.reg == isa::rz || reused(before, o, place)) continue;
     for (unsigned k = 0; k < o.count && n < 16; ++k) {
       const unsigned r = o.reg + k;
       if (std::find(seen, seen + n, r) != seen + n) continue;
@@ -222,9 +233,16 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                     i.cache != isa::cache_op::volatile_;
     d.shares_lanes = d.timing == isa::op_class::fp32_add && config.fp32.shared_lanes != 0;
     collect_dependences(d);
-    if (d.kind == issue_kind::arithmetic) d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition));
+    if (d.kind == issue_kind::arithmetic) {
+      const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
+      d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, nullptr));
+      d.bank_conflicts_after = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, keeps ? &i - 1 : nullptr));
+    }
     result->code.push_back(d);
   }
+  // A recording does not hold the control codes that its chip had.
+  result->control_codes = config.sub_partition.dependence == "software" && !recorded;
+  if (result->control_codes) assign_control_codes(*result, config.sub_partition);
   if (config.sub_partition.divergence == "independent" && !recorded) mark_convergence(*result);
   return result;
 }

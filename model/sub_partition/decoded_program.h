@@ -11,6 +11,10 @@
 
 namespace heddle {
 
+/// Dependence counters of a warp. Source: six on Maxwell and later (maxas; Jia et al. 2018, section 2.1).
+constexpr unsigned counter_count = 6;
+constexpr std::uint8_t no_counter = 7;
+
 /// What the issue stage does with an instruction.
 enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap, system_call };
 
@@ -38,6 +42,10 @@ struct decoded_instruction {
   std::uint16_t initiation_cycles = 1;  // cycles the unit's input is held, 32 / lanes
   std::uint16_t latency_cycles = 1;     // issue to dependent issue, without bank conflicts; 0: variable
   std::uint8_t bank_conflicts = 0;      // added operand-read cycles, from the register numbers
+  std::uint8_t bank_conflicts_after = 0;   // the same right behind its predecessor, whose operands the reuse cache holds
+  std::uint8_t stall = 1;               // software dependence: cycles until the next instruction; 0: may issue beside it
+  std::uint8_t counter = no_counter;    // software dependence: raised until the result is there
+  std::uint8_t waits = 0;               // software dependence: counters that must be zero, bit per counter
   std::uint8_t predicates = 0;          // predicates read or written, bit per register
   std::uint8_t written_predicates = 0;
   std::uint8_t depends_count = 0;       // registers read or written, each once
@@ -48,6 +56,7 @@ struct decoded_instruction {
 struct decoded_program {
   std::shared_ptr<const isa::program> program;
   std::vector<decoded_instruction> code;
+  bool control_codes = false;           // dependence is software-controlled
   std::uint64_t code_address = 0;       // where the code lies for the instruction cache, bytes
 };
 

@@ -14,17 +14,18 @@ class issue_gate {
  public:
   struct closed_cycles {
     std::uint64_t busy = 0;       // the unit's input is held (initiation interval), or its queue has no room
+    std::uint64_t stalled = 0;    // nothing issues: operands are being read
     std::uint64_t throttled = 0;  // no room because the memory system holds the load/store unit up
   };
 
-  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }
+  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }   // free_at_ is not before stalled_until_
   /// First cycle in which the gate can be open; `never` while it is blocked.
   cycle_t opens_at() const { return blocked_ ? never : free_at_; }
 
   /// An instruction went in at `cycle` and holds the input for `initiation` cycles, this one included.
   void take(cycle_t cycle, unsigned initiation) {
     advance(cycle + 1);
-    free_at_ = cycle + initiation;
+    free_at_ = std::max(cycle + initiation, stalled_until_);
   }
   /// The queue behind the input is full (from `cycle` on) or has room again.
   void set_blocked(bool blocked, cycle_t cycle) {
@@ -37,6 +38,13 @@ class issue_gate {
   }
   bool throttled() const { return throttled_; }
 
+  /// The whole issue stage stands still from `cycle` to before `until`.
+  void stall(cycle_t cycle, cycle_t until) {
+    advance(cycle);
+    stalled_until_ = until;
+    free_at_ = std::max(free_at_, until);
+  }
+
   /// Closed cycles in [0, cycle).
   closed_cycles until(cycle_t cycle) {
     advance(cycle);
@@ -46,6 +54,12 @@ class issue_gate {
  private:
   void advance(cycle_t cycle) {
     if (cycle <= last_) return;
+    if (__builtin_expect(stalled_until_ > last_, 0)) {
+      const cycle_t to = std::min(stalled_until_, cycle);
+      closed_.stalled += to - last_;
+      last_ = to;
+      if (cycle <= last_) return;
+    }
     if (blocked_ && throttled_)
       closed_.throttled += cycle - last_;
     else if (blocked_)
@@ -57,6 +71,7 @@ class issue_gate {
 
   cycle_t free_at_ = 0;
   cycle_t last_ = 0;
+  cycle_t stalled_until_ = 0;
   bool blocked_ = false;
   bool throttled_ = false;
   closed_cycles closed_;

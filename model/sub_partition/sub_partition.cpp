@@ -23,6 +23,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       scheduler("warp_scheduler", config.sub_partition, {config.sm.max_warps / config.sm.sub_partitions, index}),
       fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
       scoreboard("scoreboard", config.sm.max_warps / config.sm.sub_partitions),
+      dependence_counters("dependence_counters", config.sm.max_warps / config.sm.sub_partitions),
       register_file("register_file", config.sm.max_warps / config.sm.sub_partitions,
                     config.sm.registers / isa::warp_size / config.sm.sub_partitions),
       immediate_constants("immediate_constants", config.constant_cache),
@@ -41,6 +42,8 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
                                                               : pairing::any),
       replays_(config.ldst.replay == "issue"),
       independent_(config.sub_partition.divergence == "independent"),
+      read_window_(config.sub_partition.operand_read == "window"),
+      software_(config.sub_partition.dependence == "software"),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes) {
   units.init(static_cast<std::size_t>(isa::unit::count),
              [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
@@ -94,7 +97,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.state.slot = slot * config_.sm.sub_partitions + index_;
   w.loads = w.stores = 0;
   w.placed_at = cycle;
-  scoreboard.clear(slot);
+  w.program->control_codes ? dependence_counters.clear(slot) : scoreboard.clear(slot);
   fetch.clear(slot);
   scheduler.placed(slot, cycle);
   active_ |= std::uint64_t{1} << slot;
@@ -125,6 +128,7 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
     scheduler.set_waiting(slot);
     return;
   }
+  if (redirected && w.program->control_codes) dependence_counters.jump(slot);
   w.constant_at = w.fetch_at;
   if (w.next->has_constant)
     w.constant_at = immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
@@ -136,13 +140,13 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
 // The warp's operands may have changed their state: ready now, at a known time, or still open.
 void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
-  const auto operands = scoreboard.probe(slot, *w.next);
-  w.waits_for = operands.kind;
-  if (operands.cycle == never) {
-    if (operands.kind == producer::long_latency) scheduler.set_waiting(slot);
+  const auto answer = operands(slot, *w.next);
+  w.waits_for = answer.kind;
+  if (answer.cycle == never) {
+    if (answer.kind == producer::long_latency) scheduler.set_waiting(slot);
     return;
   }
-  const cycle_t at = std::max(operands.cycle, w.constant_at);
+  const cycle_t at = std::max(answer.cycle, w.constant_at);
   if (at <= cycle)
     make_ready(slot, cycle);
   else
@@ -289,7 +293,7 @@ void sub_partition::prepare(cycle_t cycle, bool distant) const {
 
 void sub_partition::prepare_warp(unsigned slot) const {
   bring_near(&slots_[slot], 192);
-  bring_near(scoreboard.times(slot), 128);
+  software_ ? dependence_counters.prepare(slot) : bring_near(scoreboard.times(slot), 128);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
@@ -343,8 +347,9 @@ void sub_partition::account_ready(unsigned slot, cycle_t until) {
     else
       add(w, warp_cycle::pipe_busy, warp_stall::math_pipe_throttle, wait.busy);
   }
+  if (wait.stalled != 0) add(w, warp_cycle::other, warp_stall::dispatch_stall, wait.stalled);
   const cycle_t total = until > wait.ready_since ? until - wait.ready_since : 0;
-  add(w, warp_cycle::not_selected, warp_stall::not_selected, total - wait.busy - wait.throttled);
+  add(w, warp_cycle::not_selected, warp_stall::not_selected, total - wait.busy - wait.stalled - wait.throttled);
   w.mark = until;
 }
 

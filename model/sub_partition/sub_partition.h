@@ -27,6 +27,7 @@
 #include "sub_partition/memory_operation.h"
 #include "sub_partition/program_services.h"
 #include "sub_partition/register_file.h"
+#include "sub_partition/dependence_counters.h"
 #include "sub_partition/scoreboard.h"
 #include "sub_partition/warp_scheduler.h"
 #include "tlm/clock_domain.h"
@@ -107,7 +108,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// Instructions of the slot's warp are on their way.
   bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
   /// When the results of all its other instructions are there.
-  cycle_t settled(unsigned slot) const { return scoreboard.settled(slot); }
+  cycle_t settled(unsigned slot) const {
+    return slots_[slot].program->control_codes ? dependence_counters.settled(slot) : scoreboard.settled(slot);
+  }
   /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
   /// The stopped warp is in memory: frees the slot, and leaves nothing of it here.
@@ -153,6 +156,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   warp_scheduler scheduler;
   class fetch fetch;
   class scoreboard scoreboard;
+  class dependence_counters dependence_counters;
   class register_file register_file;
   class immediate_constants immediate_constants;
   sc_core::sc_vector<execution_unit> units;
@@ -214,6 +218,20 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   void prepare_warp(unsigned slot) const;
 
+  // Dependence: the scoreboard, or the counters that the program's control codes name.
+  scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
+    return slots_[slot].program->control_codes ? dependence_counters.probe(slot, d) : scoreboard.probe(slot, d);
+  }
+  void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+    slots_[slot].program->control_codes ? dependence_counters.set_ready(slot, d, cycle) : scoreboard.set_ready(slot, *d.instruction, cycle);
+  }
+  void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
+    slots_[slot].program->control_codes ? dependence_counters.set_pending(slot, d, kind) : scoreboard.set_pending(slot, *d.instruction, kind);
+  }
+  void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+    slots_[slot].program->control_codes ? dependence_counters.release(slot, d, cycle) : scoreboard.release(slot, *d.instruction, cycle);
+  }
+
   // Accounting (sub_partition.cpp)
   static launch_profile::line& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
@@ -227,6 +245,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   // Issue (sub_partition_issue.cpp)
   void issue_from(unsigned slot, cycle_t cycle);
   bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
+  void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle);
   /// Issues the slot's next instruction; returns true if the warp went on in sequence and may issue a second one.
   bool issue_one(unsigned slot, cycle_t cycle);
   void dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);
@@ -314,6 +333,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const pairing pairing_;                      // none also when the issue width is 1
   const bool replays_;                         // a memory instruction's further passes are further issues
   const bool independent_;                     // lanes have their own program counters
+  const bool read_window_;                     // operands are read in a fixed window, not collected
+  const bool software_;                        // dependence as control codes tell, but for recorded programs
+  const decoded_instruction* last_issued_ = nullptr;   // the arithmetic instruction whose operands the reuse cache holds
+  unsigned last_slot_ = 0;                     // and its warp
   bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
   // As of the last issue, for observers.
   mutable bool traced_ = false;

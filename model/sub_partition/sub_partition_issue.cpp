@@ -52,8 +52,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
   if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
     return false;
-  const auto operands = scoreboard.probe(slot, second);
-  if (operands.cycle == never || operands.cycle > cycle) return false;
+  if (operands(slot, second).cycle > cycle) return false;
   if (shared && !shared_lanes_->grant(index_, cycle)) return false;
   w.next = &second;
   to_shared_ = shared;
@@ -65,6 +64,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
+  if (w.program->control_codes) dependence_counters.issued(slot, d, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
   c.profile.add(profile_of(w), launch_profile::executed, 1);
@@ -73,8 +73,13 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   switch (d.kind) {
     case issue_kind::arithmetic:
       dispatch(slot, d, mask, cycle);
-      scoreboard.set_ready(slot, *d.instruction, cycle + d.latency_cycles + d.bank_conflicts);
-      c.bank_conflict_cycles += d.bank_conflicts;
+      if (__builtin_expect(d.bank_conflicts != 0, 0)) {
+        issue_conflicting(slot, d, cycle);
+      } else {
+        set_ready(slot, d, cycle + d.latency_cycles);
+      }
+      last_issued_ = &d;
+      last_slot_ = slot;
       advance(w);
       return true;
     case issue_kind::memory:
@@ -106,6 +111,17 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       return !halted_;
   }
   return false;
+}
+
+// Operands of an arithmetic instruction meet in a register bank. A collector gathers them while other instructions issue; through a
+// fixed window nothing issues until they are read.
+void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+  const bool behind = last_slot_ == slot && last_issued_ + 1 == &d;   // no other warp's operands came between
+  const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
+  slots_[slot].counters->bank_conflict_cycles += conflicts;
+  if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
+  set_ready(slot, d, cycle + d.latency_cycles + conflicts);
+  if (read_window_ && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 
 // Sends the instruction to its unit, which executes it on the lanes of `mask`.

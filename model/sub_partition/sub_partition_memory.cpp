@@ -105,7 +105,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (d.unit == isa::unit::texture) return issue_texture(slot, mask, cycle);
   dispatch(slot, d, 0, cycle);
   if (mask == 0) {
-    scoreboard.set_ready(slot, i, cycle + 1);
+    set_ready(slot, d, cycle + 1);
     return;
   }
   partition_transaction& t = operations_.transaction();
@@ -153,7 +153,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
       simt::lane_store_data(i, w.state, t.words);
   }
   const bool shared_only = t.global_mask == 0;
-  scoreboard.set_pending(slot, i, shared_only ? producer::short_latency : producer::long_latency);
+  set_pending(slot, d, shared_only ? producer::short_latency : producer::long_latency);
   ++(is_write(t.kind) ? w.stores : w.loads);
   o.global_mask = t.global_mask;
   o.remaining = 1;
@@ -247,11 +247,11 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   operations_.give_back(t);
   if (!done) return;
   const unsigned slot = o.slot;
-  const isa::instruction& i = *o.instruction->instruction;
+  const decoded_instruction& d = *o.instruction;
   const bool texture = o.is_texture;
   operations_.give_back(o);
   --(is_write(kind) ? w.stores : w.loads);
-  if (!is_write(kind)) scoreboard.release(slot, i, texture ? cycle + config_.texture.filter_latency_cycles : cycle);
+  if (!is_write(kind)) release(slot, d, texture ? cycle + config_.texture.filter_latency_cycles : cycle);
   if (texture) {
     update_gate(cycle);
     if (scheduler.ready() != 0) clock_.wake_at(cycle);

@@ -60,7 +60,7 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
   const isa::instruction& i = *d.instruction;
   invariant(services_ != nullptr, "a program calls the device runtime, and there is none");
   dispatch(slot, d, 0, cycle);
-  scoreboard.set_ready(slot, i, cycle + d.latency_cycles);
+  set_ready(slot, d, cycle + d.latency_cycles);
   for (simt::lane_mask m = mask; m; m &= m - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
     try {

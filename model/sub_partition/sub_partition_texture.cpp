@@ -14,7 +14,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   const isa::instruction& i = *d.instruction;
   dispatch(slot, d, 0, cycle);
   if (mask == 0) {
-    scoreboard.set_ready(slot, i, cycle + 1);
+    set_ready(slot, d, cycle + 1);
     return;
   }
   memory_operation& o = operations_.operation();
@@ -38,12 +38,12 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
   if (o.remaining == 0) {   // everything lies outside
     if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, a);
-    scoreboard.set_ready(slot, i, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
+    set_ready(slot, d, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
     operations_.give_back(o);
     return;
   }
   const bool stores = i.op == isa::opcode::sust;
-  scoreboard.set_pending(slot, i, producer::long_latency);
+  set_pending(slot, d, producer::long_latency);
   ++(stores ? w.stores : w.loads);
   ++textures_;
   for (unsigned k = 0; k < a.count; ++k)

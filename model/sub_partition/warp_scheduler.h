@@ -37,6 +37,7 @@ class warp_scheduler : public sc_core::sc_module {
   struct wait {
     cycle_t ready_since;
     std::uint64_t busy;
+    std::uint64_t stalled;
     std::uint64_t throttled;
   };
   wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
@@ -44,7 +45,12 @@ class warp_scheduler : public sc_core::sc_module {
     all_ready_ &= ~(std::uint64_t{1} << slot);
     const auto closed = gates_[static_cast<unsigned>(u)].until(cycle);
     const auto& s = since_[slot];
-    return {s.cycle, closed.busy - s.closed.busy, closed.throttled - s.closed.throttled};
+    return {s.cycle, closed.busy - s.closed.busy, closed.stalled - s.closed.stalled, closed.throttled - s.closed.throttled};
+  }
+
+  /// Nothing issues from `cycle` to before `until`.
+  void stall(cycle_t cycle, cycle_t until) {
+    for (issue_gate& g : gates_) g.stall(cycle, until);
   }
 
   /// Ready warps whose unit is open in `cycle`.

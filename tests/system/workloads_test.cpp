@@ -98,7 +98,7 @@ std::vector<std::string> ways(bool needs_more) {
   const std::string cached = " --set l1.cache_global_loads=true --set sub_partition.scheduler=";
   std::vector<std::string> all = {
       "--gpu gtx1080 --set sub_partition.issue_width=1 --set sub_partition.scheduler=lrr",
-      "--gpu gtx1080 --set sub_partition.scheduler=gto",
+      "--gpu gtx1080 --set sub_partition.dependence=scoreboard --set sub_partition.scheduler=gto",
       "--gpu gtx1080 --set sub_partition.scheduler=oldest",
       "--gpu gtx1080 --set sub_partition.fetch_group_warps=4 --set sub_partition.scheduler=two_level",
       "--gpu gtxtitan --set l1.prefetch_lines=3" + cached + "prefetch_aware",

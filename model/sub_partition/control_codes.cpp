@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/control_codes.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned longest_stall = 15;   // four bits of the control code: Jia et al. 2018, section 2.1
+constexpr unsigned register_count = 256, name_count = register_count + 8;   // registers, then predicates
+
+template <class F>
+void each_name(const decoded_instruction& d, F&& f) {
+  for (unsigned k = 0; k < d.depends_count; ++k) f(d.depends[k]);
+  for (unsigned p = d.predicates; p != 0; p &= p - 1) f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
+}
+
+template <class F>
+void each_result(const decoded_instruction& d, F&& f) {
+  const isa::instruction& i = *d.instruction;
+  if (i.dst != isa::rz)
+    for (unsigned k = 0; k < i.dst_count; ++k) f(i.dst + k);
+  for (unsigned p = d.written_predicates; p != 0; p &= p - 1) f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
+}
+
+bool has_result(const decoded_instruction& d) { return d.instruction->dst != isa::rz || d.written_predicates != 0; }
+bool needs_counter(const decoded_instruction& d) {
+  return has_result(d) && (d.kind == issue_kind::memory || d.latency_cycles == 0 || d.latency_cycles > longest_stall);
+}
+bool ends_block(const decoded_instruction& d) { return d.kind == issue_kind::branch || d.kind == issue_kind::exit; }
+bool falls_through(const decoded_instruction& d) { return !ends_block(d) || d.instruction->guard.reg != isa::pt || d.instruction->guard.negate; }
+
+struct block {
+  std::size_t first, last;   // last: one behind
+  std::vector<std::size_t> next;
+};
+
+std::vector<block> blocks_of(const decoded_program& p) {
+  std::vector<bool> leads(p.code.size() + 1, false);
+  leads[0] = true;
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    if (!ends_block(p.code[i])) continue;
+    leads[i + 1] = true;
+    if (p.code[i].kind == issue_kind::branch && p.code[i].instruction->target < p.code.size()) leads[p.code[i].instruction->target] = true;
+  }
+  std::vector<block> blocks;
+  std::vector<std::size_t> at(p.code.size() + 1, 0);
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    if (leads[i]) blocks.push_back({i, i, {}});
+    at[i] = blocks.size() - 1;
+    blocks.back().last = i + 1;
+  }
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const decoded_instruction& end = p.code[blocks[b].last - 1];
+    if (end.kind == issue_kind::branch && end.instruction->target < p.code.size()) blocks[b].next.push_back(at[end.instruction->target]);
+    if (falls_through(end) && blocks[b].last < p.code.size()) blocks[b].next.push_back(b + 1);
+  }
+  return blocks;
+}
+
+// Neighbours share a counter where a block has more instructions that need one than there are counters.
+void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
+  for (const block& b : blocks) {
+    unsigned needed = 0, given = 0;
+    for (std::size_t i = b.first; i < b.last; ++i) needed += needs_counter(p.code[i]);
+    const unsigned share = (needed + counter_count - 1) / counter_count;
+    for (std::size_t i = b.first; i < b.last; ++i)
+      if (needs_counter(p.code[i])) p.code[i].counter = static_cast<std::uint8_t>(given++ / share);
+  }
+}
+
+/// For each register and predicate, the counters that may be raised for its value.
+using raised_counters = std::array<std::uint8_t, name_count>;
+
+// Going over a block: an instruction that waits knows that what else these counters stood for has come, too.
+void follow(decoded_program& p, const block& b, raised_counters& raised) {
+  for (std::size_t i = b.first; i < b.last; ++i) {
+    decoded_instruction& d = p.code[i];
+    unsigned waits = 0;
+    each_name(d, [&](unsigned n) { waits |= raised[n]; });
+    d.waits = static_cast<std::uint8_t>(waits);
+    if (waits != 0)
+      for (std::uint8_t& r : raised) r &= static_cast<std::uint8_t>(~waits);
+    if (d.counter != no_counter) each_result(d, [&](unsigned n) { raised[n] = static_cast<std::uint8_t>(1u << d.counter); });
+  }
+}
+
+void assign_waits(decoded_program& p, const std::vector<block>& blocks) {
+  std::vector<raised_counters> before(blocks.size(), raised_counters{});
+  std::vector<bool> due(blocks.size(), true);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!due[b]) continue;
+      due[b] = false;
+      raised_counters raised = before[b];
+      follow(p, blocks[b], raised);
+      for (const std::size_t n : blocks[b].next) {
+        raised_counters joined = before[n];
+        for (unsigned k = 0; k < name_count; ++k) joined[k] |= raised[k];
+        if (joined == before[n]) continue;
+        before[n] = joined;
+        due[n] = changed = true;
+      }
+    }
+  }
+}
+
+// Along the straight line each instruction issues as early as its predecessors' results allow; the stall counts are the distances.
+void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters) {
+  std::array<std::uint64_t, name_count> ready{};
+  std::uint64_t cycle = 0;
+  bool paired = false;   // the last instruction is the second of a pair
+  for (std::size_t i = 0; i < p.code.size(); ++i) {
+    decoded_instruction& d = p.code[i];
+    if (i != 0) {
+      decoded_instruction& last = p.code[i - 1];
+      std::uint64_t operands = 0;
+      each_name(d, [&](unsigned n) { operands = std::max(operands, ready[n]); });
+      paired = !paired && operands <= cycle && pairing_allows(last, d, parameters);
+      const std::uint64_t earliest = std::max(operands, cycle + !paired);
+      last.stall = static_cast<std::uint8_t>(earliest - cycle);
+      cycle = earliest;
+    }
+    if (d.counter == no_counter) each_result(d, [&](unsigned n) { ready[n] = cycle + d.latency_cycles; });
+  }
+}
+
+}  // namespace
+
+bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters) {
+  if (parameters.issue_width < 2 || parameters.dual_issue == "none") return false;
+  if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
+  if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
+  if (first.unit == second.unit && !second.shares_lanes) return false;
+  return parameters.dual_issue != "maxwell" || first.partner || second.partner;
+}
+
+void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters) {
+  if (program.code.empty()) return;
+  const std::vector<block> blocks = blocks_of(program);
+  assign_counters(program, blocks);
+  assign_waits(program, blocks);
+  assign_stalls(program, parameters);
+}
+
+}  // namespace heddle

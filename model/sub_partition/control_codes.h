@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "sub_partition/decoded_program.h"
+
+namespace heddle {
+
+/// Writes the control codes of software-controlled dependence into a program, as the chip's assembler does: stall counts for
+/// instructions of fixed latency along the straight line, counters for those of variable or long latency, and for each
+/// instruction the counters that it waits for. Between neighbours that the pairing rule joins the stall count may be 0.
+void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters);
+
+/// Which two neighbours the rule `parameters.dual_issue` joins, by their units alone.
+bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters);
+
+}  // namespace heddle

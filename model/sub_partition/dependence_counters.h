@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Models: software-controlled dependence: the stall count of each instruction, and six counters a warp that instructions of
+//   variable latency raise and their results lower.
+// Sockets: none; the issue stage asks it, write-back tells it.
+// One cycle: nothing; it holds times and counts, so that nobody scans warps.
+// Parameters: sub_partition.dependence. Source: control codes as maxas and Jia et al. 2018 (arXiv:1804.06826), section 2.1, tell
+//   them; which instruction gets which is worked out when a kernel is decoded (control_codes.h).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "sub_partition/decoded_program.h"
+#include "sub_partition/scoreboard.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+class dependence_counters : public sc_core::sc_module {
+ public:
+  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots) {}
+
+  /// When the slot's warp may issue `d`: its predecessors' stall counts have passed and the counters it waits for are zero.
+  scoreboard::answer probe(unsigned slot, const decoded_instruction& d) const {
+    const row& r = rows_[slot];
+    cycle_t cycle = r.stall_until;
+    producer kind = producer::fixed;
+    if (const unsigned raised = d.waits & r.raised) {
+      for (unsigned m = raised; m != 0; m &= m - 1) kind = std::max(kind, r.kind[static_cast<unsigned>(__builtin_ctz(m))]);
+      return {never, kind};
+    }
+    for (unsigned m = d.waits; m != 0; m &= m - 1) {
+      const unsigned k = static_cast<unsigned>(__builtin_ctz(m));
+      if (r.ready[k] <= cycle) continue;
+      cycle = r.ready[k];
+      kind = r.kind[k];
+    }
+    return {cycle, kind};
+  }
+
+  /// `d` was issued; `cycle` is when its operands were read.
+  void issued(unsigned slot, const decoded_instruction& d, cycle_t cycle) { rows_[slot].stall_until = cycle + d.stall; }
+  /// Results of `d` are there from `cycle` on.
+  void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+    row& r = rows_[slot];
+    r.latest = std::max(r.latest, cycle);
+    if (d.counter == no_counter) return;
+    r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
+    if ((r.raised >> d.counter & 1) == 0) r.kind[d.counter] = producer::fixed;
+  }
+  /// Results of `d` come at an unknown time.
+  void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
+    if (d.counter == no_counter) return;
+    row& r = rows_[slot];
+    r.kind[d.counter] = (r.raised >> d.counter & 1) != 0 ? std::max(r.kind[d.counter], kind) : kind;
+    ++r.pending[d.counter];
+    r.raised |= static_cast<std::uint8_t>(1u << d.counter);
+  }
+  /// They came, usable from `cycle` on.
+  void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+    set_ready(slot, d, cycle);
+    if (d.counter == no_counter) return;
+    row& r = rows_[slot];
+    if (--r.pending[d.counter] == 0) r.raised &= static_cast<std::uint8_t>(~(1u << d.counter));
+  }
+  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results of fixed latency first.
+  void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].latest); }
+  /// When all results of the slot's instructions are there; no counter may be raised.
+  cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
+  /// A new warp.
+  void clear(unsigned slot) { rows_[slot] = {}; }
+  /// It will be asked for the slot soon.
+  void prepare(unsigned slot) const { bring_near(&rows_[slot], sizeof(row)); }
+
+  void trace(sc_core::sc_trace_file* file) const override {
+    for (std::size_t s = 0; s < rows_.size(); ++s)
+      sc_core::sc_trace(file, rows_[s].raised, std::string(name()) + ".warp" + std::to_string(s) + "_raised");
+  }
+
+ private:
+  struct row {
+    cycle_t stall_until = 0;
+    cycle_t latest = 0;                              // when the last result of known time is there
+    std::array<cycle_t, counter_count> ready{};
+    std::array<std::uint16_t, counter_count> pending{};
+    std::array<producer, counter_count> kind{};
+    std::uint8_t raised = 0;                         // counters that are not zero
+  };
+  std::vector<row> rows_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Software-controlled dependence and the register file's operand read, with codes and cycles worked out by hand.
+#include <gtest/gtest.h>
+
+#include "config/config.h"
+#include "fresh_simulation.h"
+#include "sm_harness.h"
+
+namespace heddle::test {
+namespace {
+
+isa::instruction load(std::uint8_t d, std::uint8_t address) {
+  isa::instruction i = op(isa::opcode::ld, d, isa::make_reg(address, 2));
+  i.type = isa::dtype::u32;
+  i.mem_space = isa::space::global;
+  return i;
+}
+
+isa::instruction mufu(std::uint8_t d, std::uint8_t a) {
+  isa::instruction i = op(isa::opcode::mufu, d, isa::make_reg(a));
+  i.sub = static_cast<std::uint8_t>(isa::mufu_function::rcp);
+  return i;
+}
+
+std::shared_ptr<const decoded_program> decoded(std::vector<isa::instruction> code, const gpu_config& config) {
+  auto program = std::make_shared<isa::program>();
+  program->code = std::move(code);
+  program->registers = 64;
+  return decode(program, config, 0);
+}
+
+TEST(control_codes, stalls_cover_fixed_latencies_along_the_straight_line) {
+  const gpu_config config = load_config("gtx1080");
+  const auto p = decoded({ffma(0, 1, 2, 3), ffma(4, 1, 2, 3), ffma(5, 0, 4, 3), exit_instruction()}, config);
+  ASSERT_TRUE(p->control_codes);
+  EXPECT_EQ(p->code[0].stall, 1u);
+  EXPECT_EQ(p->code[1].stall, 6u);   // R4 six cycles after 1; by then R0 is there, too
+  for (const auto& d : p->code) EXPECT_EQ(d.counter, no_counter);
+  for (const auto& d : p->code) EXPECT_EQ(d.waits, 0u);
+}
+
+TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
+  const auto p = decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(2, 8, 9, 0), exit_instruction()},
+                         load_config("v100"));
+  EXPECT_EQ(p->code[0].counter, 0u);
+  EXPECT_EQ(p->code[1].counter, 1u);
+  EXPECT_EQ(p->code[2].waits, 0u);
+  EXPECT_EQ(p->code[3].waits, 2u);
+  EXPECT_EQ(p->code[4].waits, 1u);   // counter 1 was waited for
+}
+
+TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
+  std::vector<isa::instruction> code;
+  for (std::uint8_t k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
+  code.push_back(ffma(0, 8, 1, 1));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  const unsigned expected[] = {0, 0, 1, 1, 2, 2, 3};
+  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, expected[k]) << k;
+}
+
+TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
+  isa::instruction back;
+  back.op = isa::opcode::bra;
+  back.guard.reg = 0;
+  back.target = 0;
+  const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  EXPECT_EQ(p->code[0].waits, 1u);   // in the first turn nothing is raised
+  EXPECT_EQ(p->code[1].waits, 0u);   // it comes after a wait for the same register
+}
+
+TEST(control_codes, pairs_have_stall_count_0) {
+  const gpu_config config = load_config("gtx1080");
+  const auto p = decoded({ffma(0, 1, 2, 3), mufu(4, 1), ffma(5, 1, 2, 3), ffma(6, 1, 2, 3), exit_instruction()}, config);
+  EXPECT_EQ(p->code[0].stall, 0u);   // with MUFU
+  EXPECT_EQ(p->code[1].stall, 1u);   // two at most
+  EXPECT_EQ(p->code[2].stall, 1u);   // one unit
+}
+
+TEST(control_codes, are_for_software_dependence_only) {
+  EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("gtxtitan"))->control_codes);
+  EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("v100", {"sub_partition.dependence=scoreboard"}))->control_codes);
+}
+
+class register_file : public fresh_simulation {
+ protected:
+  /// Cycles that 120 further instructions take: number k is `make(k)`.
+  template <class F>
+  static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32);
+};
+
+template <class F>
+std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings, unsigned threads) {
+  restart();
+  gpu_config config = load_config("gtx1080", settings);
+  config.instruction_cache.size_bytes = 1 << 20;   // only issue is measured here
+  config.instruction_cache.miss_latency_cycles = 0;
+  sm_harness h(config);
+  const auto run = [&](unsigned length) {
+    std::vector<isa::instruction> code;
+    for (unsigned k = 0; k < length; ++k) code.push_back(make(k));
+    code.push_back(exit_instruction());
+    const grid_record& g = h.run(std::move(code), threads, 1, 64);
+    return g.end_cycle - g.start_cycle;
+  };
+  const std::uint64_t shorter = run(64);
+  const std::uint64_t cycles = run(64 + 120) - shorter;
+  h.sm.check_invariants();
+  return cycles;
+}
+
+// Banks are the register number modulo 4.
+isa::instruction all_in_one_bank(unsigned k) {
+  const auto first = static_cast<std::uint8_t>(16 + k % 2);
+  return ffma(static_cast<std::uint8_t>(k % 16), first, static_cast<std::uint8_t>(first + 4), static_cast<std::uint8_t>(first + 8));
+}
+isa::instruction same_operands(unsigned k) { return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, 24); }
+isa::instruction two_of_three(unsigned k) {
+  return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, static_cast<std::uint8_t>(24 + k % 2 * 4));
+}
+
+TEST_F(register_file, a_fixed_window_stops_issue_for_each_conflict) {
+  EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);   // three reads of one bank: two more cycles
+}
+TEST_F(register_file, a_collector_does_not) {
+  EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}), 120u);
+}
+TEST_F(register_file, the_reuse_cache_saves_reads_of_the_same_operand) {
+  EXPECT_EQ(cycles_of(same_operands, {}), 120u);
+  EXPECT_EQ(cycles_of(two_of_three, {}), 120u);   // one read is left
+  EXPECT_EQ(cycles_of(same_operands, {"sub_partition.reuse_cache=false"}), 3u * 120);
+}
+// Two warps of one scheduler in turn: each finds the other's operands in the reuse cache.
+TEST_F(register_file, the_reuse_cache_holds_the_last_warp_only) {
+  EXPECT_EQ(cycles_of(same_operands, {"sub_partition.scheduler=lrr"}, 32 * 8), 2u * 3 * 120);
+}
+// One conflict delays a dependent instruction under both ways of reading, and under both ways of dependence.
+TEST_F(register_file, a_conflict_delays_the_result) {
+  const auto chain = [](unsigned) { return ffma(16, 16, 20, 17); };
+  for (const char* read : {"window", "collector"})
+    for (const char* dependence : {"software", "scoreboard"}) {
+      const std::vector<std::string> settings = {std::string("sub_partition.operand_read=") + read, "sub_partition.reuse_cache=false",
+                                                 std::string("sub_partition.dependence=") + dependence};
+      EXPECT_EQ(cycles_of(chain, settings), 7u * 120) << read << ' ' << dependence;
+    }
+}
+
+TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
+  const auto chain = [](unsigned) { return ffma(0, 0, 1, 2); };
+  EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=software"}), 6u * 120);
+  EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=scoreboard"}), 6u * 120);
+}
+
+}  // namespace
+}  // namespace heddle::test
