@@ -30,7 +30,7 @@ constexpr rule rules[] = {
     {"exec_dependency", 32, "", "exec_dependency", "wait", 0.75},
     {"short_scoreboard", 32, "", "exec_dependency", "short_scoreboard", 0.85},
     {"long_scoreboard", 32, "", "exec_dependency", "long_scoreboard", 0.85},
-    {"pipe_busy", 128, "", "pipe_busy", "math_pipe_throttle", 0.6},
+    {"pipe_busy", 128, "", "pipe_busy", "math_pipe_throttle", 0.5},
     {"memory_dependency", 1024, "", "memory_dependency", "mio_throttle", 0.4},
     {"memory_throttle", 128, "--set l1.mshr_entries=4", "memory_throttle", "lg_throttle", 0.6},
     {"memory_throttle", 1024, "--set sub_partition.scheduler=memory_aware", "other", "dispatch_stall", 0.5},

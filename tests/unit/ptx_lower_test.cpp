@@ -230,7 +230,7 @@ TEST(register_allocation, verifier_finds_shared_registers) {
   allocation.physical = {1, 1};
   EXPECT_THROW(ptx::verify_allocation(f, allocation), internal_error);
   ptx::register_allocation good;
-  ASSERT_TRUE(ptx::allocate_registers(f, 255, 0, good));
+  ASSERT_TRUE(ptx::allocate_registers(f, 255, 0, 4, good));
   EXPECT_EQ(good.registers, 2u);
 }
 

@@ -156,18 +156,24 @@ std::uint32_t interval_scan::victim(const group& wanted, const std::vector<char>
   return best;
 }
 
-bool interval_scan::place(const std::vector<char>& unspillable) {
+std::vector<std::uint32_t> interval_scan::by_start() const {
   std::vector<std::uint32_t> order;
+  for (std::uint32_t k = 0; k < groups_.size(); ++k)
+    if (!groups_[k].members.empty()) order.push_back(k);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start : groups_[a].width > groups_[b].width;
+  });
+  return order;
+}
+
+bool interval_scan::place(const std::vector<char>& unspillable) {
   for (std::uint32_t k = 0; k < groups_.size(); ++k) {
     group& g = groups_[k];
     if (g.members.empty()) continue;
     for (const segments& w : g.words)
       if (!w.empty()) g.start = std::min(g.start, w.front().begin), g.last = std::max(g.last, w.back().end);
-    order.push_back(k);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start : groups_[a].width > groups_[b].width;
-  });
+  const std::vector<std::uint32_t> order = by_start();
   std::size_t prune_at = 512;
   for (std::uint32_t k : order) {
     group& g = groups_[k];
@@ -190,6 +196,77 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
       for (unsigned k = 0; k < g.width; ++k)
         if (!g.words[k].empty()) used_ = std::max(used_, g.base + k + 1);
   return true;
+}
+
+// By group: what it meets in which instruction.
+std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const {
+  std::vector<std::vector<meeting>> found(groups_.size());
+  const std::vector<unsigned> depth = loop_depths(graph_of(f_), 0);
+  for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
+    double weight = 1;
+    for (unsigned k = 0; k < std::min(depth[b], 6u); ++k) weight *= 10;
+    for (const machine_instruction& i : f_.blocks[b].code)
+      for (const virtual_operand& x : i.src)
+        for (const virtual_operand& y : i.src) {
+          if (&x == &y || !x.is_reg() || !y.is_reg() || x.reg == no_register || y.reg == no_register) continue;
+          const std::uint32_t gx = group_of_[x.reg], gy = group_of_[y.reg];
+          if (gx != no_register && gy != no_register && gx != gy)
+            found[gx].push_back({gy, 0u + offset_[x.reg] + x.part, 0u + offset_[y.reg] + y.part, weight});
+        }
+  }
+  return found;
+}
+
+// Places all groups in `registers` registers, each where it meets fewest of those placed before in its bank. The weight of the
+// meetings that are left; negative: they do not fit.
+double interval_scan::place_apart(const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers) {
+  for (segments& s : occupied_) s.clear();
+  for (group& g : groups_) g.base = no_register;
+  double total = 0;
+  for (const std::uint32_t k : by_start()) {
+    group& g = groups_[k];
+    std::uint32_t best = no_register;
+    double least = 0;
+    for (const bool rested : {true, false}) {
+      for (unsigned base = 0; base + g.width <= registers && (best == no_register || least != 0); base += g.width) {
+        if (!fits(g, base, rested)) continue;
+        double cost = 0;
+        for (const meeting& m : meetings[k])
+          if (groups_[m.other].base != no_register && (base + m.own) % banks == (groups_[m.other].base + m.other_word) % banks) cost += m.weight;
+        if (best != no_register && cost >= least) continue;
+        best = base;
+        least = cost;
+      }
+    }
+    if (best == no_register) return -1;
+    total += least;
+    occupy(g, best);
+  }
+  return total;
+}
+
+void interval_scan::spread(unsigned banks, unsigned limit) {
+  const auto met = meetings();
+  const auto bases = [this] {
+    std::vector<std::uint32_t> b;
+    for (const group& g : groups_) b.push_back(g.base);
+    return b;
+  };
+  std::vector<std::uint32_t> best = bases();
+  double least = -1;
+  for (unsigned registers = used_; registers <= std::max(used_, std::min(limit, limit_)) && least != 0; ++registers) {
+    const double cost = place_apart(met, banks, registers);
+    if (cost < 0 || (least >= 0 && cost >= least)) continue;
+    least = cost;
+    best = bases();
+  }
+  used_ = 0;
+  for (std::size_t k = 0; k < groups_.size(); ++k) {
+    group& g = groups_[k];
+    g.base = best[k];
+    for (unsigned w = 0; g.base != no_register && w < g.width; ++w)
+      if (!g.words[w].empty()) used_ = std::max(used_, g.base + w + 1);
+  }
 }
 
 std::uint32_t interval_scan::place_of(std::uint32_t reg) const {

@@ -26,6 +26,10 @@ class interval_scan {
   /// spilled does not fit.
   bool place(const std::vector<char>& unspillable);
 
+  /// After all groups were placed: places them anew, so that few instructions read two of their sources from one of `banks` banks. Takes
+  /// up to `limit` registers if that helps. Where nothing does, all stay where they were.
+  void spread(unsigned banks, unsigned limit);
+
   const std::vector<std::uint32_t>& spilled() const { return spilled_; }
   /// First physical register of a virtual one; no_register: it has no place (never live, or spilled).
   std::uint32_t place_of(std::uint32_t reg) const;
@@ -41,12 +45,21 @@ class interval_scan {
     std::uint32_t base = no_register;
     double weight = 0;               // reads and writes, by loop depth
   };
+  /// An instruction reads word `own` of a group beside word `other_word` of another one.
+  struct meeting {
+    std::uint32_t other;
+    unsigned own, other_word;
+    double weight;
+  };
 
   bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
   bool fits(const group& g, unsigned base, bool rested) const;
   void occupy(group& g, unsigned base);
   void release(group& g);
   bool find_place(group& g);
+  std::vector<std::uint32_t> by_start() const;
+  std::vector<std::vector<meeting>> meetings() const;
+  double place_apart(const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers);
   std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
   bool may_spill(const group& g, const std::vector<char>& unspillable) const;
 

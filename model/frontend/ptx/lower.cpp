@@ -65,7 +65,7 @@ std::string least_registers(const machine_function& f, unsigned limit, unsigned 
     machine_function attempt = f;
     register_allocation allocation;
     schedule(attempt, n);
-    if (allocate_registers(attempt, n, free_of_cost, allocation)) return ", expected at least " + std::to_string(n);
+    if (allocate_registers(attempt, n, free_of_cost, 1, allocation)) return ", expected at least " + std::to_string(n);
   }
   return "";
 }
@@ -111,7 +111,7 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   const machine_function unscheduled = machine;
   schedule(machine, limit);
   register_allocation allocation;
-  if (!allocate_registers(machine, limit, free_of_cost, allocation))
+  if (!allocate_registers(machine, limit, free_of_cost, gpu.sub_partition.register_banks, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread" +
                           least_registers(unscheduled, limit, free_of_cost));

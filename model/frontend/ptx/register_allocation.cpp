@@ -155,7 +155,7 @@ constexpr unsigned rest_instructions = 4;   // about the cycles in which operand
 
 }  // namespace
 
-bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, register_allocation& a) {
+bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, unsigned banks, register_allocation& a) {
   std::vector<char> unspillable(f.registers.size(), 0);
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     unspillable.resize(f.registers.size(), 0);
@@ -173,7 +173,8 @@ bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_co
         interval_scan rested(f, units, live, false, generous);
         rested.join_copies();
         rested.rest(rest_instructions);
-        const interval_scan& chosen = rested.place(unspillable) && rested.spilled().empty() ? rested : registers;
+        interval_scan& chosen = rested.place(unspillable) && rested.spilled().empty() ? rested : registers;
+        if (banks > 1) chosen.spread(banks, std::min(limit, (chosen.used() + 7) / 8 * 8));
         a.registers = std::max(chosen.used(), 1u);
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
           const bool predicate = f.registers[r].words == 0;

@@ -20,8 +20,9 @@ struct register_allocation {
 /// occupied stretches it does not meet; pairs are even, quads aligned to four. Copies whose sides never meet share a
 /// place. What does not fit in `limit` registers is spilled to local memory (f.local_bytes grows), predicates beyond seven to
 /// registers; the function is rewritten. Up to `free_of_cost` registers, or the next multiple of eight, registers rest for a few instructions
-/// before they are taken again. False: `limit` is too small for any code of this function.
-bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, register_allocation& a);
+/// before they are taken again, and those are taken that keep an instruction's sources in different ones of `banks` register banks, as
+/// ptxas does. False: `limit` is too small for any code of this function.
+bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, unsigned banks, register_allocation& a);
 
 /// Checks an allocation: no two units that are live at the same place share a register, alignment holds. Throws internal_error.
 void verify_allocation(const machine_function& f, const register_allocation& a);
