@@ -76,6 +76,8 @@ void device_job::check_preemptions() {
   for (const preemption& p : job_.preemptions) {
     try {
       driver_.check_preempt(p.sms, p.mode);
+      if (p.mode == preemption_mode::flush)
+        for (const auto& [op, request] : requests_) driver_.check_flush(request);
     } catch (const input_error& e) {
       refuse(p.where, e.what());
     }

@@ -317,10 +317,12 @@ class parser {
     }
     if (r.has("mode")) {
       static const std::pair<const char*, preemption_mode> modes[] = {{"drain", preemption_mode::drain},
-                                                                      {"switch", preemption_mode::context_switch}};
+                                                                      {"switch", preemption_mode::context_switch},
+                                                                      {"flush", preemption_mode::flush},
+                                                                      {"auto", preemption_mode::automatic}};
       const std::string name = r.string("mode");
       const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return name == m.first; });
-      if (found == std::end(modes)) refuse(r.place("mode"), "unknown mode '" + name + "', expected drain or switch");
+      if (found == std::end(modes)) refuse(r.place("mode"), "unknown mode '" + name + "', expected drain, switch, flush or auto");
       p.mode = found->second;
     }
     p.resume_after = r.number("resume_after", 0, latest_cycle);

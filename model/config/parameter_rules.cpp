@@ -149,9 +149,9 @@ class rule_checker {
     require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},
             "expected dram.burst_bytes to be at most dram.row_bytes");
     const context_parameters& context = config_.context;
-    require(context.preemption == "instruction" || (context.priority_preemption != "switch" && context.time_slice_cycles == 0),
+    require(context.preemption == "instruction" || (context.priority_preemption != "switch" && context.priority_preemption != "flush" && context.time_slice_cycles == 0),
             {"context.preemption", "context.priority_preemption", "context.time_slice_cycles"},
-            "expected context.preemption = instruction where running blocks are to be switched out");
+            "expected context.preemption = instruction where running blocks are to be switched out or dropped");
     require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles, {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
             "expected dram.t_rfc_cycles to be less than dram.t_refi_cycles (0: no refresh)");
   }

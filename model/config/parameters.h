@@ -517,7 +517,7 @@ struct context_parameters {
   template <class V> void visit(V& v) {
     v("preemption", preemption, "where running blocks can be stopped: block (they end first) | instruction");
     v("priority_preemption", priority_preemption,
-      "none | drain | switch: how less urgent blocks make room for a launch of higher priority that fits nowhere");
+      "none | drain | switch | flush | auto: how less urgent blocks make room for a launch of higher priority that fits nowhere");
     v("time_slice_cycles", time_slice_cycles,
       "after so long on an SM, blocks are switched out for those of another stream that wait; 0: never");
     v("lines_in_flight", lines_in_flight, "128-byte lines of a context on their way to or from memory, per SM");

@@ -110,6 +110,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   blocked_ = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
+  g.block_cycles += cycle - b.since;
   b.recording.reset();
   free_blocks_.push_back(&b);
   if (++g.completed != g.blocks()) return;
@@ -169,6 +170,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
   b.fault.clear();
   b.allocation = accounts_[sm].resources.take(g.footprint);
+  b.since = cycle;
   b.resident = true;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;

@@ -32,6 +32,7 @@ struct grid_record {
   cycle_t start_cycle = 0;          // first block placed on an SM
   cycle_t end_cycle = 0;            // the last block's completion taken
   std::uint64_t dispatched = 0;
+  std::uint64_t block_cycles = 0;   // that its completed blocks spent on SMs, all together
   std::uint64_t completed = 0;
   bool finished = false;
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
@@ -43,6 +44,8 @@ class grid_listener {
   virtual ~grid_listener() = default;
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
+  /// Whether blocks of the launch may be dropped on the way and run anew with the same result.
+  virtual bool idempotent(const resident_launch&) { return false; }
 };
 
 /// A request that blocks leave SMs before their time.
@@ -104,6 +107,7 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
+    cycle_t since = 0;              // when it was sent to its SM; later by the time that it was away
     bool resident = false;          // on its SM, or on the way to or from there
   };
   // The blocks that an SM holds, as far as it matters who makes room for whom.
@@ -138,6 +142,10 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // What a preemption costs (compute_work_distributor_cost.cpp)
+  preemption_mode cheapest(unsigned sm, cycle_t now) const;
+  bool can_flush(unsigned sm) const;
+  double switch_cycles(unsigned sm) const;
   // Who makes room for whom (compute_work_distributor_room.cpp)
   void make_room(cycle_t cycle);
   void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);

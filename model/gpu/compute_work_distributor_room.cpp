@@ -52,9 +52,12 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
     if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) choice.push_back(sm);
   std::stable_sort(choice.begin(), choice.end(), [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
   if (choice.size() > needed) choice.resize(needed);
-  const bool drain = config_.context.priority_preemption == "drain";
-  for (const unsigned sm : choice)
-    ask(sm, drain ? preemption_mode::drain : preemption_mode::context_switch, cycle, 0, g.launch->launch_id);
+  const std::string& how = config_.context.priority_preemption;
+  const preemption_mode mode = how == "drain"   ? preemption_mode::drain
+                               : how == "flush" ? preemption_mode::flush
+                               : how == "auto"  ? preemption_mode::automatic
+                                                : preemption_mode::context_switch;
+  for (const unsigned sm : choice) ask(sm, mode, cycle, 0, g.launch->launch_id);
 }
 
 // All SMs where blocks of other streams, none of them more urgent, have had their time.

@@ -50,6 +50,9 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     contexts_.erase(at);
     return;
   }
+  if (c.mode == preemption_mode::automatic) c.mode = cheapest(sm, cycle);
+  // A launch that came after the request was checked may not be dropped: it runs to its end.
+  if (c.mode == preemption_mode::flush && !can_flush(sm)) c.mode = preemption_mode::drain;
   if (c.mode == preemption_mode::drain) {
     a.draining = &c;
     return;
@@ -146,6 +149,11 @@ bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
 void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
   sm_account& a = accounts_[c.sm];
   if (c.mode != preemption_mode::drain) a.slice_start = cycle;
+  for (const switched_block& b : c.blocks) {
+    if (c.mode == preemption_mode::drain) break;
+    auto& block = *static_cast<block_in_flight*>(b.transaction);
+    block.since = c.mode == preemption_mode::flush ? cycle : block.since + (c.resumed_cycle - c.quiesced_cycle);
+  }
   a.switching = false;
   blocked_ = false;
   c.resumed = true;

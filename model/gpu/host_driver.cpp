@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "frontend/ptx/lower.h"
 #include "gpu/host_registers.h"
+#include "gpu/idempotence.h"
 #include "gpu/launch_check.h"
 #include "gpu/recorded_kernel.h"
 #include "isa/program.h"
@@ -28,6 +29,12 @@ struct host_driver::module_record {
   std::map<std::pair<std::string, unsigned>, std::shared_ptr<const isa::program>> programs;
 };
 
+/// What kernels may touch, as the GPU was told.
+struct host_driver::memory_record {
+  address_ranges mapped;
+  simt::texture_table textures;
+};
+
 // The driver never takes the backward path: its accesses are blocking.
 struct host_driver::backward_path : tlm::tlm_bw_transport_if<> {
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
@@ -42,6 +49,7 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
       irq("irq"),
       config_(config),
       next_address_(first_address),
+      memory_(std::make_unique<memory_record>()),
       backward_(std::make_unique<backward_path>()) {
   host_socket.bind(*backward_);
 }
@@ -124,6 +132,7 @@ void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
   write_register(host_register::map_bytes, bytes);
   write_register(host_register::map_command, 1);
   if (read_register(host_register::error) != 0) throw input_error(message());
+  memory_->mapped.add(address, bytes);
 }
 
 void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {
@@ -189,6 +198,7 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
 
 std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   create_texture_descriptor d;
+  memory_->textures.push_back(t);
   d.address = t.address;
   d.width = t.width;
   d.height = t.height;
@@ -283,6 +293,12 @@ unsigned host_driver::started(std::uint64_t number) {
 
 void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const {
   check_preemption(config_, sms, mode);
+}
+
+void host_driver::check_flush(const launch_request& r) {
+  std::string why = "a recording does not say what its stores change";
+  if (!r.recording) why = why_not_idempotent(footprint_of(program(r.module, r.kernel, r.max_registers)), r.parameters, memory_->mapped, &memory_->textures);
+  if (!why.empty()) throw input_error(flush_refusal(r.kernel, why));
 }
 
 void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after) {

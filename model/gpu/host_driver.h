@@ -112,6 +112,8 @@ class host_driver : public sc_core::sc_module {
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
   /// Throws input_error for a mode that the GPU lacks or an SM that there is not.
   void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const;
+  /// Throws input_error if blocks of the launch are not shown to give the same result when they are dropped and run anew.
+  void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }
@@ -124,6 +126,7 @@ class host_driver : public sc_core::sc_module {
  private:
   struct module_record;
   struct backward_path;
+  struct memory_record;
   struct launch_plan {
     const isa::program* program = nullptr;
     std::uint64_t local_bytes = 0;      // of the whole GPU
@@ -150,6 +153,7 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t next_address_;
   bool has_heap_ = false;
   bool has_workspace_ = false;
+  std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
   std::unique_ptr<backward_path> backward_;

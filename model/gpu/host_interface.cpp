@@ -396,8 +396,26 @@ void host_interface::preempt(const preempt_descriptor& d) {
   if (d.sm_count != 0) std::memcpy(r.sms.data(), bytes.data(), bytes.size());
   for (unsigned i = 0; d.sm_count == 0 && i < config_.gpu.sm_count; ++i) r.sms.push_back(i);
   check_preemption(config_, r.sms, r.mode);
+  if (r.mode == preemption_mode::flush)
+    for (const grid_record& g : cwd_->grids()) {
+      const std::string why = g.finished ? std::string() : why_not_flush(*g.launch);
+      if (!why.empty()) throw input_error(flush_refusal(g.launch->program->kernel, why));
+    }
   cwd_->preempt(r);
 }
+
+// Launches of one program, at addresses of their own, share what its code shows.
+std::string host_interface::why_not_flush(const resident_launch& launch) {
+  if (launch.recording) return "a recording does not say what its stores change";
+  const isa::program& p = *launch.program;
+  const auto known = footprints_.find(&p);
+  const global_footprint& f = known != footprints_.end() ? known->second : footprints_.emplace(&p, footprint_of(p)).first->second;
+  const auto& bank = launch.banks[0];
+  const std::vector<std::uint8_t> parameters(bank.begin() + isa::bank0::parameters, bank.end());
+  return why_not_idempotent(f, parameters, ranges_, launch.textures.get());
+}
+
+bool host_interface::idempotent(const resident_launch& launch) { return why_not_flush(launch).empty(); }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {
   const std::uint32_t id = grid.launch->launch_id;

@@ -20,6 +20,7 @@
 #include "gpu/compute_work_distributor.h"
 #include "gpu/device_heap.h"
 #include "gpu/host_registers.h"
+#include "gpu/idempotence.h"
 #include "gpu/recorded_kernel.h"
 #include "memory/address_ranges.h"
 #include "sub_partition/program_services.h"
@@ -57,6 +58,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
 
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
   void program_fault(const std::string& text) override;
+  bool idempotent(const resident_launch& launch) override;
   // program_services
   bool inspect(std::uint64_t address, void* data, unsigned bytes) override;
   void print(const std::string& text) override;
@@ -79,6 +81,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
+  std::string why_not_flush(const resident_launch& launch);
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
   std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);
@@ -108,6 +111,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::vector<loaded> modules_;
   // By the program's identity: launches of one traced kernel share its code in the instruction caches.
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
+  std::map<const isa::program*, global_footprint> footprints_;   // of programs whose launches were to be dropped
   std::shared_ptr<const sass_trace::trace_kernel> recorded_;   // that came with the last write
   std::shared_ptr<const simt::texture_table> textures_;
   std::uint32_t launches_ = 0;

@@ -67,4 +67,8 @@ void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms
                     " cannot stop a running block (context.preemption = block), expected drain or auto");
 }
 
+std::string flush_refusal(const std::string& kernel, const std::string& why) {
+  return "mode 'flush': kernel '" + kernel + "' is not shown idempotent (" + why + "), expected drain, switch or auto";
+}
+
 }  // namespace heddle

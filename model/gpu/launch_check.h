@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "config/parameters.h"
@@ -17,5 +18,8 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
 
 /// Throws input_error for a mode of preemption that the GPU lacks, and for an SM that there is not.
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
+
+/// The message that refuses mode flush for a kernel, which may not be dropped for the reason `why`.
+std::string flush_refusal(const std::string& kernel, const std::string& why);
 
 }  // namespace heddle

@@ -242,7 +242,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   k.blocks_per_sm = o.blocks_per_sm;
   k.occupancy_limiters = o.limiters;
   const issue_sums s = issue_of(g, l.launch_id);
-  k.warps = s.total.warps;
+  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());   // warps of dropped blocks began twice
   fill_warp_cycles(k, s.total);
   fill_instructions(k, s.total);
   fill_issue_metrics(k, s, g);

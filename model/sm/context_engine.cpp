@@ -110,7 +110,7 @@ void context_engine::begin_saving(cycle_t cycle) {
   const bool keeps = current_->mode != preemption_mode::flush;
   context_ = {};
   context_.transaction = current_;
-  context_.place = free_place();
+  if (keeps) context_.place = free_place();
   image_.write();
   for (const unsigned s : cta_slots_) {
     const resident_block& b = resources_.block(s);
@@ -212,7 +212,7 @@ void context_engine::end_saving(cycle_t cycle) {
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
   std::vector<std::uint32_t>().swap(image_.words());
-  if (!context_.blocks.empty() && t.mode != preemption_mode::flush) away_.push_back(std::move(context_));
+  if (!context_.blocks.empty()) away_.push_back(std::move(context_));
   context_ = {};
   step_ = step::idle;
   resources_.report(t, cta_phase::saved, cycle);
@@ -226,6 +226,7 @@ void context_engine::restore(context_transaction& t, cycle_t cycle) {
   context_ = std::move(*found);
   away_.erase(found);
   for (resident_block& b : context_.blocks) resources_.reserve(b, cycle);
+  if (t.mode == preemption_mode::flush) return run_anew(cycle);
   step_ = step::waiting;
   begin_restoring(cycle);
 }
@@ -250,6 +251,19 @@ void context_engine::begin_restoring(cycle_t cycle) {
   next_word_ = 0;
   step_ = step::restoring;
   move_lines(cycle);
+}
+
+// Blocks that were dropped begin again, on the sub-partitions that they had; their warps take what warp ids are free there.
+void context_engine::run_anew(cycle_t cycle) {
+  context_transaction& t = *current_;
+  t.restore_cycle = t.resumed_cycle = cycle;
+  for (std::size_t k = 0; k < context_.blocks.size(); ++k) {
+    const unsigned s = resources_.run_anew(std::move(context_.blocks[k]), cycle);
+    t.blocks[k].restored_warp_ids = resources_.block(s).warps;
+  }
+  context_ = {};
+  step_ = step::idle;
+  resources_.report(t, cta_phase::resumed, cycle);
 }
 
 void context_engine::end_restoring(cycle_t cycle) {

@@ -44,7 +44,7 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
   /// Takes all resident blocks out; `saved` is reported when they are gone. With mode flush nothing is written: they are dropped.
   void preempt(context_transaction& t, cycle_t cycle);
-  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run.
+  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run. Dropped ones begin anew.
   void restore(context_transaction& t, cycle_t cycle);
   /// A stopped warp has become quiet, or a warp is gone.
   void look_again() {
@@ -63,10 +63,11 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
  private:
   enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
-  // The blocks of one switch that are in memory.
+  static constexpr unsigned no_place = ~0u;
+  // The blocks of one switch that are in memory, or were dropped.
   struct away_context {
     context_transaction* transaction = nullptr;
-    unsigned place = 0;                        // in the SM's context area
+    unsigned place = no_place;                 // in the SM's context area; dropped blocks have none
     std::vector<resident_block> blocks;
   };
   struct line_access {
@@ -81,6 +82,7 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
   void begin_saving(cycle_t cycle);
   void end_saving(cycle_t cycle);
   void begin_restoring(cycle_t cycle);
+  void run_anew(cycle_t cycle);
   void end_restoring(cycle_t cycle);
   void move_lines(cycle_t cycle);
   bool send_line(cycle_t cycle);

@@ -73,14 +73,24 @@ void resource_manager::take_returned(cycle_t cycle) {
 
 void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   take_returned(cycle);
+  const block_footprint footprint = resources_.footprint(demand_of(*t.launch));
+  begin(t, resources_.take(footprint), footprint.l1_bytes, cycle);
+}
+
+unsigned resource_manager::run_anew(resident_block dropped, cycle_t cycle) {
+  cta_transaction& t = *dropped.transaction;
+  begin(t, std::move(dropped.allocation), dropped.l1_bytes, cycle);
+  return t.cta_slot;
+}
+
+void resource_manager::begin(cta_transaction& t, block_allocation allocation, unsigned l1_bytes, cycle_t cycle) {
   const auto& launch = static_cast<const resident_launch&>(*t.launch);
   const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
   invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
   resident_block& b = *free;
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
-  const block_footprint footprint = resources_.footprint(demand_of(launch));
-  b.allocation = resources_.take(footprint);
-  b.l1_bytes = footprint.l1_bytes;
+  b.allocation = std::move(allocation);
+  b.l1_bytes = l1_bytes;
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);

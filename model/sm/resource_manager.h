@@ -81,6 +81,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Takes a free warp slot of a sub-partition; returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
+  /// A block that was dropped, and whose resources are reserved again, begins from the start. Returns its CTA slot.
+  unsigned run_anew(resident_block dropped, cycle_t cycle);
   /// CTA slot and warp of the block that a warp id holds.
   unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
   unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
@@ -126,6 +128,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
     unsigned warp = 0;
   };
   void place(cta_transaction& t, cycle_t cycle);
+  void begin(cta_transaction& t, block_allocation allocation, unsigned l1_bytes, cycle_t cycle);
   void take_returned(cycle_t cycle);
 
   const gpu_config config_;

@@ -109,8 +109,14 @@ class preemption : public ::testing::Test {
       ASSERT_LE(at("saved_cycle"), at("restore_cycle"));
       ASSERT_LE(at("restore_cycle"), at("resumed_cycle"));
       ASSERT_FALSE(s["blocks"].empty());
-      if (s["mode"] != "switch") continue;
+      ++modes_seen_[s["mode"]];
       ASSERT_EQ(s["sm"], s["restored_sm"]);
+      if (s["mode"] == "flush") {   // all warps of the blocks begin again
+        ASSERT_LE(s["warp_ids"].size(), s["restored_warp_ids"].size());
+        ASSERT_EQ(0u, at("bytes_saved"));
+        ASSERT_EQ(at("restore_cycle"), at("resumed_cycle"));
+      }
+      if (s["mode"] != "switch") continue;
       ASSERT_EQ(s["warp_ids"], s["restored_warp_ids"]);
       ASSERT_GT(at("bytes_saved"), 128 * s["warp_ids"].size());
       ASSERT_EQ(at("bytes_saved"), at("bytes_restored"));
@@ -138,7 +144,9 @@ class preemption : public ::testing::Test {
       json list = json::array();
       std::uint64_t at = random.below(cycles);
       for (std::uint64_t n = 1 + random.below(3); n != 0; --n) {
-        json p = {{"at_cycle", at}, {"mode", random.below(5) == 0 ? "drain" : "switch"}};
+        static const std::vector<std::string> modes = {"switch", "switch", "switch", "switch", "drain", "auto", "flush"};
+        json p = {{"at_cycle", at}, {"mode", random.one_of(modes)}};
+        if (p["mode"] == "flush" && !can_be_dropped(workload)) p["mode"] = "auto";
         if (random.below(3) == 0) p["sm"] = 0;
         p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[random.below(4)];
         list.push_back(p);
@@ -155,7 +163,16 @@ class preemption : public ::testing::Test {
     EXPECT_GT(switched, runs / 2) << "most runs have nothing to preempt";
   }
 
+  /// Whether mode flush is allowed for the workload's kernels (docs/preemption.md).
+  static bool can_be_dropped(const std::string& workload) {
+    static const std::set<std::string> names = {"black_scholes", "convolution", "divergent", "fft", "hotspot", "kmeans", "mandelbrot",
+                                                "pointer_chase", "sgemm", "sgemm_register_tiled", "spmv", "stencil_f64", "transpose",
+                                                "vector_add"};
+    return names.count(workload) != 0;
+  }
+
   const fs::path place_;
+  std::map<std::string, unsigned> modes_seen_;
 };
 
 const std::vector<std::string>& small_workloads() {
@@ -236,10 +253,71 @@ TEST_F(preemption, a_mode_that_the_chip_lacks_is_refused) {
   }
   job["preempt"] = {{{"at_cycle", 1000}, {"mode", "drain"}}};
   EXPECT_EQ(0, run(job, "--gpu gtx980").code);
+  job["preempt"] = {{{"at_cycle", 1000}, {"mode", "auto"}}};
+  result r = run(job, "--gpu gtx980");
+  ASSERT_EQ(0, r.code) << r.log;
+  for (const json& s : r.metrics["context_switches"]) EXPECT_EQ("drain", s["mode"]);
+  EXPECT_NE(0u, r.metrics["context_switches"].size());
+  for (const char* gpu : {"gtxtitan", "gtx980", "gtx750ti"}) {
+    json other = job_of("vector_add");
+    other["preempt"] = {{{"at_cycle", 1000}, {"mode", "flush"}}};
+    r = run(other, std::string("--gpu ") + gpu);
+    EXPECT_EQ(2, r.code) << r.log;
+    EXPECT_NE(std::string::npos, r.log.find("cannot stop a running block")) << r.log;
+  }
   job["preempt"] = {{{"at_cycle", 1000}, {"sm", 99}}};
-  const result r = run(job, "--gpu gtx1080");
+  r = run(job, "--gpu gtx1080");
   EXPECT_EQ(2, r.code);
   EXPECT_NE(std::string::npos, r.log.find("there is no SM 99")) << r.log;
+}
+
+TEST_F(preemption, only_kernels_shown_idempotent_are_dropped) {
+  for (const auto& entry : fs::directory_iterator(HEDDLE_WORKLOADS)) {
+    if (!fs::exists(entry.path() / "job.json")) continue;
+    const std::string name = entry.path().filename().string();
+    json job = job_of(name);
+    // Past the end of the short ones: the question is whether the mode is taken.
+    job["preempt"] = {{{"at_cycle", 1500}, {"mode", "flush"}, {"resume_after", 50}}};
+    const result r = run(job, "--gpu v100 --set gpu.sm_count=4 --max-cycles 2500");
+    if (can_be_dropped(name)) {
+      EXPECT_NE(2, r.code) << r.log;
+    } else {
+      EXPECT_EQ(2, r.code) << r.log;
+      EXPECT_NE(std::string::npos, r.log.find("is not shown idempotent")) << r.log;
+    }
+  }
+}
+
+TEST_F(preemption, dropped_blocks_run_anew_and_nothing_is_saved) {
+  json job = job_of("fft");
+  const std::string options = "--gpu v100 --set gpu.sm_count=2";
+  const result base = run(job, options);
+  ASSERT_EQ(0, base.code) << base.log;
+  job["preempt"] = {{{"at_cycle", 1500}, {"mode", "flush"}, {"resume_after", 1000}}};
+  const result r = run(job, options);
+  ASSERT_EQ(0, r.code) << r.log;
+  EXPECT_TRUE(r.bytes == base.bytes);
+  check_switches(r);
+  EXPECT_EQ(2u, modes_seen_["flush"]);
+  const auto executed = [](const result& x) { return x.metrics["kernels"][0]["metrics"]["inst_executed"].get<std::uint64_t>(); };
+  EXPECT_GT(executed(r), executed(base)) << "the dropped work was not done again";
+}
+
+TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
+  const std::string options = "--gpu v100 --set gpu.sm_count=2";
+  const auto mode_at = [&](json job, std::uint64_t cycle) {
+    job["preempt"] = {{{"at_cycle", cycle}, {"mode", "auto"}, {"resume_after", 10}}};
+    const result r = run(job, options);
+    EXPECT_EQ(0, r.code) << r.log;
+    check_switches(r);
+    return r.metrics["context_switches"].empty() ? std::string("none") : r.metrics["context_switches"][0]["mode"].get<std::string>();
+  };
+  const result base = run(job_of("pointer_chase"), options);
+  const auto start = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>();
+  EXPECT_EQ("flush", mode_at(job_of("pointer_chase"), start + 30)) << "little has been run that would be lost";
+  EXPECT_EQ("switch", mode_at(job_of("pointer_chase"), start + 1000)) << "much has been run, and nothing is known of how long blocks take";
+  // Spin locks must not be dropped; before any block has ended nothing is known of their time.
+  EXPECT_EQ("switch", mode_at(job_of("spin_lock"), 1500));
 }
 
 }  // namespace
