@@ -148,6 +148,20 @@ void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
                          share(d.turnaround_cycles), share(d.refresh_cycles)));
 }
 
+// What keeps the achieved occupancy below the theoretical one, by a hundredth of all warp slots and more.
+void write_lost_occupancy(page& p, const kernel_metrics& k) {
+  static const char* const texts[] = {"imbalance within blocks", "imbalance between blocks", "too few blocks",
+                                      "partial last wave",       "launch latency",           "other kernels"};
+  const char* label = "lost to";
+  std::size_t i = 0;
+  k.lost.visit([&](const char*, double share) {
+    const char* text = texts[i++];
+    if (share < 0.01) return;
+    p.share(label, text, share);
+    label = "";
+  });
+}
+
 void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
@@ -157,6 +171,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
          fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
   p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),
                                   percent(k.theoretical_occupancy), k.blocks_per_sm, join(k.occupancy_limiters, ", ")));
+  write_lost_occupancy(p, k);
   p.line("a thread takes", fmt::format("{} registers; a block {} bytes of shared memory", k.registers_per_thread,
                                        grouped(k.shared_bytes_per_block)));
   write_cycles(p, k.warp_cycles);

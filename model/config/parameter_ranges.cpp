@@ -115,6 +115,7 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"l2.replacement", {"lru", "fifo", "random"}},
       {"l2.hash", {"none", "xor"}},
       {"context.preemption", {"block", "instruction"}},
+      {"context.saved_registers", {"used", "live"}},
       {"context.priority_preemption", {"none", "drain", "switch", "flush", "auto"}},
       {"memory.model", {"dram", "fixed", "external"}},
       {"dram.preset", {"none", "gddr5", "gddr5x", "gddr6", "gddr6x", "hbm2", "hbm2e", "hbm3"}},

@@ -512,6 +512,7 @@ struct context_parameters {
   std::string priority_preemption = "none";
   unsigned time_slice_cycles = 0;
   unsigned lines_in_flight = 128;
+  std::string saved_registers = "used";
   unsigned area_mib = 1048576;
 
   template <class V> void visit(V& v) {
@@ -521,6 +522,8 @@ struct context_parameters {
     v("time_slice_cycles", time_slice_cycles,
       "after so long on an SM, blocks are switched out for those of another stream that wait; 0: never");
     v("lines_in_flight", lines_in_flight, "128-byte lines of a context on their way to or from memory, per SM");
+    v("saved_registers", saved_registers,
+      "registers of a context: used (all that the kernel uses) | live (those that the warp's threads may still read)");
     v("area_mib", area_mib, "device address of the area that contexts are saved in, MiB; beyond all allocations");
   }
 };

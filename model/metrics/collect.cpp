@@ -2,6 +2,7 @@
 #include "metrics/collect.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "gpu/compute_work_distributor.h"
@@ -218,6 +219,38 @@ void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
   k.metrics.dram_write_transactions = dram.write_bytes / sector_bytes;
 }
 
+// The SMs' accounts of warp slots that the launch left empty; what is one cause and what another is said in docs/metrics.md.
+void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l) {
+  const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
+  const double block_warps = l.warps_per_block();
+  const double last_wave = std::fmod(static_cast<double>(k.blocks), full);
+  double ended = 0, latency = 0, others = 0, empty = 0, never = 0, block_cycles = 0, active = 0;
+  for (unsigned i = 0; i < g.sm_count(); ++i) {
+    const launch_occupancy& o = g.sm_at(i).resource_manager.occupancy.of(l.launch_id);
+    ended += static_cast<double>(o.ended);
+    latency += static_cast<double>(o.filled_later);
+    others += static_cast<double>(o.beside_others);
+    empty += static_cast<double>(o.waiting);
+    block_cycles += static_cast<double>(o.block_cycles);
+    active += static_cast<double>(o.active_cycles);
+    if (o.came < o.most_blocks)
+      never += std::min(static_cast<double>(o.waiting), (o.most_blocks - o.came) * block_warps * static_cast<double>(o.active_cycles));
+  }
+  double few = 0, partial = 0;
+  if (static_cast<double>(k.blocks) < full)
+    few = never;
+  else if (last_wave != 0)
+    partial = std::min(empty, (full - last_wave) * block_warps * block_cycles / static_cast<double>(k.blocks));
+  const double slots = active * g.config().sm.max_warps;
+  k.waves = ratio(static_cast<double>(k.blocks), full);
+  k.lost.imbalance_within_blocks = ratio(ended, slots);
+  k.lost.imbalance_between_blocks = ratio(empty - few - partial, slots);
+  k.lost.too_few_blocks = ratio(few, slots);
+  k.lost.partial_last_wave = ratio(partial, slots);
+  k.lost.launch_latency = ratio(latency, slots);
+  k.lost.other_kernels = ratio(others, slots);
+}
+
 kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
@@ -241,6 +274,8 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   k.theoretical_occupancy = o.theoretical_occupancy;
   k.blocks_per_sm = o.blocks_per_sm;
   k.occupancy_limiters = o.limiters;
+  k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
+  fill_lost_occupancy(k, g, l);
   const issue_sums s = issue_of(g, l.launch_id);
   k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());   // warps of dropped blocks began twice
   fill_warp_cycles(k, s.total);
@@ -272,6 +307,10 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   for (std::uint32_t launch = 0; launch < residencies.end(); ++launch) m.blocks += residencies.at(launch).blocks;
   m.achieved_occupancy = ratio(static_cast<double>(m.active_warps), static_cast<double>(m.active_cycles) * g.config().sm.max_warps);
   m.ipc = ratio(static_cast<double>(m.inst_executed), static_cast<double>(m.active_cycles));
+  const time_series& warps = s.resource_manager.occupancy.over_time();
+  m.occupancy_step_cycles = warps.step_cycles();
+  for (const std::uint64_t n : warps.sums())
+    m.occupancy_over_time.push_back(ratio(static_cast<double>(n), static_cast<double>(m.occupancy_step_cycles) * g.config().sm.max_warps));
   return m;
 }
 

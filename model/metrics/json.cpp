@@ -111,6 +111,8 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.member("start_cycle", k.start_cycle).member("end_cycle", k.end_cycle).member("cycles", k.cycles);
   w.member("theoretical_occupancy", k.theoretical_occupancy).member("blocks_per_sm", k.blocks_per_sm);
   write_list(w, "occupancy_limiters", k.occupancy_limiters);
+  w.member("waves", k.waves).member("launch_cycles", k.launch_cycles);
+  write_counts(w, "lost_occupancy", k.lost);
   write_counts(w, "metrics", k.metrics);
   write_counts(w, "warp_cycles", k.warp_cycles);
   write_counts(w, "warp_states", k.warp_states);
@@ -155,6 +157,8 @@ void write_sm(json_writer& w, const sm_metrics& s) {
     w.end_object();
   }
   w.end_array();
+  w.member("occupancy_step_cycles", s.occupancy_step_cycles);
+  write_list(w, "occupancy_over_time", s.occupancy_over_time);
   w.end_object();
 }
 

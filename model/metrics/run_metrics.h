@@ -382,6 +382,35 @@ struct memory_counts {
   }
 };
 
+/// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1: all warp
+/// slots of the SMs that held a warp of it), and how its launch went.
+struct lost_occupancy {
+  double imbalance_within_blocks = 0;    // warps had ended, their blocks had not
+  double imbalance_between_blocks = 0;   // tail: blocks had ended earlier than others, and none were left to come
+  double too_few_blocks = 0;             // the grid has fewer blocks than the GPU holds
+  double partial_last_wave = 0;          // the same of its last wave, as it would be with blocks of equal length
+  double launch_latency = 0;             // a block was still to come
+  double other_kernels = 0;              // there were blocks of other launches on the SM
+
+  template <class Self, class V>
+  static void visit_members(Self& self, V&& v) {
+    v("imbalance_within_blocks", self.imbalance_within_blocks);
+    v("imbalance_between_blocks", self.imbalance_between_blocks);
+    v("too_few_blocks", self.too_few_blocks);
+    v("partial_last_wave", self.partial_last_wave);
+    v("launch_latency", self.launch_latency);
+    v("other_kernels", self.other_kernels);
+  }
+  template <class V>
+  void visit(V&& v) {
+    visit_members(*this, v);
+  }
+  template <class V>
+  void visit(V&& v) const {
+    visit_members(*this, v);
+  }
+};
+
 /// What a kernel's warps spent on the instructions made from one line of its source.
 struct line_metrics {
   std::uint32_t line = 0;
@@ -407,6 +436,9 @@ struct kernel_metrics {
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
+  double waves = 0;                 // blocks of the grid / blocks that the GPU holds
+  std::uint64_t launch_cycles = 0;  // from the doorbell, or the end of the stream's launch before it, to start_cycle
+  lost_occupancy lost;
   profiler_metrics metrics;
   warp_cycle_counts warp_cycles;
   warp_state_counts warp_states;
@@ -445,6 +477,8 @@ struct sm_metrics {
   std::uint64_t blocks = 0;
   std::uint64_t warps = 0;
   std::vector<warp_cycle_counts> sub_partitions;
+  std::uint64_t occupancy_step_cycles = 0;    // length of a step of the following
+  std::vector<double> occupancy_over_time;    // achieved occupancy in each step from cycle 0 on, idle cycles included
 };
 
 /// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.

@@ -74,23 +74,24 @@ void resource_manager::take_returned(cycle_t cycle) {
 void resource_manager::place(cta_transaction& t, cycle_t cycle) {
   take_returned(cycle);
   const block_footprint footprint = resources_.footprint(demand_of(*t.launch));
-  begin(t, resources_.take(footprint), footprint.l1_bytes, cycle);
+  begin(t, footprint, resources_.take(footprint), cycle);
 }
 
 unsigned resource_manager::run_anew(resident_block dropped, cycle_t cycle) {
   cta_transaction& t = *dropped.transaction;
-  begin(t, std::move(dropped.allocation), dropped.l1_bytes, cycle);
+  begin(t, resources_.footprint(demand_of(*t.launch)), std::move(dropped.allocation), cycle);
   return t.cta_slot;
 }
 
-void resource_manager::begin(cta_transaction& t, block_allocation allocation, unsigned l1_bytes, cycle_t cycle) {
+void resource_manager::begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle) {
   const auto& launch = static_cast<const resident_launch&>(*t.launch);
   const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
   invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
   resident_block& b = *free;
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
   b.allocation = std::move(allocation);
-  b.l1_bytes = l1_bytes;
+  b.l1_bytes = footprint.l1_bytes;
+  b.most_blocks = footprint.limits.least();
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
@@ -112,6 +113,7 @@ void resource_manager::begin(cta_transaction& t, block_allocation allocation, un
   t.cta_slot = slot;
   t.warp_ids.clear();
   ++resident_blocks_;
+  occupancy.block_came(launch.launch_id, b.most_blocks, launch.warps_per_block(), cycle);
   if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
   if (!launch_seen_[launch.launch_id]) {
     launch_seen_[launch.launch_id] = true;
@@ -133,6 +135,7 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
   launch_residency[b.launch->launch_id].enter(cycle);
   sm_residency.enter(cycle);
+  occupancy.warp_came(b.launch->launch_id, cycle);
   return warp;
 }
 
@@ -144,7 +147,9 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   --resident_warps_;
   launch_residency[b.launch->launch_id].leave(cycle);
   sm_residency.leave(cycle);
+  occupancy.warp_left(b.launch->launch_id, cycle);
   if (--b.warps_left != 0) return;
+  occupancy.block_left(b.launch->launch_id, cycle);
   // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   ++launch_residency[b.launch->launch_id].blocks;
@@ -165,7 +170,9 @@ resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
     --resident_warps_;
     launch_residency[b.launch->launch_id].leave(cycle);
     sm_residency.leave(cycle);
+    occupancy.warp_left(b.launch->launch_id, cycle);
   }
+  occupancy.block_left(b.launch->launch_id, cycle);
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, b.allocation});
   --resident_blocks_;
   resident_block away = std::move(b);
@@ -198,6 +205,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   b.context.shared = b.shared.data();
   b.transaction->cta_slot = slot;
   ++resident_blocks_;
+  occupancy.block_came(b.launch->launch_id, b.most_blocks, b.launch->warps_per_block(), cycle);
   for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
     const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
     const unsigned warp = b.warps[in_block];
@@ -206,6 +214,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
     invariant(++resident_warps_ <= config_.sm.max_warps, "an SM holds more warps than it has slots");
     launch_residency[b.launch->launch_id].enter(cycle);
     sm_residency.enter(cycle);
+    occupancy.warp_came(b.launch->launch_id, cycle);
   }
   return slot;
 }

@@ -16,6 +16,7 @@
 #include "config/parameters.h"
 #include "memory/per_launch.h"
 #include "occupancy/sm_resources.h"
+#include "sm/occupancy_account.h"
 #include "simt/warp_state.h"
 #include "sub_partition/decoded_program.h"
 #include "tlm/clock_domain.h"
@@ -36,6 +37,7 @@ struct resident_block {
   std::vector<std::uint8_t> warps;             // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
   std::uint64_t live = 0;                      // warps of the block that have not ended, bit per warp
+  unsigned most_blocks = 0;                    // such blocks that an SM holds
   unsigned l1_bytes = 0;                       // L1 that the carve-out leaves while such blocks run
 };
 
@@ -105,6 +107,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   void check_invariants() const;
   per_launch<residency> launch_residency;
   residency sm_residency;
+  occupancy_account occupancy;
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
@@ -128,7 +131,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
     unsigned warp = 0;
   };
   void place(cta_transaction& t, cycle_t cycle);
-  void begin(cta_transaction& t, block_allocation allocation, unsigned l1_bytes, cycle_t cycle);
+  void begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle);
   void take_returned(cycle_t cycle);
 
   const gpu_config config_;

@@ -165,6 +165,7 @@ void sm::check_invariants() const {
 
 void sm::settle_accounts(cycle_t cycle) {
   for (auto& p : partitions) p.settle_accounts(cycle);
+  resource_manager.occupancy.settle(cycle);
 }
 
 void sm::trace(sc_core::sc_trace_file* file) const {

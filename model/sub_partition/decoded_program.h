@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "isa/liveness.h"
 #include "isa/program.h"
 #include "simt/execute.h"
 
@@ -58,6 +59,7 @@ struct decoded_program {
   std::vector<decoded_instruction> code;
   bool control_codes = false;           // dependence is software-controlled
   std::uint64_t code_address = 0;       // where the code lies for the instruction cache, bytes
+  std::vector<isa::register_set> live;  // by instruction, where contexts keep live registers only; else empty
 };
 
 /// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).

@@ -203,6 +203,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
               unsigned allocated_registers, cycle_t cycle);
   void vacate(unsigned slot, cycle_t cycle);
+  void take_up(unsigned slot, std::uint64_t step);
+  void exchange_live(warp_slot& w, simt::context_image& image);
 
   // Waiting and readiness (sub_partition.cpp)
   void settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected);

@@ -34,7 +34,7 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
   image.align(line_words);   // a register of a warp is one line of memory
-  image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  if (w.program->live.empty()) image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
   image(w.state);
   image(w.stopped_in);
   image(w.rest);
@@ -44,7 +44,13 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
     image(step);
     image(w.barrier_lanes);
   }
-  if (!image.reading()) return;
+  if (image.reading()) take_up(slot, step);
+  if (!w.program->live.empty()) exchange_live(w, image);
+}
+
+// What was read back is taken only if the warp can be run with it.
+void sub_partition::take_up(unsigned slot, std::uint64_t step) {
+  warp_slot& w = slots_[slot];
   const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
                      w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
   const std::size_t instructions = w.program->code.size();
@@ -60,6 +66,19 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   if (w.step != nullptr) w.step = w.steps.first + step;
   w.state.predicates[isa::pt] = simt::all_lanes;
   w.next = &w.program->code[w.state.pc];
+}
+
+// Live are the registers that threads may still read, wherever in the program they stand.
+void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
+  const auto& live = w.program->live;
+  isa::register_set needed = live[w.state.pc];
+  for (const simt::stack_entry& e : w.state.stack) needed |= live[e.pc];
+  for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
+  for (const simt::convergence_frame& f : w.state.frames)
+    if (f.participants != 0) needed |= live[f.reconverge];
+  image.align(line_words);
+  for (std::size_t r = 0; r < w.launch->program->registers; ++r)
+    if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);
 }
 
 void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
