@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -230,6 +231,33 @@ TEST_F(preemption, a_reduced_context_leaves_out_what_nobody_will_read) {
   check_switches(reduced);
   const auto bytes = [](const result& r) { return r.metrics["context_switches"][0]["bytes_saved"].get<std::uint64_t>(); };
   EXPECT_LT(bytes(reduced), bytes(whole));
+}
+
+TEST_F(preemption, the_waveform_shows_each_step) {
+  json job = job_of("reduction");
+  const fs::path vcd = place_ / "switch.vcd";
+  job["preempt"] = {{{"at_cycle", 3000}, {"resume_after", 500}}};
+  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.core_clock_mhz=1000 --vcd '" + vcd.string() + "'");
+  ASSERT_EQ(0, r.code) << r.log;
+  // The engine's step from the request on: quiescing, saving, idle, (waiting,) restoring, idle, at the cycles of the metrics.
+  std::string id, scope;
+  std::map<std::uint64_t, std::uint64_t> steps;   // by value: the cycle in which it was first taken
+  std::uint64_t cycle = 0;
+  std::ifstream in(vcd);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string first, type, width, own, name;
+    words >> first >> type >> width;
+    if (first == "$scope") scope = width;
+    if (first == "$var" && words >> own >> name && scope == "context_engine" && name == "step") id = own;
+    if (first[0] == '#') cycle = (std::stoull(first.substr(1)) + 500) / 1000;
+    if (first[0] == 'b' && type == id) steps.emplace(std::stoull(first.substr(1), nullptr, 2), cycle);
+  }
+  ASSERT_FALSE(id.empty());
+  const json& s = r.metrics["context_switches"][0];
+  EXPECT_NEAR(s["request_cycle"].get<double>(), static_cast<double>(steps.at(1)), 8) << "quiescing";
+  EXPECT_NEAR(s["quiesced_cycle"].get<double>(), static_cast<double>(steps.at(2)), 2) << "saving";
+  EXPECT_NEAR(s["restore_cycle"].get<double>(), static_cast<double>(steps.at(4)), 2) << "restoring";
 }
 
 TEST_F(preemption, another_kernel_runs_in_between) {

@@ -314,6 +314,41 @@ TEST_F(replay, streams_overlap_and_copies_wait) {
   EXPECT_GE(metrics()["kernels"][1]["start_cycle"], metrics()["kernels"][0]["end_cycle"]);
 }
 
+TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
+  // Two streams take turns on one SM with room for one block: arithmetic, memory and a barrier on either side of the switches.
+  kernel k;
+  k.threads = 64;
+  std::vector<warp_lines> warps(2);
+  for (warp_lines& w : warps) {
+    for (int n = 0; n < 120; ++n) {
+      w.at(0).alu("FADD", 2, {2, 2});
+      if (n % 10 == 0) w.at(16).mem("LDG.E.SYS", 4, {2}, 4, "0x00007f4000000000", 4);
+      if (n % 30 == 0) w.at(32).alu("BAR.SYNC", -1, {});
+    }
+    w.exit();
+  }
+  k.block(warps);
+  write("kernel-1.traceg", k.text());
+  k.stream = 7;
+  k.name = "second";
+  write("kernel-2.traceg", k.text());
+  write("list.g", "kernel-1.traceg\nkernel-2.traceg\n");
+  std::vector<std::string> options = {"list.g", "--gpu", "v100", "--metrics", "m.json", "--set", "gpu.sm_count=1", "--set", "sm.max_blocks=1"};
+  ASSERT_EQ(run(options).code, 0);
+  const json undisturbed = metrics();
+  EXPECT_TRUE(undisturbed["context_switches"].empty());
+  options.insert(options.end(), {"--set", "context.time_slice_cycles=400"});
+  const outcome o = run(options);
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json m = metrics();
+  EXPECT_GE(m["context_switches"].size(), 3u);
+  for (const json& s : m["context_switches"]) EXPECT_EQ(s["warp_ids"], s["restored_warp_ids"]);
+  for (unsigned n = 0; n < 2; ++n) {
+    EXPECT_EQ(m["kernels"][n]["instructions"], undisturbed["kernels"][n]["instructions"]);
+    EXPECT_EQ(m["kernels"][n]["metrics"]["gld_transactions"], undisturbed["kernels"][n]["metrics"]["gld_transactions"]);
+  }
+}
+
 TEST_F(replay, blocks_that_the_file_leaves_out_are_not_run) {
   kernel k;
   k.blocks = 2000000000;
