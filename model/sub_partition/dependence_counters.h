@@ -16,6 +16,7 @@
 #include "sub_partition/decoded_program.h"
 #include "sub_partition/scoreboard.h"
 #include "tlm/clock_domain.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 

@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(all, dual_issue, ::testing::ValuesIn(rules), [](const a
 TEST(dual_issue_options, width_and_rule_are_configuration) {
   EXPECT_EQ(paired("gtxtitan", "fp32_int", "--set sub_partition.issue_width=1"), 0);
   EXPECT_EQ(paired("gtxtitan", "fp32_int", "--set sub_partition.dual_issue=none"), 0);
-  EXPECT_GT(paired("gtx1080", "fp32_int", "--set sub_partition.dual_issue=any --set sub_partition.operand_read=collector"), 0.8);
+  EXPECT_GT(paired("gtx1080", "fp32_int", "--set sub_partition.dual_issue=any --set sub_partition.operand_read=collector "
+                   "--set sub_partition.dependence=scoreboard"), 0.8);
   EXPECT_LT(paired("gtxtitan", "fp32_fp32", "--set fp32.shared_lanes=0"), 0.1);
 }
 
