@@ -35,6 +35,16 @@ class loader {
     }
   }
 
+  /// Takes all values from a configuration, with a look at each.
+  void take(gpu_config config) {
+    const std::vector<parameter_reference> given = parameters_of(config);
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      const std::string value = text_of(given[k]);
+      const std::string expected = set_text(parameters_[k], value);
+      if (!expected.empty()) throw input_error(wrong_value(parameters_[k], value, expected));
+    }
+  }
+
   void read_file() {
     for (const ini_entry& entry : read_ini(read_text_file(file_), printable(file_))) {
       if (keys_of(entry.section).empty())
@@ -158,6 +168,12 @@ gpu_config load_config(const std::string& name_or_file, const std::vector<std::s
   for (const std::string& text : overrides) from.override_with(text);
   from.check();
   return from.config();
+}
+
+void check(const gpu_config& config) {
+  loader values("");
+  values.take(config);
+  values.check();
 }
 
 std::string to_ini(const gpu_config& config) {

@@ -14,6 +14,9 @@ namespace heddle {
 /// defaults; unknown sections and keys are errors. Throws input_error with FILE:LINE:COL.
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
 
+/// Throws input_error if a value is out of its range or values do not fit each other.
+void check(const gpu_config& config);
+
 /// The effective configuration as an INI text that load_config reads back to the same values.
 std::string to_ini(const gpu_config& config);
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "config/config.h"
 #include "config/error.h"
 #include "gpu/compute_work_distributor.h"
 #include "gpu/host_interface.h"
@@ -70,10 +71,17 @@ struct gpu::parts {
   }
 };
 
+namespace {
+const gpu_config& checked(const gpu_config& config) {
+  check(config);
+  return config;
+}
+}  // namespace
+
 gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name),
       host_socket("host_socket"),
-      memory_socket("memory_socket", config.memory.model == "external" ? config.memory.channels : 0),
+      memory_socket("memory_socket", checked(config).memory.model == "external" ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
       parts_(std::make_unique<parts>(config)) {

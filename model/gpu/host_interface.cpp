@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 #include "config/error.h"
 #include "gpu/launch_check.h"
@@ -227,6 +229,12 @@ void host_interface::attempt(Action&& action) {
   } catch (const input_error& e) {
     error_ = 1;
     message_ = e.what();
+  } catch (const std::bad_alloc&) {
+    error_ = 1;
+    message_ = "more memory is asked for than there is";
+  } catch (const std::length_error&) {
+    error_ = 1;
+    message_ = "more memory is asked for than can be";
   }
 }
 

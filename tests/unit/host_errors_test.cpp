@@ -309,5 +309,24 @@ TEST_F(driver_errors, are_exceptions_that_say_what_is_wrong) {
   EXPECT_NE(message([&] { driver.launch(request); }).find("'load'"), std::string::npos);
 }
 
+TEST_F(driver_errors, a_configuration_that_makes_no_gpu_is_refused) {
+  const auto refused = [](const std::function<void(gpu_config&)>& change) -> std::string {
+    restart();
+    gpu_config config = load_config("v100");
+    change(config);
+    try {
+      gpu g("gpu", config);
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refused([](gpu_config& c) { c.memory.model = "extern"; }).find("unknown model 'extern'"), std::string::npos);
+  EXPECT_NE(refused([](gpu_config& c) { c.gpu.core_clock_mhz = 0; }).find("gpu.core_clock_mhz"), std::string::npos);
+  EXPECT_NE(refused([](gpu_config& c) { c.gpu.sm_count = 0; }).find("gpu.sm_count"), std::string::npos);
+  EXPECT_NE(refused([](gpu_config& c) { c.sm.sub_partitions = 0; }).find("sm.sub_partitions"), std::string::npos);
+  EXPECT_EQ(refused([](gpu_config&) {}), "");
+}
+
 }  // namespace
 }  // namespace heddle
