@@ -370,6 +370,7 @@ void sub_partition::settle_accounts(cycle_t cycle) {
 
 void sub_partition::check_invariants() const {
   invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
+  std::uint64_t selected = 0;
   for (std::uint32_t launch = 0; launch < counters.end(); ++launch) {
     const issue_totals c = counters.at(launch).totals();
     std::uint64_t cycles = 0, stalls = 0;
@@ -378,7 +379,10 @@ void sub_partition::check_invariants() const {
     invariant(cycles == c.active_warp_cycles, "warp-cycle states do not partition active warp-cycles");
     invariant(stalls == c.active_warp_cycles, "warp stall states do not partition active warp-cycles");
     invariant(c.inst_issued1 + 2 * c.inst_issued2 >= c.inst_executed, "fewer instructions issued than executed");
+    invariant(pairing_ != pairing::none || c.inst_issued2 == 0, "more instructions issued in a cycle than the issue width");
+    selected += c.warp_cycles[static_cast<unsigned>(warp_cycle::selected)];
   }
+  invariant(selected <= clock_.cycle() + 1, "more warps were selected than there were cycles");
 }
 
 std::string sub_partition::position(unsigned slot) const {

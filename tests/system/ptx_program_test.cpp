@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitizer_remark.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,7 +49,7 @@ outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1
                               " --block " + std::to_string(threads) + " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " +
                               gpu + " " + options + " >stdout 2>stderr";
   const int status = std::system(command.c_str());
-  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), content(place / "stderr"), {}};
+  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), without_sanitizer_remark(content(place / "stderr")), {}};
   const std::string bytes = content(place / "o.bin");
   o.words.resize(bytes.size() / 4);
   std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitizer_remark.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,7 +129,7 @@ class replay : public ::testing::Test {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out), content(err)};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out), without_sanitizer_remark(content(err))};
   }
   /// One kernel on a GPU; checks are on.
   outcome run_kernel(const kernel& k, const std::string& gpu = "v100", std::vector<std::string> more = {}) {

@@ -92,7 +92,7 @@ class workload : public ::testing::TestWithParam<std::string> {
   int checked_ = 0;
 };
 
-// Every policy once, on three GPUs, with both issue widths, and with what only some policies work with. In a release build all
+// gtx1080 and v100 with lrr and gto and both issue widths, the other policies once, on three GPUs, and with what only some policies work with. In a release build all
 // of them; the first and the last where the program is slow (debug, sanitizers).
 std::vector<std::string> ways(bool needs_more) {
   const std::string cached = " --set l1.cache_global_loads=true --set sub_partition.scheduler=";
@@ -103,6 +103,12 @@ std::vector<std::string> ways(bool needs_more) {
       "--gpu gtx1080 --set sub_partition.fetch_group_warps=4 --set sub_partition.scheduler=two_level",
       "--gpu gtxtitan --set l1.prefetch_lines=3" + cached + "prefetch_aware",
       "--gpu gtxtitan --set ldst.reexecution_entries=32 --set l1.mshr_entries=16" + cached + "memory_aware",
+      "--gpu gtx1080 --set sub_partition.scheduler=lrr",
+      "--gpu gtx1080 --set sub_partition.issue_width=1 --set sub_partition.scheduler=gto",
+      "--gpu v100 --set sub_partition.scheduler=lrr",
+      "--gpu v100 --set sub_partition.issue_width=2 --set sub_partition.dual_issue=any --set sub_partition.scheduler=lrr",
+      "--gpu v100 --set sub_partition.scheduler=gto",
+      "--gpu v100 --set sub_partition.issue_width=2 --set sub_partition.dual_issue=any --set sub_partition.scheduler=gto",
       "--gpu v100 --set sub_partition.scheduler=cggty",
       "--gpu v100 --set l1.size_bytes=8192 --set sub_partition.scheduler=ccws",
   };
