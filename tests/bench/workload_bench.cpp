@@ -62,6 +62,10 @@ void line(const std::string& workload, const std::string& what, const speed& s) 
 
 int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::atoi(argv[1]) : 3;
+  if (runs < 1) {
+    std::fprintf(stderr, "workload_bench: expected the number of runs, 1 or more, not '%s'\n", argv[1]);
+    return 2;
+  }
   std::printf("%-22s %-28s %10s %10s %8s %9s %9s %7s\n", "workload", "options", "warp inst", "cycles", "CPU s", "Minst/s",
               "kcycle/s", "MB");
   for (const char* gpu : {"gtx1080", "v100"})
