@@ -108,6 +108,15 @@ void assign_waits(decoded_program& p, const std::vector<block>& blocks) {
   }
 }
 
+// Which two neighbours the pairing rule joins, by their units alone; the issue stage looks at the rest.
+bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters) {
+  if (parameters.issue_width < 2 || parameters.dual_issue == "none") return false;
+  if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
+  if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
+  if (first.unit == second.unit && !second.shares_lanes) return false;
+  return parameters.dual_issue != "maxwell" || first.partner || second.partner;
+}
+
 // Along the straight line each instruction issues as early as its predecessors' results allow; the stall counts are the distances.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters) {
   std::array<std::uint64_t, name_count> ready{};
@@ -129,14 +138,6 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
 }
 
 }  // namespace
-
-bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters) {
-  if (parameters.issue_width < 2 || parameters.dual_issue == "none") return false;
-  if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
-  if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
-  if (first.unit == second.unit && !second.shares_lanes) return false;
-  return parameters.dual_issue != "maxwell" || first.partner || second.partner;
-}
 
 void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters) {
   if (program.code.empty()) return;

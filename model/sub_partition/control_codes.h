@@ -10,7 +10,4 @@ namespace heddle {
 /// instruction the counters that it waits for. Between neighbours that the pairing rule joins the stall count may be 0.
 void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters);
 
-/// Which two neighbours the rule `parameters.dual_issue` joins, by their units alone.
-bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters);
-
 }  // namespace heddle

@@ -21,7 +21,6 @@ void issue_totals::add(const issue_totals& other) {
   nonpred_thread_inst += other.nonpred_thread_inst;
   branches += other.branches;
   divergent_branches += other.divergent_branches;
-  bank_conflict_cycles += other.bank_conflict_cycles;
 }
 
 issue_totals issue_counters::totals() const {
@@ -44,7 +43,6 @@ issue_totals issue_counters::totals() const {
   t.nonpred_thread_inst = nonpred_thread_inst;
   t.branches = branches;
   t.divergent_branches = divergent_branches;
-  t.bank_conflict_cycles = bank_conflict_cycles;
   return t;
 }
 

@@ -33,7 +33,6 @@ struct issue_totals {
   std::uint64_t nonpred_thread_inst = 0;   // those not predicated off
   std::uint64_t branches = 0;
   std::uint64_t divergent_branches = 0;
-  std::uint64_t bank_conflict_cycles = 0;  // added register-read cycles
   std::array<std::uint64_t, static_cast<std::size_t>(isa::unit::count)> unit_inst{};
 
   void add(const issue_totals& other);
@@ -48,7 +47,6 @@ struct alignas(64) issue_counters {
   std::uint64_t inst_issued2 = 0;
   std::uint64_t thread_inst = 0;
   std::uint64_t nonpred_thread_inst = 0;
-  std::uint64_t bank_conflict_cycles = 0;
   std::uint64_t branches = 0;
   std::uint64_t divergent_branches = 0;
   std::uint64_t shared_replays = 0;

@@ -98,6 +98,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.loads = w.stores = 0;
   w.placed_at = cycle;
   w.program->control_codes ? dependence_counters.clear(slot) : scoreboard.clear(slot);
+  if (last_slot_ == slot) reuses_ = nullptr;
   fetch.clear(slot);
   scheduler.placed(slot, cycle);
   active_ |= std::uint64_t{1} << slot;

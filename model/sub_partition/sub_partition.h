@@ -337,8 +337,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const bool independent_;                     // lanes have their own program counters
   const bool read_window_;                     // operands are read in a fixed window, not collected
   const bool software_;                        // dependence as control codes tell, but for recorded programs
-  const decoded_instruction* last_issued_ = nullptr;   // the arithmetic instruction whose operands the reuse cache holds
-  unsigned last_slot_ = 0;                     // and its warp
+  const decoded_instruction* reuses_ = nullptr;   // the instruction behind the last arithmetic one, whose operands the reuse cache holds
+  unsigned last_slot_ = 0;                     // and that one's warp
   bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
   // As of the last issue, for observers.
   mutable bool traced_ = false;

@@ -78,7 +78,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       } else {
         set_ready(slot, d, cycle + d.latency_cycles);
       }
-      last_issued_ = &d;
+      reuses_ = &d + 1;
       last_slot_ = slot;
       advance(w);
       return true;
@@ -116,9 +116,8 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
 // Operands of an arithmetic instruction meet in a register bank. A collector gathers them while other instructions issue; through a
 // fixed window nothing issues until they are read.
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-  const bool behind = last_slot_ == slot && last_issued_ + 1 == &d;   // no other warp's operands came between
+  const bool behind = last_slot_ == slot && reuses_ == &d;   // no other warp's operands came between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
-  slots_[slot].counters->bank_conflict_cycles += conflicts;
   if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
   if (read_window_ && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/ptx/ast.h"
@@ -124,6 +125,19 @@ struct hir_instruction {
   const ast_instruction* source = nullptr;   // for messages
   bool dead = false;
 };
+
+/// An instruction that stands, with others, for `like`: its place in the source, nothing else of it.
+inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
+  hir_instruction h;
+  h.where = like.where;
+  h.source = like.source;
+  h.op = op;
+  h.m.type = type;
+  h.m.types = 1;
+  h.dst = std::move(dst);
+  h.src = std::move(src);
+  return h;
+}
 
 struct hir_block {
   std::vector<hir_instruction> code;

@@ -5,22 +5,6 @@
 
 namespace heddle::ptx {
 
-namespace {
-
-hir_instruction make(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
-  hir_instruction h;
-  h.where = like.where;
-  h.source = like.source;
-  h.op = op;
-  h.m.type = type;
-  h.m.types = 1;
-  h.dst = std::move(dst);
-  h.src = std::move(src);
-  return h;
-}
-
-}  // namespace
-
 void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction& i) {
   hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
   capability.guard = {};
@@ -41,13 +25,13 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   std::vector<value> data;
   for (unsigned k = 0; k < words; ++k) data.push_back(register_value(out_.new_register(1, 32)));
 
-  hir_instruction load = make(h, ptx_op::ld, isa::dtype::b32, data, {});
+  hir_instruction load = in_place_of(h, ptx_op::ld, isa::dtype::b32, data, {});
   load.m.space = state_space::global;
   load.m.cache = h.m.cache;
   load.m.vector = words;
   load.guard = h.guard;
   address(load, i.operands[1]);
-  hir_instruction store = make(h, ptx_op::st, isa::dtype::b32, {}, {});
+  hir_instruction store = in_place_of(h, ptx_op::st, isa::dtype::b32, {}, {});
   store.m.space = state_space::shared;
   store.m.vector = words;
   store.guard = h.guard;
@@ -74,7 +58,7 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
   const value size = operand(i.operands[2], isa::dtype::u32, i.where);
   const std::uint32_t again = new_label(), done = new_label();
   const auto jump_if = [&](value condition, std::uint32_t label) {
-    hir_instruction j = make(h, ptx_op::bra, isa::dtype::none, {}, {});
+    hir_instruction j = in_place_of(h, ptx_op::bra, isa::dtype::none, {}, {});
     j.target = label;
     j.guard = condition;
     append(std::move(j));
@@ -86,7 +70,7 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
   }
   std::vector<value> data;
   for (unsigned k = 0; k < 4; ++k) data.push_back(register_value(out_.new_register(1, 32)));
-  hir_instruction load = make(h, ptx_op::ld, isa::dtype::b32, data, {}), store = make(h, ptx_op::st, isa::dtype::b32, {}, {});
+  hir_instruction load = in_place_of(h, ptx_op::ld, isa::dtype::b32, data, {}), store = in_place_of(h, ptx_op::st, isa::dtype::b32, {}, {});
   load.m.vector = store.m.vector = 4;
   load.m.space = inward ? state_space::global : state_space::shared;
   store.m.space = inward ? state_space::shared : state_space::global;
@@ -98,22 +82,22 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
     value& base = accesses[k]->src[0];
     const unsigned words = base.is_reg() ? out_.registers[base.reg].words : accesses[k]->m.space == state_space::global ? 2 : 1;
     moving[k] = register_value(out_.new_register(words, 32 * words));
-    append(make(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {moving[k]}, {base}));
+    append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {moving[k]}, {base}));
     base = moving[k];
   }
   for (const value& d : data) store.src.push_back(d);
   const value left = register_value(out_.new_register(1, 32)), more = register_value(out_.new_register(0, 1));
-  append(make(h, ptx_op::mov, isa::dtype::b32, {left}, {size}));
+  append(in_place_of(h, ptx_op::mov, isa::dtype::b32, {left}, {size}));
   const auto step = [&](ptx_op op, const value& v) {
     const isa::dtype type = out_.registers[v.reg].words == 2 ? isa::dtype::u64 : isa::dtype::u32;
-    append(make(h, op, type, {v}, {v, immediate_value(16)}));
+    append(in_place_of(h, op, type, {v}, {v, immediate_value(16)}));
   };
   place_label(again);
   append(std::move(load));
   append(std::move(store));
   for (const value& v : moving) step(ptx_op::add, v);
   step(ptx_op::sub, left);
-  hir_instruction test = make(h, ptx_op::setp, isa::dtype::s32, {more}, {left, immediate_value(0)});
+  hir_instruction test = in_place_of(h, ptx_op::setp, isa::dtype::s32, {more}, {left, immediate_value(0)});
   test.m.cmp = isa::compare::gt;
   append(std::move(test));
   jump_if(more, again);
@@ -122,7 +106,7 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
     at.guard = {};
     at.m.space = state_space::shared;
     const value less = register_value(out_.new_register(1, 32));
-    append(make(h, ptx_op::neg, isa::dtype::s32, {less}, {size}));
+    append(in_place_of(h, ptx_op::neg, isa::dtype::s32, {less}, {size}));
     arrive_at(at, i.operands[3], {}, immediate_value(0), less);
   }
   place_label(done);
@@ -139,13 +123,13 @@ void resolver::copy_part(const hir_instruction& h, hir_instruction load, value t
     append(std::move(j));
   };
   const auto compare = [&](isa::compare c, value a, std::uint64_t b) {
-    hir_instruction t = make(h, ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))}, {a, immediate_value(b)});
+    hir_instruction t = in_place_of(h, ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))}, {a, immediate_value(b)});
     t.m.cmp = c;
     const value p = t.dst[0];
     append(std::move(t));
     return p;
   };
-  for (const value& d : data) append(make(h, ptx_op::mov, isa::dtype::b32, {d}, {immediate_value(0)}));
+  for (const value& d : data) append(in_place_of(h, ptx_op::mov, isa::dtype::b32, {d}, {immediate_value(0)}));
   const std::uint32_t done = new_label(), whole = new_label();
   if (h.guard.what != value::kind::none) jump_if(h.guard, !h.guard.negate, done);
   load.guard = {};
@@ -156,17 +140,17 @@ void resolver::copy_part(const hir_instruction& h, hir_instruction load, value t
     return;
   }
   const value count = register_value(out_.new_register(1, 32));
-  append(make(h, ptx_op::mov, isa::dtype::b32, {count}, {taken}));
+  append(in_place_of(h, ptx_op::mov, isa::dtype::b32, {count}, {taken}));
   jump_if(compare(isa::compare::ge, count, bytes), false, whole);
   for (unsigned k = 0; k < bytes; ++k) {
     jump_if(compare(isa::compare::le, count, k), false, done);
     const value byte = register_value(out_.new_register(1, 32));
-    hir_instruction one = make(h, ptx_op::ld, isa::dtype::u8, {byte}, {load.src[0]});
+    hir_instruction one = in_place_of(h, ptx_op::ld, isa::dtype::u8, {byte}, {load.src[0]});
     one.m.space = state_space::global;
     one.m.cache = load.m.cache;
     one.offset = load.offset + k;
     append(std::move(one));
-    append(make(h, ptx_op::bfi, isa::dtype::b32, {data[k / 4]}, {byte, data[k / 4], immediate_value(k % 4 * 8), immediate_value(8)}));
+    append(in_place_of(h, ptx_op::bfi, isa::dtype::b32, {data[k / 4]}, {byte, data[k / 4], immediate_value(k % 4 * 8), immediate_value(8)}));
   }
   jump(done);
   place_label(whole);

@@ -12,25 +12,13 @@ using isa::dtype;
 constexpr unsigned expected_shift = 20;        // of arrivals in the object
 constexpr std::uint64_t drops = 1u << 20;      // in an arrival
 
-hir_instruction make(const hir_instruction& like, ptx_op op, dtype type, std::vector<value> dst, std::vector<value> src) {
-  hir_instruction h;
-  h.where = like.where;
-  h.source = like.source;
-  h.op = op;
-  h.m.type = type;
-  h.m.types = 1;
-  h.dst = std::move(dst);
-  h.src = std::move(src);
-  return h;
-}
-
 }  // namespace
 
 /// Appends an arrival of `count`, and of `bytes` more to await, at the object. `state` takes what was there; none: not wanted.
 void resolver::arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes) {
   const value change = register_value(out_.new_register(2, 64));
-  append(make(h, ptx_op::pack, dtype::b64, {change}, {count, bytes}));
-  hir_instruction a = make(h, state.is_reg() ? ptx_op::atom : ptx_op::red, dtype::b64, {}, {});
+  append(in_place_of(h, ptx_op::pack, dtype::b64, {change}, {count, bytes}));
+  hir_instruction a = in_place_of(h, state.is_reg() ? ptx_op::atom : ptx_op::red, dtype::b64, {}, {});
   if (state.is_reg()) a.dst = {state};
   a.m.space = h.m.space;
   a.m.sub = static_cast<std::uint8_t>(isa::atomic_op::arrive);
@@ -45,10 +33,10 @@ void resolver::arrive_at(const hir_instruction& h, const ast_operand& where, val
 void resolver::arrival_start(const hir_instruction& h, const ast_instruction& i) {
   const auto fresh = [&] { return register_value(out_.new_register(2, 64)); };
   const value count = operand(i.operands[1], dtype::u32, i.where), whole = fresh(), next = fresh(), both = fresh();
-  append(make(h, ptx_op::pack, dtype::b64, {whole}, {count, immediate_value(0)}));
-  append(make(h, ptx_op::shl, dtype::b64, {next}, {whole, immediate_value(expected_shift)}));
-  append(make(h, ptx_op::or_, dtype::b64, {both}, {whole, next}));
-  hir_instruction store = make(h, ptx_op::st, dtype::b64, {}, {});
+  append(in_place_of(h, ptx_op::pack, dtype::b64, {whole}, {count, immediate_value(0)}));
+  append(in_place_of(h, ptx_op::shl, dtype::b64, {next}, {whole, immediate_value(expected_shift)}));
+  append(in_place_of(h, ptx_op::or_, dtype::b64, {both}, {whole, next}));
+  hir_instruction store = in_place_of(h, ptx_op::st, dtype::b64, {}, {});
   store.m.space = h.m.space;
   store.guard = h.guard;
   address(store, i.operands[0]);
@@ -60,24 +48,24 @@ void resolver::arrival_start(const hir_instruction& h, const ast_instruction& i)
 void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) {
   const auto fresh = [&] { return register_value(out_.new_register(1, 32)); };
   const value object = register_value(out_.new_register(2, 64)), low = fresh(), high = fresh(), differs = fresh();
-  hir_instruction load = make(h, ptx_op::ld, dtype::b64, {object}, {});
+  hir_instruction load = in_place_of(h, ptx_op::ld, dtype::b64, {object}, {});
   load.m.space = h.m.space;
   load.m.order = h.m.order == modifiers::order_kind::relaxed ? h.m.order : modifiers::order_kind::acquire;
   load.m.scope = 0;
   load.guard = h.guard;
   address(load, i.operands[1]);
   append(std::move(load));
-  append(make(h, ptx_op::unpack, dtype::b64, {low, high}, {object}));
+  append(in_place_of(h, ptx_op::unpack, dtype::b64, {low, high}, {object}));
   if (h.m.parity) {
     const value sign = fresh();
-    append(make(h, ptx_op::shl, dtype::b32, {sign}, {operand(i.operands[2], dtype::u32, i.where), immediate_value(31)}));
-    append(make(h, ptx_op::xor_, dtype::b32, {differs}, {high, sign}));
+    append(in_place_of(h, ptx_op::shl, dtype::b32, {sign}, {operand(i.operands[2], dtype::u32, i.where), immediate_value(31)}));
+    append(in_place_of(h, ptx_op::xor_, dtype::b32, {differs}, {high, sign}));
   } else {
     const value old_low = fresh(), old_high = fresh();
-    append(make(h, ptx_op::unpack, dtype::b64, {old_low, old_high}, {operand(i.operands[2], dtype::b64, i.where)}));
-    append(make(h, ptx_op::xor_, dtype::b32, {differs}, {high, old_high}));
+    append(in_place_of(h, ptx_op::unpack, dtype::b64, {old_low, old_high}, {operand(i.operands[2], dtype::b64, i.where)}));
+    append(in_place_of(h, ptx_op::xor_, dtype::b32, {differs}, {high, old_high}));
   }
-  hir_instruction test = make(h, ptx_op::setp, dtype::s32, {destination(i.operands[0], i.where)}, {differs, immediate_value(0)});
+  hir_instruction test = in_place_of(h, ptx_op::setp, dtype::s32, {destination(i.operands[0], i.where)}, {differs, immediate_value(0)});
   test.m.cmp = isa::compare::lt;
   test.guard = h.guard;
   append(std::move(test));
@@ -101,15 +89,15 @@ void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
     case k::try_wait: return arrival_wait(h, i);
     case k::pending_count: {
       const value low = register_value(out_.new_register(1, 32)), high = register_value(out_.new_register(1, 32));
-      append(make(h, ptx_op::unpack, dtype::b64, {low, high}, {operand(i.operands[1], dtype::b64, i.where)}));
-      hir_instruction cut = make(h, ptx_op::and_, dtype::b32, {destination(i.operands[0], i.where)}, {low, immediate_value(drops - 1)});
+      append(in_place_of(h, ptx_op::unpack, dtype::b64, {low, high}, {operand(i.operands[1], dtype::b64, i.where)}));
+      hir_instruction cut = in_place_of(h, ptx_op::and_, dtype::b32, {destination(i.operands[0], i.where)}, {low, immediate_value(drops - 1)});
       cut.guard = h.guard;
       return append(std::move(cut));
     }
     case k::expect_tx: return arrive_at(h, i.operands[0], {}, immediate_value(0), number(1));
     case k::complete_tx: {
       const value less = register_value(out_.new_register(1, 32));
-      append(make(h, ptx_op::neg, dtype::s32, {less}, {number(1)}));
+      append(in_place_of(h, ptx_op::neg, dtype::s32, {less}, {number(1)}));
       return arrive_at(h, i.operands[0], {}, immediate_value(0), less);
     }
     default: break;
@@ -118,7 +106,7 @@ void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
   value count = counts && !h.m.sums ? number(2) : immediate_value(1);
   if (kind == k::arrive_drop) {
     const value marked = register_value(out_.new_register(1, 32));
-    append(make(h, ptx_op::or_, dtype::b32, {marked}, {count, immediate_value(drops)}));
+    append(in_place_of(h, ptx_op::or_, dtype::b32, {marked}, {count, immediate_value(drops)}));
     count = marked;
   }
   const value bytes = counts && h.m.sums ? number(2) : immediate_value(0);
