@@ -14,24 +14,12 @@
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
 #include "gpu/host_registers.h"
+#include "store_kernel.h"
 
 namespace heddle {
 namespace {
 
 namespace reg = host_register;
-
-constexpr const char* kernel_text = R"(.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry store(.param .u64 p) {
-  .reg .b64 %rd<2>;
-  .reg .b32 %r<2>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, 7;
-  st.global.u32 [%rd1], %r1;
-  ret;
-}
-)";
 
 // Where the test's host keeps what commands name.
 constexpr std::uint64_t descriptor_at = 0x1000'0000, text_at = 0x1000'1000, name_at = 0x1000'8000, data_at = 0x1001'0000;
@@ -84,7 +72,7 @@ class host_errors : public fresh_simulation {
     host_ = std::make_unique<bare_host>("host");
     host_->socket.bind(gpu_->host_socket);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    host_->put(text_at, kernel_text, std::strlen(kernel_text));
+    host_->put(text_at, store_kernel, std::strlen(store_kernel));
     host_->put(name_at, "store", 5);
     ring(module());
     ASSERT_EQ(host_->get(reg::error), 0u) << host_->message();
@@ -95,13 +83,15 @@ class host_errors : public fresh_simulation {
     host_->set(reg::map_bytes, 64);
     host_->set(reg::map_command, 1);
     ASSERT_EQ(host_->get(reg::error), 0u) << host_->message();
-    ring(launch());
+    launch_descriptor d = launch();
+    d.block[0] = 16;
+    ring(d);
     ASSERT_EQ(host_->get(reg::error), 0u) << host_->message();
     sc_core::sc_start();
     EXPECT_EQ(host_->get(reg::completions), 1u) << host_->message();
-    std::uint32_t stored = 0;
-    host_->access(tlm::TLM_READ_COMMAND, data_at, &stored, 4);
-    EXPECT_EQ(stored, 7u);
+    std::uint32_t stored[16] = {};
+    host_->access(tlm::TLM_READ_COMMAND, data_at, stored, sizeof stored);
+    for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(stored[i], i);
     gpu_->check_invariants();
     host_.reset();
     gpu_.reset();
@@ -110,7 +100,7 @@ class host_errors : public fresh_simulation {
   load_module_descriptor module() {
     load_module_descriptor d;
     d.text_address = text_at;
-    d.text_bytes = std::strlen(kernel_text);
+    d.text_bytes = std::strlen(store_kernel);
     d.name_address = name_at;
     d.name_bytes = 5;
     return d;
@@ -301,7 +291,7 @@ TEST_F(driver_errors, are_exceptions_that_say_what_is_wrong) {
   const std::uint64_t mapped = driver.allocate(100);
   EXPECT_NE(message([&] { driver.map(mapped + 50, 100); }).find("meets nothing that is mapped"), std::string::npos);
   launch_request request;
-  request.module = driver.load_module(kernel_text, "store.ptx");
+  request.module = driver.load_module(store_kernel, "store.ptx");
   request.kernel = "store";
   EXPECT_NE(message([&] { driver.check(request); }).find("0 bytes of parameters, expected 8"), std::string::npos);
   EXPECT_NE(message([&] { driver.launch(request); }).find("0 bytes of parameters, expected 8"), std::string::npos);

@@ -16,26 +16,12 @@
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
 #include "gpu/host_registers.h"
+#include "store_kernel.h"
 
 namespace heddle {
 namespace {
 
 namespace reg = host_register;
-
-constexpr const char* store_kernel = R"(.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry store(.param .u64 p) {
-  .reg .b64 %rd<4>;
-  .reg .b32 %r<2>;
-  ld.param.u64 %rd1, [p];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  st.global.u32 [%rd3], %r1;
-  ret;
-}
-)";
 
 gpu_config small(std::vector<std::string> more = {}) {
   std::vector<std::string> settings{"gpu.sm_count=1", "memory.model=fixed", "memory.latency_cycles=20"};
