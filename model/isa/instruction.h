@@ -68,7 +68,7 @@ constexpr std::uint8_t c_mask = 48, clo = 16, chi = 32, cbcc = 48;   // how c is
 
 // BPT.TRAP, in sub: a failed assertion of the program, a call stack that is full, a call of an address that is no function's; else a
 // plain trap.
-constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_call = 3;
+constexpr std::uint8_t trap_assertion = 1, trap_stack_overflow = 2, trap_wild_call = 3, trap_breakpoint = 4;
 
 constexpr std::uint32_t no_target = 0xffffffffu;
 

@@ -33,7 +33,7 @@ constexpr const char* prmt_names[] = {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR"
 constexpr const char* idp_names[] = {".4A", ".2A.LO", ".2A.HI"};
 constexpr const char* bar_names[] = {".SYNC", ".ARV", ".RED.POPC", ".RED.AND", ".RED.OR"};
 constexpr const char* membar_names[] = {".CTA", ".GPU", ".SYS"};
-constexpr const char* trap_names[] = {"", ".ASSERT", ".STACK", ".CALL"};
+constexpr const char* trap_names[] = {"", ".ASSERT", ".STACK", ".CALL", ".BREAK"};
 constexpr const char* system_names[] = {".VPRINTF", ".MALLOC", ".FREE"};
 
 template <std::size_t n>

@@ -78,6 +78,7 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
 std::string sub_partition::trap_text(const warp_slot& w, const isa::instruction& i, unsigned lane) const {
   if (i.sub == isa::trap_stack_overflow) return "call stack overflow";
   if (i.sub == isa::trap_wild_call) return "call of an address that is no function's of this prototype";
+  if (i.sub == isa::trap_breakpoint) return "breakpoint";
   if (i.sub != isa::trap_assertion) return "trap";
   if (services_ == nullptr || i.src[3].kind == isa::operand_kind::none) return "assertion failed";
   const simt::lane_reader read = [&](std::uint64_t address, void* data, unsigned bytes) { inspect(w, lane, address, data, bytes); };

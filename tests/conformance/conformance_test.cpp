@@ -137,13 +137,12 @@ void report(const outcome& o, const std::string& gpu) {
   for (const std::string& r : o.refused) std::cout << "  refused: " << r << "\n";
 }
 
-outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases) {
-  constexpr unsigned rows = 1792;   // all pairs of the 40 edges, and more
+outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792) {   // all pairs of the 40 edges, and more
   bench b(gpu, rows);
   for (std::size_t k = 0; k < cases.size(); k += 64) {
     const std::vector<conformance_case> part(cases.begin() + static_cast<std::ptrdiff_t>(k),
                                              cases.begin() + static_cast<std::ptrdiff_t>(std::min(k + 64, cases.size())));
-    b.run(part, "conformance.ptx", [](const conformance_case& c) { return rows_of(c, rows); });
+    b.run(part, "conformance.ptx", [rows](const conformance_case& c) { return rows_of(c, rows); });
   }
   report(b.result, gpu);
   return b.result;
@@ -158,6 +157,12 @@ TEST(conformance, later_families_on_h100) {
   const outcome o = all_cases("h100", later_families());
   EXPECT_TRUE(o.refused.empty());
   EXPECT_EQ(o.compared, later_families().size());
+}
+
+TEST(conformance, video) {
+  const outcome o = all_cases("v100", video_families(), 256);
+  EXPECT_TRUE(o.refused.empty());
+  EXPECT_EQ(o.compared, video_families().size());
 }
 
 /// One operand: all 65536; two: all pairs of bytes, sign-extended.

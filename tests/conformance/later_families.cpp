@@ -28,13 +28,6 @@ void pairs(cases& all) {
     for (const std::string op : {"add", "sub", "mul"}) add(all, op + ".f32x2", op + mode + ".f32x2", "%o, %d0, %d1", 2, 64, 64);
     add(all, "fma.f32x2", "fma" + mode + ".f32x2", "%o, %d0, %d1, %d2", 3, 64, 64);
   }
-  for (const std::string n : {"2", "4"})
-    for (const std::string d : {"u32", "s32"})
-      for (const std::string t : {"u32", "s32"})
-        for (const std::string mode : {"", ".sat", ".add"}) {
-          if (mode == ".add" && d == "s32" && t == "u32") continue;
-          add(all, "vabsdiff" + n, "vabsdiff" + n + "." + d + "." + t + "." + t + mode, "%q, %r0, %r1, %r2", 3, 32, 32);
-        }
 }
 
 void halves(cases& all) {

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pairs in a register that only some instructions know: bytes and halves of video instructions, two f32, two 8-bit floats.
+// Pairs in a register that only some instructions know: two f32, two 8-bit floats.
 #include "scalar_operation.h"
 
 namespace heddle::conformance {
 
 namespace {
-
-/// vabsdiff2, vabsdiff4: differences of bytes or halves, in their places or summed.
-std::uint64_t video_difference(const scalar_operation& o, const std::uint64_t* s) {
-  const unsigned lanes = o.name == "vabsdiff4" ? 4 : 2, bits = 32 / lanes;
-  const bool a_signed = isa::is_signed(o.type2), d_signed = isa::is_signed(o.type);
-  const auto part = [&](std::uint64_t v, unsigned k, bool is_signed) {
-    const auto u = static_cast<std::int64_t>(v >> (bits * k) & ((1u << bits) - 1));
-    return is_signed && u >> (bits - 1) ? u - (std::int64_t{1} << bits) : u;
-  };
-  const bool sums = o.has("add");
-  std::uint64_t d = sums ? s[2] : 0;
-  for (unsigned k = 0; k < lanes; ++k) {
-    std::int64_t difference = part(s[0], k, a_signed) - part(s[1], k, a_signed);
-    if (difference < 0) difference = -difference;
-    const std::int64_t top = (std::int64_t{1} << (bits - (d_signed ? 1 : 0))) - 1;
-    if (o.sat && difference > top) difference = top;
-    if (sums) d += static_cast<std::uint64_t>(difference);
-    else d |= (static_cast<std::uint64_t>(difference) & ((1u << bits) - 1)) << (bits * k);
-  }
-  return d & 0xffffffffu;
-}
 
 struct eighth {
   int fraction, bias;
@@ -81,7 +60,6 @@ bool is_eighths(isa::dtype t) { return t == isa::dtype::e4m3x2 || t == isa::dtyp
 }  // namespace
 
 bool evaluate_pairs(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& r) {
-  if (o.name == "vabsdiff2" || o.name == "vabsdiff4") return r = video_difference(o, s), true;
   if (o.name == "cvt" && is_eighths(o.type)) {
     const eighth e = eighth_of(o.type);
     const float_format f = format_of(o.type2);

@@ -57,6 +57,8 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     if (w == "v4") vector = 4;
   }
   if (type2 == isa::dtype::none) type2 = type;
+  if (name[0] == 'v' && name != "vote")
+    for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }
 
 bool scalar_operation::has(const char* word) const { return std::find(words.begin(), words.end(), word) != words.end(); }
@@ -137,7 +139,7 @@ scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsign
     if (o.ftz) c = f.flushed(c);
     return {!f.is_nan(c) && (!f.is_negative(c) || f.is_zero(c)) ? s[0] : s[1], 0};
   }
-  if (evaluate_pairs(o, s, count, r.value)) return r;
+  if (evaluate_video(o, s, count, r.value) || evaluate_pairs(o, s, count, r.value)) return r;
   if (o.name == "cvt") return {evaluate_conversion(o, s, count), 0};
   if (o.type == isa::dtype::pred) {
     if (o.name == "and") return {s[0] & s[1], 0};

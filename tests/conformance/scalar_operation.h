@@ -28,6 +28,11 @@ struct scalar_operation {
   std::string compare;                // "lt", "geu", …
   std::string combine;                // "and", "or", "xor" of setp and set
   unsigned vector = 1;
+  struct part {                       // what a video instruction takes of an operand: "h0", "b3210"; "": the default
+    std::string places;
+    bool negate = false;
+  };
+  std::vector<part> parts;            // of all operands, if one of them has one or a sign
 };
 
 /// Thrown for what the reference does not know.
@@ -58,7 +63,9 @@ bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigne
 bool evaluate_bits(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t* s, unsigned count);
-/// vabsdiff2, vabsdiff4, add.f32x2 and its like, cvt with pairs of 8-bit floats; false for all others.
+/// vadd and its like, with and without 2 or 4; false for all others.
+bool evaluate_video(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
+/// add.f32x2 and its like, cvt with pairs of 8-bit floats; false for all others.
 bool evaluate_pairs(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t a, std::uint64_t b);
 /// What an atomic leaves in memory.

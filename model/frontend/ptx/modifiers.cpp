@@ -4,6 +4,7 @@
 
 #include "config/error.h"
 #include "frontend/ptx/hir.h"
+#include "frontend/ptx/video_form.h"
 
 namespace heddle::ptx {
 
@@ -93,6 +94,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::dp2a: return {g_part, 2};
     case ptx_op::exit:
     case ptx_op::trap:
+    case ptx_op::brkpt:
     case ptx_op::pmevent: return {0, 0};
     default: return {0, 1};
   }
@@ -338,14 +340,14 @@ bool find_op(const std::string& w, ptx_op& op) {
     return t;
   }();
   auto it = table.find(w);
-  if (it == table.end()) return false;
-  op = it->second;
+  if (it == table.end() && !is_video_name(w)) return false;
+  op = it == table.end() ? ptx_op::video : it->second;
   return true;
 }
 
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {
   modifiers m;
-  if (is_matrix(op) || is_texture(op)) return m;
+  if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
   const op_row row = row_of(op);
   for (const std::string& w : i.modifiers)
     if (!word(w, op, row, m))

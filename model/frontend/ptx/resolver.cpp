@@ -82,6 +82,10 @@ std::size_t least_sources(ptx_op op) {
   }
 }
 
+bool has_parts(const ast_instruction& i) {
+  return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
+}
+
 /// Type of the k-th source, for literals.
 isa::dtype source_type(const hir_instruction& h, std::size_t k) {
   switch (h.op) {
@@ -161,6 +165,10 @@ void resolver::instruction(const ast_instruction& i) {
     h.guard.negate = i.guard_negate;
   }
   h.m = decode_modifiers(i, h.op, module_.ast->file);
+  if (h.op == ptx_op::brkpt) {   // there is no debugger to go on with
+    h.op = ptx_op::trap;
+    h.m.sub = isa::trap_breakpoint;
+  }
   if (takes_no_operands(h.op) && !i.operands.empty()) fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
   switch (h.op) {
     case ptx_op::ld:
@@ -183,6 +191,12 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::ret: return_from(std::move(h)); break;
     case ptx_op::call: call(h, i); break;
     case ptx_op::cp: asynchronous_copy(h, i); break;
+    case ptx_op::video: video_instruction(h, i); break;
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4:   // the chips have it for operands without selectors
+      if (has_parts(i)) video_instruction(h, i);
+      else generic_instruction(std::move(h), i);
+      break;
     case ptx_op::mbarrier: arrival_barrier(std::move(h), i); break;
     case ptx_op::alloca_:
     case ptx_op::stacksave:

@@ -94,6 +94,10 @@ class resolver {
   void arrival_wait(const hir_instruction& h, const ast_instruction& i);
   void arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes);
 
+  // Video instructions (resolver_video.cpp).
+  class video_expansion;
+  void video_instruction(const hir_instruction& h, const ast_instruction& i);
+
   // Calls with a stack (resolver_stack.cpp).
   struct outlined {   // a function that has one body in the program
     const ast_function* function = nullptr;
