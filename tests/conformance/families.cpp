@@ -298,6 +298,10 @@ void moves_and_memory(builder& b) {
   b.free("mov", "mov.b64 of words", ".reg .b32 %x, %y; mov.b64 {%x, %y}, %d0; mov.b64 %o, {%y, %x};", 1, 64, 64);
   b.free("mov", "mov.b32 of halves", ".reg .b16 %x, %y; mov.b32 {%x, %y}, %r0; mov.b32 %q, {%y, %x};", 1, 32, 32);
   b.free("mov", "mov.b64 of halves", ".reg .b16 %x, %y, %z, %w; mov.b64 {%x, %y, %z, %w}, %d0; mov.b64 %o, {%w, %y, %x, %z};", 1, 64, 64);
+  for (const std::string far : {"0x40000000", "16777216", "-8388609"})
+    b.free("offsets of more than 24 bits", far, ".reg .b64 %x; sub.u64 %x, %in, " + far + "; ld.global.u64 %o, [%x+" + far + "];", 1, 64, 64);
+  b.free("offsets of more than 24 bits", "shared", ".shared .align 8 .b8 area[2048]; .reg .b32 %x; mov.u32 %x, %tid.x; shl.b32 %x, %x, 3; sub.u32 %x, %x, 0x7ffffff8; "
+         "st.shared.u64 [%x+0x7ffffff8], %d0; ld.shared.u64 %o, [%x+0x7ffffff8];", 1, 64, 64);
   for (const std::string space : {"local", "shared"}) {
     const std::string declare = "." + space + " .align 16 .b8 area[8192]; .reg .b32 %x, %at; .reg .b64 %g64; mov.u32 %at, area; mov.u32 %x, %tid.x; "
                                 "shl.b32 %x, %x, 5; " + (space == "shared" ? "add.u32 %at, %at, %x; " : "");

@@ -144,6 +144,7 @@ TEST(calls, without_end_fill_the_stack) {
   for (const char* gpu : both) {
     const outcome o = run(module_of(recursive, "call (%r4), deep, (%r3); st.global.u32 [%o], %r4;"), gpu);
     EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("k.ptx:"), std::string::npos) << o.err;
     EXPECT_NE(o.err.find("call stack overflow in kernel 'k', block (0,0,0), thread (0,0,0)"), std::string::npos) << o.err;
   }
 }
@@ -178,6 +179,51 @@ TEST(device_assertion, says_what_failed_and_where) {
     const outcome o = run(text, gpu, 1, 64);
     EXPECT_EQ(o.code, 1);
     EXPECT_NE(o.err.find("assertion failed: x < 5 (loom.cu:12, void k(int*)) in kernel 'k', block (0,0,0), thread (37,0,0)"), std::string::npos) << o.err;
+  }
+}
+
+struct fault_case {
+  const char* code;
+  const char* message;
+  const char* thread;
+  unsigned block = 0;
+};
+
+// The code begins on line 8 of k.ptx.
+const fault_case fault_cases[] = {
+    {"st.global.u32 [%o+0x40000000], %r0;", "k.ptx:8:1: illegal address 0x", "(0,0,0)"},
+    {"setp.eq.u32 %p0, %r0, 9; @%p0 mov.u64 %o, 16;\nst.global.u32 [%o], %r0;", "k.ptx:9:1: illegal address 0x00000010 ", "(9,0,0)"},
+    {"mov.u64 %d0, 0; ld.u32 %r3, [%d0]; st.global.u32 [%o], %r3;", "k.ptx:8:17: illegal address 0x00000000 ", "(0,0,0)"},
+    {"mov.u64 %d0, 12345; red.global.add.u32 [%d0+3], %r0;", "k.ptx:8:21: illegal address 0x0000303c ", "(0,0,0)"},
+    {"setp.eq.u32 %p0, %r0, 5; @%p0 add.u64 %o, %o, 2;\nld.global.u32 %r3, [%o]; st.global.u32 [%o], %r3;", "k.ptx:9:1: misaligned address 0x", "(5,0,0)"},
+    {"ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%o]; st.global.u32 [%o], %r6;", "k.ptx:8:1: misaligned address 0x", "(1,0,0)"},
+    {"setp.gt.u32 %p0, %r0, 2; @%p0 atom.global.add.u64 %d1, [%o], %d0; st.global.u32 [%o], %r0;", "k.ptx:8:31: misaligned address 0x", "(3,0,0)"},
+    {"setp.eq.u32 %p0, %r2, 64; sub.u32 %r3, 64, %r2; @%p0 trap; div.u32 %r3, 1000, %r3; st.global.u32 [%o], %r3;", "k.ptx:8:54: trap", "(0,0,0)", 2},
+    {"setp.eq.u32 %p0, %r2, 47; @%p0 brkpt;", "k.ptx:8:32: breakpoint", "(15,0,0)", 1},
+    {".local .align 4 .b8 a[16]; mul.lo.u32 %r3, %r0, 4; ld.local.u32 %r4, [%r3]; st.global.u32 [%o], %r4;", "k.ptx:8:52: local address 0x10 ", "(4,0,0)"}};
+
+TEST(faults, name_line_kernel_block_and_thread) {
+  for (const char* gpu : both)
+    for (const fault_case& f : fault_cases) {
+      SCOPED_TRACE(std::string(gpu) + ": " + f.code);
+      const outcome o = run(module_of("", f.code), gpu, 3, 32);
+      EXPECT_EQ(o.code, 1);
+      EXPECT_NE(o.err.find(f.message), std::string::npos) << o.err;
+      const std::string culprit = "in kernel 'k', block (" + std::to_string(f.block) + ",0,0), thread " + f.thread;
+      EXPECT_NE(o.err.find(culprit), std::string::npos) << o.err;
+    }
+}
+
+TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
+  const std::string code = "setp.lt.u32 %p0, %r0, 32; setp.lt.u32 %p1, %r0, 64; setp.lt.u32 %p2, %r0, 100;\n@%p0 bra A; @%p1 bra B; @%p2 ret;\n"
+                           "bar.sync 3, 256; ret;\nA: bar.sync 1; ret;\nB: bar.arrive 2, 128;\nbarrier.sync 2, 128;";
+  for (const char* gpu : both) {
+    const outcome o = run(module_of("", code), gpu, 1, 128);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find("deadlock at a barrier in kernel 'k', block (0,0,0)"), std::string::npos) << o.err;
+    for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11\n", "warp 1 waits at barrier 2, k.ptx:13\n", "warp 3 waits at barrier 3, k.ptx:10\n"})
+      EXPECT_NE(o.err.find(warp), std::string::npos) << warp << " in\n" << o.err;
+    EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;   // its threads have left
   }
 }
 

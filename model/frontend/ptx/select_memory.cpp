@@ -46,8 +46,6 @@ void selector::memory_address(machine_instruction& i, const value& base) {
     }
     return;
   }
-  if (!fits_offset(now_->offset)) fail("address offset does not fit 24 bits in '" + now_->source->mnemonic() + "'");
-  i.base.offset = now_->offset;
   if (base.is_reg() && f_.registers[base.reg].words == 0) fail("predicate register as an address");
   a = to_operand(base, narrow_space || (base.is_reg() && f_.registers[base.reg].words == 1) ? dtype::b32 : dtype::b64);
   if (a.count == 1 && !narrow_space) {   // 32-bit addresses are the low part of the 64-bit space
@@ -56,6 +54,15 @@ void selector::memory_address(machine_instruction& i, const value& base) {
     copy({t.reg, 1, 1}, zero());
     a = t;
   }
+  if (fits_offset(now_->offset)) {
+    i.base.offset = now_->offset;
+    return;
+  }
+  const auto far = static_cast<std::uint64_t>(now_->offset);
+  const register_part sum = temp(narrow_space ? 1 : 2);
+  if (narrow_space) put(opcode::iadd3, sum, {a, immediate(far & 0xffffffffu), zero()});
+  else add_wide(sum, {word(a, 0), word(a, 1)}, {immediate(far & 0xffffffffu), immediate(far >> 32)}, false);
+  a = sum;
 }
 
 void selector::order_before(const modifiers& m) {
