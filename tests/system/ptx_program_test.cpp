@@ -227,4 +227,26 @@ TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
   }
 }
 
+// Lanes that part must be one warp again at a barrier, where some left the kernel or might have failed on the way.
+TEST(barriers, come_after_indirect_calls_and_returns_of_some_lanes) {
+  const std::string functions = ".func (.param .b32 v) one(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 5; st.param.b32 [v], %n; ret; }\n"
+                                ".func (.param .b32 v) two(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; mul.lo.u32 %n, %n, 3; st.param.b32 [v], %n; ret; }\n";
+  const std::string shared = ".shared .align 4 .b8 s[256]; shl.b32 %r5, %r0, 2; mov.u32 %r6, s; add.u32 %r5, %r5, %r6; xor.b32 %r7, %r0, 1; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6;\n";
+  expect_words(module_of(functions, shared + "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; mov.u64 %d1, one; mov.u64 %d2, two; selp.b64 %d3, %d1, %d2, %p0;\n"
+                                    "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d3, (%r0), P; st.shared.u32 [%r5], %r4; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;"),
+               [](unsigned k) { return (k & 1) != 0 ? (k ^ 1) + 5 : (k ^ 1) * 3; }, 1, 64);
+  const std::string leaves = "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; and.b32 %r4, %r0, 12; setp.eq.u32 %p1, %r4, 12; mov.u32 %r8, %r0; @%p0 bra Y; @!%p1 bra X;\n"
+                             "mov.u32 %r9, 999; st.global.u32 [%o], %r9; ";
+  const std::string rest = "X: mul.lo.u32 %r8, %r0, 7; div.u32 %r8, %r8, 3; add.u32 %r8, %r8, 1; mul.hi.u32 %r9, %r8, %r8; add.u32 %r8, %r8, %r9;\n"
+                           "Y: st.shared.u32 [%r5], %r8; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;";
+  for (const char* way_out : {"ret; ", "bra FINISH; "})
+    expect_words(module_of("", shared + "mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0;\n" + leaves + way_out + rest + " FINISH:"),
+                 [](unsigned k) {
+                   const auto leaves = [](unsigned t) { return (t & 1) != 0 && (t & 12) == 12; };
+                   const unsigned other = k ^ 1;
+                   if (leaves(k)) return 999u;
+                   return leaves(other) ? 0u : (other & 1) != 0 ? other * 7 / 3 + 1 : other;
+                 }, 1, 64);
+}
+
 }  // namespace

@@ -289,8 +289,19 @@ TEST(control_flow, dominators_and_post_dominators_of_a_loop_with_a_break) {
   //  0 -> 1 -> 2 -> 3 -> 1, 2 -> 4, 1 -> 4
   const ptx::flow_graph g = {{1}, {2, 4}, {3, 4}, {1}, {}};
   EXPECT_EQ(ptx::immediate_dominators(g, 0), (std::vector<std::uint32_t>{0, 0, 1, 2, 1}));
-  EXPECT_EQ(ptx::immediate_post_dominators(g), (std::vector<std::uint32_t>{1, 4, 4, 1, ptx::no_node}));
+  const std::vector<ptx::block_end> all(g.size(), ptx::block_end::goes_on);
+  EXPECT_EQ(ptx::meeting_points(g, all), (std::vector<std::uint32_t>{1, 4, 4, 1, ptx::no_node}));
   EXPECT_EQ(ptx::loop_depths(g, 0), (std::vector<unsigned>{0, 1, 1, 1, 0}));
+}
+
+TEST(control_flow, who_leaves_or_fails_is_not_waited_for) {
+  using end = ptx::block_end;
+  // 0 parts to 1 and 3; 1 parts to 2, which leaves, and 3; 3 goes on to 4, the end.
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {4}, {}}, {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::goes_on})[0], 3u);
+  // The same where 2 goes to the common end.
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {4}, {4}, {}}, {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::leaves})[0], 3u);
+  // 1 parts to 2, which fails, and 3.
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {}}, {end::goes_on, end::goes_on, end::fails, end::leaves}), (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
 }
 
 TEST(disassembly, reads_like_sass) {

@@ -40,12 +40,23 @@ bool does_nothing(const isa::instruction& i) {
   return i.op == isa::opcode::mov && i.src[0].is_reg() && i.src[0].reg == i.dst && !i.src[0].negate;
 }
 
+block_end end_of(const machine_block& b) {
+  if (b.code.empty() || !b.successors.empty()) return block_end::goes_on;
+  const machine_instruction& last = b.code.back();
+  if (last.base.op == isa::opcode::trap) return block_end::fails;
+  return b.code.size() == 1 && last.base.op == isa::opcode::exit ? block_end::leaves : block_end::goes_on;
+}
+
 }  // namespace
 
 std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a) {
   flow_graph g;
-  for (const machine_block& b : f.blocks) g.push_back(b.successors);
-  const std::vector<std::uint32_t> meeting = immediate_post_dominators(g);
+  std::vector<block_end> ends;
+  for (const machine_block& b : f.blocks) {
+    g.push_back(b.successors);
+    ends.push_back(end_of(b));
+  }
+  const std::vector<std::uint32_t> meeting = meeting_points(g, ends);
   std::vector<isa::instruction> code;
   std::vector<std::uint32_t> start(f.blocks.size());
   struct jump {
