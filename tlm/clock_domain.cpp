@@ -43,7 +43,7 @@ unsigned clock_domain::attach(clocked& unit) {
 }
 
 void clock_domain::wake_at(unsigned index, cycle_t cycle) {
-  const cycle_t now = running_ || external_ ? cycle_ : this->cycle();
+  const cycle_t now = running_ ? cycle_ : this->cycle();
   if (cycle <= now && (began_ || now > 0)) {
     // A unit later in the order can still join the cycle that is being run; any other waits for the next one.
     if (running_ && index > current_) cycle = cycle_;
@@ -79,12 +79,28 @@ cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
 }
 
 // While units are called it is the edge of cycle_: nothing needs to be worked out.
-cycle_t clock_domain::cycle() const { return external_ || running_ ? cycle_ : cycle_of(sc_core::sc_time_stamp()); }
+cycle_t clock_domain::cycle() const {
+  if (running_) return cycle_;
+  return external_ ? cycle_ + edge_is_due() : cycle_of(sc_core::sc_time_stamp());
+}
+
+// Whether the outside clock's edge is in this delta cycle and its process has not run yet: for whoever asks it has come, so that
+// nothing depends on the order in which the kernel runs processes.
+bool clock_domain::edge_is_due() const {
+  return !running_ && edge_->triggered() && (cycle_ == 0 || edge_at_ != sc_core::sc_time_stamp().value());
+}
+
+// Time since the outside clock's last edge. More than a period: the clock stands still, and its next edge may come at once.
+std::uint64_t clock_domain::since_edge() const {
+  if (running_ || edge_is_due()) return 0;
+  const std::uint64_t elapsed = sc_core::sc_time_stamp().value() - edge_at_;
+  return elapsed <= period_ ? elapsed : 0;
+}
 
 cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
   if (running_ && delay == sc_core::SC_ZERO_TIME) return cycle_ + 1;
   if (!external_) return cycle_of(sc_core::sc_time_stamp() + delay) + 1;
-  return cycle_ + 1 + static_cast<cycle_t>(static_cast<wide>(delay.value()) * hertz_ / resolution_per_second_);
+  return cycle() + 1 + (since_edge() + delay.value()) / period_;
 }
 
 sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
@@ -93,15 +109,30 @@ sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
 }
 
 sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
-  if (external_) return cycle > cycle_ ? time_of(cycle - cycle_) : sc_core::SC_ZERO_TIME;
+  if (external_) {
+    const cycle_t present = this->cycle();
+    return cycle > present ? sc_core::sc_time::from_value((cycle - present) * period_ - since_edge()) : sc_core::SC_ZERO_TIME;
+  }
   const sc_core::sc_time t = time_of(cycle);
   const sc_core::sc_time& now = sc_core::sc_time_stamp();
   return t > now ? t - now : sc_core::SC_ZERO_TIME;
 }
 
-void clock_domain::follow(const sc_core::sc_event& rising_edge) {
+void clock_domain::follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period) {
   external_ = true;
   edge_ = &rising_edge;
+  period_known_ = period != sc_core::SC_ZERO_TIME;
+  period_ = period_known_ ? period.value() : time_of(1).value();
+}
+
+std::uint64_t clock_domain::nanoseconds_at(cycle_t cycle) const {
+  if (!external_) return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / frequency_mhz());
+  return static_cast<std::uint64_t>(static_cast<wide>(edge_at_) * 1000000000 / resolution_per_second_);
+}
+
+cycle_t clock_domain::cycles_in(std::uint64_t nanoseconds) const {
+  if (!external_) return static_cast<cycle_t>(static_cast<double>(nanoseconds) * 1e-3 * frequency_mhz());
+  return static_cast<cycle_t>(static_cast<wide>(nanoseconds) * resolution_per_second_ / 1000000000 / period_);
 }
 
 void clock_domain::end_of_elaboration() {
@@ -141,6 +172,9 @@ void clock_domain::on_event() {
   if (halted_) return;
   try {
     if (external_) {
+      const std::uint64_t now = sc_core::sc_time_stamp().value();
+      if (!period_known_ && cycle_ != 0 && now != edge_at_) period_ = now - edge_at_;
+      edge_at_ = now;
       ++cycle_;
       run_cycle();
     } else {

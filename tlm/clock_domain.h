@@ -58,11 +58,16 @@ class clock_domain : public sc_core::sc_module {
   sc_core::sc_time time_of(cycle_t cycle) const;
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
   sc_core::sc_time delay_until(cycle_t cycle) const;
-  double frequency_mhz() const { return static_cast<double>(hertz_) * 1e-6; }
+  double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
 
-  /// Follows an outside clock instead of timing itself. To be called by the end of elaboration; a parent may do it in its own
+  /// Follows an outside clock instead of timing itself, whose period is the one given or, with zero, the time between its last two
+  /// edges (before there are two: what the frequency says). To be called by the end of elaboration; a parent may do it in its own
   /// end_of_elaboration, where its ports are bound and which SystemC calls before this module's.
-  void follow(const sc_core::sc_event& rising_edge);
+  void follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period = sc_core::SC_ZERO_TIME);
+  /// Simulated time of edge `cycle`, the present one or a past one of a clock that times itself, in whole nanoseconds.
+  std::uint64_t nanoseconds_at(cycle_t cycle) const;
+  /// Whole cycles in so many nanoseconds, at the clock's present frequency.
+  cycle_t cycles_in(std::uint64_t nanoseconds) const;
   /// Has `observer` called after each cycle in which a unit was called; null: nobody.
   void observe(cycle_observer* observer) { observer_ = observer; }
   /// No unit is called any more (a fault ended the run).
@@ -75,6 +80,8 @@ class clock_domain : public sc_core::sc_module {
   void end_of_elaboration() override;
   void start_of_simulation() override;
   void on_event();
+  bool edge_is_due() const;
+  std::uint64_t since_edge() const;
   void run_cycle();
   void schedule_next();
   cycle_t next_wake() const;
@@ -107,6 +114,9 @@ class clock_domain : public sc_core::sc_module {
   std::size_t announced_ = 0;                  // units below are called or announced in this cycle
   bool external_ = false;
   const sc_core::sc_event* edge_ = nullptr;    // of the outside clock
+  bool period_known_ = false;                  // it was given, not measured
+  std::uint64_t period_ = 0;                   // of the outside clock, in units of the resolution, as the rest
+  std::uint64_t edge_at_ = 0;                  // time of its last edge
   bool halted_ = false;
   cycle_observer* observer_ = nullptr;
   std::uint64_t busy_cycles_ = 0;

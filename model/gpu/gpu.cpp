@@ -167,7 +167,9 @@ void gpu::build_memory() {
 }
 
 void gpu::end_of_elaboration() {
-  if (clk.size() > 0) parts_->core.follow(clk->posedge_event());
+  if (clk.size() == 0) return;
+  const auto* clock = dynamic_cast<const sc_core::sc_clock*>(clk.get_interface());
+  parts_->core.follow(clk->posedge_event(), clock != nullptr ? clock->period() : sc_core::SC_ZERO_TIME);
 }
 
 void gpu::flush(std::function<void()> done) {

@@ -189,7 +189,12 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
     demand d;
     decode(p, d);
     const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(m.slot).valid).touched_sectors();
-    if ((absent & ~m.failed) != 0) break;
+    if ((absent & ~m.failed) != 0) {
+      // What drop_clean() took from under who waits is asked for anew.
+      const unsigned forgotten = absent & ~m.failed & ~m.pending;
+      if (forgotten != 0) fetch(miss, d, forgotten);
+      break;
+    }
     m.head = waiters_[w].next;
     free_waiters_.push_back(w);
     --m.count;

@@ -27,36 +27,53 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
   return p.is_response_ok() ? length : 0;
 }
 
+// Brings the bytes of a debug write to all that may bring older ones to the memory or to who reads.
+void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes) {
+  std::uint8_t image[line_bytes] = {};
+  std::memcpy(image + offset, data, bytes.count());
+  const memory_port::added_writes added = memory_.patch(line_address, image, bytes);
+  if (added.requests != 0) {
+    l2_counters& c = counters_[added.launch];
+    c.write_backs += added.requests;
+    c.write_back_bytes += added.bytes;
+    clock_.wake_at(clock_.cycle() + 1);
+  }
+  const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
+  if (slot == line_store::none) return;
+  copy_masked(lines_.data(slot), image, bytes);
+  // Valid also while a fetch is on its way: that one may bring the old bytes.
+  lines_.at(slot).valid |= bytes;
+}
+
 unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   const unsigned offset = static_cast<unsigned>(address % line_bytes);
   const std::uint64_t line_address = address - offset;
   const byte_mask bytes = byte_mask::run(offset, length);
   const std::uint64_t line = map_.local_address(line_address) / line_bytes;
-  std::uint8_t image[line_bytes] = {};
   if (write) {
+    // Twice, for the access to the memory may take time, in which lines come and go.
+    patch(line_address, offset, data, bytes);
     const unsigned done = memory_debug(true, address, data, length);
-    const std::uint32_t slot = lines_.find(line);   // not earlier: that may have taken time
-    std::memcpy(image + offset, data, length);
-    memory_.patch(line_address, image, bytes);
+    patch(line_address, offset, data, bytes);
+    const std::uint32_t slot = lines_.find(line);
     if (slot == line_store::none) return done;
-    line_store::state& s = lines_.at(slot);
-    std::memcpy(lines_.data(slot) + offset, data, length);
-    // Valid also while a fetch is on its way: that one may bring the old bytes.
-    s.valid |= bytes;
-    if (done < length) s.dirty |= bytes;
+    if (done < length) lines_.at(slot).dirty |= bytes;
     return length;
   }
   std::uint32_t slot = lines_.find(line);
-  if (slot != line_store::none && lines_.at(slot).valid.covers(bytes)) {
+  if (slot != line_store::none && (shared_ ? lines_.at(slot).dirty : lines_.at(slot).valid).covers(bytes)) {
     std::memcpy(data, lines_.data(slot) + offset, length);
     return length;
   }
+  std::uint8_t image[line_bytes] = {};
   const unsigned done = memory_debug(false, address, image + offset, length);
   slot = lines_.find(line);
   byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
   if (slot != line_store::none) {
-    copy_masked(image, lines_.data(slot), lines_.at(slot).valid);
-    have |= lines_.at(slot).valid;
+    // Where others write the memory, its bytes are newer than clean ones here, which stand in only where it gives none.
+    const line_store::state& s = lines_.at(slot);
+    copy_masked(image, lines_.data(slot), shared_ ? s.dirty | (s.valid & ~have) : s.valid);
+    have |= s.valid;
   }
   unsigned n = 0;
   while (n < length && have.test(offset + n)) ++n;

@@ -30,6 +30,7 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       map_(config),
       parameters_(config.l2),
       index_(index),
+      shared_(config.memory.model == "external"),
       pipeline_(std::max(1u, hit_latency_cycles) - 1),
       interval_(std::max(1u, config.l2.lookup_interval_cycles)),
       clock_(clock, *this),
@@ -129,6 +130,13 @@ void l2_slice::take_responses(cycle_t now) {
     const memory_port::request& q = memory_.at(r->request);
     const tlm::tlm_response_status status = q.payload->get_response_status();
     progress_ = true;
+    if (q.stale) {
+      l2_counters& c = counters_[q.payload->request.launch];
+      ++c.fetches;
+      c.fetch_bytes += q.bytes.count();
+      memory_.read_first_again();
+      continue;
+    }
     if (q.write) {
       if (status != tlm::TLM_OK_RESPONSE) write_lost(q);
       memory_.release_first();
@@ -209,7 +217,8 @@ void l2_slice::flush(std::function<void()> done) {
 
 void l2_slice::drop_clean() {
   for (std::uint32_t slot = 0; slot < lines_.slots(); ++slot)
-    if (lines_.occupied(slot) && lines_.at(slot).mshr == line_store::none) lines_.at(slot).valid = lines_.at(slot).dirty;
+    if (lines_.occupied(slot)) lines_.at(slot).valid = lines_.at(slot).dirty;
+  memory_.mark_stale();
 }
 
 void l2_slice::flush_some() {

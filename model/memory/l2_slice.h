@@ -65,7 +65,8 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
   void flush(std::function<void()> done);
-  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory.
+  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory. What is on
+  /// its way from there is fetched again, too.
   void drop_clean();
 
   bool idle() const;
@@ -148,11 +149,13 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
   bool memory_has_room() const { return memory_.queued() < parameters_.queue_entries; }
   void finish(tlm::tlm_generic_payload& p);
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
   unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
 
   address_map map_;
   l2_parameters parameters_;
   unsigned index_;
+  bool shared_;                            // others write the memory too: clean bytes may be old ones
   cycle_t pipeline_;                       // arrival to access
   cycle_t interval_;
   clock_port clock_;

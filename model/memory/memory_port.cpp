@@ -42,6 +42,11 @@ void memory_port::read(std::uint64_t line_address, unsigned first, unsigned coun
 
 unsigned memory_port::write_back(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
                                  std::uint32_t launch) {
+  return write_runs(line_address, bytes, data, launch, epoch_);
+}
+
+unsigned memory_port::write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
+                                 std::uint32_t launch, unsigned epoch) {
   unsigned full = 0;
   unsigned made = 0;
   for (unsigned s = 0; s < sectors_per_line; ++s) full |= (bytes.sector(s) == 0xffffffff ? 1u : 0u) << s;
@@ -52,10 +57,10 @@ unsigned memory_port::write_back(std::uint64_t line_address, const byte_mask& by
              (full >> s & ((1u << count * 2) - 1)) == (1u << count * 2) - 1)
         count *= 2;
       write_run(line_address, s * sector_bytes, count * sector_bytes,
-                byte_mask::run(s * sector_bytes, count * sector_bytes), data, launch);
+                byte_mask::run(s * sector_bytes, count * sector_bytes), data, launch, epoch);
       ++made;
     } else if (bytes.sector(s) != 0) {
-      made += write_sector(line_address, s, bytes, data, launch);
+      made += write_sector(line_address, s, bytes, data, launch, epoch);
     }
     s += count;
   }
@@ -63,7 +68,7 @@ unsigned memory_port::write_back(std::uint64_t line_address, const byte_mask& by
 }
 
 unsigned memory_port::write_sector(std::uint64_t line_address, unsigned sector, const byte_mask& bytes,
-                                   const std::uint8_t* data, std::uint32_t launch) {
+                                   const std::uint8_t* data, std::uint32_t launch, unsigned epoch) {
   struct run {
     unsigned first;
     unsigned length;
@@ -84,23 +89,23 @@ unsigned memory_port::write_sector(std::uint64_t line_address, unsigned sector, 
   // Byte enables are legal but not every memory knows them, so a plain run is preferred where one or two do.
   const unsigned base = sector * sector_bytes;
   if (count > 2) {
-    write_run(line_address, base, sector_bytes, bytes & byte_mask::run(base, sector_bytes), data, launch);
+    write_run(line_address, base, sector_bytes, bytes & byte_mask::run(base, sector_bytes), data, launch, epoch);
     return 1;
   }
   for (unsigned i = 0; i < count; ++i)
     write_run(line_address, base + runs[i].first, runs[i].length,
-              byte_mask::run(base + runs[i].first, runs[i].length), data, launch);
+              byte_mask::run(base + runs[i].first, runs[i].length), data, launch, epoch);
   return count;
 }
 
 void memory_port::write_run(std::uint64_t line_address, unsigned first, unsigned length, const byte_mask& bytes,
-                            const std::uint8_t* data, std::uint32_t launch) {
+                            const std::uint8_t* data, std::uint32_t launch, unsigned epoch) {
   request& r = requests_[open(line_address, launch)];
   line_payload& p = *r.payload;
   r.write = true;
   r.bytes = bytes;
-  r.epoch = epoch_;
-  ++writes_[epoch_];
+  r.epoch = epoch;
+  ++writes_[epoch];
   std::memcpy(p.line_data() + first, data + first, length);
   const bool plain = bytes.count() == length;
   if (!plain)
@@ -211,6 +216,19 @@ void memory_port::release_first() {
   --active_;
 }
 
+void memory_port::mark_stale() {
+  for (request& r : requests_) r.stale = r.payload != nullptr && !r.write;
+}
+
+void memory_port::read_first_again() {
+  const request& r = requests_[responses_.front().request];
+  const unsigned sectors = r.bytes.touched_sectors();
+  const std::uint64_t line_address = r.line_address;
+  const std::uint32_t tag = r.tag, launch = r.payload->request.launch;
+  release_first();
+  read(line_address, static_cast<unsigned>(__builtin_ctz(sectors)), static_cast<unsigned>(__builtin_popcount(sectors)), tag, launch);
+}
+
 cycle_t memory_port::next(cycle_t now) const {
   cycle_t c = responses_.empty() ? never : responses_.front().arrival;
   // Held back, the next request goes after the response of the write in its way, which wakes the slice.
@@ -231,10 +249,31 @@ byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) 
   return all;
 }
 
-void memory_port::patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes) {
-  for (request& r : requests_)
-    if (r.payload != nullptr && r.write && r.line_address == line_address)
-      copy_masked(r.payload->line_data(), image, r.bytes & bytes);
+memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes) {
+  byte_mask to_come;   // what a write that is still to be sent brings
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    request& r = requests_[queue_[i]];
+    if (!r.write || r.line_address != line_address) continue;
+    copy_masked(r.payload->line_data(), image, r.bytes & bytes);
+    to_come |= r.bytes;
+  }
+  added_writes added;
+  const std::size_t sent = writing_.size();
+  for (std::size_t i = 0; i < sent; ++i) {
+    const request& r = requests_[writing_[i]];
+    if (r.line_address != line_address) continue;
+    const byte_mask overlap = r.bytes & bytes & ~to_come;
+    byte_mask differs;
+    for (unsigned b = 0; b < line_bytes; ++b)
+      if (overlap.test(b) && r.payload->line_data()[b] != image[b]) differs.set(b);
+    if (!differs.any()) continue;
+    // Of the same epoch as the first: a flush that waits for that one waits for both.
+    const unsigned epoch = r.epoch;
+    added.launch = r.payload->request.launch;
+    added.bytes += differs.count();
+    added.requests += write_runs(line_address, differs, image, added.launch, epoch);
+  }
+  return added;
 }
 
 }  // namespace heddle

@@ -33,6 +33,7 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
     bool write = false;
     bool sent = false;
     bool answered = false;
+    bool stale = false;            // a read: somebody else may have written the memory since it was made
     unsigned epoch = 0;
   };
 
@@ -51,6 +52,10 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   const request& at(std::uint32_t index) const { return requests_[index]; }
   /// Ends the request of the first response.
   void release_first();
+  /// Somebody else may have written the memory: what reads made up to now bring is marked stale.
+  void mark_stale();
+  /// Ends the request of the first response, a read, and makes the same one again.
+  void read_first_again();
 
   /// Next cycle in which send() or arrived() can do something, never: not before a call from the memory.
   cycle_t next(cycle_t now) const;
@@ -65,8 +70,15 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
 
   /// Bytes of writes that the memory may not hold yet: laid over `image` (the line at `line_address`); returns which.
   byte_mask overlay(std::uint64_t line_address, std::uint8_t* image) const;
-  /// Debug write: changes these writes' bytes where they overlap.
-  void patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
+  /// What patch() added.
+  struct added_writes {
+    unsigned requests = 0;
+    unsigned bytes = 0;
+    std::uint32_t launch = 0;      // whose writes they follow
+  };
+  /// Debug write: changes these writes' bytes where they overlap and have not been sent. What has been sent is the memory's, so
+  /// a second write follows it with what differs.
+  added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
 
  private:
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -75,9 +87,11 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
 
   std::uint32_t open(std::uint64_t line_address, std::uint32_t launch);
   void write_run(std::uint64_t line_address, unsigned first, unsigned length, const byte_mask& bytes,
-                 const std::uint8_t* data, std::uint32_t launch);
+                 const std::uint8_t* data, std::uint32_t launch, unsigned epoch);
   unsigned write_sector(std::uint64_t line_address, unsigned sector, const byte_mask& bytes, const std::uint8_t* data,
-                        std::uint32_t launch);
+                        std::uint32_t launch, unsigned epoch);
+  unsigned write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data, std::uint32_t launch,
+                      unsigned epoch);
   void complete(tlm::tlm_generic_payload& p, cycle_t arrival);
   bool held_back(const request& r) const;
 

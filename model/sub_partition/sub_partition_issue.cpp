@@ -130,7 +130,7 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   if (d.timing == isa::op_class::special_register) {
     w.state.cycle = cycle;
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
-    w.state.time_ns = static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / config_.gpu.core_clock_mhz);
+    w.state.time_ns = clock_.domain().nanoseconds_at(cycle);
   }
   issue_transaction packet;   // on the stack, where it is in the cache
   packet.instruction = d.instruction;
@@ -159,11 +159,11 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   advance(w);
   // A thread may sleep as little as it likes: what other lanes have to do comes first.
   if (w.state.independent && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
-  const double cycles = static_cast<double>(d.instruction->src[0].value) * 1e-3 * config_.gpu.core_clock_mhz;
+  const cycle_t cycles = clock_.domain().cycles_in(d.instruction->src[0].value);
   w.next = &w.program->code[w.state.pc];
   w.phase = warp_phase::sleeping;
   scheduler.set_waiting(slot);
-  set_timer(slot, cycle + 1 + static_cast<cycle_t>(cycles));
+  set_timer(slot, cycle + 1 + cycles);
 }
 
 void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle) {

@@ -269,11 +269,37 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   tlm::tlm_initiator_socket<32> out{"out"};
   std::vector<std::string> complaints;
   std::uint64_t begun = 0;
+  std::uint64_t writes_begun = 0;
   std::uint64_t ended = 0;
   std::size_t most_open = 0;
 
  private:
   enum class state { requested, accepted, responding };
+  /// A transaction under way, and what it was when it was asked for.
+  struct transaction {
+    state now;
+    tlm::tlm_command command;
+    unsigned length;
+    std::vector<std::uint8_t> data;      // of a write
+    std::vector<std::uint8_t> enables;
+    bool operator==(const state& s) const { return now == s; }
+  };
+  static transaction asked(const tlm::tlm_generic_payload& p) {
+    transaction t{state::requested, p.get_command(), p.get_data_length(), {}, {}};
+    if (p.is_write()) t.data.assign(p.get_data_ptr(), p.get_data_ptr() + p.get_data_length());
+    if (p.get_byte_enable_ptr() != nullptr)
+      t.enables.assign(p.get_byte_enable_ptr(), p.get_byte_enable_ptr() + p.get_byte_enable_length());
+    return t;
+  }
+  void expect_unchanged(const tlm::tlm_generic_payload& p) {
+    const auto it = open_.find(const_cast<tlm::tlm_generic_payload*>(&p));
+    if (it == open_.end()) return;
+    const transaction now = asked(p);
+    const transaction& then = it->second;
+    expect(now.command == then.command && now.length == then.length && now.enables == then.enables,
+           "attributes changed while the target has them");
+    expect(now.data == then.data, "bytes of a write changed while the target has them");
+  }
 
   void expect(bool right, const char* what) {
     if (!right && complaints.size() < 10) complaints.push_back(std::string(what) + " at " + sc_core::sc_time_stamp().to_string());
@@ -285,13 +311,20 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   void accept(tlm::tlm_generic_payload* p) {
     if (asking_ == p) asking_ = nullptr;
     const auto it = open_.find(p);
-    if (it != open_.end() && it->second == state::requested) it->second = state::accepted;
+    if (it != open_.end() && it->second == state::requested) it->second.now = state::accepted;
+  }
+
+  void respond(tlm::tlm_generic_payload* p) {
+    expect_unchanged(*p);
+    const auto it = open_.find(p);
+    expect(it != open_.end(), "a response that nobody waits for");
+    if (it != open_.end()) it->second.now = state::responding;
   }
 
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
     if (phase == tlm::BEGIN_REQ) {
       expect(asking_ == nullptr, "a request before the end of the one before it");
-      expect(open_.emplace(&p, state::requested).second, "a payload that is still under way");
+      expect(open_.emplace(&p, asked(p)).second, "a payload that is still under way");
       expect(p.has_mm() && p.get_ref_count() > 0, "a payload without memory management");
       expect(p.is_read() || p.is_write(), "a command that no memory knows");
       expect(p.get_data_ptr() != nullptr && p.get_data_length() != 0 && p.get_data_length() <= 128, "a strange length");
@@ -302,9 +335,10 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
       expect(!p.is_dmi_allowed(), "a DMI hint that is set");
       asking_ = &p;
       ++begun;
+      writes_begun += p.is_write();
       most_open = std::max(most_open, open_.size());
     } else if (phase == tlm::END_RESP) {
-      expect(open_.count(&p) != 0 && open_[&p] == state::responding, "END_RESP out of place");
+      expect(open_.count(&p) != 0 && open_.at(&p) == state::responding, "END_RESP out of place");
       end(&p);
     } else {
       expect(false, "a phase that is not the initiator's");
@@ -313,12 +347,13 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     const tlm::tlm_sync_enum answer = out->nb_transport_fw(p, phase, delay);
     if (!request) return answer;
     if (answer == tlm::TLM_COMPLETED) {
+      expect_unchanged(p);
       end(&p);
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
       accept(&p);
     } else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) {
       accept(&p);
-      open_[&p] = state::responding;
+      respond(&p);
     }
     return answer;
   }
@@ -326,7 +361,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
     const tlm::tlm_phase sent = phase;
     if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) accept(&p);
-    if (phase == tlm::BEGIN_RESP) open_[&p] = state::responding;
+    if (phase == tlm::BEGIN_RESP) respond(&p);
     const sc_core::sc_time before = delay;
     const tlm::tlm_sync_enum answer = in->nb_transport_bw(p, phase, delay);
     expect(delay >= before, "a delay made shorter");
@@ -347,7 +382,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return out->transport_dbg(p); }
   void invalidate_direct_mem_ptr(sc_dt::uint64 a, sc_dt::uint64 b) override { in->invalidate_direct_mem_ptr(a, b); }
 
-  std::map<tlm::tlm_generic_payload*, state> open_;
+  std::map<tlm::tlm_generic_payload*, transaction> open_;
   tlm::tlm_generic_payload* asking_ = nullptr;
 };
 
