@@ -246,6 +246,7 @@ void clock_domain::run_cycle() {
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
   if (observer_ != nullptr) observer_->after_cycle();
+  if (on_quiet && !halted_ && quiet()) on_quiet();
 }
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <queue>
 #include <systemc>
 #include <vector>
@@ -70,6 +71,10 @@ class clock_domain : public sc_core::sc_module {
   cycle_t cycles_in(std::uint64_t nanoseconds) const;
   /// Has `observer` called after each cycle in which a unit was called; null: nobody.
   void observe(cycle_observer* observer) { observer_ = observer; }
+  /// No unit has asked for a cycle that is to come.
+  bool quiet() const { return next_wake() == never; }
+  /// Called after a cycle that left the domain quiet.
+  std::function<void()> on_quiet;
   /// No unit is called any more (a fault ended the run).
   void halt() { halted_ = true; }
   /// Cycles in which at least one unit was called, and calls, since the start: what the host paid for.

@@ -83,6 +83,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"l2.mshr_entries", entries}, {"l2.mshr_merges", entries}, {"l2.queue_entries", entries},
       {"l2.atomic_interval_cycles", delay}, {"l2.atomic_limit_cycles", delay}, {"l2.interleave_bytes", {128, 1048576}},
       {"memory.channels", {1, 256}}, {"memory.latency_cycles", latency}, {"memory.bytes_per_cycle", {1.0 / 64, 65536}},
+      {"memory.max_transfer_bytes", {1, 128}},
       {"dram.clock_mhz", clock_mhz}, {"dram.bytes_per_cycle", port_bytes}, {"dram.burst_bytes", {1, 4096}},
       {"dram.banks", {1, 1024}}, {"dram.row_bytes", {128, 1048576}}, {"dram.queue_entries", {1, 4096}},
       {"dram.controller_latency_cycles", delay}, {"dram.t_rcd_cycles", latency}, {"dram.t_rp_cycles", latency},

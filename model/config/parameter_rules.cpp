@@ -144,6 +144,7 @@ class rule_checker {
             fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
                         "ldst.address_latency_cycles: {:.0f} core cycles)",
                         std::ceil(crossing + config_.ldst.address_latency_cycles)));
+    require(is_power_of_two(config_.memory.max_transfer_bytes), {"memory.max_transfer_bytes"}, "expected a power of two");
     require(is_power_of_two(dram.row_bytes), {"dram.row_bytes"}, "expected a power of two");
     require(is_power_of_two(dram.burst_bytes), {"dram.burst_bytes"}, "expected a power of two");
     require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},

@@ -452,12 +452,16 @@ struct memory_parameters {
   unsigned channels = 8;
   unsigned latency_cycles = 246;
   double bytes_per_cycle = 24.9;
+  unsigned max_transfer_bytes = 128;
+  bool byte_enables = true;
 
   template <class V> void visit(V& v) {
     v("model", model, "dram | fixed | external");
     v("channels", channels, "memory channels and L2 slices");
     v("latency_cycles", latency_cycles, "fixed: slice to memory and back; core cycles");
     v("bytes_per_cycle", bytes_per_cycle, "fixed: bandwidth per channel; core cycles");
+    v("max_transfer_bytes", max_transfer_bytes, "external: longest transfer that the memory takes, a power of two; a line is split");
+    v("byte_enables", byte_enables, "external: the memory knows byte enables; else runs of bytes are written one by one");
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "config/presets.h"
 
+#include <systemc>
+
 #include "config/config.h"
 #include "config/error.h"
 #include "config/ini_reader.h"
@@ -67,10 +69,22 @@ std::vector<std::string> config_presets::unused() const {
   return names;
 }
 
-void config_presets::check_used() const {
-  std::string names;
-  for (const std::string& name : unused()) names += (names.empty() ? "" : ", ") + printable(name);
-  if (!names.empty()) throw input_error("no GPU has these parameters: " + names + "; expected INSTANCE.SECTION.KEY of one that was built");
+void config_presets::refuse(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  if (!names.empty()) throw input_error("no GPU has these parameters: " + text + "; expected INSTANCE.SECTION.KEY of one that was built");
+}
+
+void config_presets::check_used() const { refuse(unused()); }
+
+void config_presets::check_built() const {
+  check_used();
+  std::vector<std::string> names;
+  for (const preset& p : presets_) {
+    const sc_core::sc_object* object = sc_core::sc_find_object(p.instance.c_str());
+    if (dynamic_cast<const sc_core::sc_module*>(object) == nullptr) names.push_back(name_of(p));
+  }
+  refuse(names);
 }
 
 std::string to_ini(const gpu_config& config, const std::string& instance) {

@@ -27,6 +27,9 @@ class config_presets {
   std::vector<std::string> unused() const;
   /// Throws input_error that lists unused(), if there are any: to be called when the platform is built.
   void check_used() const;
+  /// Throws input_error for presets of instances whose name no module of this simulation has: to be called when the platform is built
+  /// and by the end of elaboration, in place of check_used(). So a name that config_of was asked with is held against the modules.
+  void check_built() const;
 
  private:
   struct preset {
@@ -38,6 +41,7 @@ class config_presets {
     bool used = false;
   };
   static std::string name_of(const preset& p);
+  static void refuse(const std::vector<std::string>& names);
 
   std::vector<preset> presets_;
 };

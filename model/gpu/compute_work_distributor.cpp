@@ -10,8 +10,7 @@ namespace heddle {
 
 compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
                                                    grid_listener& listener)
-    : sc_module(name),
-      cta_socket("cta_socket", config.gpu.sm_count),
+    : grid_distributor(name, config),
       config_(config),
       listener_(listener),
       clock_(clock, *this),

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "gpu/grid_distributor.h"
 #include "gpu/placement_policy.h"
 #include "occupancy/sm_resources.h"
 #include "sub_partition/decoded_program.h"
@@ -23,71 +24,17 @@
 
 namespace heddle {
 
-/// A grid from its doorbell to its end, and after: the record of a launch.
-struct grid_record {
-  std::shared_ptr<const resident_launch> launch;
-  block_footprint footprint;        // what each of its blocks takes
-  cycle_t doorbell_cycle = 0;
-  cycle_t ready_cycle = 0;          // from when its blocks may be dispatched
-  cycle_t start_cycle = 0;          // first block placed on an SM
-  cycle_t end_cycle = 0;            // the last block's completion taken
-  std::uint64_t dispatched = 0;
-  std::uint64_t block_cycles = 0;   // that its completed blocks spent on SMs, all together
-  std::uint64_t completed = 0;
-  bool finished = false;
-  std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
-};
-
-/// Who hears of the end of a grid, or of the simulated program's failure.
-class grid_listener {
- public:
-  virtual ~grid_listener() = default;
-  virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
-  virtual void program_fault(const std::string& text) = 0;
-  /// Whether blocks of the launch may be dropped on the way and run anew with the same result.
-  virtual bool idempotent(const resident_launch&) { return false; }
-};
-
-/// A request that blocks leave SMs before their time.
-struct preempt_request {
-  std::vector<unsigned> sms;
-  preemption_mode mode = preemption_mode::context_switch;
-  cycle_t resume_after = 0;         // from the SM's saved cycle to the request that brings the blocks back
-};
-
-/// A preemption of one SM, from its request on, and after: the record of it.
-struct context_in_flight : context_transaction {
-  cycle_t resume_after = 0;
-  cycle_t resume_cycle = never;     // when the blocks are wanted back; known once they have left
-  std::uint32_t waits_for = no_launch;  // they are wanted back when all blocks of this launch have been dispatched
-  static constexpr std::uint32_t no_launch = 0xffffffff;
-  bool saved = false;               // the blocks are away
-  bool resumed = false;
-};
-
-class compute_work_distributor : public sc_core::sc_module, public clocked, public cta_bw_if {
+class compute_work_distributor : public grid_distributor, public clocked, public cta_bw_if {
  public:
   compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, grid_listener& listener);
   ~compute_work_distributor() override;
 
-  sc_core::sc_vector<tlm::tlm_initiator_socket<32, cta_protocol_types>> cta_socket;
-
-  /// A doorbell: the grid runs after those of its stream. Its number is launch->launch_id (0, 1, 2 …).
-  void submit(std::shared_ptr<const resident_launch> launch);
-  /// Blocks that run on the SMs when the request reaches them leave, and come back. SMs that hold none are left alone; one in the
-  /// middle of another switch first ends that.
-  void preempt(const preempt_request& request);
-  /// All preemptions of SMs that held blocks, in the order of their requests.
-  const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }
-  const std::deque<grid_record>& grids() const { return grids_; }
-  /// Grids in the order in which their last block was dispatched.
-  const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
-  std::uint64_t blocks_submitted() const { return blocks_submitted_; }
-  std::uint64_t blocks_completed() const { return blocks_completed_; }
-  bool idle() const { return unfinished_ == 0; }
-  void check_invariants() const;
-  /// Dispatches nothing more.
-  void halt() { halted_ = true; }
+  void submit(std::shared_ptr<const resident_launch> launch) override;
+  /// SMs that hold no blocks are left alone; one in the middle of another switch first ends that.
+  void preempt(const preempt_request& request) override;
+  void check_invariants() const override;
+  void halt() override { halted_ = true; }
+  bool works_by_clock() const override { return true; }
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
@@ -159,20 +106,14 @@ class compute_work_distributor : public sc_core::sc_module, public clocked, publ
   clock_port clock_;
   std::vector<sm_account> accounts_;
   std::unique_ptr<placement_policy> placement_;
-  std::deque<grid_record> grids_;                             // by launch number
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_; // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;
-  std::vector<std::uint32_t> dispatch_order_;
   std::vector<arrival> arrivals_;
-  std::deque<std::unique_ptr<context_in_flight>> contexts_;
   unsigned switches_ = 0;           // of these, not yet ended
   std::vector<std::unique_ptr<block_in_flight>> blocks_;
   std::vector<block_in_flight*> free_blocks_;
   cycle_t next_dispatch_ = 0;
   bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
-  unsigned unfinished_ = 0;
-  std::uint64_t blocks_submitted_ = 0;
-  std::uint64_t blocks_completed_ = 0;
   bool halted_ = false;
 };
 

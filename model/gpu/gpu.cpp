@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "config/error.h"
 #include "gpu/compute_work_distributor.h"
+#include "gpu/gpu_blocks.h"
 #include "gpu/host_interface.h"
 #include "gpu/path_latency.h"
 #include "memory/dram_channel.h"
@@ -17,6 +18,7 @@
 #include "memory/l2_slice.h"
 #include "memory/protocol_monitor.h"
 #include "memory/random_delay.h"
+#include "memory/transfer_splitter.h"
 #include "sm/sm.h"
 
 namespace heddle {
@@ -40,34 +42,46 @@ struct gpu::parts {
   clock_domain l2_clock;
   clock_domain dram_clock;
   host_interface host;
-  compute_work_distributor cwd;
+  std::unique_ptr<grid_distributor> cwd;
   sc_core::sc_vector<sm> sms;
   class interconnect interconnect;
-  sc_core::sc_vector<l2_slice> slices;
+  sc_core::sc_vector<l2_cache> slices;
   sc_core::sc_vector<memory_model> channels;
   sc_core::sc_vector<protocol_monitor> monitors;
   sc_core::sc_vector<random_delay> delays;
+  sc_core::sc_vector<transfer_splitter> splitters;
 
-  explicit parts(const gpu_config& c)
+  parts(const gpu_config& c, const gpu_blocks& own)
       : config(c),
         core("core_clock", c.gpu.core_clock_mhz),
         l2_clock("l2_clock", c.interconnect.clock_mhz),
         dram_clock("dram_clock", c.dram.clock_mhz),
         host("host_interface", core, c),
-        cwd("cwd", core, c, host),
+        cwd(make_cwd(own)),
         sms("sm"),
         interconnect("interconnect", l2_clock, with_host_port(c)),
         slices("l2_slice"),
         channels("dram_channel"),
         monitors("monitor"),
-        delays("delay") {
+        delays("delay"),
+        splitters("splitter") {
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
     const unsigned hit = l2_hit_cycles(c);
     slices.init(c.memory.channels, [&](const char*, std::size_t i) {
-      return new l2_slice(numbered("l2_slice", i).c_str(), l2_clock, config, static_cast<unsigned>(i), hit);
+      const std::string name = numbered("l2_slice", i);
+      if (own.l2_slice) return own.l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i)).release();
+      return static_cast<l2_cache*>(new l2_slice(name.c_str(), l2_clock, config, static_cast<unsigned>(i), hit));
     });
+    if (own.scheduler)
+      for (sm& s : sms)
+        for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config));
+  }
+
+  std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
+    if (own.cwd) return own.cwd("cwd", core, config, host);
+    return std::make_unique<compute_work_distributor>("cwd", core, config, host);
   }
 };
 
@@ -78,17 +92,19 @@ const gpu_config& checked(const gpu_config& config) {
 }
 }  // namespace
 
-gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
+gpu::gpu(sc_core::sc_module_name name, const gpu_config& config) : gpu(name, config, gpu_blocks()) {}
+
+gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_blocks& own)
     : sc_module(name),
       host_socket("host_socket"),
       memory_socket("memory_socket", checked(config).memory.model == "external" ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
-      parts_(std::make_unique<parts>(config)) {
+      parts_(std::make_unique<parts>(config, own)) {
   parts& p = *parts_;
   host_socket.bind(p.host);
   p.host.irq = &irq;
-  p.host.connect(p.cwd);
+  p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
   // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have written.
   const bool shared = config.memory.model == "external";
@@ -102,28 +118,37 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config)
     parts_->core.halt();
     parts_->l2_clock.halt();
     parts_->dram_clock.halt();
-    parts_->cwd.halt();
+    parts_->cwd->halt();
   };
   for (auto& s : p.slices) s.on_lost_write = [this](const std::string& text) { parts_->host.program_fault(text); };
-  p.host.stuck = [this](std::string& why) { return stuck(why); };
-  build_memory();
+  p.host.stuck = [this](std::string& why) { return explain_stuck(why); };
+  for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock})
+    clock->on_quiet = [this] {
+      if (parts_->host.busy() && stuck()) parts_->host.report_stuck();
+    };
+  build_memory(own);
 }
 
 gpu::~gpu() = default;
 
-void gpu::build_memory() {
+void gpu::build_memory(const gpu_blocks& own) {
   parts& p = *parts_;
   const gpu_config& c = p.config;
   const unsigned n = c.memory.channels;
-  if (c.memory.model == "dram")
-    p.channels.init(n, [&](const char*, std::size_t i) {
-      return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, static_cast<unsigned>(i));
+  const bool outside = c.memory.model == "external";
+  const auto make_channel = [&](const char*, std::size_t i) -> memory_model* {
+    const auto index = static_cast<unsigned>(i);
+    if (own.memory_channel) return own.memory_channel(numbered("memory_channel", i).c_str(), p.dram_clock, c, index).release();
+    if (c.memory.model == "dram") return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
+    return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
+  };
+  if (!outside) p.channels.init(n, make_channel);
+  const bool split = outside && (c.memory.max_transfer_bytes < c.l2.line_bytes || !c.memory.byte_enables);
+  if (split)
+    p.splitters.init(n, [&](const char* nm, std::size_t) {
+      return new transfer_splitter(nm, c.memory.max_transfer_bytes, c.memory.byte_enables);
     });
-  else if (c.memory.model == "fixed")
-    p.channels.init(n, [&](const char*, std::size_t i) {
-      return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, static_cast<unsigned>(i));
-    });
-  const unsigned arrows = c.gpu.sm_count + 2 * n;
+  const unsigned arrows = c.gpu.sm_count + (split ? 3 : 2) * n;
   const bool delayed = c.tlm.random_delay_cycles != 0;
   if (c.tlm.check)
     p.monitors.init(arrows * (delayed ? 2 : 1), [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
@@ -131,6 +156,12 @@ void gpu::build_memory() {
     p.delays.init(arrows, [&](const char* nm, std::size_t i) {
       return new random_delay(nm, p.core.time_of(c.tlm.random_delay_cycles), (std::uint64_t{c.tlm.random_delay_seed} << 32) + i);
     });
+  connect_memory();
+}
+
+void gpu::connect_memory() {
+  parts& p = *parts_;
+  const gpu_config& c = p.config;
   // With tlm.check a monitor sits in every arrow of the memory path; with delays, on either side of them.
   std::size_t next_monitor = 0;
   std::size_t next_delay = 0;
@@ -144,7 +175,7 @@ void gpu::build_memory() {
     m.initiator_socket.bind(target);
   };
   const auto join = [&](auto& initiator, auto& target) {
-    if (!delayed) {
+    if (p.delays.size() == 0) {
       watch(initiator, target);
       return;
     }
@@ -153,16 +184,20 @@ void gpu::build_memory() {
     watch(d.initiator_socket, target);
   };
   for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
-    p.cwd.cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
+    p.cwd->cta_socket[i].bind(p.sms[i].resource_manager.cta_socket);
     join(p.sms[i].l1.memory_socket, p.interconnect.sm_socket[i]);
   }
   p.host.memory_socket.bind(p.interconnect.sm_socket[c.gpu.sm_count]);
-  for (unsigned m = 0; m < n; ++m) {
+  for (unsigned m = 0; m < c.memory.channels; ++m) {
     join(p.interconnect.slice_socket[m], p.slices[m].request_socket);
-    if (c.memory.model == "external")
-      join(p.slices[m].memory_socket, memory_socket[m]);
-    else
+    if (p.channels.size() != 0) {
       join(p.slices[m].memory_socket, p.channels[m].request_socket);
+    } else if (p.splitters.size() != 0) {
+      join(p.slices[m].memory_socket, p.splitters[m].target_socket);
+      join(p.splitters[m].initiator_socket, memory_socket[m]);
+    } else {
+      join(p.slices[m].memory_socket, memory_socket[m]);
+    }
   }
 }
 
@@ -180,24 +215,33 @@ void gpu::flush(std::function<void()> done) {
     });
 }
 
-bool gpu::stuck(std::string& why) {
-  parts& p = *parts_;
-  if (sc_core::sc_get_status() != sc_core::SC_PAUSED || sc_core::sc_pending_activity()) return false;
+// No clock has anything to do and no answer is to come from outside; or SystemC itself has nothing left.
+bool gpu::stuck() const {
+  const parts& p = *parts_;
+  if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
+  if (!p.core.quiet() || !p.l2_clock.quiet() || !p.dram_clock.quiet() || !p.cwd->works_by_clock()) return false;
+  const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
+  const auto busy = [](const auto& u) { return !u.idle(); };
+  return std::none_of(p.slices.begin(), p.slices.end(), awaited) && std::none_of(p.delays.begin(), p.delays.end(), busy);
+}
+
+bool gpu::explain_stuck(std::string& why) const {
+  if (!stuck()) return false;
   why = "deadlock: launches are pending, and nothing in the GPU can go on";
-  for (const auto& s : p.sms) why += s.waiting_warps();
+  for (const auto& s : parts_->sms) why += s.waiting_warps();
   return true;
 }
 
 const gpu_config& gpu::config() const { return parts_->config; }
 cycle_t gpu::cycle() const { return parts_->core.cycle(); }
 bool gpu::faulted() const { return parts_->host.faulted(); }
-const compute_work_distributor& gpu::cwd() const { return parts_->cwd; }
+const grid_distributor& gpu::cwd() const { return *parts_->cwd; }
 const host_interface& gpu::host() const { return parts_->host; }
 unsigned gpu::sm_count() const { return static_cast<unsigned>(parts_->sms.size()); }
 const sm& gpu::sm_at(unsigned i) const { return parts_->sms[i]; }
 sm& gpu::sm_at(unsigned i) { return parts_->sms[i]; }
 unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->slices.size()); }
-const l2_slice& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
+const l2_cache& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
 const memory_model* gpu::channel_at(unsigned i) const { return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i]; }
 const interconnect& gpu::crossbar() const { return parts_->interconnect; }
 clock_domain& gpu::core_clock() { return parts_->core; }
@@ -207,8 +251,8 @@ clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 bool gpu::idle() const {
   const parts& p = *parts_;
   const auto all_idle = [](const auto& v) { return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); }); };
-  return p.cwd.idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
-         all_idle(p.delays) && all_idle(p.monitors);
+  return p.cwd->idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
+         all_idle(p.delays) && all_idle(p.monitors) && all_idle(p.splitters);
 }
 
 namespace {
@@ -244,7 +288,7 @@ void check_conservation(const Sms& sms, const Slices& slices, const Channels& ch
 
 void gpu::check_invariants() const {
   const parts& p = *parts_;
-  p.cwd.check_invariants();
+  p.cwd->check_invariants();
   for (const auto& s : p.sms) s.check_invariants();
   p.interconnect.check_invariants();
   for (const auto& s : p.slices) s.check_invariants();

@@ -19,17 +19,20 @@
 namespace heddle {
 
 class address_map;
-class compute_work_distributor;
+class grid_distributor;
 class host_interface;
 class interconnect;
-class l2_slice;
+class l2_cache;
 class memory_model;
 class sm;
+struct gpu_blocks;
 
 class gpu : public sc_core::sc_module {
  public:
   /// Throws input_error when the configuration makes no GPU.
   gpu(sc_core::sc_module_name name, const gpu_config& config);
+  /// With blocks of one's own (gpu/gpu_blocks.h) in place of some of the GPU's.
+  gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_blocks& own);
   ~gpu() override;
 
   tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> host_socket;
@@ -50,14 +53,14 @@ class gpu : public sc_core::sc_module {
   void settle_accounts();
 
   // The parts, for metrics and observers.
-  const compute_work_distributor& cwd() const;
+  const grid_distributor& cwd() const;
   const host_interface& host() const;
   unsigned sm_count() const;
   const sm& sm_at(unsigned i) const;
   /// For exchanging what can be exchanged before the first launch: a scheduling policy.
   sm& sm_at(unsigned i);
   unsigned channel_count() const;
-  const l2_slice& slice_at(unsigned i) const;
+  const l2_cache& slice_at(unsigned i) const;
   /// Null with external memory.
   const memory_model* channel_at(unsigned i) const;
   const interconnect& crossbar() const;
@@ -69,9 +72,11 @@ class gpu : public sc_core::sc_module {
 
  private:
   void end_of_elaboration() override;
-  void build_memory();
+  void build_memory(const gpu_blocks& own);
+  void connect_memory();
   void flush(std::function<void()> done);
-  bool stuck(std::string& why);
+  bool stuck() const;
+  bool explain_stuck(std::string& why) const;
 
   struct parts;
   std::unique_ptr<parts> parts_;

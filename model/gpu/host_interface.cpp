@@ -122,7 +122,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
   switch (address) {
     case identity: return identity_value;
     case status: {
-      std::uint64_t s = completed_ < launches_ ? host_status::busy : 0;
+      std::uint64_t s = busy() ? host_status::busy : 0;
       if (faulted()) {
         message_ = fault_;
         return s | host_status::fault;
@@ -175,12 +175,18 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
 
 void host_interface::raise(std::uint64_t cause) {
   interrupt_pending_ |= cause;
+  irq_fell_ = irq_fell_ || (interrupt_pending_ & interrupt_enable_) == 0;
   irq_changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
 // The line is driven from one process, whoever caused the change: a plain sc_signal allows no second writer.
 void host_interface::drive_irq() {
-  if (irq != nullptr && irq->size() > 0) (*irq)->write((interrupt_pending_ & interrupt_enable_) != 0);
+  if (irq == nullptr || irq->size() == 0) return;
+  const bool active = (interrupt_pending_ & interrupt_enable_) != 0;
+  // A cause that comes in the delta cycle in which the last one was cleared makes an edge of its own, for who waits for edges.
+  (*irq)->write(active && !irq_fell_);
+  if (active && irq_fell_) irq_changed_.notify(sc_core::SC_ZERO_TIME);
+  irq_fell_ = false;
 }
 
 unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
@@ -262,6 +268,11 @@ void host_interface::program_fault(const std::string& text) {
   if (faulted()) return;
   fault_ = text;
   if (on_fault) on_fault();
+  raise(host_interrupt::fault);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::report_stuck() {
   raise(host_interrupt::fault);
   completion_event.notify(sc_core::SC_ZERO_TIME);
 }

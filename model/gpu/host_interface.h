@@ -17,7 +17,7 @@
 
 #include "config/parameters.h"
 #include "frontend/ptx/lower.h"
-#include "gpu/compute_work_distributor.h"
+#include "gpu/grid_distributor.h"
 #include "gpu/device_heap.h"
 #include "gpu/host_registers.h"
 #include "gpu/idempotence.h"
@@ -39,7 +39,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
 
   /// The device memory that kernels may touch.
   const address_ranges& ranges() const { return ranges_; }
-  void connect(compute_work_distributor& cwd) { cwd_ = &cwd; }
+  void connect(grid_distributor& cwd) { cwd_ = &cwd; }
   /// Called when a grid has ended and before its completion is told; the callee calls the function it is given.
   std::function<void(std::function<void()>)> before_completion;
   /// Called when a launch has been accepted and before it begins.
@@ -67,6 +67,10 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   /// Notified when a launch completes or the program fails; the irq line says the same to whoever is not in C++.
   sc_core::sc_event completion_event;
   bool faulted() const { return !fault_.empty(); }
+  /// Launches have been accepted whose end has not been told.
+  bool busy() const { return completed_ < launches_; }
+  /// Nothing will happen any more: tells the host to look.
+  void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -101,7 +105,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
 
   const gpu_config config_;
   clock_domain& clock_;
-  compute_work_distributor* cwd_ = nullptr;
+  grid_distributor* cwd_ = nullptr;
   address_ranges ranges_;
   address_ranges::hint inspected_;
   device_heap heap_;
@@ -125,6 +129,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::string message_;
   std::string fault_;
   sc_core::sc_event irq_changed_;
+  bool irq_fell_ = false;              // there was no cause for the line, since it was driven
   std::uint64_t interrupt_enable_ = 0;
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;

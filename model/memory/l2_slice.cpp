@@ -24,9 +24,7 @@ unsigned set_count(const gpu_config& c) {
 
 l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
                    unsigned hit_latency_cycles)
-    : sc_module(name),
-      request_socket("request_socket"),
-      memory_socket("memory_socket"),
+    : l2_cache(name),
       map_(config),
       parameters_(config.l2),
       index_(index),

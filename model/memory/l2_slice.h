@@ -15,9 +15,9 @@
 #include "config/parameters.h"
 #include "memory/address_map.h"
 #include "memory/byte_mask.h"
+#include "memory/l2_cache.h"
 #include "memory/line_store.h"
 #include "memory/memory_port.h"
-#include "memory/per_launch.h"
 #include "memory/ring.h"
 #include "memory/slot_counter.h"
 #include "tlm/clock_domain.h"
@@ -25,55 +25,27 @@
 
 namespace heddle {
 
-/// What one launch did in one slice. Sectors are 32 bytes; read_sectors = read_hits + read_misses + read_pending_hits
-/// (atomics count as reads of the sectors of their cells), write_sectors = write_hits + write_misses.
-struct l2_counters {
-  std::uint64_t reads = 0;              // requests
-  std::uint64_t writes = 0;
-  std::uint64_t atomics = 0;
-  std::uint64_t atomic_lanes = 0;
-  std::uint64_t read_sectors = 0;
-  std::uint64_t read_hits = 0;          // all bytes wanted of the sector were there
-  std::uint64_t read_misses = 0;        // the sector was fetched for this request
-  std::uint64_t read_pending_hits = 0;  // the sector was already on its way
-  std::uint64_t write_sectors = 0;
-  std::uint64_t write_hits = 0;         // the line was there
-  std::uint64_t write_misses = 0;
-  std::uint64_t evictions = 0;          // lines that gave way to another
-  std::uint64_t write_backs = 0;        // writes to memory
-  std::uint64_t write_back_bytes = 0;
-  std::uint64_t fetches = 0;            // reads from memory
-  std::uint64_t fetch_bytes = 0;
-};
-
 /// A hit of which BEGIN_REQ comes in cycle t is answered (BEGIN_RESP) in cycle t + hit_latency_cycles, without load; a
 /// miss goes to memory in that cycle, and is answered in the cycle in which the data arrives.
 /// Requests lie within one 128-byte line; requests to one line take effect in the order of arrival.
-class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
+class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_if<> {
  public:
   l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
            unsigned hit_latency_cycles);
 
-  tlm::tlm_target_socket<32> request_socket;
-  tlm::tlm_initiator_socket<32> memory_socket;
-
   void on_cycle(cycle_t cycle) override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// Told of a write that the memory answered with an error: its bytes are lost. Without a listener that is an SC_ERROR.
-  std::function<void(const std::string&)> on_lost_write;
-
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
-  void flush(std::function<void()> done);
+  void flush(std::function<void()> done) override;
   /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory. What is on
   /// its way from there is fetched again, too.
-  void drop_clean();
+  void drop_clean() override;
 
-  bool idle() const;
-  /// Throws internal_error when counters do not add up or a request was lost.
-  void check_invariants() const;
+  bool idle() const override;
+  bool awaits_memory() const override { return !memory_.idle(); }
+  void check_invariants() const override;
 
-  const per_launch<l2_counters>& counters() const { return counters_; }
   /// Cycles in which the oldest request could not go on (no free miss entry, way, or room towards memory).
   std::uint64_t stall_cycles() const { return stall_cycles_; }
   unsigned index() const { return index_; }
@@ -187,7 +159,6 @@ class l2_slice : public sc_core::sc_module, public clocked, private tlm::tlm_fw_
   std::uint64_t lines_in_ = 0;             // lines that got a place
   std::uint64_t stall_cycles_ = 0;
   cycle_t stalled_since_ = never;
-  per_launch<l2_counters> counters_;
 };
 
 }  // namespace heddle

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "gpu/compute_work_distributor.h"
+#include "gpu/grid_distributor.h"
 #include "gpu/gpu.h"
 #include "memory/l2_slice.h"
 #include "memory/memory_model.h"

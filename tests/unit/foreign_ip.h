@@ -24,6 +24,8 @@ DECLARE_EXTENDED_PHASE(rows_open);   // an ignorable phase of the memory's own
 /// Bytes at addresses that begin with `base`.
 struct storage {
   std::uint64_t base = 0;
+  unsigned most_bytes = ~0u;      // longer transfers are refused
+  bool knows_enables = true;      // else byte enables are refused
   std::map<std::uint64_t, std::uint8_t> bytes;
 
   unsigned debug(tlm::tlm_generic_payload& p) {
@@ -38,6 +40,8 @@ struct storage {
   }
   void perform(tlm::tlm_generic_payload& p) {
     const std::uint8_t* enables = p.get_byte_enable_ptr();
+    if (p.get_data_length() > most_bytes) return p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    if (enables != nullptr && !knows_enables) return p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (enables != nullptr && enables[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED) continue;
       std::uint8_t& byte = bytes[p.get_address() - base + i];

@@ -52,6 +52,42 @@ TEST_F(foreign_ip, memories_with_odd_answers) {
   }
 }
 
+TEST_F(foreign_ip, memories_that_take_short_transfers_and_know_no_byte_enables) {
+  struct {
+    unsigned most;
+    bool enables;
+  } const kinds[] = {{4, false}, {8, true}, {32, false}, {128, false}, {1, true}};
+  unsigned seed = 40;
+  for (const auto& kind : kinds) {
+    restart();
+    stressed_gpu g("gpu", external(2, {"memory.max_transfer_bytes=" + std::to_string(kind.most),
+                                       kind.enables ? "memory.byte_enables=true" : "memory.byte_enables=false"}));
+    foreign::checker first("first"), second("second");
+    foreign::odd_memory<32> left("left", ++seed);
+    foreign::blocking_memory right("right", true);
+    left.store.most_bytes = right.store.most_bytes = kind.most;
+    left.store.knows_enables = right.store.knows_enables = kind.enables;
+    g.gpu.memory_socket[0].bind(first.in);
+    g.gpu.memory_socket[1].bind(second.in);
+    first.out.bind(left.socket);
+    second.out.bind(right.socket);
+    run(g);
+    expect_content(first);
+    expect_content(second);
+  }
+}
+
+TEST_F(foreign_ip, a_memory_that_refuses_what_it_was_not_said_to_refuse_stops_the_gpu_with_its_reason) {
+  stressed_gpu g("gpu", external(1));
+  foreign::blocking_memory memory("memory", true);
+  memory.store.most_bytes = 16;
+  g.gpu.memory_socket[0].bind(memory.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  g.start(size);
+  sc_core::sc_start(1, sc_core::SC_MS);
+  EXPECT_NE(g.driver.fault().find("TLM_BURST_ERROR_RESPONSE"), std::string::npos) << g.driver.fault();
+}
+
 TEST_F(foreign_ip, memories_of_64_and_of_512_bits_through_an_adapter) {
   stressed_gpu g("gpu", external(2));
   width_adapter<32, 64> wider("wider");

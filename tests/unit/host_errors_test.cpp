@@ -157,6 +157,17 @@ TEST_F(host_errors, modules) {
   d = module();
   d.text_address = 0x7000'0000;   // zeros
   refused(d, "store:1");
+  // Variables whose image would exhaust the host's memory, or whose size no number holds.
+  for (const char* size : {"[8589934592]", "[9223372036854775807]", "[4294967296][4294967296]", "[536870913]"}) {
+    const std::string text = ".version 7.0\n.target sm_60\n.address_size 64\n.global .align 4 .b8 big" + std::string(size) +
+                             ";\n.visible .entry store(.param .u64 to) { ret; }\n";
+    host_->put(text_at, text.data(), text.size());
+    d = module();
+    d.text_bytes = text.size();
+    refused(d, "store:4:");
+    EXPECT_NE(host_->message().find("'big'"), std::string::npos) << host_->message();
+  }
+  host_->put(text_at, store_kernel, std::strlen(store_kernel));
 }
 
 TEST_F(host_errors, launches) {

@@ -247,6 +247,47 @@ TEST_F(whole_gpu, follows_a_clock_from_outside_however_rough) {
   }
 }
 
+/// Counts rising edges of a line.
+struct edge_counter : sc_core::sc_module {
+  sc_core::sc_in<bool> line{"line"};
+  unsigned rises = 0;
+  explicit edge_counter(sc_core::sc_module_name name) : sc_module(name) {
+    SC_HAS_PROCESS(edge_counter);
+    SC_METHOD(rise);
+    sensitive << line.pos();
+    dont_initialize();
+  }
+  void rise() { ++rises; }
+};
+
+TEST_F(whole_gpu, a_cause_in_the_delta_cycle_of_a_clear_is_an_edge_of_its_own) {
+  const gpu_config config = small();
+  gpu g("gpu", config);
+  one_launch program("program", config);
+  edge_counter counter("counter");
+  sc_core::sc_signal<bool> irq("irq");
+  program.driver.host_socket.bind(g.host_socket);
+  g.irq(irq);
+  counter.line(irq);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const auto write = [&](std::uint64_t offset, std::uint64_t value) { program.driver.write(offset, &value, sizeof value); };
+  write(reg::interrupt_enable, host_interrupt::completion);
+  sc_core::sc_start();
+  ASSERT_TRUE(program.right);
+  EXPECT_EQ(counter.rises, 1u);
+  EXPECT_TRUE(irq.read());
+  // No cause, and then one again, with no delta cycle between.
+  write(reg::interrupt_enable, 0);
+  write(reg::interrupt_enable, host_interrupt::completion);
+  sc_core::sc_start();
+  EXPECT_EQ(counter.rises, 2u);
+  EXPECT_TRUE(irq.read());
+  write(reg::interrupt_pending, host_interrupt::completion);
+  sc_core::sc_start();
+  EXPECT_EQ(counter.rises, 2u);
+  EXPECT_FALSE(irq.read());
+}
+
 /// A memory as plain as they come: blocking transport alone, no debug transport, no DMI.
 struct plain_memory : sc_core::sc_module {
   tlm_utils::simple_target_socket<plain_memory> socket{"socket"};

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <systemc>
 
 #include "config/config.h"
 #include "config/error.h"
@@ -78,6 +79,21 @@ TEST_F(presets, what_has_no_such_form_is_refused) {
   EXPECT_EQ(error_of([&] { p.read(write("[l2]\nhash = xor\n")); }),
             "FILE:1:2: section [l2], expected [INSTANCE.SECTION], such as [top.gpu.l2]");
   EXPECT_NE(error_of([&] { p.read("/no/such/file.ini"); }), "no error");
+}
+
+TEST_F(presets, are_held_against_the_modules_that_there_are) {
+  struct module : sc_core::sc_module {
+    explicit module(sc_core::sc_module_name name) : sc_module(name) {}
+  } built("presets_gpu");
+  config_presets p;
+  p.set("presets_gpu.l2.hash=none");
+  p.config_of("presets_gpu", "gtx1080");
+  EXPECT_EQ(error_of([&] { p.check_built(); }), "no error");
+  p.set("presets_gpuu.l2.hash=none");
+  p.config_of("presets_gpuu", "gtx1080");
+  EXPECT_EQ(error_of([&] { p.check_used(); }), "no error") << "somebody asked for it";
+  EXPECT_EQ(error_of([&] { p.check_built(); }),
+            "no GPU has these parameters: presets_gpuu.l2.hash; expected INSTANCE.SECTION.KEY of one that was built");
 }
 
 TEST_F(presets, effective_values_read_back) {

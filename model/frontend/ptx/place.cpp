@@ -9,6 +9,8 @@ namespace heddle::ptx {
 namespace {
 
 constexpr std::uint64_t constant_bank_bytes = 65536;
+// The image of a module's variables is made in the host's memory: a larger one is refused before it exhausts that.
+constexpr std::uint64_t most_global_bytes = std::uint64_t{512} << 20;
 
 std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
 
@@ -30,6 +32,7 @@ class placer {
     for (const ast_variable& v : m_.ast->variables) {
       if (is_global(v)) add(v, state_space::global, global, m_.global_base);
       if (is_constant(v)) add(v, state_space::constant, constant, 0);
+      if (global > most_global_bytes) fail(v, "global variables exceed 512 MiB at '" + v.name + "'");
       if (constant > constant_bank_bytes) fail(v, "constant variables exceed 64 KiB at '" + v.name + "'");
     }
     m_.global_bytes = global;
@@ -51,7 +54,7 @@ class placer {
     at = align_up(at, v.alignment());
     if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes()}).second)
       fail(v, "module variable '" + v.name + "' is defined twice");
-    at += v.size_bytes();
+    at += std::min(v.size_bytes(), most_global_bytes + 1);   // no sum wraps around
   }
 
   void fill(const ast_variable& v, std::vector<std::uint8_t>& image, std::uint64_t at) const {
@@ -94,7 +97,7 @@ std::uint64_t function_address(const ast_module& m, const std::string& name) {
 std::uint64_t global_bytes(const ast_module& m) {
   std::uint64_t at = 0;
   for (const ast_variable& v : m.variables)
-    if (is_global(v)) at = align_up(at, v.alignment()) + v.size_bytes();
+    if (is_global(v)) at = std::min(align_up(at, v.alignment()) + std::min(v.size_bytes(), most_global_bytes + 1), most_global_bytes + 1);
   return at;
 }
 

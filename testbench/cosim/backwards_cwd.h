@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Models: a CWD of one's own for a whole GPU: one grid at a time, its blocks from the last to the first, each to the SM with most room.
+// Sockets: cta_socket[i] (initiator), one per SM.
+// One cycle: takes the ends of blocks, then dispatches one block.
+// Parameters: cwd.dispatch_latency_cycles.
+#pragma once
+
+#include <heddle/gpu/grid_distributor.h>
+#include <heddle/sm/resource_manager.h>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace cosim {
+
+class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, public heddle::cta_bw_if {
+ public:
+  backwards_cwd(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, heddle::grid_listener& listener)
+      : grid_distributor(name, config), latency_(config.cwd.dispatch_latency_cycles), listener_(listener), clock_(clock, *this) {
+    for (auto& socket : cta_socket) {
+      socket.bind(*this);
+      rooms_.emplace_back(config);
+    }
+  }
+
+  void submit(std::shared_ptr<const heddle::resident_launch> launch) override {
+    grids_.emplace_back();
+    heddle::grid_record& grid = grids_.back();
+    grid.launch = std::move(launch);
+    grid.footprint = rooms_.front().footprint(heddle::demand_of(*grid.launch));
+    grid.doorbell_cycle = grid.ready_cycle = clock_.cycle();
+    blocks_submitted_ += grid.blocks();
+    ++unfinished_;
+    clock_.wake_at(clock_.cycle() + 1);
+  }
+  void halt() override { halted_ = true; }
+  bool works_by_clock() const override { return true; }
+
+  void on_cycle(heddle::cycle_t cycle) override {
+    while (!ended_.empty() && ended_.front()->taken_at <= cycle && !halted_) end(cycle);
+    if (halted_ || unfinished_ == 0) return;
+    heddle::grid_record& grid = grids_[grids_.size() - unfinished_];
+    if (grid.dispatched != grid.blocks() && dispatch(grid, cycle)) clock_.wake_at(cycle + 1);
+  }
+
+ private:
+  struct placed_block : heddle::cta_transaction {
+    heddle::block_allocation allocation;
+    heddle::cycle_t taken_at = 0;             // when its end is taken
+  };
+
+  bool dispatch(heddle::grid_record& grid, heddle::cycle_t cycle) {
+    unsigned best = 0;
+    for (unsigned i = 1; i < rooms_.size(); ++i)
+      if (rooms_[i].warps() < rooms_[best].warps()) best = i;
+    if (!rooms_[best].fits(grid.footprint)) return false;   // goes on when a block has ended
+    placed_block& b = blocks_.emplace_back();
+    b.launch = grid.launch.get();
+    b.block = grid.blocks() - ++grid.dispatched;
+    b.sm = best;
+    b.allocation = rooms_[best].take(grid.footprint);
+    if (grid.dispatched == 1) grid.start_cycle = cycle + latency_;
+    if (grid.dispatched == grid.blocks()) dispatch_order_.push_back(grid.launch->launch_id);
+    heddle::cta_phase phase = heddle::cta_phase::dispatch;
+    sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency_ - 1);
+    cta_socket[best]->nb_transport_fw(b, phase, delay);
+    return true;
+  }
+
+  void end(heddle::cycle_t cycle) {
+    placed_block& b = *ended_.front();
+    ended_.pop_front();
+    rooms_[b.sm].give_back(b.allocation);
+    ++blocks_completed_;
+    heddle::grid_record& grid = grids_[b.launch->launch_id];
+    if (++grid.completed != grid.blocks()) return;
+    grid.end_cycle = cycle;
+    grid.finished = true;
+    --unfinished_;
+    listener_.grid_finished(grid, cycle);
+  }
+
+  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& t, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
+    if (phase == heddle::cta_phase::fault) {
+      listener_.program_fault(t.fault);
+      return tlm::TLM_ACCEPTED;
+    }
+    auto& b = static_cast<placed_block&>(t);
+    b.taken_at = clock_.domain().arrival(delay);   // all take the same time, so they come in order
+    ended_.push_back(&b);
+    clock_.wake_at(b.taken_at);
+    return tlm::TLM_ACCEPTED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  unsigned latency_;
+  heddle::grid_listener& listener_;
+  heddle::clock_port clock_;
+  std::vector<heddle::sm_resources> rooms_;   // what each SM has left
+  std::deque<placed_block> blocks_;
+  std::deque<placed_block*> ended_;                // their ends are on the way
+  bool halted_ = false;
+};
+
+}  // namespace cosim

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Models: no L2: every request goes on to the memory as it is. Atomics, which memories do not know, are refused.
+// Sockets: request_socket (target), memory_socket (initiator); both exclusion rules are those of who is bound to them.
+// One cycle: none.
+// Parameters: none.
+#pragma once
+
+#include <heddle/memory/l2_cache.h>
+#include <heddle/tlm/gpu_request.h>
+
+namespace cosim {
+
+class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+ public:
+  explicit transparent_l2(const char* name) : l2_cache(name) {
+    request_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
+    memory_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+  }
+  bool idle() const override { return begun_ == ended_; }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    if (phase == tlm::BEGIN_REQ) {
+      ++begun_;
+      if (!count(p)) {
+        ++ended_;
+        p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return tlm::TLM_COMPLETED;
+      }
+    }
+    const bool ends = phase == tlm::END_RESP;
+    const tlm::tlm_sync_enum answer = memory_socket->nb_transport_fw(p, phase, delay);
+    ended_ += ends || answer == tlm::TLM_COMPLETED;
+    return answer;
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    const bool response = phase == tlm::BEGIN_RESP;
+    const tlm::tlm_sync_enum answer = request_socket->nb_transport_bw(p, phase, delay);
+    ended_ += response && answer != tlm::TLM_ACCEPTED;
+    return answer;
+  }
+  // For the metrics, in which what one level asks for is what the next is asked for.
+  bool count(const tlm::tlm_generic_payload& p) {
+    const auto* request = p.get_extension<heddle::gpu_request>();
+    heddle::l2_counters& c = counters_[request != nullptr ? request->launch : 0];
+    std::uint64_t bytes = 0;
+    for (unsigned i = 0; i < p.get_data_length(); ++i)
+      bytes += p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
+    if (p.is_read()) {
+      ++c.reads;
+      ++c.fetches;
+      c.fetch_bytes += p.get_data_length();
+    } else if (p.is_write()) {
+      ++c.writes;
+      ++c.write_backs;
+      c.write_back_bytes += bytes;
+    } else {
+      ++c.atomics;
+      return false;
+    }
+    return true;
+  }
+
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { memory_socket->b_transport(p, delay); }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return memory_socket->transport_dbg(p); }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  std::uint64_t begun_ = 0;
+  std::uint64_t ended_ = 0;
+};
+
+}  // namespace cosim
