@@ -48,6 +48,10 @@ install(DIRECTORY ${heddle_public_include}/heddle DESTINATION ${CMAKE_INSTALL_IN
 
 # heddle.pc says where it is by its own place, so that the tree can be moved.
 file(RELATIVE_PATH heddle_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+# SystemC's ABI changes with its version, of which the CMake package knows a date besides.
+string(REGEX MATCH "^([0-9]+\\.[0-9]+)\\.([0-9]+)" heddle_systemc_first "${heddle_systemc_version}")
+math(EXPR heddle_systemc_next "${CMAKE_MATCH_2} + 1")
+set(heddle_systemc_next ${CMAKE_MATCH_1}.${heddle_systemc_next})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 

@@ -176,11 +176,14 @@ void clock_domain::on_event() {
       if (!period_known_ && cycle_ != 0 && now != edge_at_) period_ = now - edge_at_;
       edge_at_ = now;
       ++cycle_;
+      const std::uint64_t busy_before = busy_cycles_;
       run_cycle();
+      if (busy_cycles_ != busy_before && on_quiet && !halted_ && quiet()) on_quiet();
     } else {
       cycle_ = scheduled_;
       run_cycle();
       schedule_next();
+      if (scheduled_ == never && on_quiet && !halted_) on_quiet();
     }
   } catch (const sc_core::sc_report&) {
     throw;
@@ -246,7 +249,6 @@ void clock_domain::run_cycle() {
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
   if (observer_ != nullptr) observer_->after_cycle();
-  if (on_quiet && !halted_ && quiet()) on_quiet();
 }
 
 }  // namespace heddle
