@@ -119,6 +119,11 @@ class rule_checker {
                 config_.constant_cache.ways);
     check_cache("instruction_cache", config_.instruction_cache.size_bytes, config_.instruction_cache.line_bytes,
                 config_.instruction_cache.ways);
+    const instruction_cache_parameters& code = config_.instruction_cache;
+    require(is_power_of_two(code.second_level_line_bytes), {"instruction_cache.second_level_line_bytes"}, "expected a power of two");
+    require(code.second_level_bytes % (code.second_level_line_bytes * code.second_level_ways) == 0,
+            {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways", "instruction_cache.second_level_line_bytes"},
+            "expected instruction_cache.second_level_bytes to be a multiple of its line times its ways");
     require(is_power_of_two(config_.instruction_cache.instruction_bytes), {"instruction_cache.instruction_bytes"},
             "expected 8 or 16");
     require(config_.l2.size_bytes % (config_.memory.channels * config_.l2.line_bytes * config_.l2.ways) == 0,

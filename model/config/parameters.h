@@ -84,6 +84,7 @@ struct sub_partition_parameters {
   unsigned fetch_latency_cycles = 2;
   unsigned register_banks = 4;
   unsigned register_bank_bytes = 4;
+  unsigned register_write_ports = 0;
   std::string operand_read = "window";
   bool reuse_cache = true;
   std::string dependence = "software";
@@ -102,6 +103,8 @@ struct sub_partition_parameters {
     v("fetch_latency_cycles", fetch_latency_cycles, "instruction cache hit to instruction buffer");
     v("register_banks", register_banks, "register file banks, bank = register % banks");
     v("register_bank_bytes", register_bank_bytes, "4: one 32-bit operand per bank and cycle; 8: two");
+    v("register_write_ports", register_write_ports,
+      "results that a bank takes in a cycle; those of loads wait for those of fixed latency; 0: any number");
     v("operand_read", operand_read,
       "conflicts in banks: collector (operands are gathered while others issue) | window (nothing issues meanwhile)");
     v("reuse_cache", reuse_cache, "a source register that the warp's instruction right before read for the same operand needs no bank");
@@ -174,12 +177,16 @@ struct fp64_parameters {
   unsigned latency_cycles = 45;
   double compare_lanes = 1;
   unsigned compare_latency_cycles = 51;
+  bool shared = true;
+  bool issues_alone = false;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition, 0: the chip has no fp64");
     v("latency_cycles", latency_cycles, "add, multiply, fma");
     v("compare_lanes", compare_lanes, "compare to predicate");
     v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
+    v("shared", shared, "the SM's sub-partitions have one unit with the lanes of all");
+    v("issues_alone", issues_alone, "an fp64 instruction takes an issue cycle of the SM's other sub-partitions, too");
   }
 };
 
@@ -188,12 +195,14 @@ struct half_parameters {
   unsigned latency_cycles = 6;
   double compare_lanes = 0.25;
   unsigned compare_latency_cycles = 12;
+  bool shared = true;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "f16x2 operations per cycle and sub-partition, 0: the chip has none");
     v("latency_cycles", latency_cycles, "add, multiply, fma");
     v("compare_lanes", compare_lanes, "compare");
     v("compare_latency_cycles", compare_latency_cycles, "compare");
+    v("shared", shared, "the SM's sub-partitions have one unit with the lanes of all");
   }
 };
 
@@ -241,28 +250,39 @@ struct tensor_parameters {
 
 struct branch_parameters {
   unsigned latency_cycles = 6;
+  double barrier_lanes = 16;
 
   template <class V> void visit(V& v) {
     v("latency_cycles", latency_cycles, "branch issue to the next instruction's fetch");
+    v("barrier_lanes", barrier_lanes, "threads that arrive at a barrier per cycle and sub-partition");
   }
 };
 
 struct ldst_parameters {
   double lanes = 8;
+  double shuffle_lanes = 8;
   unsigned shuffle_latency_cycles = 24;
   unsigned queue_entries = 4;
   unsigned pending_instructions = 128;
   unsigned address_latency_cycles = 4;
+  unsigned load_read_latency_cycles = 20;
+  unsigned store_read_latency_cycles = 20;
+  unsigned store_read_cycles_per_word = 0;
   unsigned reexecution_entries = 0;
   std::string coalescing = "warp";
   std::string replay = "unit";
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "addresses per cycle and sub-partition");
+    v("shuffle_lanes", shuffle_lanes, "results of SHFL per cycle and sub-partition");
     v("shuffle_latency_cycles", shuffle_latency_cycles, "SHFL");
     v("queue_entries", queue_entries, "memory instructions queued in front of the load/store unit, per sub-partition");
     v("pending_instructions", pending_instructions, "memory instructions in flight in the load/store unit");
     v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
+    v("load_read_latency_cycles", load_read_latency_cycles,
+      "software dependence: issue of a load or atomic until its source registers may be overwritten");
+    v("store_read_latency_cycles", store_read_latency_cycles, "the same of a store or reduction of 32 bits a lane");
+    v("store_read_cycles_per_word", store_read_cycles_per_word, "the same, more for each further 32 bits");
     v("reexecution_entries", reexecution_entries, "loads without room in the L1 that wait aside while later ones go by; 0: none do");
     v("coalescing", coalescing, "lanes whose accesses become one: of the warp by sectors, or of half a warp if in order and aligned");
     v("replay", replay, "what a memory instruction's further passes take: another issue each, or time in the load/store unit alone");
@@ -368,14 +388,24 @@ struct instruction_cache_parameters {
   unsigned instruction_bytes = 8;
   unsigned miss_latency_cycles = 32;
   unsigned prefetch_lines = 1;
+  bool per_sub_partition = false;
+  unsigned second_level_bytes = 32768;
+  unsigned second_level_line_bytes = 256;
+  unsigned second_level_ways = 8;
+  unsigned second_level_miss_latency_cycles = 138;
 
   template <class V> void visit(V& v) {
-    v("size_bytes", size_bytes, "first-level instruction cache of the SM");
+    v("size_bytes", size_bytes, "the level nearest to the schedulers");
     v("line_bytes", line_bytes, "line");
     v("ways", ways, "associativity");
     v("instruction_bytes", instruction_bytes, "bytes of one machine instruction");
-    v("miss_latency_cycles", miss_latency_cycles, "cycles to bring a line from the next level");
-    v("prefetch_lines", prefetch_lines, "lines fetched ahead of a miss, sequentially");
+    v("miss_latency_cycles", miss_latency_cycles, "cycles to bring a line from the second level");
+    v("prefetch_lines", prefetch_lines, "lines streamed ahead of the one asked for");
+    v("per_sub_partition", per_sub_partition, "each sub-partition has a first level (L0) of its own");
+    v("second_level_bytes", second_level_bytes, "second level, of the SM; 0: none, all that misses the first level comes after miss_latency_cycles");
+    v("second_level_line_bytes", second_level_line_bytes, "line");
+    v("second_level_ways", second_level_ways, "associativity");
+    v("second_level_miss_latency_cycles", second_level_miss_latency_cycles, "cycles more from beyond the second level");
   }
 };
 

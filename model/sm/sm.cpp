@@ -14,13 +14,21 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       load_store_unit("load_store_unit", clock, config, id, ranges),
       resource_manager("resource_manager", clock, config, id, *this),
       barrier_unit("barrier_unit", config),
-      instruction_cache("instruction_cache", config.instruction_cache),
+      second_instruction_cache("second_instruction_cache", instruction_cache::second_level(config.instruction_cache)),
+      instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
       independent_(config.sub_partition.divergence == "independent"),
       id_(id) {
+  const bool own_caches = config.instruction_cache.per_sub_partition;
+  class instruction_cache* const second = config.instruction_cache.second_level_bytes != 0 ? &second_instruction_cache : nullptr;
+  instruction_caches.init(own_caches ? config.sm.sub_partitions : 1, [&](const char*, std::size_t k) {
+    return new class instruction_cache(("instruction_cache" + std::to_string(k)).c_str(),
+                                       instruction_cache::first_level(config.instruction_cache), second);
+  });
   partitions.init(config.sm.sub_partitions, [&](const char*, std::size_t k) {
-    return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k), instruction_cache, *this);
+    return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k),
+                             instruction_caches[own_caches ? k : 0], *this);
   });
   // Each group of 32 shared lanes serves neighbouring sub-partitions.
   shared_fp32_.resize(config.fp32.shared_lanes / isa::warp_size);
@@ -73,6 +81,21 @@ void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore
 void sm::warp_finished(unsigned warp, cycle_t cycle) {
   resource_manager.release_warp(warp, cycle);
   context_engine.look_again();
+}
+
+void sm::issued_alone(unsigned partition, cycle_t cycle) {
+  for (unsigned k = 0; k < partitions.size(); ++k)
+    if (k != partition) partitions[k].skip_issue(cycle);
+}
+
+// Those that wait get the unit in turn: each lets those before it go first.
+void sm::shared_unit_taken(isa::unit unit, unsigned partition, cycle_t cycle, cycle_t until) {
+  const unsigned n = static_cast<unsigned>(partitions.size());
+  for (unsigned k = 1; k <= n; ++k) {
+    warp_scheduler& s = partitions[(partition + k) % n].scheduler;
+    s.gate(unit).hold(cycle, until);
+    if (s.ready(unit) != 0) ++until;
+  }
 }
 
 void sm::warp_quiet(unsigned) { context_engine.look_again(); }

@@ -42,7 +42,8 @@ class sm : public sc_core::sc_module,
   class load_store_unit load_store_unit;
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
-  class instruction_cache instruction_cache;
+  class instruction_cache second_instruction_cache;                  // of no effect without second_level_bytes
+  sc_core::sc_vector<class instruction_cache> instruction_caches;    // first level: one of the SM, or one for each sub-partition
   class context_engine context_engine;
   sc_core::sc_vector<sub_partition> partitions;
 
@@ -58,6 +59,8 @@ class sm : public sc_core::sc_module,
   unsigned id() const { return id_; }
 
   // warp_supervisor
+  void issued_alone(unsigned partition, cycle_t cycle) override;
+  void shared_unit_taken(isa::unit unit, unsigned partition, cycle_t cycle, cycle_t until) override;
   void warp_finished(unsigned warp, cycle_t cycle) override;
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;

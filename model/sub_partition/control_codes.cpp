@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 
 namespace heddle {
 
@@ -65,25 +66,41 @@ void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   for (const block& b : blocks) {
     unsigned needed = 0, given = 0;
     for (std::size_t i = b.first; i < b.last; ++i) needed += needs_counter(p.code[i]);
-    const unsigned share = (needed + counter_count - 1) / counter_count;
+    const unsigned share = (needed + result_counters - 1) / result_counters;
     for (std::size_t i = b.first; i < b.last; ++i)
       if (needs_counter(p.code[i])) p.code[i].counter = static_cast<std::uint8_t>(given++ / share);
   }
 }
 
-/// For each register and predicate, the counters that may be raised for its value.
-using raised_counters = std::array<std::uint8_t, name_count>;
+struct raised_counters {
+  std::array<std::uint8_t, name_count> results{};   // for each register and predicate, the counters that may be raised for its value
+  std::bitset<register_count> unread;               // registers that a memory instruction may not have read yet
+};
 
 // Going over a block: an instruction that waits knows that what else these counters stood for has come, too.
 void follow(decoded_program& p, const block& b, raised_counters& raised) {
   for (std::size_t i = b.first; i < b.last; ++i) {
     decoded_instruction& d = p.code[i];
     unsigned waits = 0;
-    each_name(d, [&](unsigned n) { waits |= raised[n]; });
-    d.waits = static_cast<std::uint8_t>(waits);
+    each_name(d, [&](unsigned n) { waits |= raised.results[n]; });
     if (waits != 0)
-      for (std::uint8_t& r : raised) r &= static_cast<std::uint8_t>(~waits);
-    if (d.counter != no_counter) each_result(d, [&](unsigned n) { raised[n] = static_cast<std::uint8_t>(1u << d.counter); });
+      for (std::uint8_t& r : raised.results) r &= static_cast<std::uint8_t>(~waits);
+    if (raised.unread.any()) {
+      each_result(d, [&](unsigned n) {
+        if (n < register_count && raised.unread[n]) waits |= 1u << read_counter;
+      });
+      if ((waits >> read_counter & 1) != 0) raised.unread.reset();
+    }
+    d.waits = static_cast<std::uint8_t>(waits);
+    if (d.source_read_cycles != 0)
+      for (const isa::operand& o : d.instruction->src)
+        if (o.is_reg() && o.reg != isa::rz)
+          for (unsigned k = 0; k < o.count; ++k) raised.unread.set(o.reg + k);
+    if (d.counter == no_counter) continue;
+    each_result(d, [&](unsigned n) {
+      raised.results[n] = static_cast<std::uint8_t>(1u << d.counter);
+      if (n < register_count) raised.unread.reset(n);   // the result comes behind the read
+    });
   }
 }
 
@@ -99,8 +116,9 @@ void assign_waits(decoded_program& p, const std::vector<block>& blocks) {
       follow(p, blocks[b], raised);
       for (const std::size_t n : blocks[b].next) {
         raised_counters joined = before[n];
-        for (unsigned k = 0; k < name_count; ++k) joined[k] |= raised[k];
-        if (joined == before[n]) continue;
+        for (unsigned k = 0; k < name_count; ++k) joined.results[k] |= raised.results[k];
+        joined.unread |= raised.unread;
+        if (joined.results == before[n].results && joined.unread == before[n].unread) continue;
         before[n] = joined;
         due[n] = changed = true;
       }

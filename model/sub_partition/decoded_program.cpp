@@ -68,8 +68,8 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
     case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
     case k::load_store: return {g.ldst.lanes, 0};
-    case k::shuffle: return {32, g.ldst.shuffle_latency_cycles};
-    case k::branch: return {32, g.branch.latency_cycles};
+    case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
+    case k::branch: return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
     case k::texture: return {g.texture.lanes, 0};
     case k::tensor: return tensor_timing(i, g);
     case k::count: break;
@@ -184,6 +184,14 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
   return worst - 1;
 }
 
+// A memory instruction reads its registers some time after it has issued.
+unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p) {
+  if (std::none_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; })) return 0;
+  const bool writes = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::sust;
+  if (!writes) return p.load_read_latency_cycles;
+  return p.store_read_latency_cycles + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
+}
+
 bool can_wait(const isa::instruction& i) {
   return i.op == isa::opcode::atom || i.op == isa::opcode::nanosleep ||
          (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
@@ -224,7 +232,8 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
       throw input_error(program->file, i.line, i.column,
                         std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
                             " (compute capability " + config.gpu.compute_capability + ")");
-    d.initiation_cycles = static_cast<std::uint16_t>(std::clamp(std::round(isa::warp_size / t.lanes), 1.0, 65535.0));
+    const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
+    d.initiation_cycles = static_cast<std::uint16_t>(std::clamp(std::round(isa::warp_size / lanes), 1.0, 65535.0));
     d.latency_cycles = static_cast<std::uint16_t>(t.latency);
     d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
     d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
@@ -233,6 +242,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                     i.cache != isa::cache_op::volatile_;
     d.shares_lanes = d.timing == isa::op_class::fp32_add && config.fp32.shared_lanes != 0;
     collect_dependences(d);
+    if (d.kind == issue_kind::memory) d.source_read_cycles = static_cast<std::uint8_t>(std::min(source_read_cycles(i, config.ldst), 255u));
     if (d.kind == issue_kind::arithmetic) {
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
       d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, nullptr));

@@ -12,8 +12,11 @@
 
 namespace heddle {
 
-/// Dependence counters of a warp. Source: six on Maxwell and later (maxas; Jia et al. 2018, section 2.1).
+/// Dependence counters of a warp. Source: six on Maxwell and later (maxas; Jia et al. 2018, section 2.1). The last one stands for
+/// source registers that memory instructions have yet to read, the others for results.
 constexpr unsigned counter_count = 6;
+constexpr unsigned result_counters = counter_count - 1;
+constexpr unsigned read_counter = counter_count - 1;
 constexpr std::uint8_t no_counter = 7;
 
 /// What the issue stage does with an instruction.
@@ -47,6 +50,7 @@ struct decoded_instruction {
   std::uint8_t stall = 1;               // software dependence: cycles until the next instruction; 0: may issue beside it
   std::uint8_t counter = no_counter;    // software dependence: raised until the result is there
   std::uint8_t waits = 0;               // software dependence: counters that must be zero, bit per counter
+  std::uint8_t source_read_cycles = 0;  // software dependence: issue of a memory instruction until its sources may be overwritten
   std::uint8_t predicates = 0;          // predicates read or written, bit per register
   std::uint8_t written_predicates = 0;
   std::uint8_t depends_count = 0;       // registers read or written, each once
@@ -65,6 +69,11 @@ struct decoded_program {
 /// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
 std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
                                               std::uint64_t code_address);
+
+/// The SM's sub-partitions have one such unit together.
+inline bool is_shared(isa::unit u, const gpu_config& config) {
+  return (u == isa::unit::fp64 && config.fp64.shared) || (u == isa::unit::half && config.half.shared);
+}
 
 /// A launch as the SMs see it: its context plus the decoded program.
 struct resident_launch : simt::launch_context {

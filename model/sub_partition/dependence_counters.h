@@ -52,6 +52,11 @@ class dependence_counters : public sc_core::sc_module {
     r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
     if ((r.raised >> d.counter & 1) == 0) r.kind[d.counter] = producer::fixed;
   }
+  /// A memory instruction will have read its source registers in `cycle`.
+  void set_read(unsigned slot, cycle_t cycle) {
+    row& r = rows_[slot];
+    r.ready[read_counter] = std::max(r.ready[read_counter], cycle);
+  }
   /// Results of `d` come at an unknown time.
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
     if (d.counter == no_counter) return;

@@ -5,44 +5,48 @@
 
 namespace heddle {
 
-instruction_cache::instruction_cache(sc_core::sc_module_name name, const instruction_cache_parameters& parameters)
+instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_cache* behind)
     : sc_module(name),
-      parameters_(parameters),
-      sets_(std::max(1u, parameters.size_bytes / (parameters.line_bytes * parameters.ways))),
-      lines_(std::size_t{sets_} * parameters.ways) {}
+      geometry_(geometry),
+      behind_(behind),
+      sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
+      tags_(std::size_t{sets_} * geometry.ways, ~std::uint64_t{0}),
+      lines_(tags_.size()) {}
 
-instruction_cache::line* instruction_cache::find(std::uint64_t tag) {
-  line* set = &lines_[(tag % sets_) * parameters_.ways];
-  for (unsigned w = 0; w < parameters_.ways; ++w)
-    if (set[w].tag == tag) return &set[w];
-  return nullptr;
+std::size_t instruction_cache::find(std::uint64_t tag) const {
+  const std::size_t first = tag % sets_ * geometry_.ways;
+  for (std::size_t k = first; k < first + geometry_.ways; ++k)
+    if (tags_[k] == tag) return k;
+  return nowhere;
 }
 
-instruction_cache::line& instruction_cache::fill(std::uint64_t tag, cycle_t ready) {
-  line* set = &lines_[(tag % sets_) * parameters_.ways];
-  line* victim = std::min_element(set, set + parameters_.ways,
-                                  [](const line& a, const line& b) { return a.used < b.used; });
-  *victim = {tag, ready, ++clock_};
-  return *victim;
+// Brings the line, asked for in `cycle`; returns when it is there.
+cycle_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
+  line* set = &lines_[tag % sets_ * geometry_.ways];
+  line* victim = std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
+  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
+  tags_[static_cast<std::size_t>(victim - lines_.data())] = tag;
+  *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent) : sent, ++clock_};
+  return victim->ready;
 }
 
 cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
-  const std::uint64_t tag = address / parameters_.line_bytes;
+  const std::uint64_t tag = address / geometry_.line_bytes;
   ++accesses;
-  line* hit = find(tag);
+  const std::size_t hit = find(tag);
   cycle_t ready = cycle;
-  if (hit != nullptr) {
-    hit->used = ++clock_;
-    ready = std::max(cycle, hit->ready);
+  if (hit != nowhere) {
+    lines_[hit].used = ++clock_;
+    ready = std::max(cycle, lines_[hit].ready);
   } else {
     ++misses;
-    ready = fill(tag, cycle + parameters_.miss_latency_cycles).ready;
+    ready = fill(tag, cycle);
   }
-  // The prefetcher streams the following lines from the next level, one cycle apart.
-  for (unsigned n = 1; n <= parameters_.prefetch_lines; ++n)
-    if (find(tag + n) == nullptr) {
+  // The prefetcher streams the following lines from the level behind, one cycle apart.
+  for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)
+    if (find(tag + n) == nowhere) {
       ++prefetches;
-      fill(tag + n, cycle + parameters_.miss_latency_cycles + n);
+      fill(tag + n, cycle + n);
     }
   return ready;
 }

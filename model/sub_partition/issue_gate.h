@@ -27,6 +27,11 @@ class issue_gate {
     advance(cycle + 1);
     free_at_ = std::max(cycle + initiation, stalled_until_);
   }
+  /// Somebody else's instruction holds the input from `cycle` to before `until`.
+  void hold(cycle_t cycle, cycle_t until) {
+    advance(cycle);
+    free_at_ = std::max(free_at_, until);
+  }
   /// The queue behind the input is full (from `cycle` on) or has room again.
   void set_blocked(bool blocked, cycle_t cycle) {
     advance(cycle);
@@ -41,7 +46,7 @@ class issue_gate {
   /// The whole issue stage stands still from `cycle` to before `until`.
   void stall(cycle_t cycle, cycle_t until) {
     advance(cycle);
-    stalled_until_ = until;
+    stalled_until_ = std::max(stalled_until_, until);
     free_at_ = std::max(free_at_, until);
   }
 

@@ -44,7 +44,9 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       independent_(config.sub_partition.divergence == "independent"),
       read_window_(config.sub_partition.operand_read == "window"),
       software_(config.sub_partition.dependence == "software"),
-      banks_(config.shared_memory.banks, config.shared_memory.bank_bytes) {
+      fp64_alone_(config.fp64.issues_alone && config.sm.sub_partitions > 1),
+      banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
+      write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {
   units.init(static_cast<std::size_t>(isa::unit::count),
              [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
   for (std::size_t u = 0; u < units.size(); ++u) {
@@ -58,6 +60,8 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
     shared_dispatch_socket[0].bind(shared_unit[0].dispatch_socket);
   }
   lsu_socket.bind(*this);
+  for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
+    if (is_shared(static_cast<isa::unit>(u), config)) shared_units_ |= static_cast<std::uint16_t>(1u << u);
 }
 
 sub_partition::~sub_partition() = default;

@@ -30,6 +30,7 @@
 #include "sub_partition/dependence_counters.h"
 #include "sub_partition/scoreboard.h"
 #include "sub_partition/warp_scheduler.h"
+#include "sub_partition/write_ports.h"
 #include "tlm/clock_domain.h"
 #include "tlm/lsu_protocol.h"
 
@@ -53,6 +54,12 @@ class warp_supervisor {
   virtual void program_fault(const std::string& text) = 0;
   /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored before theirs.
   virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
+  /// The sub-partition has issued an instruction that takes the SM's other sub-partitions' next issue cycle, too.
+  virtual void issued_alone(unsigned sub_partition, cycle_t cycle) { static_cast<void>(sub_partition), static_cast<void>(cycle); }
+  /// The sub-partition's instruction holds a unit of all sub-partitions from `cycle` to before `until`.
+  virtual void shared_unit_taken(isa::unit unit, unsigned sub_partition, cycle_t cycle, cycle_t until) {
+    static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
+  }
   /// The SM's memory system has hardly room for another miss.
   virtual bool memory_saturated() const { return false; }
 };
@@ -132,6 +139,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned index() const { return index_; }
   /// What SYSCALL works on outside the SM; without it programs that call the device runtime cannot run.
   void use(program_services* services) { services_ = services; }
+  /// Nothing is issued in the cycle behind `cycle`.
+  void skip_issue(cycle_t cycle) { scheduler.stall(cycle + 1, cycle + 2); }
   /// Nothing is issued any more: the simulated program failed.
   void halt() { halted_ = true; }
   /// The slot's instruction fails: reports kernel, PTX line, block and the thread of `lane`.
@@ -337,6 +346,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const bool independent_;                     // lanes have their own program counters
   const bool read_window_;                     // operands are read in a fixed window, not collected
   const bool software_;                        // dependence as control codes tell, but for recorded programs
+  const bool fp64_alone_;                      // an fp64 instruction takes the others' issue cycle, too
+  std::uint16_t shared_units_ = 0;             // units that the SM's sub-partitions have together, bit per unit
   const decoded_instruction* reuses_ = nullptr;   // the instruction behind the last arithmetic one, whose operands the reuse cache holds
   unsigned last_slot_ = 0;                     // and that one's warp
   bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
@@ -356,6 +367,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
   program_services* services_ = nullptr;
   bank_conflicts banks_;
+  class write_ports write_ports_;
   unit_answers unit_answers_;
 };
 

@@ -78,6 +78,8 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       } else {
         set_ready(slot, d, cycle + d.latency_cycles);
       }
+      if (write_ports_.limited() && d.instruction->dst != isa::rz)
+        write_ports_.reserve(d.instruction->dst, d.instruction->dst_count, cycle + d.latency_cycles, cycle);
       reuses_ = &d + 1;
       last_slot_ = slot;
       advance(w);
@@ -148,7 +150,9 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
     return;
   }
   dispatch_to_[u]->b_transport(packet, delay);
+  if (__builtin_expect(fp64_alone_, 0) && d.unit == isa::unit::fp64) supervisor_.issued_alone(index_, cycle);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+  if (__builtin_expect(shared_units_ >> u & 1, 0)) supervisor_.shared_unit_taken(d.unit, index_, cycle, cycle + d.initiation_cycles);
 }
 
 void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {

@@ -152,6 +152,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     else
       simt::lane_store_data(i, w.state, t.words);
   }
+  if (w.program->control_codes && d.source_read_cycles != 0) dependence_counters.set_read(slot, cycle + d.source_read_cycles);
   const bool shared_only = t.global_mask == 0;
   set_pending(slot, d, shared_only ? producer::short_latency : producer::long_latency);
   ++(is_write(t.kind) ? w.stores : w.loads);
@@ -251,7 +252,12 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   const bool texture = o.is_texture;
   operations_.give_back(o);
   --(is_write(kind) ? w.stores : w.loads);
-  if (!is_write(kind)) release(slot, d, texture ? cycle + config_.texture.filter_latency_cycles : cycle);
+  if (!is_write(kind)) {
+    cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle;
+    if (write_ports_.limited() && d.instruction->dst != isa::rz)
+      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written);
+    release(slot, d, written);
+  }
   if (texture) {
     update_gate(cycle);
     if (scheduler.ready() != 0) clock_.wake_at(cycle);

@@ -26,7 +26,7 @@ struct rule {
 };
 
 constexpr rule rules[] = {
-    {"not_selected", 1024, "", "not_selected", "not_selected", 0.7},
+    {"not_selected", 1024, "", "not_selected", "not_selected", 0.65},
     {"exec_dependency", 32, "", "exec_dependency", "wait", 0.75},
     {"short_scoreboard", 32, "", "exec_dependency", "short_scoreboard", 0.85},
     {"long_scoreboard", 32, "", "exec_dependency", "long_scoreboard", 0.85},

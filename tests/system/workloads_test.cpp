@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected outputs
 // come out, and the bytes are the same whatever the timing. A workload's needs.txt names the least compute capability that can run
-// it: then the GPUs are two that can, and gtx1080 must refuse it.
+// it: then the GPUs are two that can, and gtx1080 must refuse it. long_every runs each under every policy on every GPU; each run checks
+// its invariants (warp-cycle states sum to active warp-cycles, no scheduler selects more than one warp a cycle, ...).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -145,6 +146,38 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
     ASSERT_TRUE(bytes == first) << "other output bytes with " << options;
   }
 }
+
+// A GPU that lacks what the workload needs says so, with exit code 2.
+class every_gpu_and_policy : public workload {};
+
+TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
+  write_job();
+  std::string first;
+  unsigned ran = 0;
+  for (const char* gpu : {"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060", "rtx2080ti", "a100",
+                          "rtx3070", "rtx3080", "rtx4090", "h100"}) {
+    for (const char* policy : {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
+      const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy +
+                                  (GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "");
+      const fs::path log = place_ / "every.txt";
+      for (const fs::path& file : files_) fs::remove(file);
+      const int status = std::system(("'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" +
+                                      log.string() + "' 2>&1").c_str());
+      ASSERT_TRUE(WIFEXITED(status));
+      if (WEXITSTATUS(status) == 2) break;   // this GPU cannot; bad options would break all, and nothing would have run
+      ASSERT_EQ(WEXITSTATUS(status), 0) << options << "\n" << text_of(log);
+      std::string bytes;
+      for (const fs::path& file : files_) bytes += text_of(file);
+      if (first.empty()) first = bytes;
+      ASSERT_TRUE(bytes == first) << "other output bytes with " << options;
+      ++ran;
+    }
+  }
+  std::printf("%s: %u of 128\n", GetParam().c_str(), ran);
+  EXPECT_GE(ran, 8u);
+}
+
+INSTANTIATE_TEST_SUITE_P(long_every, every_gpu_and_policy, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(all, workload, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
 

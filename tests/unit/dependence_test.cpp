@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "fresh_simulation.h"
 #include "sm_harness.h"
+#include "sub_partition/write_ports.h"
 
 namespace heddle::test {
 namespace {
@@ -40,7 +41,7 @@ TEST(control_codes, stalls_cover_fixed_latencies_along_the_straight_line) {
 }
 
 TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
-  const auto p = decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(2, 8, 9, 0), exit_instruction()},
+  const auto p = decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(10, 8, 9, 0), exit_instruction()},
                          load_config("v100"));
   EXPECT_EQ(p->code[0].counter, 0u);
   EXPECT_EQ(p->code[1].counter, 1u);
@@ -69,6 +70,26 @@ TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
   EXPECT_EQ(p->code[1].waits, 0u);   // it comes after a wait for the same register
 }
 
+// A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody else.
+TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
+  const gpu_config config = load_config("v100");
+  const auto p = decoded({load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
+  EXPECT_EQ(p->code[0].source_read_cycles, config.ldst.load_read_latency_cycles);
+  EXPECT_EQ(p->code[1].waits, 0u);
+  EXPECT_EQ(p->code[2].waits, 1u << read_counter);
+  EXPECT_EQ(p->code[3].waits, 0u);   // that counter was waited for
+  EXPECT_EQ(p->code[4].waits, 0u);   // its own result comes behind the read
+}
+
+TEST(control_codes, a_source_may_be_unread_over_a_branch) {
+  isa::instruction back;
+  back.op = isa::opcode::bra;
+  back.guard.reg = 0;
+  back.target = 0;
+  const auto p = decoded({ffma(2, 1, 1, 1), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  EXPECT_EQ(p->code[0].waits, 1u << read_counter);
+}
+
 TEST(control_codes, pairs_have_stall_count_0) {
   const gpu_config config = load_config("gtx1080");
   const auto p = decoded({ffma(0, 1, 2, 3), mufu(4, 1), ffma(5, 1, 2, 3), ffma(6, 1, 2, 3), exit_instruction()}, config);
@@ -95,6 +116,7 @@ std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings
   gpu_config config = load_config("gtx1080", settings);
   config.instruction_cache.size_bytes = 1 << 20;   // only issue is measured here
   config.instruction_cache.miss_latency_cycles = 0;
+  config.instruction_cache.second_level_bytes = 0;
   sm_harness h(config);
   const auto run = [&](unsigned length) {
     std::vector<isa::instruction> code;
@@ -143,6 +165,41 @@ TEST_F(register_file, a_conflict_delays_the_result) {
                                                  std::string("sub_partition.dependence=") + dependence};
       EXPECT_EQ(cycles_of(chain, settings), 7u * 120) << read << ' ' << dependence;
     }
+}
+
+// A shared load and the FFMA that overwrites its address, 60 times: from the load's issue to the FFMA's as long as reading takes; the
+// next load, whose address it is, four cycles on.
+TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
+  const auto turn = [](unsigned k) {
+    isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));   // nobody wants the word
+    i.type = isa::dtype::u32;
+    i.mem_space = isa::space::shared;
+    return k % 2 == 0 ? i : ffma(2, 1, 1, 1);   // R1 is zero
+  };
+  const std::vector<std::string> v100 = {"ldst.load_read_latency_cycles=11", "fp32.latency_cycles=4", "sub_partition.dual_issue=none"};
+  EXPECT_EQ(cycles_of(turn, v100), (11u + 4) * 60);
+  std::vector<std::string> slower = v100;
+  slower[0] = "ldst.load_read_latency_cycles=20";
+  EXPECT_EQ(cycles_of(turn, slower), (20u + 4) * 60);
+}
+
+// Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
+TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
+  write_ports one(2, 1), two(2, 2), any(2, 0);
+  EXPECT_TRUE(one.limited());
+  EXPECT_FALSE(any.limited());
+  for (cycle_t c = 10; c < 15; ++c) {   // results in bank 0 from 14 to 18
+    one.reserve(4, 1, c + 4, c);
+    two.reserve(4, 1, c + 4, c);
+  }
+  EXPECT_EQ(one.write(6, 1, 16), 19u);
+  EXPECT_EQ(one.write(7, 1, 16), 16u);   // the other bank
+  EXPECT_EQ(one.write(7, 1, 16), 17u);   // which is taken now
+  EXPECT_EQ(one.write(8, 4, 20), 21u);   // four registers, two in each bank
+  EXPECT_EQ(two.write(6, 1, 16), 16u);
+  EXPECT_EQ(one.write(6, 1, 500), 500u);   // nothing is known so far ahead
+  one.reserve(4, 1, 600, 596);
+  EXPECT_EQ(one.write(6, 1, 600), 601u);
 }
 
 TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {

@@ -75,6 +75,7 @@ struct sm_harness : grid_listener {
     launch->block = {threads, 1, 1};
     launch->launch_id = static_cast<std::uint32_t>(cwd.grids().size());
     launch->banks[0].resize(4096);
+    launch->shared_bytes = 256;
     cwd.submit(launch);
     sc_core::sc_start();
     return cwd.grids().back();

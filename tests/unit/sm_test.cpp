@@ -14,6 +14,7 @@ std::uint64_t chain_cycles(const char* gpu, unsigned threads, unsigned n, bool d
   // The chain must come from the instruction cache: only issue is measured here.
   config.instruction_cache.size_bytes = 1 << 20;
   config.instruction_cache.miss_latency_cycles = 0;
+  config.instruction_cache.second_level_bytes = 0;
   sm_harness h(config);
   const auto run = [&](unsigned length) {
     std::vector<isa::instruction> code;

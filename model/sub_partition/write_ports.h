@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+/// The register file's write ports: each bank takes so many results a cycle. Results of fixed latency have their cycle reserved when
+/// they issue (clashes among them go into a result queue and are forwarded from there, so nobody waits); those of loads wait for a
+/// cycle that is free. Source: Huerta et al., MICRO 2025, section 5.3.
+class write_ports {
+ public:
+  /// `per_bank` 0: any number of results a cycle.
+  write_ports(unsigned banks, unsigned per_bank) : banks_(banks), per_bank_(per_bank), taken_(std::size_t{banks} * per_bank) {}
+
+  bool limited() const { return per_bank_ != 0; }
+
+  /// An instruction that issues in `now` writes `count` registers from `first` on in `cycle`.
+  void reserve(unsigned first, unsigned count, cycle_t cycle, cycle_t now) {
+    advance(now);
+    if (cycle - base_ >= window) return;
+    for (unsigned k = 0; k < count; ++k) static_cast<void>(take((first + k) % banks_, cycle - base_));
+  }
+
+  /// A load's `count` registers from `first` on have come in `cycle`; returns the cycle in which the last of them is written.
+  cycle_t write(unsigned first, unsigned count, cycle_t cycle) {
+    cycle_t last = cycle;
+    for (unsigned k = 0; k < count; ++k) {
+      cycle_t at = cycle < base_ ? base_ : cycle;
+      while (at - base_ < window && !take((first + k) % banks_, at - base_)) ++at;
+      last = at > last ? at : last;
+    }
+    return last;
+  }
+
+ private:
+  static constexpr cycle_t window = 64;   // no fixed latency that matters is longer
+
+  void advance(cycle_t now) {
+    if (now <= base_) return;
+    const cycle_t passed = now - base_;
+    for (std::uint64_t& t : taken_) t = passed < window ? t >> passed : 0;
+    base_ = now;
+  }
+  bool take(unsigned bank, cycle_t ahead) {
+    const std::uint64_t bit = std::uint64_t{1} << ahead;
+    for (unsigned p = 0; p < per_bank_; ++p) {
+      std::uint64_t& t = taken_[bank * per_bank_ + p];
+      if ((t & bit) != 0) continue;
+      t |= bit;
+      return true;
+    }
+    return false;
+  }
+
+  unsigned banks_;
+  unsigned per_bank_;
+  std::vector<std::uint64_t> taken_;   // of each port, the cycles from base_ on
+  cycle_t base_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// What surrounds the execution units, against published figures: sizes of instruction caches, the rate of barriers, and how many
+// warps hide the latency of arithmetic.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "passage.h"
+
+namespace {
+
+using microbench::passage;
+
+// --- instruction caches
+
+struct cache {
+  const char* gpu;
+  unsigned instruction_bytes;
+  double first_kib, second_kib;   // second 0: not measured here
+  const char* source;
+};
+
+constexpr cache caches[] = {
+    {"g80", 8, 4, 8, "Wong et al. 2010, section IV-K"},
+    {"gtxtitan", 8, 8, 32, "Jia et al. 2018, table 3.1 (K80)"},
+    {"gtx980", 8, 8, 32, "Jia et al. 2018, table 3.1 (M60)"},
+    {"p100", 8, 8, 128, "Jia et al. 2018, table 3.1"},
+    {"gtx1080", 8, 8, 32, "Jia et al. 2018, table 3.1 (P4)"},
+    {"v100", 16, 12, 128, "Jia et al. 2018, table 3.1"},
+    {"rtx2080ti", 16, 16, 46, "Jia et al. 2019 (T4)"},
+    {"rtx3080", 16, 32, 128, "Huerta et al. 2025, artifact"},
+};
+
+constexpr unsigned piece_bytes = 256;
+
+// Pieces of code that jump from one to the one before it: no sequential prefetcher helps, and what the cache does not hold is waited for.
+passage jumps(unsigned pieces, unsigned instruction_bytes) {
+  passage p{".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, 1;", {}, "xor.b32 %value, %value, %x$;"};
+  for (unsigned at = 0; at < pieces; ++at) {
+    std::string text = "piece" + std::to_string(at) + ":";
+    for (unsigned i = 1; i < piece_bytes / instruction_bytes; ++i) text += " add.u32 %x$, %x$, %a;";
+    p.steps.push_back(text + " bra piece" + std::to_string(at == 0 ? pieces - 1 : at == 1 ? pieces : at - 1) + ";");
+  }
+  p.steps.push_back("piece" + std::to_string(pieces) + ":");
+  return p;
+}
+
+class instruction_caches : public ::testing::TestWithParam<cache> {
+ protected:
+  // Cycles of a piece, by the bytes of all pieces in KiB.
+  std::vector<double> costs(const std::vector<double>& footprints) {
+    std::string text;
+    std::vector<microbench::launch> launches;
+    std::vector<unsigned> pieces;
+    for (const double kib : footprints) {
+      pieces.push_back(static_cast<unsigned>(kib * 1024 / piece_bytes));
+      launches.push_back({"jumps_" + std::to_string(pieces.back()), 32});
+      text += microbench::kernel(launches.back().kernel, jumps(pieces.back(), GetParam().instruction_bytes), pieces.back() + 1, 1);
+    }
+    auto cycles = microbench::run("instruction_cache", GetParam().gpu, microbench::module(text), launches);
+    for (std::size_t k = 0; k < cycles.size(); ++k) cycles[k] /= pieces[k];
+    return cycles;
+  }
+
+  // Around a size: footprints, and the largest before the cost has gone a quarter of the way up.
+  void expect_knee(double size) {
+    std::vector<double> footprints;
+    for (const double share : {0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5}) footprints.push_back(size * share);
+    const auto cost = costs(footprints);
+    if (cost.empty()) return;
+    const double low = cost.front(), high = cost.back();
+    ASSERT_GT(high, low + 10) << "no knee";
+    double knee = 0;
+    for (std::size_t k = 0; k < cost.size() && cost[k] < low + 0.25 * (high - low); ++k) knee = footprints[k];
+    std::printf("%-10s knee at %6.2f KiB (published %g, %s): %.1f cycles a piece of %u bytes before, %.1f behind\n", GetParam().gpu, knee, size,
+                GetParam().source, low, piece_bytes, high);
+    EXPECT_NEAR(knee, size, size * 0.126);   // the kernel's beginning and end take room, too
+  }
+};
+
+TEST_P(instruction_caches, first_level_has_its_size) { expect_knee(GetParam().first_kib); }
+TEST_P(instruction_caches, second_level_has_its_size) { expect_knee(GetParam().second_kib); }
+
+INSTANTIATE_TEST_SUITE_P(all, instruction_caches, ::testing::ValuesIn(caches), [](const auto& info) { return std::string(info.param.gpu); });
+
+// --- barriers
+
+struct barrier {
+  const char* gpu;
+  double threads_per_cycle;   // CUDA programming guide, __syncthreads()
+};
+
+constexpr barrier barriers[] = {
+    {"g80", 8},      {"gtx480", 16}, {"gtxtitan", 128}, {"gtx750ti", 64}, {"gtx980", 64}, {"p100", 32},    {"gtx1080", 64}, {"titanxp", 64},
+    {"v100", 16},    {"rtx2060", 16}, {"rtx2080ti", 16}, {"a100", 16},     {"rtx3070", 16}, {"rtx3080", 16}, {"rtx4090", 16}, {"h100", 16},
+};
+
+class barrier_rate : public ::testing::TestWithParam<barrier> {};
+
+// The threads of two blocks' size differ: their difference passes a barrier at the published rate.
+TEST_P(barrier_rate, is_the_published_one) {
+  const passage p{"", "", "", {"bar.sync 0;"}, ""};
+  const std::string text = microbench::module(microbench::kernel("barriers_16", p, 16, 1) + microbench::kernel("barriers_48", p, 48, 1));
+  const bool small = std::string(GetParam().gpu) == "g80";
+  const unsigned many = small ? 512 : 1024, few = many / 2;
+  const auto cycles = microbench::run("barrier", GetParam().gpu, text,
+                                      {{"barriers_16", 32}, {"barriers_48", 32}, {"barriers_16", few}, {"barriers_48", few}, {"barriers_16", many}, {"barriers_48", many}});
+  if (cycles.empty()) return;
+  const double one = (cycles[1] - cycles[0]) / 32, half = (cycles[3] - cycles[2]) / 32, whole = (cycles[5] - cycles[4]) / 32;
+  const double rate = (many - few) / (whole - half);
+  std::printf("%-10s barrier of one warp %5.1f cycles, of %u threads %5.1f; threads a cycle and SM %6.2f (published %g, CUDA programming guide)\n",
+              GetParam().gpu, one, many, whole, rate, GetParam().threads_per_cycle);
+  EXPECT_NEAR(rate, GetParam().threads_per_cycle, 0.02 * GetParam().threads_per_cycle);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, barrier_rate, ::testing::ValuesIn(barriers), [](const auto& info) { return std::string(info.param.gpu); });
+
+// --- warps that hide the latency of arithmetic
+
+struct hiding {
+  const char* gpu;
+  unsigned warps;
+  const char* source;
+};
+
+constexpr hiding hidings[] = {
+    {"g80", 6, "CUDA programming guide: 192 threads hide 24 cycles"},
+    {"gtx480", 22, "CUDA programming guide: 22 cycles"},
+    {"gtxtitan", 44, "CUDA programming guide: 11 cycles, 4 schedulers"},
+    {"gtx750ti", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"gtx980", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"gtx1080", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"titanxp", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"p100", 12, "CUDA programming guide: 6 cycles, 2 schedulers"},
+};
+
+class latency_hiding : public ::testing::TestWithParam<hiding> {};
+
+// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken. A block has
+// 32 warps at most, fewer than the 44 of Kepler: one of the SM's schedulers is measured, with its lanes, and its share of the warps.
+TEST_P(latency_hiding, takes_the_published_warps) {
+  const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;", "add.f32 %x$, %m, 0f3F800000;",
+                  {"fma.rn.f32 %x$, %x$, %m, %a;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
+  const std::string text = microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
+  const unsigned schedulers = std::string(GetParam().gpu) == "g80" ? 1 : std::string(GetParam().gpu) == "gtx480" || std::string(GetParam().gpu) == "p100" ? 2 : 4;
+  const unsigned most = GetParam().warps / schedulers + 2;
+  std::vector<microbench::launch> launches;
+  for (unsigned w = 1; w <= most; ++w) {
+    launches.push_back({"chain_short", 32 * w});
+    launches.push_back({"chain_long", 32 * w});
+  }
+  const auto cycles = microbench::run("hiding", GetParam().gpu, text, launches,
+                                      "--set sm.sub_partitions=1 --set fp32.shared_lanes=0");
+  if (cycles.empty()) return;
+  unsigned enough = 0;
+  const double alone = cycles[1] - cycles[0];
+  for (unsigned w = 1; w <= most; ++w)
+    if (cycles[2 * w - 1] - cycles[2 * w - 2] <= 1.01 * alone) enough = w;
+  std::printf("%-10s %u warps fill the issue slots (published %u, %s)\n", GetParam().gpu, enough * schedulers, GetParam().warps, GetParam().source);
+  EXPECT_EQ(enough * schedulers, GetParam().warps);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hidings), [](const auto& info) { return std::string(info.param.gpu); });
+
+}  // namespace

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "passage.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace microbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string of_chain(std::string text, unsigned chain) {
+  const std::string number = std::to_string(chain);
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at)) text.replace(at, 1, number);
+  return text;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+constexpr unsigned record_bytes = 16;   // first clock, last clock, their difference, value
+
+double elapsed(const std::string& bytes, std::size_t at, unsigned threads) {
+  std::uint32_t first = UINT32_MAX, last = 0;
+  for (unsigned t = 0; t < threads; ++t, at += record_bytes) {
+    std::uint32_t clocks[2] = {};
+    if (at + record_bytes <= bytes.size()) bytes.copy(reinterpret_cast<char*>(clocks), sizeof clocks, at);
+    first = std::min(first, clocks[0]);
+    last = std::max(last, clocks[1]);
+  }
+  return static_cast<double>(last) - first;
+}
+
+}  // namespace
+
+std::string kernel(const std::string& name, const passage& p, unsigned operations, unsigned chains) {
+  std::string text = ".visible .entry " + name + "(.param .u64 " + name + "_out, .param .u64 " + name + "_seed)\n{\n  " +
+                     of_chain(p.declarations, chains) +
+                     "\n  .reg .u32 %pass, %start, %end, %elapsed, %value, %thread;\n  .reg .u64 %out, %seed;\n  .reg .pred %again;\n"
+                     "  mov.u32 %pass, 2;\n  mov.u32 %thread, %tid.x;\n  ld.param.u64 %seed, [" + name + "_seed];\n  " + p.before + "\n";
+  for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.begin, c) + "\n";
+  text += "again:\n  bar.sync 0;\n  mov.u32 %start, %clock;\n";
+  for (unsigned n = 0; n < operations; ++n) text += "  " + of_chain(p.steps[n / chains % p.steps.size()], n % chains) + "\n";
+  text += "  mov.u32 %end, %clock;\n  sub.u32 %elapsed, %end, %start;\n  sub.u32 %pass, %pass, 1;\n  setp.ne.u32 %again, %pass, 0;\n"
+          "  @%again bra again;\n  mov.u32 %value, 0;\n";
+  for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.end, c) + "\n";
+  text += "  ld.param.u64 %out, [" + name + "_out];\n  mad.wide.u32 %out, %thread, 16, %out;\n"
+          "  st.global.v4.u32 [%out], {%start, %end, %elapsed, %value};\n  ret;\n}\n\n";
+  return text;
+}
+
+std::string module(const std::string& kernels) { return ".version 9.0\n.target sm_75\n.address_size 64\n\n" + kernels; }
+
+std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,
+                        const std::string& options) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / (gpu + "_" + name);
+  fs::create_directories(place);
+  std::ofstream(place / "kernels.ptx") << text;
+  nlohmann::ordered_json job{{"module", "kernels.ptx"}};
+  std::size_t bytes = 0;
+  for (const launch& l : launches) {
+    job["launches"].push_back({{"kernel", l.kernel}, {"grid", {1, 1, 1}}, {"block", {l.threads, 1, 1}},
+                               {"args", {{{"buffer", "clocks"}, {"offset", bytes}}, {{"buffer", "words"}}}}});
+    bytes += std::size_t{l.threads} * record_bytes;
+  }
+  // Words that hold their own address, for chains of loads.
+  nlohmann::ordered_json pointers;
+  for (unsigned k = 0; k < 16; ++k) pointers.push_back({{"at", 8 * k}, {"to", "words"}, {"offset", 8 * k}});
+  job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", 128}, {"pointers", pointers}}}};
+  job["outputs"] = {{{"buffer", "clocks"}, {"file", "clocks.bin"}}};
+  std::ofstream(place / "job.json") << job.dump(2);
+  fs::remove(place / "clocks.bin");
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --set gpu.sm_count=1 --gpu " + gpu +
+                              " " + options + " >'" + (place / "log.txt").string() + "' 2>&1";
+  const int status = std::system(command.c_str());
+  const bool ran = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const std::string result = text_of(place / "clocks.bin");
+  EXPECT_TRUE(ran && result.size() == bytes) << command << "\n" << text_of(place / "log.txt");
+  std::vector<double> cycles;
+  if (!ran || result.size() != bytes) return cycles;
+  std::size_t at = 0;
+  for (const launch& l : launches) {
+    cycles.push_back(elapsed(result, at, l.threads));
+    at += std::size_t{l.threads} * record_bytes;
+  }
+  return cycles;
+}
+
+}  // namespace microbench
