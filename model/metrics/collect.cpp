@@ -251,6 +251,24 @@ void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch&
   k.lost.other_kernels = ratio(others, slots);
 }
 
+void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
+  time_series live(128), active(128);
+  for (unsigned i = 0; i < g.sm_count(); ++i) {
+    const launch_occupancy& o = g.sm_at(i).resource_manager.occupancy.of(launch);
+    live.add(o.live_over_time);
+    active.add(o.active_over_time);
+  }
+  // Warps are there when the SM is active, so that both have the same steps.
+  const double step = static_cast<double>(active.step_cycles());
+  k.over_time.from_cycle = active.first_step() * active.step_cycles();
+  k.over_time.step_cycles = active.step_cycles();
+  for (std::size_t n = 0; n < active.sums().size(); ++n) {
+    const double cycles = static_cast<double>(active.sums()[n]);
+    k.over_time.achieved_occupancy.push_back(ratio(static_cast<double>(live.sums().at(n)), cycles * g.config().sm.max_warps));
+    k.over_time.active_sms.push_back(cycles / step);
+  }
+}
+
 kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   const resident_launch& l = *grid.launch;
   kernel_metrics k;
@@ -276,6 +294,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   k.occupancy_limiters = o.limiters;
   k.launch_cycles = k.start_cycle + g.config().cwd.launch_latency_cycles - std::min(k.start_cycle, grid.ready_cycle);
   fill_lost_occupancy(k, g, l);
+  fill_occupancy_over_time(k, g, l.launch_id);
   const issue_sums s = issue_of(g, l.launch_id);
   k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());   // warps of dropped blocks began twice
   fill_warp_cycles(k, s.total);

@@ -113,6 +113,11 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   write_list(w, "occupancy_limiters", k.occupancy_limiters);
   w.member("waves", k.waves).member("launch_cycles", k.launch_cycles);
   write_counts(w, "lost_occupancy", k.lost);
+  w.key("occupancy_over_time").begin_object();
+  w.member("from_cycle", k.over_time.from_cycle).member("step_cycles", k.over_time.step_cycles);
+  write_list(w, "achieved_occupancy", k.over_time.achieved_occupancy);
+  write_list(w, "active_sms", k.over_time.active_sms);
+  w.end_object();
   write_counts(w, "metrics", k.metrics);
   write_counts(w, "warp_cycles", k.warp_cycles);
   write_counts(w, "warp_states", k.warp_states);

@@ -411,6 +411,14 @@ struct lost_occupancy {
   }
 };
 
+/// A kernel's achieved occupancy in steps of equal length, the first of which begins at from_cycle, at or before start_cycle.
+struct occupancy_series {
+  std::uint64_t from_cycle = 0;
+  std::uint64_t step_cycles = 0;
+  std::vector<double> achieved_occupancy;   // of the SMs that held a warp of the kernel, while they did
+  std::vector<double> active_sms;           // how many SMs that were, on the average
+};
+
 /// What a kernel's warps spent on the instructions made from one line of its source.
 struct line_metrics {
   std::uint32_t line = 0;
@@ -439,6 +447,7 @@ struct kernel_metrics {
   double waves = 0;                 // blocks of the grid / blocks that the GPU holds
   std::uint64_t launch_cycles = 0;  // from the doorbell, or the end of the stream's launch before it, to start_cycle
   lost_occupancy lost;
+  occupancy_series over_time;
   profiler_metrics metrics;
   warp_cycle_counts warp_cycles;
   warp_state_counts warp_states;

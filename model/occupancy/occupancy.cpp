@@ -57,6 +57,10 @@ unsigned occupancy_calculator::carveout(int percent, std::uint64_t block_bytes) 
   return compute_capability_ >= volta ? holding(block_bytes) : carveouts_.back();
 }
 
+unsigned occupancy_calculator::l1_bytes(unsigned carveout_bytes) const {
+  return l1_bytes_ + (shared_.unified_bytes == 0 ? 0 : carveouts_.back() - carveout_bytes);
+}
+
 block_footprint occupancy_calculator::footprint(const block_demand& demand) const {
   if (demand.threads == 0) throw input_error("a block of 0 threads, expected at least 1");
   if (demand.carveout_percent < -1 || demand.carveout_percent > 100)
@@ -80,7 +84,7 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   const std::uint64_t shared = round_up(asked + shared_.reserved_per_block_bytes, shared_.allocation_unit_bytes);
   block.shared_bytes = clamped(shared);
   block.carveout_bytes = carveout(demand.carveout_percent, shared);
-  block.l1_bytes = l1_bytes_ + (shared_.unified_bytes == 0 ? 0 : carveouts_.back() - block.carveout_bytes);
+  block.l1_bytes = l1_bytes(block.carveout_bytes);
 
   if (block.threads > sm_.max_threads_per_block)
     block.limits.warps = 0;

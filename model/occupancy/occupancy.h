@@ -65,6 +65,8 @@ class occupancy_calculator {
   /// percentage.
   block_footprint footprint(const block_demand& demand) const;
   occupancy_result compute(const block_demand& demand) const;
+  /// The L1 that a carve-out leaves of a unified cache.
+  unsigned l1_bytes(unsigned carveout_bytes) const;
 
  private:
   unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;

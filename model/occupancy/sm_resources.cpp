@@ -30,22 +30,39 @@ unsigned sm_resources::room(const partition& p, unsigned registers_per_warp) con
   return std::min(slots, (partition_registers_ - p.registers) / registers_per_warp);
 }
 
-bool sm_resources::shared_fits(unsigned shared_bytes, unsigned carveout_bytes) const {
-  const unsigned capacity = residents_.empty() ? carveout_bytes : carveout_bytes_;
-  return shared_bytes <= capacity && shared_bytes_ <= capacity - shared_bytes;
+bool sm_resources::shared_fits(const block_allocation& block) const {
+  const unsigned capacity = residents_.empty() ? block.carveout_bytes : carveout_bytes_;
+  if (block.shared_bytes > capacity || shared_bytes_ > capacity - block.shared_bytes) return false;
+  if (block.own_carveout_bytes >= capacity) return true;
+  std::uint64_t alike = block.shared_bytes;
+  for (const block_allocation& r : residents_)
+    if (r.own_carveout_bytes == block.own_carveout_bytes) alike += r.shared_bytes;
+  return alike <= block.own_carveout_bytes;
 }
 
-bool sm_resources::sums_fit(unsigned threads, unsigned registers_per_block, unsigned shared_bytes, unsigned carveout_bytes,
-                            unsigned barriers) const {
-  if (residents_.size() >= sm_.max_blocks || threads > sm_.max_threads - threads_) return false;
-  if (!registers_by_warp_ && registers_per_block > sm_.registers - registers_) return false;
-  if (sm_.barriers != 0 && barriers > sm_.barriers - barriers_) return false;
-  return shared_fits(shared_bytes, carveout_bytes);
+bool sm_resources::sums_fit(const block_allocation& block) const {
+  if (residents_.size() >= sm_.max_blocks || block.threads > sm_.max_threads - threads_) return false;
+  if (!registers_by_warp_ && block.registers_per_block > sm_.registers - registers_) return false;
+  if (sm_.barriers != 0 && block.barriers > sm_.barriers - barriers_) return false;
+  return shared_fits(block);
+}
+
+// What a block takes, before its warps have been dealt.
+block_allocation sm_resources::allocation_of(const block_footprint& block) const {
+  block_allocation allocation;
+  allocation.threads = block.threads;
+  allocation.registers_per_warp = block.registers_per_warp;
+  allocation.registers_per_block = block.registers_per_block;
+  allocation.shared_bytes = block.shared_bytes;
+  allocation.barriers = block.barriers;
+  allocation.own_carveout_bytes = block.carveout_bytes;
+  allocation.carveout_bytes = residents_.empty() ? block.carveout_bytes : carveout_bytes_;
+  return allocation;
 }
 
 bool sm_resources::fits(const block_footprint& block) const {
   if (block.limits.least() == 0) return false;
-  if (!sums_fit(block.threads, block.registers_per_block, block.shared_bytes, block.carveout_bytes, block.barriers)) return false;
+  if (!sums_fit(allocation_of(block))) return false;
   // Full sub-partitions are skipped, so the warps find a place wherever there is room for all of them.
   unsigned places = 0;
   for (const partition& p : partitions_) places += room(p, block.registers_per_warp);
@@ -54,13 +71,7 @@ bool sm_resources::fits(const block_footprint& block) const {
 
 block_allocation sm_resources::take(const block_footprint& block) {
   invariant(fits(block), "a block was placed on an SM that has no room for it");
-  block_allocation allocation;
-  allocation.threads = block.threads;
-  allocation.registers_per_warp = block.registers_per_warp;
-  allocation.registers_per_block = block.registers_per_block;
-  allocation.shared_bytes = block.shared_bytes;
-  allocation.barriers = block.barriers;
-  allocation.carveout_bytes = block.carveout_bytes;
+  block_allocation allocation = allocation_of(block);
   allocation.partition_of_warp.reserve(block.warps);
   std::vector<unsigned> places;
   for (const partition& p : partitions_) places.push_back(room(p, block.registers_per_warp));
@@ -78,9 +89,7 @@ block_allocation sm_resources::take(const block_footprint& block) {
 }
 
 bool sm_resources::fits_again(const block_allocation& allocation) const {
-  if (!sums_fit(allocation.threads, allocation.registers_per_block, allocation.shared_bytes, allocation.carveout_bytes,
-                allocation.barriers))
-    return false;
+  if (!sums_fit(allocation)) return false;
   std::vector<unsigned> wanted(partitions_.size());
   for (const std::uint8_t p : allocation.partition_of_warp) {
     if (p >= wanted.size()) return false;

@@ -17,6 +17,7 @@ struct block_allocation {
   unsigned shared_bytes = 0;
   unsigned barriers = 0;
   unsigned carveout_bytes = 0;                     // of the SM while it holds the block
+  unsigned own_carveout_bytes = 0;                 // that the block's kernel asks for
   std::vector<std::uint8_t> partition_of_warp;     // sub-partition, by warp of the block
 };
 
@@ -25,7 +26,8 @@ struct block_allocation {
 ///
 /// A block's warps go to the sub-partitions in turn, from where the last block's ended (sm.warp_dealing = round_robin) or
 /// from the first (by_id); one without a free warp slot or registers for the warp is skipped. The carve-out changes
-/// only while the SM is empty.
+/// only while the SM is empty; blocks of a smaller one that come later share as much as theirs would be, so that no kernel has
+/// more blocks on an SM than the calculator says.
 class sm_resources {
  public:
   explicit sm_resources(const gpu_config& config);
@@ -56,6 +58,8 @@ class sm_resources {
   unsigned registers() const { return registers_; }          // allocated, 32-bit
   unsigned shared_bytes() const { return shared_bytes_; }    // allocated
   unsigned carveout_bytes() const { return carveout_bytes_; }
+  /// The L1 that the present carve-out leaves.
+  unsigned l1_bytes() const { return calculator_.l1_bytes(carveout_bytes_); }
   unsigned barriers() const { return barriers_; }
   unsigned warps_of(unsigned sub_partition) const { return partitions_[sub_partition].warps; }
 
@@ -69,9 +73,9 @@ class sm_resources {
   };
 
   unsigned room(const partition& p, unsigned registers_per_warp) const;
-  bool sums_fit(unsigned threads, unsigned registers_per_block, unsigned shared_bytes, unsigned carveout_bytes,
-                unsigned barriers) const;
-  bool shared_fits(unsigned shared_bytes, unsigned carveout_bytes) const;
+  block_allocation allocation_of(const block_footprint& block) const;
+  bool sums_fit(const block_allocation& block) const;
+  bool shared_fits(const block_allocation& block) const;
   void add(block_allocation& allocation);
 
   occupancy_calculator calculator_;

@@ -241,7 +241,7 @@ void context_engine::begin_restoring(cycle_t cycle) {
     const unsigned s = resources_.swap_in(std::move(context_.blocks[k]), cycle);
     const resident_block& b = resources_.block(s);
     cta_slots_.push_back(s);
-    supervisor_.divide_cache(b.l1_bytes);
+    supervisor_.divide_cache();
     each_live_warp(b, [&](unsigned warp, unsigned in_block) {
       partition_of(warp).swap_in(slot_of(warp), *b.launch, b.context, in_block, b.allocation.registers_per_warp / isa::warp_size, cycle);
     });

@@ -30,7 +30,7 @@ class context_supervisor {
  public:
   virtual ~context_supervisor() = default;
   /// A block is back: a unified cache may be divided for it.
-  virtual void divide_cache(unsigned l1_bytes) = 0;
+  virtual void divide_cache() = 0;
   virtual void program_fault(const std::string& text) = 0;
 };
 

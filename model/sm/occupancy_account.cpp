@@ -3,26 +3,58 @@
 
 #include <algorithm>
 
+#include "config/error.h"
+
 namespace heddle {
 
-namespace {
-constexpr std::size_t most_steps = 256;
-}  // namespace
+void time_series::double_step() {
+  std::vector<std::uint64_t> halves(sums_.empty() ? 0 : (first_ + sums_.size() - 1) / 2 - first_ / 2 + 1);
+  for (std::size_t k = 0; k < sums_.size(); ++k) halves[(first_ + k) / 2 - first_ / 2] += sums_[k];
+  sums_ = std::move(halves);
+  first_ /= 2;
+  step_ *= 2;
+}
 
 void time_series::add(cycle_t from, cycle_t to, std::uint64_t value) {
-  if (value == 0) return;
-  while (to > from && (to - 1) / step_ >= most_steps) {
-    for (std::size_t k = 0; k < sums_.size(); k += 2) sums_[k / 2] = sums_[k] + (k + 1 < sums_.size() ? sums_[k + 1] : 0);
-    sums_.resize((sums_.size() + 1) / 2);
-    step_ *= 2;
+  if (value == 0 || from >= to) return;
+  const auto steps = [&] {
+    const cycle_t begin = sums_.empty() ? from / step_ : std::min(first_, from / step_);
+    return std::max<cycle_t>((to - 1) / step_, sums_.empty() ? 0 : first_ + sums_.size() - 1) - begin + 1;
+  };
+  while (steps() > most_steps_) double_step();
+  if (sums_.empty()) first_ = from / step_;
+  if (from / step_ < first_) {
+    sums_.insert(sums_.begin(), first_ - from / step_, 0);
+    first_ = from / step_;
   }
   while (from < to) {
-    const std::size_t k = from / step_;
-    const cycle_t end = std::min(to, (k + 1) * step_);
+    const std::size_t k = from / step_ - first_;
+    const cycle_t end = std::min(to, (from / step_ + 1) * step_);
     if (sums_.size() <= k) sums_.resize(k + 1);
     sums_[k] += value * (end - from);
     from = end;
   }
+}
+
+void time_series::add(const time_series& other) {
+  time_series o = other;
+  while (o.step_ < step_) o.double_step();
+  if (o.sums_.empty()) return;
+  const auto last = [](const time_series& t) { return t.first_ + t.sums_.size() - 1; };
+  for (;;) {
+    while (step_ < o.step_) double_step();
+    const cycle_t first = sums_.empty() ? o.first_ : std::min(first_, o.first_);
+    const cycle_t end = sums_.empty() ? last(o) : std::max(last(*this), last(o));
+    if (end - first < most_steps_) break;
+    o.double_step();
+  }
+  if (sums_.empty()) first_ = o.first_;
+  if (o.first_ < first_) {
+    sums_.insert(sums_.begin(), first_ - o.first_, 0);
+    first_ = o.first_;
+  }
+  sums_.resize(std::max(sums_.size(), static_cast<std::size_t>(last(o) - first_ + 1)));
+  for (std::size_t k = 0; k < o.sums_.size(); ++k) sums_[o.first_ - first_ + k] += o.sums_[k];
 }
 
 void occupancy_account::advance(cycle_t cycle) {
@@ -31,9 +63,11 @@ void occupancy_account::advance(cycle_t cycle) {
   for (launch_occupancy* l : resident_) {
     if (l->warps == 0) continue;   // only cycles in which the SM holds a warp of the launch count
     const std::uint64_t held = std::uint64_t{l->blocks} * l->warps_per_block;
-    const std::uint64_t empty = l->most_blocks > l->blocks ? std::uint64_t{l->most_blocks - l->blocks} * l->warps_per_block : 0;
+    const std::uint64_t empty = std::uint64_t{l->most_blocks - l->blocks} * l->warps_per_block;
     l->active_cycles += n;
     l->live += n * l->warps;
+    l->live_over_time.add(last_, cycle, l->warps);
+    l->active_over_time.add(last_, cycle, 1);
     l->ended += n * (held - l->warps);
     l->block_cycles += n * l->blocks;
     if (blocks_ > l->blocks)
@@ -55,6 +89,7 @@ void occupancy_account::block_came(std::uint32_t launch, unsigned most_blocks, u
   ++l.came;
   ++blocks_;
   if (l.blocks++ == 0) resident_.push_back(&l);
+  invariant(l.blocks <= most_blocks, "an SM holds more blocks of a kernel than its theoretical occupancy");
 }
 
 void occupancy_account::block_left(std::uint32_t launch, cycle_t cycle) {
@@ -74,6 +109,17 @@ void occupancy_account::warp_left(std::uint32_t launch, cycle_t cycle) {
   advance(cycle);
   --warps_;
   --launches_[launch].warps;
+}
+
+void occupancy_account::check_invariants() const {
+  for (std::uint32_t launch = 0; launch < launches_.end(); ++launch) {
+    const launch_occupancy* l = launches_.find(launch);
+    if (l == nullptr) continue;
+    const std::uint64_t places = l->active_cycles * l->most_blocks * l->warps_per_block;
+    invariant(l->live <= places, "achieved occupancy of a kernel is above the theoretical one");
+    invariant(l->live + l->ended + l->waiting + l->filled_later + l->beside_others == places,
+              "warp slots that a kernel could have filled are lost, or counted twice");
+  }
 }
 
 }  // namespace heddle

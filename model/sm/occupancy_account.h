@@ -9,16 +9,32 @@
 
 namespace heddle {
 
-/// A sum over time, by steps of equal length from cycle 0 on. The steps double in length when there are too many.
+/// A sum over time, by steps of equal length; step k begins at cycle k x step_cycles(). They double in length when there are too
+/// many from the first to the last that counts something.
 class time_series {
  public:
+  explicit time_series(std::size_t most_steps) : most_steps_(most_steps) {}
+  /// One whose first step is always that of cycle 0.
+  static time_series from_zero(std::size_t most_steps) {
+    time_series t(most_steps);
+    t.sums_.push_back(0);
+    return t;
+  }
   /// Adds `value` in each cycle of [from, to).
   void add(cycle_t from, cycle_t to, std::uint64_t value);
+  /// Adds what another counted; steps become as long as the longer ones of both.
+  void add(const time_series& other);
   cycle_t step_cycles() const { return step_; }
+  /// The number of the step that sums() begins with.
+  cycle_t first_step() const { return first_; }
   const std::vector<std::uint64_t>& sums() const { return sums_; }
 
  private:
+  void double_step();
+
+  std::size_t most_steps_;
   cycle_t step_ = 64;
+  cycle_t first_ = 0;
   std::vector<std::uint64_t> sums_;
 };
 
@@ -39,6 +55,9 @@ struct launch_occupancy {
   std::uint64_t beside_others = 0;        // of empty places while other launches' blocks were on the SM
   std::uint64_t block_cycles = 0;         // of resident blocks
   std::uint64_t active_cycles = 0;        // cycles in which the SM held a warp of the launch
+  // The same over time
+  time_series live_over_time{128};
+  time_series active_over_time{128};
 };
 
 /// The account of one SM, told of each change when it happens, in the order of time.
@@ -50,6 +69,7 @@ class occupancy_account {
   void warp_left(std::uint32_t launch, cycle_t cycle);
   /// Counts up to `cycle`.
   void settle(cycle_t cycle) { advance(cycle); }
+  void check_invariants() const;
   /// The account of a launch, up to the last change or settling.
   const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.
@@ -63,7 +83,7 @@ class occupancy_account {
   unsigned blocks_ = 0;                       // of all launches
   unsigned warps_ = 0;
   cycle_t last_ = 0;
-  time_series over_time_;
+  time_series over_time_ = time_series::from_zero(256);
 };
 
 }  // namespace heddle

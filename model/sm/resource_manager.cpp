@@ -90,7 +90,6 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   resident_block& b = *free;
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
   b.allocation = std::move(allocation);
-  b.l1_bytes = footprint.l1_bytes;
   b.most_blocks = footprint.limits.least();
   b.transaction = &t;
   b.launch = &launch;
@@ -238,6 +237,7 @@ void resource_manager::report_fault(const std::string& text) {
 
 void resource_manager::check_invariants() const {
   resources_.check_invariants();
+  occupancy.check_invariants();
   std::uint64_t shared = 0;
   unsigned blocks = 0, threads = 0;
   for (const resident_block& b : blocks_)

@@ -38,7 +38,6 @@ struct resident_block {
   unsigned warps_left = 0;
   std::uint64_t live = 0;                      // warps of the block that have not ended, bit per warp
   unsigned most_blocks = 0;                    // such blocks that an SM holds
-  unsigned l1_bytes = 0;                       // L1 that the carve-out leaves while such blocks run
 };
 
 /// How long, and how full, an SM was with warps of one launch (or of any).
@@ -80,6 +79,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
   const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
   unsigned resident_blocks() const { return resident_blocks_; }
+  /// The L1 that the SM's carve-out leaves.
+  unsigned l1_bytes() const { return resources_.l1_bytes(); }
   unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
   /// Takes a free warp slot of a sub-partition; returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);

@@ -58,7 +58,7 @@ void sm::fence_passed(unsigned scope) {
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   resident_block& b = resource_manager.block(cta_slot);
   const unsigned warps = b.launch->warps_per_block();
-  divide_cache(b.l1_bytes);
+  divide_cache();
   barrier_unit.open(cta_slot, warps, b.launch->threads_per_block());
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];
@@ -68,7 +68,8 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
 }
 
 // A unified cache is divided anew only while nothing runs but the block that has just come.
-void sm::divide_cache(unsigned l1_bytes) {
+void sm::divide_cache() {
+  const unsigned l1_bytes = resource_manager.l1_bytes();
   if (config_.shared_memory.unified_bytes == 0 || resource_manager.resident_blocks() != 1 || l1_bytes == l1_bytes_ || !l1.idle()) return;
   l1.resize(l1_bytes);
   l1_bytes_ = l1_bytes;

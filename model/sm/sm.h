@@ -74,7 +74,7 @@ class sm : public sc_core::sc_module,
   void preempt(context_transaction& t, cycle_t cycle) override;
   void restore(context_transaction& t, cycle_t cycle) override;
   // context_supervisor
-  void divide_cache(unsigned l1_bytes) override;
+  void divide_cache() override;
 
   void trace(sc_core::sc_trace_file* file) const override;
 

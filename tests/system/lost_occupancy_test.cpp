@@ -29,9 +29,9 @@ class lost_occupancy : public ::testing::Test {
   lost_occupancy() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
-  void run(const std::string& what) {
+  void run(const std::string& what, const std::string& machine = gpu) {
     const fs::path metrics = place_ / "metrics.json", log = place_ / "log.txt";
-    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + gpu + " --metrics '" + metrics.string() + "' >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + machine + " --metrics '" + metrics.string() + "' >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     summary_ = text_of(log);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << summary_;
@@ -106,6 +106,48 @@ TEST_F(lost_occupancy, to_blocks_of_other_kernels) {
   run("'" + (place_ / "job.json").string() + "'");
   ASSERT_EQ(2u, metrics_["kernels"].size());
   expect_cause("other_kernels", "other kernels", 0.5);
+}
+
+// A kernel that asks for little shared memory comes to SMs that are divided for one that asks for all of it.
+TEST_F(lost_occupancy, achieved_is_never_above_theory_beside_another_carveout) {
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  for (unsigned stream = 0; stream < 2; ++stream)
+    job["launches"].push_back({{"kernel", "turning"}, {"grid", {stream == 0 ? 1 : 30, 1, 1}}, {"block", {64, 1, 1}}, {"stream", stream},
+                               {"shared_bytes", 4000}, {"carveout", stream == 0 ? 100 : 8}, {"at_cycle", 1000 * stream},
+                               {"args", {{{"u32", 2000}}, {{"u32", 0}}, {{"u32", 0}}}}});
+  std::ofstream(place_ / "job.json") << job;
+  run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1", "");
+  const json& k = metrics_["kernels"][1];
+  ASSERT_EQ(1, k["launch"].get<int>());
+  EXPECT_EQ(2, k["blocks_per_sm"].get<int>());
+  EXPECT_EQ(4.0 / 64, k["theoretical_occupancy"].get<double>());
+  EXPECT_NEAR(4.0 / 64, k["metrics"]["achieved_occupancy"].get<double>(), 0.002);
+}
+
+// What the steps hold is what the kernel's metric is made of.
+TEST_F(lost_occupancy, is_shown_over_time_for_each_kernel) {
+  run(75, 1000, 0, 0);
+  const json& k = metrics_["kernels"][0];
+  const json& series = k["occupancy_over_time"];
+  const std::uint64_t step = series["step_cycles"], from = series["from_cycle"], start = k["start_cycle"];
+  const std::size_t steps = series["achieved_occupancy"].size();
+  EXPECT_LE(from, start);
+  EXPECT_GT(from + step, start);
+  EXPECT_LE(steps, 128u);
+  EXPECT_GE(steps, 60u);
+  ASSERT_EQ(steps, series["active_sms"].size());
+  double warp_cycles = 0, active = 0;
+  for (std::size_t n = 0; n < steps; ++n) {
+    const double occupancy = series["achieved_occupancy"][n], sms = series["active_sms"][n];
+    EXPECT_LE(occupancy, k["theoretical_occupancy"].get<double>());
+    EXPECT_LE(sms, 15.0);
+    warp_cycles += occupancy * sms * static_cast<double>(step) * 64;
+    active += sms * static_cast<double>(step);
+  }
+  EXPECT_NEAR(1, warp_cycles / k["warp_cycles"]["active"].get<double>(), 1e-9);
+  EXPECT_NEAR(k["metrics"]["achieved_occupancy"].get<double>(), warp_cycles / active / 64, 1e-9);
+  EXPECT_NEAR(1.0, series["achieved_occupancy"][steps / 3].get<double>(), 0.01);
+  EXPECT_NEAR(0.25, series["achieved_occupancy"][steps - 4].get<double>(), 0.01);
 }
 
 TEST_F(lost_occupancy, is_shown_over_time_for_each_sm) {

@@ -290,6 +290,24 @@ TEST_F(preemption, another_kernel_runs_in_between) {
   EXPECT_GE(other["end_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>());
 }
 
+// The SM is divided for the first kernel; of what leaves it, blocks of the second, which asks for less, come back first.
+TEST_F(preemption, blocks_of_different_carveouts_come_back_together) {
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  const auto launch = [&](unsigned stream, unsigned blocks, unsigned shared, unsigned carveout, unsigned cycle, unsigned turns, unsigned by_block) {
+    job["launches"].push_back({{"kernel", "turning"}, {"grid", {blocks, 1, 1}}, {"block", {64, 1, 1}}, {"stream", stream},
+                               {"shared_bytes", shared}, {"carveout", carveout}, {"at_cycle", cycle},
+                               {"args", {{{"u32", turns}}, {{"u32", 0}}, {{"u32", by_block}}}}});
+  };
+  launch(0, 2, 40000, 100, 0, 50, 2000);
+  launch(1, 4, 0, 0, 3500, 2000, 0);
+  job["preempt"] = {{{"at_cycle", 9000}, {"mode", "switch"}, {"resume_after", 100}}};
+  const result r = run(job, "--gpu v100 --set gpu.sm_count=1 --max-cycles 200000");
+  ASSERT_EQ(0, r.code) << r.log;
+  check_switches(r);
+  ASSERT_EQ(2u, r.metrics["context_switches"].size());
+  EXPECT_EQ(0, r.metrics["context_switches"][1]["kernel"].get<int>());
+}
+
 TEST_F(preemption, a_mode_that_the_chip_lacks_is_refused) {
   json job = job_of("saxpy");
   job["preempt"] = {{{"at_cycle", 1000}, {"mode", "switch"}}};

@@ -105,6 +105,33 @@ TEST(sm_resources, the_carveout_changes_only_while_the_sm_is_empty) {
   sm.check_invariants();
 }
 
+TEST(sm_resources, blocks_of_different_carveouts_come_back_in_any_order) {
+  sm_resources sm(config_of("7.0"));
+  block_allocation large = sm.take(block_demand{32, 16, 40000, 100});
+  block_allocation small = sm.take(block_demand{32, 16, 4096, 0});
+  for (block_allocation* first : {&small, &large}) {
+    sm.give_back(large);
+    sm.give_back(small);
+    block_allocation* second = first == &small ? &large : &small;
+    sm.take_again(*first);
+    EXPECT_EQ(98304u, sm.carveout_bytes());
+    EXPECT_TRUE(sm.fits_again(*second));
+    sm.take_again(*second);
+    sm.check_invariants();
+  }
+}
+
+TEST(sm_resources, blocks_of_a_small_carveout_share_it_beside_a_larger_one) {
+  sm_resources sm(config_of("7.0"));
+  const block_demand small{32, 16, 4096, 0};
+  EXPECT_EQ(2u, compute(config_of("7.0"), small).blocks_per_sm);
+  sm.take(block_demand{32, 16, 4096, 100});
+  sm.take(small);
+  sm.take(small);
+  EXPECT_FALSE(sm.fits(small));
+  EXPECT_TRUE(sm.fits(block_demand{32, 16, 4096, 100}));
+}
+
 TEST(sm_resources, barriers_are_counted_where_the_chip_counts_them) {
   sm_resources sm(config_of("9.0"));
   for (int i = 0; i < 4; ++i) sm.take(block_demand{32, 16, 0, -1, 16});
