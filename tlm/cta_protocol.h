@@ -50,6 +50,7 @@ struct switched_block {
 /// are 0 until they are reached.
 struct context_transaction : cta_transaction {
   preemption_mode mode = preemption_mode::context_switch;
+  std::vector<const cta_transaction*> leaving;   // the blocks that are meant, where not all; those that have ended are passed over
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;        // set by the SM: nothing of the blocks is outstanding
   std::uint64_t saved_cycle = 0;           // set by the SM: the last byte has arrived in memory

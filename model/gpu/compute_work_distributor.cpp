@@ -105,11 +105,12 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   a.resources.give_back(b.allocation);
   --a.blocks;
   b.resident = false;
-  if (a.draining != nullptr) note_drained(a, b, cycle);
+  if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
   blocked_ = false;
   ++blocks_completed_;
   grid_record& g = grids_[b.launch->launch_id];
   g.block_cycles += cycle - b.since;
+  g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
   free_blocks_.push_back(&b);
   if (++g.completed != g.blocks()) return;
@@ -135,7 +136,7 @@ bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const 
   const sm_account& a = accounts_[sm];
   if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;
   for (const context_in_flight* c : a.away) {
-    if (c->resume_cycle <= clock_.cycle()) return false;
+    if (wanted_back(a, *c, clock_.cycle())) return false;
     for (const switched_block& b : c->blocks)
       if (b.launch == g.launch->launch_id) return false;
   }

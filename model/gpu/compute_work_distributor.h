@@ -48,6 +48,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     std::deque<context_in_flight*> requests;   // preemptions that have not begun
     std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
     context_in_flight* draining = nullptr;     // its blocks run to their end
+    context_in_flight* drains_next = nullptr;  // its blocks do, while others of the request leave otherwise
     cycle_t slice_start = 0;        // since when the blocks that are resident have been, the first of them
     bool switching = false;         // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
@@ -85,14 +86,25 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void saved(context_in_flight& c, cycle_t cycle);
   void resumed(context_in_flight& c, cycle_t cycle);
   void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
+  void end_draining(sm_account& a, cycle_t cycle);
+  void divide(context_in_flight& c, cycle_t cycle);
+  bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
   bool bring_back(unsigned sm, cycle_t cycle);
   cycle_t next_switch(cycle_t cycle) const;
-  void set_resume_cycle(context_in_flight& c, cycle_t saved, cycle_t now);
+  void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
   // What a preemption costs (compute_work_distributor_cost.cpp)
-  preemption_mode cheapest(unsigned sm, cycle_t now) const;
+  struct block_choice {
+    block_in_flight* block;
+    preemption_mode mode;
+    double cycles;                  // estimated for drain or flush, whichever is less
+    double bytes;                   // of its context
+  };
+  std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
+  double cycles_left(const block_in_flight& b, double age) const;
   bool can_flush(unsigned sm) const;
-  double switch_cycles(unsigned sm) const;
+  bool can_flush(const block_in_flight& b) const;
+  double context_bytes_per_cycle(unsigned sm) const;
   // Who makes room for whom (compute_work_distributor_room.cpp)
   void make_room(cycle_t cycle);
   void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);

@@ -45,8 +45,10 @@ void compute_work_distributor::make_room(cycle_t cycle) {
 void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle) {
   const std::uint64_t per_sm = std::max(1u, g.footprint.limits.least());
   std::uint64_t needed = (g.blocks() - g.dispatched + per_sm - 1) / per_sm;
+  std::vector<bool> asked(accounts_.size());
   for (const auto& c : contexts_)
-    if (c->waits_for == g.launch->launch_id && !c->saved && needed != 0) --needed;
+    if (c->waits_for == g.launch->launch_id && !c->saved) asked[c->sm] = true;
+  needed -= std::min<std::uint64_t>(needed, static_cast<std::uint64_t>(std::count(asked.begin(), asked.end(), true)));
   std::vector<unsigned> choice;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm)
     if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) choice.push_back(sm);

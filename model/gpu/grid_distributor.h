@@ -31,6 +31,7 @@ struct grid_record {
   cycle_t end_cycle = 0;            // the last block's completion taken
   std::uint64_t dispatched = 0;
   std::uint64_t block_cycles = 0;   // that its completed blocks spent on SMs, all together
+  cycle_t longest_block = 0;        // that one of them spent
   std::uint64_t completed = 0;
   bool finished = false;
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
@@ -59,6 +60,7 @@ struct context_in_flight : context_transaction {
   cycle_t resume_cycle = never;     // when the blocks are wanted back; known once they have left
   std::uint32_t waits_for = no_launch;  // they are wanted back when all blocks of this launch have been dispatched
   static constexpr std::uint32_t no_launch = 0xffffffff;
+  const context_in_flight* first = nullptr;   // of the parts of one request, where its blocks leave in different modes; or null
   bool saved = false;               // the blocks are away
   bool resumed = false;
 };

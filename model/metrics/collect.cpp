@@ -343,11 +343,22 @@ const char* name_of(preemption_mode mode) {
   return "";
 }
 
-// One entry per kernel that the SM held blocks of, in the order of the blocks.
-void add_switches(run_metrics& r, const context_in_flight& c) {
-  std::map<std::uint32_t, std::size_t> entries;
+using switch_entries = std::map<std::pair<const context_in_flight*, std::uint32_t>, std::size_t>;
+
+// The parts of one request: the last one counts; a phase that one of them has not reached is 0.
+void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fresh) {
+  const auto last = [fresh](std::uint64_t& to, std::uint64_t cycle) { to = fresh || (to != 0 && cycle > to) || cycle == 0 ? cycle : to; };
+  last(m.quiesced_cycle, c.quiesced_cycle);
+  last(m.saved_cycle, c.saved_cycle);
+  last(m.resumed_cycle, c.resumed_cycle);
+  if (fresh || m.restore_cycle == 0 || (c.restore_cycle != 0 && c.restore_cycle < m.restore_cycle)) m.restore_cycle = c.restore_cycle;
+}
+
+// One entry per request, SM and kernel that the SM held blocks of, in the order of the blocks.
+void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& entries) {
+  std::vector<std::size_t> joined;
   for (const switched_block& b : c.blocks) {
-    const auto [at, fresh] = entries.emplace(b.launch, r.context_switches.size());
+    const auto [at, fresh] = entries.emplace(std::make_pair(c.first != nullptr ? c.first : &c, b.launch), r.context_switches.size());
     if (fresh) {
       context_switch_metrics m;
       m.sm = m.restored_sm = c.sm;
@@ -355,16 +366,18 @@ void add_switches(run_metrics& r, const context_in_flight& c) {
       m.kernel = static_cast<std::uint64_t>(kernel - r.kernels.begin());
       m.mode = name_of(c.mode);
       m.request_cycle = c.request_cycle;
-      m.quiesced_cycle = c.quiesced_cycle;
-      m.saved_cycle = c.saved_cycle;
-      m.restore_cycle = c.restore_cycle;
-      m.resumed_cycle = c.resumed_cycle;
       r.context_switches.push_back(std::move(m));
     }
     context_switch_metrics& m = r.context_switches[at->second];
+    if (std::find(joined.begin(), joined.end(), at->second) == joined.end()) {
+      joined.push_back(at->second);
+      join_cycles(m, c, fresh);
+      if (m.mode != name_of(c.mode)) m.mode = name_of(preemption_mode::automatic);
+    }
     m.bytes_saved += b.bytes_saved;
     m.bytes_restored += b.bytes_restored;
     m.blocks.push_back(b.block);
+    m.block_modes.emplace_back(name_of(c.mode));
     m.warp_ids.insert(m.warp_ids.end(), b.warp_ids.begin(), b.warp_ids.end());
     m.restored_warp_ids.insert(m.restored_warp_ids.end(), b.restored_warp_ids.begin(), b.restored_warp_ids.end());
   }
@@ -386,7 +399,8 @@ run_metrics collect(const gpu& g) {
   for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id]));
   for (const grid_record& grid : grids)
     if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));
-  for (const auto& c : g.cwd().context_switches()) add_switches(r, *c);
+  switch_entries entries;
+  for (const auto& c : g.cwd().context_switches()) add_switches(r, *c, entries);
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   return r;
 }

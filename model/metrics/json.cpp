@@ -143,6 +143,7 @@ void write_switch(json_writer& w, const context_switch_metrics& c) {
   w.member("resumed_cycle", c.resumed_cycle);
   w.member("bytes_saved", c.bytes_saved).member("bytes_restored", c.bytes_restored);
   write_list(w, "blocks", c.blocks);
+  write_list(w, "block_modes", c.block_modes);
   write_list(w, "warp_ids", c.warp_ids);
   w.member("restored_sm", c.restored_sm);
   write_list(w, "restored_warp_ids", c.restored_warp_ids);

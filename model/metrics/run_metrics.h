@@ -461,7 +461,7 @@ struct kernel_metrics {
 struct context_switch_metrics {
   std::uint32_t sm = 0;
   std::uint64_t kernel = 0;  // index into `kernels`
-  std::string mode;
+  std::string mode;                       // that the blocks left in; "auto" where they left in different ones
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;
   std::uint64_t saved_cycle = 0;
@@ -470,6 +470,7 @@ struct context_switch_metrics {
   std::uint64_t bytes_saved = 0;
   std::uint64_t bytes_restored = 0;
   std::vector<std::uint64_t> blocks;
+  std::vector<std::string> block_modes;   // of each of them
   std::vector<std::uint32_t> warp_ids;
   std::uint32_t restored_sm = 0;
   std::vector<std::uint32_t> restored_warp_ids;

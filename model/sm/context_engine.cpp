@@ -57,6 +57,7 @@ void context_engine::preempt(context_transaction& t, cycle_t cycle) {
   for (unsigned s = 0; s < resources_.cta_slots(); ++s) {
     const resident_block& b = resources_.block(s);
     if (b.transaction == nullptr) continue;
+    if (!t.leaving.empty() && std::find(t.leaving.begin(), t.leaving.end(), b.transaction) == t.leaving.end()) continue;
     cta_slots_.push_back(s);
     each_live_warp(b, [&](unsigned warp, unsigned) { partition_of(warp).stop(slot_of(warp), cycle); });
   }

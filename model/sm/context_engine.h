@@ -42,7 +42,7 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
 
-  /// Takes all resident blocks out; `saved` is reported when they are gone. With mode flush nothing is written: they are dropped.
+  /// Takes all resident blocks out, or those that `t` names while the others run on; `saved` is reported when they are gone. With mode flush nothing is written: they are dropped.
   void preempt(context_transaction& t, cycle_t cycle);
   /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run. Dropped ones begin anew.
   void restore(context_transaction& t, cycle_t cycle);

@@ -82,7 +82,7 @@ def waiting(program, folder):
                                     "at_cycle": at, "args": [{"u32": 100}, {"u32": 0}, {"u32": 0}]})
             m = run(program, job, "v100", settings + ["context.priority_preemption=" + mode], folder)
             urgent = [k for k in m["kernels"] if k["stream"] == 9][0]
-            taken = sorted({s["mode"] for s in m["context_switches"]})
+            taken = sorted({mode for s in m["context_switches"] for mode in s["block_modes"]})
             waits.append("%.1f us%s" % ((urgent["start_cycle"] - at) / mhz, " (%s)" % ", ".join(taken) if mode == "auto" else ""))
             ends.append("%.1f us" % ((urgent["end_cycle"] - at) / mhz))
             longer.append("%.1f us" % ((m["cycles"] - alone["cycles"]) / mhz))

@@ -129,7 +129,7 @@ class preemption : public ::testing::Test {
     static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100", "rtx2060", "a100", "rtx3070", "rtx4090", "h100"};
     random_numbers random(seed);
     std::map<std::string, result> undisturbed;
-    unsigned switched = 0;
+    unsigned switched = 0, between = 0, twice = 0;
     for (unsigned k = 0; k < runs; ++k) {
       const std::string workload = random.one_of(workloads);
       std::string gpu = random.one_of(gpus);
@@ -146,12 +146,15 @@ class preemption : public ::testing::Test {
       const auto cycles = base.metrics["cycles"].get<std::uint64_t>();
       json list = json::array();
       std::uint64_t at = random.below(cycles);
+      const bool with_another = random.below(3) == 0;
+      if (with_another) add_another_kernel(job, at + random.below(300), static_cast<int>(random.below(2)), static_cast<unsigned>(20 + random.below(300)));
       for (std::uint64_t n = 1 + random.below(3); n != 0; --n) {
         static const std::vector<std::string> modes = {"switch", "switch", "switch", "switch", "drain", "auto", "flush"};
         json p = {{"at_cycle", at}, {"mode", random.one_of(modes)}};
         if (p["mode"] == "flush" && !can_be_dropped(workload)) p["mode"] = "auto";
         if (random.below(3) == 0) p["sm"] = 0;
-        p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[random.below(4)];
+        // Time for another kernel, where one comes, to run meanwhile.
+        p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
         list.push_back(p);
         at += random.below(3) == 0 ? 1 + random.below(50) : random.below(20000);
       }
@@ -162,8 +165,42 @@ class preemption : public ::testing::Test {
       check_switches(r);
       if (HasFailure()) FAIL() << "run " << k << ": " << list << "\n" << r.log;
       switched += static_cast<unsigned>(r.metrics["context_switches"].size());
+      between += with_another && another_ran_between(r);
+      twice += switched_twice(r);
     }
     EXPECT_GT(switched, runs / 2) << "most runs have nothing to preempt";
+    EXPECT_GE(between, runs / 50) << "hardly any other kernel ran while blocks were away";
+    EXPECT_GE(twice, runs / 15) << "hardly any SM was preempted twice";
+  }
+
+  /// A launch in a stream of its own, small enough for whatever place there is; it leaves nothing in memory.
+  static void add_another_kernel(json& job, std::uint64_t at, int priority, unsigned turns) {
+    job["modules"] = {job["module"], HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"};
+    job.erase("module");
+    job["launches"].push_back({{"kernel", "turning"}, {"grid", {24, 1, 1}}, {"block", {128, 1, 1}}, {"stream", 99}, {"priority", priority},
+                               {"at_cycle", at}, {"args", {{{"u32", turns}}, {{"u32", 7}}, {{"u32", 11}}}}});
+  }
+
+  /// Whether the launch of stream 99 began on an SM after blocks had left it for memory, and before they came back.
+  static bool another_ran_between(const result& r) {
+    for (const json& k : r.metrics["kernels"])
+      for (const json& s : r.metrics["context_switches"])
+        if (k["stream"] == 99 && s["mode"] == "switch" && r.metrics["kernels"][s["kernel"].get<std::size_t>()]["stream"] != 99 &&
+            k["start_cycle"] >= s["saved_cycle"] && k["start_cycle"] < s["restore_cycle"])
+          return true;
+    return false;
+  }
+
+  /// Whether blocks of a kernel left an SM, came back and left it again.
+  static bool switched_twice(const result& r) {
+    std::map<std::pair<unsigned, unsigned>, std::uint64_t> back;
+    for (const json& s : r.metrics["context_switches"]) {
+      const std::pair<unsigned, unsigned> where{s["sm"], s["kernel"]};
+      const auto before = back.find(where);
+      if (before != back.end() && s["request_cycle"].get<std::uint64_t>() >= before->second) return true;
+      back[where] = s["resumed_cycle"];
+    }
+    return false;
   }
 
   /// Whether mode flush is allowed for the workload's kernels (docs/preemption.md).
@@ -366,6 +403,27 @@ TEST_F(preemption, dropped_blocks_run_anew_and_nothing_is_saved) {
   EXPECT_EQ(2u, modes_seen_["flush"]);
   const auto executed = [](const result& x) { return x.metrics["kernels"][0]["metrics"]["inst_executed"].get<std::uint64_t>(); };
   EXPECT_GT(executed(r), executed(base)) << "the dropped work was not done again";
+}
+
+TEST_F(preemption, auto_decides_by_block) {
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  // Blocks one to eight parts of work long: at any time some have just begun, some end soon, of others nobody knows.
+  job["launches"] = {{{"kernel", "turning"}, {"grid", {24, 1, 1}}, {"block", {256, 1, 1}}, {"args", {{{"u32", 100}}, {{"u32", 0}}, {{"u32", 60}}}}}};
+  std::set<std::string> seen;
+  for (const unsigned at : {7600, 13200, 25800}) {
+    job["preempt"] = {{{"at_cycle", at}, {"mode", "auto"}, {"resume_after", 500}}};
+    const result r = run(job, "--gpu v100 --set gpu.sm_count=1 --set sm.max_blocks=6");
+    ASSERT_EQ(0, r.code) << r.log;
+    check_switches(r);
+    ASSERT_EQ(1u, r.metrics["context_switches"].size()) << "one entry per request, SM and kernel";
+    const json& s = r.metrics["context_switches"][0];
+    EXPECT_EQ(6u, s["blocks"].size());
+    EXPECT_EQ(6u, s["block_modes"].size());
+    EXPECT_EQ("auto", s["mode"]) << s;
+    for (const json& mode : s["block_modes"]) seen.insert(mode.get<std::string>());
+    EXPECT_GE(s["restore_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>() + 500) << "counted from the last block's leaving";
+  }
+  EXPECT_EQ((std::set<std::string>{"drain", "flush", "switch"}), seen);
 }
 
 TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {

@@ -3,6 +3,7 @@
 // more than it has, every block runs exactly once, nothing is lost.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -41,6 +42,7 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   tlm::tlm_target_socket<32, cta_protocol_types> socket;
   std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> runs;   // ends of each block
   unsigned switches = 0;
+  unsigned some = 0;   // of these, that left other blocks running
   std::array<unsigned, 4> by_mode{};
 
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override {
@@ -109,15 +111,20 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   void preempt(context_transaction& t, cycle_t cycle) {
     auto& away = away_[&t];
     ++by_mode[static_cast<std::size_t>(t.mode)];
-    for (const auto& b : blocks_) {
+    for (auto b = blocks_.begin(); b != blocks_.end();) {
+      if (!t.leaving.empty() && std::find(t.leaving.begin(), t.leaving.end(), b->first) == t.leaving.end()) {
+        ++b;
+        continue;
+      }
       switched_block record;
-      record.transaction = b.first;
-      record.launch = b.first->launch->launch_id;
-      record.block = b.first->block;
+      record.transaction = b->first;
+      record.launch = b->first->launch->launch_id;
+      record.block = b->first->block;
       t.blocks.push_back(record);
-      away.push_back({b.first, b.second > cycle ? b.second - cycle : 1});
+      away.push_back({b->first, b->second > cycle ? b->second - cycle : 1});
+      b = blocks_.erase(b);
     }
-    blocks_.clear();
+    if (!t.leaving.empty()) ++some;
     ++switches;
     t.saved_cycle = cycle;
     send(t, cta_phase::saved, cycle);
@@ -224,7 +231,7 @@ class cwd_schedules : public fresh_simulation {
       set.push_back("gpu.sm_count=3");
       set.push_back("cwd.launch_latency_cycles=20");
       const gpu_config config = load_config(k % 2 == 0 ? "v100" : "gtx1080", set);
-      unsigned switches = 0, flushed = 0;
+      unsigned switches = 0, flushed = 0, some = 0;
       // A new GPU now and then: the records of the old one's launches grow.
       for (unsigned n = 0; n < count / kinds.size(); n += at_a_time) {
         restart();
@@ -236,10 +243,12 @@ class cwd_schedules : public fresh_simulation {
         s.check_runs();
         for (const auto& m : s.sms) {
           switches += m->switches;
+          some += m->some;
           flushed += m->by_mode[static_cast<std::size_t>(preemption_mode::flush)];
           EXPECT_EQ(0u, m->by_mode[static_cast<std::size_t>(preemption_mode::automatic)]) << "auto reached an SM";
         }
       }
+      EXPECT_GT(some, count / kinds.size() / 100) << "kind " << k << ": auto decided by block";
       EXPECT_GT(flushed, count / kinds.size() / 100) << "kind " << k;
       EXPECT_GT(switches, count / kinds.size() / 10) << "kind " << k;
     }
