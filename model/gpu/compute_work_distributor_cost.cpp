@@ -37,16 +37,21 @@ double compute_work_distributor::cycles_left(const block_in_flight& b, double ag
 }
 
 // drain: what is left of the block; flush: what it has run; switch: out and back, of all blocks that are switched, for each of them.
-// Those that one of the first two costs least leave that way, as many as makes the sum over all blocks least.
+// Those that one of the first two costs least leave that way, as many as makes the sum over all blocks least. A block may wait for
+// another one, for a lock that it holds: it runs to its end beside blocks that leave only if it is of a kernel shown idempotent.
 std::vector<compute_work_distributor::block_choice> compute_work_distributor::cheapest(unsigned sm, cycle_t now) const {
   const bool stops = config_.context.preemption == "instruction";
   std::vector<block_choice> choice;
-  double bytes = 0;
+  double bytes = 0, drain_all = 0;
   for (const auto& b : blocks_) {
     if (!b->resident || b->sm != sm) continue;
     const double age = static_cast<double>(now - std::min(now, b->since));
-    block_choice c{b.get(), preemption_mode::drain, stops ? cycles_left(*b, age) : 0, 0};
-    if (stops && age < c.cycles && can_flush(*b)) {
+    const double left = stops ? cycles_left(*b, age) : 0;
+    drain_all += left;
+    block_choice c{b.get(), preemption_mode::drain, left, 0};
+    if (!can_flush(*b)) {
+      c.cycles = std::numeric_limits<double>::infinity();
+    } else if (stops && age < left) {
       c.mode = preemption_mode::flush;
       c.cycles = age;
     }
@@ -68,7 +73,11 @@ std::vector<compute_work_distributor::block_choice> compute_work_distributor::ch
     sum += choice[k].cycles;
     bytes -= choice[k].bytes;
   }
-  for (std::size_t k = kept; k < choice.size(); ++k) choice[k].mode = preemption_mode::context_switch;
+  for (std::size_t k = 0; k < choice.size(); ++k)
+    if (drain_all <= least)
+      choice[k].mode = preemption_mode::drain;
+    else if (k >= kept)
+      choice[k].mode = preemption_mode::context_switch;
   return choice;
 }
 

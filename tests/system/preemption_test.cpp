@@ -426,6 +426,17 @@ TEST_F(preemption, auto_decides_by_block) {
   EXPECT_EQ((std::set<std::string>{"drain", "flush", "switch"}), seen);
 }
 
+// The holder of a lock is not taken away while those that spin on it are to run to their end.
+TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
+  json job = job_of("spin_lock");
+  job["preempt"] = {{{"at_cycle", 28804}, {"mode", "auto"}, {"sm", 0}, {"resume_after", 700}},
+                    {{"at_cycle", 28847}, {"mode", "switch"}, {"resume_after", 0}},
+                    {{"at_cycle", 39553}, {"mode", "auto"}, {"resume_after", 700}}};
+  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --max-cycles 2000000");
+  ASSERT_EQ(0, r.code) << r.log;
+  for (const json& s : r.metrics["context_switches"]) EXPECT_NE("auto", s["mode"]) << "in different modes: " << s;
+}
+
 TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
   const std::string options = "--gpu v100 --set gpu.sm_count=2";
   const auto mode_at = [&](json job, std::uint64_t cycle) {
