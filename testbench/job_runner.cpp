@@ -91,7 +91,11 @@ void job_runner::simulate() {
   }
   if (program_.ended() || !outcome_.failure.empty()) return;
   outcome_.failure = driver_.fault();
-  if (outcome_.failure.empty()) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  if (!outcome_.failure.empty()) return;
+  outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  // Whatever the last event was: that many cycles have passed.
+  const sc_core::sc_time end = clock_.time_of(simulated_);
+  if (simulated_ >= limit() && end > sc_core::sc_time_stamp()) sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
 }
 
 std::uint64_t job_runner::limit() const {

@@ -42,7 +42,7 @@ void check_result_files(const run_options& o, const job& j) {
     if (!names.insert(path).second) throw input_error(option + ": '" + path + "' is written by something else already");
   };
   if (!o.metrics_file.empty()) check(o.metrics_file, "--metrics");
-  for (const std::string& path : view_files(o)) check(path, "--vcd");
+  for (const view_file& f : view_files(o)) check(f.path, f.option);
 }
 
 gpu_config machine_of(const run_options& o) {

@@ -2,6 +2,7 @@
 #include "testbench/view.h"
 
 #include "config/error.h"
+#include "observe/timeline.h"
 #include "observe/waveform.h"
 
 namespace heddle::testbench {
@@ -38,21 +39,43 @@ class waveform_view : public view {
   waveform waveform_;
 };
 
+/// `--timeline`.
+class timeline_view : public view {
+ public:
+  timeline_view(const run_options& o, gpu& g, result_files& files)
+      : name_(o.timeline_file), timeline_(g, files.reserve(o.timeline_file), o.trace_begin, o.trace_end) {}
+
+  void finish() override {
+    try {
+      timeline_.close();
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+    }
+  }
+
+ private:
+  std::string name_;
+  timeline timeline_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files) {
   std::vector<std::unique_ptr<view>> views;
   if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, files));
+  if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, files));
   return views;
 }
 
-std::vector<std::string> view_files(const run_options& o) {
-  if (o.vcd_file.empty()) return {};
-  const std::string directory = directory_of(o.vcd_file);
-  std::vector<std::string> names{o.vcd_file};
-  for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size())))
-    names.push_back(directory + n);
-  return names;
+std::vector<view_file> view_files(const run_options& o) {
+  std::vector<view_file> files;
+  if (!o.vcd_file.empty()) {
+    const std::string directory = directory_of(o.vcd_file);
+    files.push_back({o.vcd_file, "--vcd"});
+    for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) files.push_back({directory + n, "--vcd"});
+  }
+  if (!o.timeline_file.empty()) files.push_back({o.timeline_file, "--timeline"});
+  return files;
 }
 
 }  // namespace heddle::testbench

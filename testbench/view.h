@@ -25,7 +25,11 @@ class view {
 
 /// The views that the options ask for. Throws input_error.
 std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
-/// Names of the files that these views will leave, for checks before anything starts.
-std::vector<std::string> view_files(const run_options& o);
+struct view_file {
+  std::string path;
+  const char* option;   // that asks for it
+};
+/// The files that these views will leave, for checks before anything starts.
+std::vector<view_file> view_files(const run_options& o);
 
 }  // namespace heddle::testbench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tlm/clock_domain.h"
 
+#include <algorithm>
+
 #include "tlm/prefetch.h"
 
 #include <cmath>
@@ -248,7 +250,11 @@ void clock_domain::run_cycle() {
   }
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
-  if (observer_ != nullptr) observer_->after_cycle();
+  for (cycle_observer* o : observers_) o->after_cycle();
+}
+
+void clock_domain::ignore(const cycle_observer& observer) {
+  observers_.erase(std::remove(observers_.begin(), observers_.end(), &observer), observers_.end());
 }
 
 }  // namespace heddle

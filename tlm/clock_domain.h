@@ -69,8 +69,9 @@ class clock_domain : public sc_core::sc_module {
   std::uint64_t nanoseconds_at(cycle_t cycle) const;
   /// Whole cycles in so many nanoseconds, at the clock's present frequency.
   cycle_t cycles_in(std::uint64_t nanoseconds) const;
-  /// Has `observer` called after each cycle in which a unit was called; null: nobody.
-  void observe(cycle_observer* observer) { observer_ = observer; }
+  /// Has `observer` called after each cycle in which a unit was called, after those that asked before it.
+  void observe(cycle_observer& observer) { observers_.push_back(&observer); }
+  void ignore(const cycle_observer& observer);
   /// No unit has asked for a cycle that is to come.
   bool quiet() const { return next_wake() == never; }
   /// Called after a cycle that left the domain quiet.
@@ -123,7 +124,7 @@ class clock_domain : public sc_core::sc_module {
   std::uint64_t period_ = 0;                   // of the outside clock, in units of the resolution, as the rest
   std::uint64_t edge_at_ = 0;                  // time of its last edge
   bool halted_ = false;
-  cycle_observer* observer_ = nullptr;
+  std::vector<cycle_observer*> observers_;
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t calls_ = 0;
   mutable std::uint64_t cached_time_ = 0;

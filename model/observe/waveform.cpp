@@ -40,18 +40,18 @@ waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cy
   for (const std::string& glob : split_globs(scope))
     if (trace_matching(g, glob, &writer_) == 0)
       throw input_error("--trace-scope: '" + glob + "' fits no module, expected hierarchical names such as gpu.sm0* or gpu.l2_slice0");
-  g.core_clock().observe(this);
+  g.core_clock().observe(*this);
   // Units of the other clocks change in their own cycles.
   if (scope != "gpu.cwd,gpu.sm0*") {
-    g.l2_clock().observe(this);
-    g.dram_clock().observe(this);
+    g.l2_clock().observe(*this);
+    g.dram_clock().observe(*this);
   }
 }
 
 waveform::~waveform() {
-  gpu_.core_clock().observe(nullptr);
-  gpu_.l2_clock().observe(nullptr);
-  gpu_.dram_clock().observe(nullptr);
+  gpu_.core_clock().ignore(*this);
+  gpu_.l2_clock().ignore(*this);
+  gpu_.dram_clock().ignore(*this);
 }
 
 void waveform::after_cycle() {

@@ -113,6 +113,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   t.warp_ids.clear();
   ++resident_blocks_;
   occupancy.block_came(launch.launch_id, b.most_blocks, launch.warps_per_block(), cycle);
+  if (observer_ != nullptr) observer_->block_came(sm_id_, slot, launch, t.block, cycle);
   if (launch_seen_.size() <= launch.launch_id) launch_seen_.resize(launch.launch_id + 1);
   if (!launch_seen_[launch.launch_id]) {
     launch_seen_[launch.launch_id] = true;
@@ -135,6 +136,7 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   launch_residency[b.launch->launch_id].enter(cycle);
   sm_residency.enter(cycle);
   occupancy.warp_came(b.launch->launch_id, cycle);
+  if (observer_ != nullptr) observer_->warp_came(sm_id_, warp, cta_slot, warp_in_block, cycle);
   return warp;
 }
 
@@ -147,8 +149,10 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   launch_residency[b.launch->launch_id].leave(cycle);
   sm_residency.leave(cycle);
   occupancy.warp_left(b.launch->launch_id, cycle);
+  if (observer_ != nullptr) observer_->warp_left(sm_id_, warp, cycle);
   if (--b.warps_left != 0) return;
   occupancy.block_left(b.launch->launch_id, cycle);
+  if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
   // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   ++launch_residency[b.launch->launch_id].blocks;
@@ -170,8 +174,10 @@ resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
     launch_residency[b.launch->launch_id].leave(cycle);
     sm_residency.leave(cycle);
     occupancy.warp_left(b.launch->launch_id, cycle);
+    if (observer_ != nullptr) observer_->warp_left(sm_id_, warp, cycle);
   }
   occupancy.block_left(b.launch->launch_id, cycle);
+  if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, b.allocation});
   --resident_blocks_;
   resident_block away = std::move(b);
@@ -205,6 +211,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   b.transaction->cta_slot = slot;
   ++resident_blocks_;
   occupancy.block_came(b.launch->launch_id, b.most_blocks, b.launch->warps_per_block(), cycle);
+  if (observer_ != nullptr) observer_->block_came(sm_id_, slot, *b.launch, b.transaction->block, cycle);
   for (std::uint64_t m = b.live; m != 0; m &= m - 1) {
     const unsigned in_block = static_cast<unsigned>(__builtin_ctzll(m));
     const unsigned warp = b.warps[in_block];
@@ -214,6 +221,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
     launch_residency[b.launch->launch_id].enter(cycle);
     sm_residency.enter(cycle);
     occupancy.warp_came(b.launch->launch_id, cycle);
+    if (observer_ != nullptr) observer_->warp_came(sm_id_, warp, slot, in_block, cycle);
   }
   return slot;
 }

@@ -16,6 +16,7 @@
 #include "config/parameters.h"
 #include "memory/per_launch.h"
 #include "occupancy/sm_resources.h"
+#include "sm/block_observer.h"
 #include "sm/occupancy_account.h"
 #include "simt/warp_state.h"
 #include "sub_partition/decoded_program.h"
@@ -104,6 +105,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   /// Tells the CWD that the simulated program failed.
   void report_fault(const std::string& text);
 
+  /// Has `observer` told of all blocks and warps from now on; null: nobody.
+  void observe(block_observer* observer) { observer_ = observer; }
   bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
   void check_invariants() const;
   per_launch<residency> launch_residency;
@@ -138,6 +141,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   const gpu_config config_;
   unsigned sm_id_;
   block_supervisor& supervisor_;
+  block_observer* observer_ = nullptr;
   clock_port clock_;
   std::vector<resident_block> blocks_;
   std::vector<owner> owner_;                   // by warp id

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "observe/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "config/error.h"
+#include "gpu/compute_work_distributor.h"
+#include "memory/memory_model.h"
+#include "sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+// Tracks. Process 0 is the GPU as a whole, with a thread for each stream; process 1 + n is SM n.
+constexpr unsigned first_cta_track = 1;
+constexpr unsigned first_warp_track = 1000;
+constexpr unsigned switch_track = 2000;
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last)
+    : gpu_(g), path_(path), file_(std::fopen(path.c_str(), "wb")), first_(first), last_(last), sampled_(first) {
+  if (file_ == nullptr) throw input_error(path + ": " + std::strerror(errno) + ", expected a file that can be written");
+  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file_);
+  const gpu_config& c = g.config();
+  blocks_.assign(c.gpu.sm_count, std::vector<open_block>(c.sm.max_blocks));
+  warps_.assign(c.gpu.sm_count, std::vector<open_warp>(c.sm.max_warps));
+  name_track(0, -1, "process_name", c.gpu.name);
+  for (unsigned i = 0; i < c.gpu.sm_count; ++i) {
+    name_track(1 + i, -1, "process_name", "SM " + std::to_string(i));
+    g.sm_at(i).resource_manager.observe(this);
+  }
+  g.core_clock().observe(*this);
+}
+
+timeline::~timeline() {
+  gpu_.core_clock().ignore(*this);
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) gpu_.sm_at(i).resource_manager.observe(nullptr);
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void timeline::put(const std::string& event) {
+  if (std::fputs(first_event_ ? "" : ",\n", file_) < 0 || std::fwrite(event.data(), 1, event.size(), file_) != event.size()) failed_ = true;
+  first_event_ = false;
+}
+
+// Microseconds, exact to the picosecond: ends and beginnings that meet are the same text.
+std::string timeline::time_of(cycle_t cycle) const {
+  const double ps = static_cast<double>(cycle) * 1e6 / gpu_.config().gpu.core_clock_mhz;
+  const auto whole = static_cast<std::uint64_t>(std::floor(ps + 0.5));
+  return fmt::format("{}.{:06}", whole / 1000000, whole % 1000000);
+}
+
+void timeline::name_track(unsigned pid, int tid, const char* what, const std::string& name) {
+  const std::string thread = tid < 0 ? "" : fmt::format("\"tid\":{},", tid);
+  put(fmt::format("{{\"ph\":\"M\",\"pid\":{},{}\"name\":\"{}\",\"args\":{{\"name\":{}}}}}", pid, thread, what, quoted(name)));
+}
+
+// Slices of one track never overlap: each is a begin and an end.
+void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to, const std::string& arguments) {
+  from = std::max(from, first_);
+  to = std::min(to, last_);
+  if (from >= to) return;
+  put(fmt::format("{{\"ph\":\"B\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(from), quoted(name), arguments));
+  put(fmt::format("{{\"ph\":\"E\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{}}}", pid, tid, time_of(to), quoted(name)));
+}
+
+void timeline::counter(const char* name, cycle_t at, double value) {
+  put(fmt::format("{{\"ph\":\"C\",\"pid\":0,\"ts\":{},\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", time_of(at), name, value));
+}
+
+void timeline::block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block, cycle_t cycle) {
+  blocks_[sm][cta_slot] = {&launch, block, cycle};
+}
+
+void timeline::block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) {
+  open_block& b = blocks_[sm][cta_slot];
+  if (b.launch == nullptr) return;
+  slice(1 + sm, first_cta_track + cta_slot, fmt::format("{} block {}", b.launch->program->kernel, b.block), b.since, cycle,
+        fmt::format("\"launch\":{},\"block\":{}", b.launch->launch_id, b.block));
+  b.launch = nullptr;
+}
+
+void timeline::warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) {
+  count_warps(cycle);
+  ++live_warps_;
+  warps_[sm][warp] = {cta_slot, warp_in_block, cycle, true};
+}
+
+void timeline::warp_left(unsigned sm, unsigned warp, cycle_t cycle) {
+  open_warp& w = warps_[sm][warp];
+  if (!w.open) return;
+  count_warps(cycle);
+  --live_warps_;
+  w.open = false;
+  const open_block& b = blocks_[sm][w.cta_slot];
+  slice(1 + sm, first_warp_track + warp, fmt::format("block {} warp {}", b.block, w.in_block), w.since, cycle,
+        fmt::format("\"launch\":{},\"block\":{}", b.launch != nullptr ? b.launch->launch_id : 0, b.block));
+}
+
+void timeline::count_warps(cycle_t cycle) {
+  if (cycle <= warps_counted_) return;
+  warp_cycles_ += live_warps_ * (cycle - warps_counted_);
+  warps_counted_ = cycle;
+}
+
+timeline::sums timeline::sums_now(cycle_t cycle) {
+  count_warps(cycle);
+  sums s;
+  s.warps = warp_cycles_;
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    for (const auto& p : gpu_.sm_at(i).partitions)
+      for (std::uint32_t l = 0; l < p.counters.end(); ++l) {
+        const issue_counters* c = p.counters.find(l);
+        if (c == nullptr) continue;
+        s.instructions += c->inst_executed;
+        s.eligible += c->warp_stalls[static_cast<std::size_t>(warp_stall::selected)] +
+                      c->warp_stalls[static_cast<std::size_t>(warp_stall::not_selected)];
+      }
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
+    const memory_model* m = gpu_.channel_at(i);
+    if (m == nullptr) continue;
+    for (std::uint32_t l = 0; l < m->counters().end(); ++l)
+      if (const memory_counters* c = m->counters().find(l)) s.dram_bytes += c->read_bytes + c->write_bytes;
+  }
+  return s;
+}
+
+// Counters over [sampled_, end): rates of the GPU as a whole.
+void timeline::sample(cycle_t end) {
+  if (end <= sampled_) return;
+  const sums now = sums_now(end);
+  const double cycles = static_cast<double>(end - sampled_);
+  const double slots = static_cast<double>(gpu_.config().gpu.sm_count) * gpu_.config().sm.max_warps;
+  const auto grown = [](std::uint64_t a, std::uint64_t b) { return static_cast<double>(b - std::min(a, b)); };
+  counter("IPC", sampled_, grown(before_.instructions, now.instructions) / cycles);
+  counter("occupancy", sampled_, grown(before_.warps, now.warps) / cycles / slots);
+  counter("eligible warps", sampled_, grown(before_.eligible, now.eligible) / cycles);
+  counter("DRAM bytes per cycle", sampled_, grown(before_.dram_bytes, now.dram_bytes) / cycles);
+  before_ = now;
+  sampled_ = end;
+}
+
+void timeline::after_cycle() {
+  const cycle_t now = gpu_.cycle();
+  if (now >= last_) {
+    sample(last_);
+    return;
+  }
+  if (worked_ < first_ && now >= first_) before_ = sums_now(now);   // what was before the window
+  if (now >= first_ && now - sampled_ >= interval_cycles) {
+    // A time without warps is an interval of its own.
+    if (was_empty_ && worked_ + interval_cycles < now) sample(worked_ + 1);
+    sample(now);
+  }
+  worked_ = now;
+  was_empty_ = live_warps_ == 0;
+}
+
+void timeline::write_kernels() {
+  std::vector<std::uint32_t> streams;
+  for (const grid_record& g : gpu_.cwd().grids()) {
+    if (g.dispatched == 0) continue;
+    const resident_launch& l = *g.launch;
+    if (std::find(streams.begin(), streams.end(), l.stream) == streams.end()) {
+      streams.push_back(l.stream);
+      name_track(0, static_cast<int>(l.stream), "thread_name", "stream " + std::to_string(l.stream));
+    }
+    slice(0, l.stream, l.program->kernel, g.start_cycle, g.finished ? g.end_cycle : gpu_.cycle(),
+          fmt::format("\"launch\":{},\"blocks\":{},\"priority\":{}", l.launch_id, g.blocks(), l.priority));
+  }
+}
+
+void timeline::write_switches() {
+  std::vector<bool> named(gpu_.sm_count());
+  std::uint64_t id = 0;
+  for (const auto& c : gpu_.cwd().context_switches()) {
+    const unsigned pid = 1 + c->sm;
+    if (!named[c->sm]) name_track(pid, switch_track, "thread_name", "context engine");
+    named[c->sm] = true;
+    const char* mode = c->mode == preemption_mode::drain ? "drain" : c->mode == preemption_mode::flush ? "flush" : "switch";
+    const cycle_t from = c->request_cycle, to = c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle();
+    ++id;
+    if (from >= first_ && to < last_)
+      for (const bool begins : {true, false})
+        put(fmt::format("{{\"ph\":\"{}\",\"cat\":\"preemption\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{}\"}}", begins ? "b" : "e", id,
+                        pid, switch_track, time_of(begins ? from : to), mode));
+    if (c->mode != preemption_mode::context_switch) continue;
+    std::uint64_t bytes = 0;
+    for (const switched_block& b : c->blocks) bytes += b.bytes_saved;
+    const std::string arguments = fmt::format("\"bytes\":{},\"blocks\":{}", bytes, c->blocks.size());
+    if (c->saved_cycle != 0) slice(pid, switch_track, "save", c->quiesced_cycle, c->saved_cycle, arguments);
+    if (c->resumed_cycle != 0) slice(pid, switch_track, "restore", c->restore_cycle, c->resumed_cycle, arguments);
+  }
+}
+
+void timeline::close() {
+  const cycle_t end = gpu_.cycle();
+  for (unsigned sm = 0; sm < gpu_.sm_count(); ++sm) {
+    for (unsigned w = 0; w < warps_[sm].size(); ++w) warp_left(sm, w, end);
+    for (unsigned s = 0; s < blocks_[sm].size(); ++s) {
+      block_left(sm, s, end);
+      name_track(1 + sm, static_cast<int>(first_cta_track + s), "thread_name", "CTA slot " + std::to_string(s));
+    }
+    for (unsigned w = 0; w < warps_[sm].size(); ++w)
+      name_track(1 + sm, static_cast<int>(first_warp_track + w), "thread_name", "warp " + std::to_string(w));
+  }
+  sample(std::min(end, last_));
+  write_kernels();
+  write_switches();
+  if (std::fputs("\n]}\n", file_) < 0) failed_ = true;
+  if (std::fclose(file_) != 0) failed_ = true;
+  file_ = nullptr;
+  if (failed_) throw input_error(path_ + ": the timeline could not be written whole, expected room on the disk");
+}
+
+}  // namespace heddle
