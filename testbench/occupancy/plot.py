@@ -44,7 +44,7 @@ def draw(rows):
     for k in range(0, 11, 2):
         out.append('<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/>' % (LEFT, WIDTH - RIGHT, y(k / 10), y(k / 10)))
         out.append('<text x="%d" y="%.1f" text-anchor="end">%d %%</text>' % (LEFT - 6, y(k / 10) + 4, 10 * k))
-        out.append('<text x="%d" y="%.1f" fill="%s">%.1f</text>' % (WIDTH - RIGHT + 6, y(k / 10) + 4, SPEED, most * k / 10))
+        out.append('<text x="%d" y="%.1f" fill="%s">%.2f</text>' % (WIDTH - RIGHT + 6, y(k / 10) + 4, SPEED, most * k / 10))
     for s in range(128, 1025, 128):
         out.append('<text x="%.1f" y="%d" text-anchor="middle">%d</text>' % (x(s), HEIGHT - BOTTOM + 18, s))
     out.append('<text x="%d" y="%d" text-anchor="middle">threads per block</text>' % ((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 10))
