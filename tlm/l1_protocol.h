@@ -25,6 +25,7 @@ struct l1_access {
   std::uint8_t sectors = 0;     // bit s: sector s is touched
   std::uint64_t cycle = 0;      // of the look-up
   std::uint64_t ready_cycle = 0;
+  std::uint64_t free_cycle = 0; // when the next look-up may be; set by the L1 where its banks are held for longer than a cycle
   bool context = false;         // by the context engine: part of a block's context, not of its data
 
   // For the L1 while the access is its own.

@@ -130,6 +130,7 @@ class rule_checker {
             {"l2.size_bytes", "memory.channels", "l2.ways"},
             "expected l2.size_bytes to be a multiple of memory.channels x l2.line_bytes x l2.ways");
     require(is_power_of_two(config_.l1.sector_bytes), {"l1.sector_bytes"}, "expected a power of two");
+    require(is_power_of_two(config_.l1.banks), {"l1.banks"}, "expected 1, 2 or 4");
     require(is_power_of_two(config_.tlb.page_bytes), {"tlb.page_bytes"}, "expected a power of two");
     require(is_power_of_two(config_.l2.interleave_bytes), {"l2.interleave_bytes"}, "expected a power of two");
     require(config_.l1.latency_cycles > config_.ldst.address_latency_cycles,

@@ -307,6 +307,8 @@ struct l1_parameters {
   unsigned line_bytes = 128;
   unsigned sector_bytes = 32;
   unsigned latency_cycles = 82;
+  unsigned banks = 2;
+  double read_cycles = 1;
   bool cache_global_loads = false;
   bool cache_local = true;
   unsigned mshr_entries = 256;
@@ -323,6 +325,8 @@ struct l1_parameters {
     v("line_bytes", line_bytes, "tag granularity");
     v("sector_bytes", sector_bytes, "fill granularity");
     v("latency_cycles", latency_cycles, "load issue to dependent issue on a hit");
+    v("banks", banks, "banks of the data, a sector wide: a hit reads a sector of each in a cycle; 1, 2 or 4");
+    v("read_cycles", read_cycles, "cycles in which the banks read a sector each, on average");
     v("cache_global_loads", cache_global_loads, "plain global loads are cached (read-only loads always are)");
     v("cache_local", cache_local, "local memory is cached");
     v("mshr_entries", mshr_entries, "outstanding missed lines");
@@ -346,6 +350,7 @@ struct shared_memory_parameters {
   unsigned banks = 32;
   unsigned bank_bytes = 4;
   unsigned latency_cycles = 23;
+  double pass_cycles = 1.1;
   unsigned conflict_cycles = 2;
   unsigned atomic_interval_cycles = 2;
 
@@ -360,6 +365,7 @@ struct shared_memory_parameters {
     v("banks", banks, "banks");
     v("bank_bytes", bank_bytes, "bank width");
     v("latency_cycles", latency_cycles, "load issue to dependent issue without conflict");
+    v("pass_cycles", pass_cycles, "cycles that a pass holds the banks, on average");
     v("conflict_cycles", conflict_cycles, "added latency per further pass");
     v("atomic_interval_cycles", atomic_interval_cycles, "the same for atomics, whose lanes on one word take a pass each");
   }
@@ -440,6 +446,7 @@ struct l2_parameters {
   unsigned mshr_merges = 16;
   unsigned queue_entries = 16;
   double atomic_interval_cycles = 20;
+  unsigned atomic_contention_cycles = 0;
   unsigned atomic_limit_cycles = 21;
   std::string hash = "xor";
   unsigned interleave_bytes = 256;
@@ -457,6 +464,7 @@ struct l2_parameters {
     v("mshr_merges", mshr_merges, "requests merged into one outstanding line");
     v("queue_entries", queue_entries, "requests queued in front of a slice");
     v("atomic_interval_cycles", atomic_interval_cycles, "cycles per further lane of an atomic on the same address");
+    v("atomic_contention_cycles", atomic_contention_cycles, "added once when several lanes of an atomic want the same address");
     v("atomic_limit_cycles", atomic_limit_cycles, "the most that all further lanes add, 0: no limit");
     v("hash", hash, "address to slice: none | xor");
     v("interleave_bytes", interleave_bytes, "consecutive bytes in one slice");
@@ -468,7 +476,7 @@ struct l2_parameters {
 struct tlb_parameters {
   unsigned entries = 0;
   unsigned page_bytes = 2097152;
-  unsigned miss_latency_cycles = 100;
+  unsigned miss_latency_cycles = 11;
 
   template <class V> void visit(V& v) {
     v("entries", entries, "translations that an SM holds, 0: addresses cost nothing to translate");

@@ -18,6 +18,8 @@ const gpu_config& checked(const gpu_config& config) {
   if (config.l1.line_bytes != line_bytes) throw input_error("l1.line_bytes: 128 was expected");
   const unsigned s = config.l1.sector_bytes;
   if (s != 32 && s != 64 && s != 128) throw input_error("l1.sector_bytes: 32, 64 or 128 was expected");
+  const unsigned b = config.l1.banks;
+  if (b != 1 && b != 2 && b != 4) throw input_error("l1.banks: 1, 2 or 4 was expected");
   return config;
 }
 }  // namespace
@@ -36,6 +38,8 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       sector_group_(config.l1.sector_bytes / sector_bytes),
       ways_(config.l1.ways),
       latency_(cycles_after_lookup(config.l1.latency_cycles, config)),
+      banks_(config.l1.banks),
+      read_(config.l1.read_cycles),
       cache_global_(config.l1.cache_global_loads),
       cache_local_(config.l1.cache_local),
       store_invalidates_(config.l1.store_hit == "invalidate"),
@@ -77,12 +81,11 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
     hit = access.sectors & tags_[index].valid;
     if (hit == access.sectors) {
       tags_.touch(index);
-      bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
       l1_counters& c = counters[access.transaction->launch->launch_id];
       c.accesses += count(hit);
       c.reads += count(hit);
       c.hits += count(hit);
-      access.ready_cycle = access.cycle + latency_;
+      read_hit(access, index, hit, c);
       return tlm::TLM_COMPLETED;
     }
     waiting_in = tags_[index].mshr;
@@ -116,10 +119,10 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   c.hits += count(hit);
   c.misses += count(missed);
   c.pending_hits += count(merged);
-  if (hit != 0) bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
   if (waiting_in == l1_tags::none) waiting_in = open_mshr(index);
   access.missing = rest;
-  access.ready_cycle = hit != 0 ? access.cycle + latency_ : access.cycle;
+  access.ready_cycle = access.cycle;
+  if (hit != 0) read_hit(access, index, hit, c);
   wait_for(access, waiting_in);
   if (missed != 0) {
     const mshr& m = mshrs_[waiting_in];
@@ -127,6 +130,20 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
     if (prefetch_lines_ != 0) prefetch_after(access);
   }
   return tlm::TLM_ACCEPTED;
+}
+
+// The sectors that are here go to their lanes. Those in one bank are read one after another, and meanwhile nothing is looked up.
+void l1_cache::read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c) {
+  bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
+  unsigned held = 1;
+  if (banks_ == 1) {
+    held = count(hit);
+  } else if (banks_ == 2) {
+    held = std::max(count(hit & 5), count(hit & 10));
+  }
+  c.bank_conflicts += held - 1;
+  access.ready_cycle = access.cycle + latency_ + held - 1;
+  access.free_cycle = access.cycle + read_.take(held);
 }
 
 // The line at `index` waits for a fill from now on.
@@ -156,10 +173,7 @@ tlm::tlm_sync_enum l1_cache::pass_by(l1_access& access, l1_phase& phase, std::ui
   c.misses += count(missed);
   c.bypassed += count(missed);
   access.ready_cycle = access.cycle;
-  if (hit != 0) {
-    bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(tags_.find(access.line)));
-    access.ready_cycle += latency_;
-  }
+  if (hit != 0) read_hit(access, tags_.find(access.line), hit, c);
   access.missing = missed;
   ++reads_;
   ++c.read_requests;

@@ -3,7 +3,8 @@
 //   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
 // Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the context
 //   engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
-// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up.
+// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up; each
+//   bank reads a sector.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "memory/address_ranges.h"
 #include "memory/l1_tags.h"
 #include "memory/lost_locality.h"
+#include "memory/mean_interval.h"
 #include "memory/per_launch.h"
 #include "memory/request_port.h"
 #include "tlm/clock_domain.h"
@@ -42,6 +44,7 @@ struct l1_counters {
   std::uint64_t read_requests = 0;  // requests to the L2
   std::uint64_t write_requests = 0;
   std::uint64_t atomics = 0;        // atomic and reduction requests to the L2
+  std::uint64_t bank_conflicts = 0; // cycles beyond the first in which hits held the banks
   std::uint64_t refusals = 0;       // times that an access found no MSHR or no room in the miss queue
 };
 
@@ -104,6 +107,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum refuse(l1_access& access, l1_phase& phase);
   bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
   std::uint8_t widened(std::uint8_t sectors) const;
   line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);
   void fetch(const l1_access& access, unsigned mshr, std::uint8_t sectors);
@@ -129,6 +133,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned sector_group_;             // sectors fetched together: 1, 2 or 4
   unsigned ways_;
   unsigned latency_;                  // from look-up
+  unsigned banks_;                    // sector s lies in bank s modulo this
+  mean_interval read_;                // a sector of each bank
   bool cache_global_;
   bool cache_local_;
   bool store_invalidates_;            // stores to global memory; else they update what they hit

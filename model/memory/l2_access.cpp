@@ -262,6 +262,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   counters_[d.launch].atomic_lanes += a.count;
   // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
+  if (most > 1) taken += parameters_.atomic_contention_cycles;
   if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
   const cycle_t due = std::max(now, atomic_free_) + taken;
   atomic_free_ = due + 1;

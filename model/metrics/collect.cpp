@@ -169,6 +169,7 @@ void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
     l1.read_bytes += l.reads * sector_bytes;
     l1.write_bytes += l.writes * sector_bytes;
     l1.evictions += l.evictions;
+    l1.bank_conflicts += l.bank_conflicts;
     l1.atomics += l.atomics;
     l1.requests += l.read_requests + l.write_requests + l.atomics;
   }

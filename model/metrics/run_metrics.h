@@ -252,6 +252,7 @@ struct cache_counts {
   std::uint64_t writebacks = 0;  // dirty sectors written to the next level
   std::uint64_t atomics = 0;
   std::uint64_t requests = 0;    // L1: to the L2; L2: from the SMs; at most a line each
+  std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits held its banks; L2: 0
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -265,6 +266,7 @@ struct cache_counts {
     v("writebacks", self.writebacks);
     v("atomics", self.atomics);
     v("requests", self.requests);
+    v("bank_conflicts", self.bank_conflicts);
   }
   template <class V>
   void visit(V&& v) {

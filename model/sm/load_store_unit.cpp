@@ -229,6 +229,7 @@ void load_store_unit::send_line(cycle_t cycle) {
   a.lanes = part.lanes;
   a.sectors = part.sectors;
   a.cycle = cycle;
+  a.free_cycle = cycle + 1;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
   switch (l1_->nb_transport_fw(a, phase, delay)) {
@@ -248,7 +249,7 @@ void load_store_unit::send_line(cycle_t cycle) {
       refused_ = true;
       return;
   }
-  l1_free_ = cycle + 1;
+  l1_free_ = a.free_cycle;
   if (++next_line_ < lines_.count) return;
   streaming_ = nullptr;
   t.all_sent = true;
@@ -265,6 +266,7 @@ void load_store_unit::execute_again(cycle_t cycle) {
   l1_access& a = *deferred_.front();
   lsu_transaction& t = *a.transaction;
   a.cycle = cycle;
+  a.free_cycle = cycle + 1;
   l1_phase phase = l1_phase::request;
   sc_core::sc_time delay;
   switch (l1_->nb_transport_fw(a, phase, delay)) {
@@ -277,8 +279,8 @@ void load_store_unit::execute_again(cycle_t cycle) {
     case tlm::TLM_ACCEPTED: deferred_.pop(); break;
     case tlm::TLM_UPDATED: deferred_refused_ = true; return;
   }
-  l1_free_ = cycle + 1;
-  clock_.wake_at(cycle + 1);
+  l1_free_ = a.free_cycle;
+  clock_.wake_at(l1_free_);
 }
 
 tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
@@ -333,7 +335,7 @@ void load_store_unit::set_throttled() {
 
 // Asks for the next cycle in which something can be done. What waits for an answer of the L1 is woken by it.
 void load_store_unit::sleep(cycle_t cycle) {
-  if (streaming_ != nullptr && !refused_) clock_.wake_at(cycle + 1);
+  if (streaming_ != nullptr && !refused_) clock_.wake_at(std::max(l1_free_, cycle + 1));
   if (!untranslated_.empty() && streaming_ == nullptr &&
       (deferred_.empty() || passes_deferred(*untranslated_.front().transaction)))
     clock_.wake_at(std::max({untranslated_.front().ready, l1_free_, cycle + 1}));

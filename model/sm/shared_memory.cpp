@@ -16,6 +16,7 @@ shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& con
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
       pass_bytes_(config.shared_memory.banks * config.shared_memory.bank_bytes),
       latency_(cycles_after_lookup(config.shared_memory.latency_cycles, config)),
+      pass_(config.shared_memory.pass_cycles),
       conflict_cycles_(config.shared_memory.conflict_cycles),
       atomic_cycles_(config.shared_memory.atomic_interval_cycles) {
   access_socket.bind(*this);
@@ -29,7 +30,7 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   invariant(access.cycle >= busy_until_, "a shared-memory access while another one holds the banks");
   access.passes = passes;
   access.ready_cycle = access.cycle + latency_ + std::uint64_t{exclusive ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
-  access.free_cycle = access.cycle + passes;
+  access.free_cycle = access.cycle + pass_.take(passes);
   busy_until_ = access.free_cycle;
   last_passes_ = passes;
 

@@ -2,7 +2,7 @@
 // Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
 // One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between accesses.
-// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, conflict_cycles, atomic_interval_cycles.
+// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles, atomic_interval_cycles.
 // Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a conflict.
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "config/parameters.h"
 #include "memory/coalescer.h"
+#include "memory/mean_interval.h"
 #include "memory/per_launch.h"
 #include "tlm/on_chip_protocol.h"
 
@@ -48,6 +49,7 @@ class shared_memory : public sc_core::sc_module, private on_chip_target {
   bank_conflicts banks_;
   unsigned pass_bytes_;
   unsigned latency_;
+  mean_interval pass_;
   unsigned conflict_cycles_;
   unsigned atomic_cycles_;
   std::uint64_t busy_until_ = 0;

@@ -50,7 +50,7 @@ class memory_figures : public ::testing::Test {
     std::ofstream(place / "job.json") << job.dump(1);
     const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --gpu " + gpu +
                                 " --metrics '" + metrics.string() + "'" +
-                                (flush ? " --set l2.flush_at_completion=true" : "") + " >'" +
+                                (flush ? " --set l2.flush_at_completion=true" : "") + options_ + " >'" +
                                 (place / "log.txt").string() + "' 2>&1";
     const int status = std::system(command.c_str());
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(place / "log.txt");
@@ -68,6 +68,7 @@ class memory_figures : public ::testing::Test {
     EXPECT_NEAR(model, published, tolerance * published) << gpu << " " << what;
   }
 
+  std::string options_;          // further ones of the command, each with a blank in front
   std::uint32_t clocks_ = 0;
   json metrics_;
 };

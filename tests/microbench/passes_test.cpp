@@ -23,7 +23,7 @@ TEST_F(memory_figures, of_contended_atomics) {
       {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}, 40},
       {"p100", "atomic_global", {5, 22, 22, 24, 24}, 5},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}, 5},
       {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, 5},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, 9},
-      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}, 27}};
+      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}, 2}};
   for (const contention& c : all) {
     double alone = 0;
     for (unsigned step = 0; step < 6; ++step) {
@@ -46,24 +46,53 @@ TEST_F(memory_figures, of_contended_atomics) {
   }
 }
 
-// Jia et al. 2018, table 3.1: theoretical and measured rate of the chip's shared memory. The model has no loss of its own, and
-// must lie between the two.
-TEST_F(memory_figures, of_shared_memory_bandwidth) {
+// Bytes that one SM moves in a cycle once all its warps are at work: what the longer of two runs has more.
+class throughput : public memory_figures {
+ protected:
+  double of(const char* gpu, const char* kernel, unsigned blocks, unsigned rounds, unsigned bytes_a_thread_and_round, json arguments,
+            const json& buffers = json::object()) {
+    options_ = " --set gpu.sm_count=1";
+    constexpr unsigned threads = 1024;
+    double cycles[2] = {};
+    for (const unsigned k : {0u, 1u}) {
+      json all = arguments;
+      all.push_back(number(rounds << k));
+      run(gpu, buffers, {launch(kernel, blocks, threads, all)}, false, "passes.ptx");
+      if (HasFatalFailure()) return 0;
+      cycles[k] = metrics_["kernels"][0]["cycles"].get<double>();
+    }
+    return double{blocks} * threads * rounds * bytes_a_thread_and_round / (cycles[1] - cycles[0]);
+  }
+};
+
+// Jia et al. 2018, table 3.1, measured and theoretical; their kernel, too, loads, calculates and stores, with as many threads and
+// blocks as there may be. Words of 8 bytes: with 4 bytes the K80 could not reach what they measured.
+TEST_F(throughput, of_shared_memory) {
   const struct {
     const char* gpu;
-    double bytes_per_cycle;   // and SM, theoretical
-    double measured;          // share of it
-  } chips[] = {{"v100", 128, 12080.0 / 13800}, {"p100", 128, 7763.0 / 9519}, {"gtx1080", 128, 3555.0 / 3919},
-               {"gtx980", 128, 2122.0 / 2410}, {"gtxtitan", 256, 2540.0 / 2912}};
+    double theoretical, measured, of;   // bytes a cycle and SM; GB/s of GB/s
+  } chips[] = {{"v100", 128, 12080, 13800}, {"p100", 128, 7763, 9519}, {"gtx1080", 128, 3555, 3919}, {"gtx980", 128, 2122, 2410},
+               {"gtxtitan", 256, 2540, 2912}};
   for (const auto& c : chips) {
-    constexpr unsigned threads = 1024;
-    run(c.gpu, json::object(), {launch("shared_stream", 1, threads, {argument("cycles")})}, false, "passes.ptx");
+    const double model = of(c.gpu, "shared_update", 8, 8, 8 * 16, {argument("cycles")});
     if (HasFatalFailure()) return;
-    const double model = threads * 64.0 * 16 / clocks_;
-    std::printf("%-8s shared memory, bytes/cycle/SM      model %8.1f  theoretical %6.1f  measured %6.1f\n", c.gpu, model,
-                c.bytes_per_cycle, c.bytes_per_cycle * c.measured);
-    EXPECT_LE(model, c.bytes_per_cycle) << c.gpu;
-    EXPECT_GE(model, c.bytes_per_cycle * c.measured) << c.gpu;
+    compare(c.gpu, "shared memory, bytes a cycle and SM", model, c.theoretical * c.measured / c.of, 0.03, "Jia");
+  }
+}
+
+// Jia et al. 2018, table 3.2, and Luo et al. 2024, table V (H800 for the H100). Jia's figures for M60 and P4, 15.7, are not held
+// against the model: there an FP64 addition a load bounds the kernel.
+TEST_F(throughput, of_l1_hits) {
+  const struct {
+    const char* gpu;
+    double measured;
+    const char* source;
+  } chips[] = {{"v100", 108.3, "Jia"}, {"p100", 31.3, "Jia"}, {"a100", 106.8, "Luo"}, {"h100", 124.1, "Luo"}};
+  for (const auto& c : chips) {
+    const double model = of(c.gpu, "l1_stream", 2, 8, 8 * 16, {argument("cycles"), argument("words")}, {{"words", {{"bytes", 4096}}}});
+    if (HasFatalFailure()) return;
+    compare(c.gpu, "L1 hits, bytes a cycle and SM", model, c.measured, 0.03, c.source);
+    EXPECT_EQ(metrics_["kernels"][0]["memory"]["l1"]["bank_conflicts"].get<std::uint64_t>() != 0, std::string(c.gpu) == "p100");
   }
 }
 

@@ -111,7 +111,7 @@ TEST(config_rules, inconsistent_values_are_refused) {
       "sub_partition.dual_issue=kepler", "sub_partition.register_bank_bytes=5", "sub_partition.register_banks=0",
       "fp64.lanes=0", "half.compare_lanes=0", "fp64.compare_lanes=0.001", "int.lanes=-1", "int.multiplier=mad",
       "sfu.latency_cycles=0", "branch.latency_cycles=0", "ldst.lanes=0", "ldst.queue_entries=0", "l1.ways=7",
-      "l1.line_bytes=64", "l1.sector_bytes=48", "l1.store_hit=keep", "l1.replacement=plru",
+      "l1.line_bytes=64", "l1.sector_bytes=48", "l1.banks=3", "l1.read_cycles=0.5", "shared_memory.pass_cycles=0", "l1.store_hit=keep", "l1.replacement=plru",
       "ldst.coalescing=none", "l2.replacement=2", "tlb.page_bytes=5000", "tlb.miss_latency_cycles=0", "tlm.random_delay_cycles=-1",
       "l1.latency_cycles=4", "shared_memory.latency_cycles=3",
       "shared_memory.carveouts_kb=96,64", "shared_memory.carveouts_kb=96,", "shared_memory.carveouts_kb=64",

@@ -177,6 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(l1_test, loads_of_a_line_on_its_way_merge) {
   gpu_config config = caching_everything();
   config.l1.mshr_merges = 2;
+  config.l1.banks = 4;
   sm_memory_bench b(config);
   std::vector<lsu_transaction*> all;
   for (unsigned k = 0; k < 4; ++k) {
@@ -303,6 +304,7 @@ TEST_F(l1_test, the_least_recently_used_line_is_replaced) {
   gpu_config config = caching_everything();
   config.l1.size_bytes = 256;
   config.l1.ways = 2;
+  config.l1.banks = 4;
   sm_memory_bench b(config);
   const auto load = [&](unsigned line, cycle_t at) -> lsu_transaction& {
     lsu_transaction& t = b.strided(lsu_kind::load, base + 128 * line, 4);
@@ -435,6 +437,10 @@ TEST_F(l1_test, refuses_geometry_that_it_cannot_model) {
   restart();
   config.l1.line_bytes = 128;
   config.l1.sector_bytes = 16;
+  EXPECT_THROW(sm_memory_bench b(config), input_error);
+  restart();
+  config.l1.sector_bytes = 32;
+  config.l1.banks = 3;
   EXPECT_THROW(sm_memory_bench b(config), input_error);
 }
 

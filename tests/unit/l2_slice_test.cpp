@@ -190,7 +190,8 @@ line_payload& atomic(driver& sm, std::uint64_t line, isa::atomic_op op, unsigned
 TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) {
   gpu_config c = small_config();
   c.l2.atomic_interval_cycles = 3;
-  c.l2.atomic_limit_cycles = 18;   // the eighth lane adds nothing
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 18;   // the last lanes add nothing
   bench b(c);
   std::vector<std::uint64_t> old;
   b.sm.on_response = [&](line_payload& p) {
@@ -200,13 +201,15 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   b.sm.read(0x400, 0xf, 1);
   atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);   // eight lanes on one cell
   atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);   // eight cells
+  atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
   b.run(400);
-  ASSERT_EQ(old.size(), 16u);
+  ASSERT_EQ(old.size(), 18u);
   for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
   EXPECT_EQ(old[8], 8u);
   EXPECT_EQ(old[9], 0u);
   EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 18);
   EXPECT_EQ(b.sm.records[2].answered, 200 + hit_latency);
+  EXPECT_EQ(b.sm.records[3].answered, 300 + hit_latency + 4 + 3);
   b.check_done();
 }
 

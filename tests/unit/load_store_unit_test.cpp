@@ -15,7 +15,9 @@ using load_store_unit_test = fresh_simulation;
 constexpr std::uint64_t base = sm_memory_bench::base;
 
 TEST_F(load_store_unit_test, read_only_hit_takes_the_latency_of_the_l1) {
-  sm_memory_bench b;
+  gpu_config config;
+  config.l1.banks = 4;
+  sm_memory_bench b(config);
   lsu_transaction& warm = b.strided(lsu_kind::load, base, 4);
   warm.read_only = true;
   lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
@@ -69,7 +71,9 @@ TEST_F(load_store_unit_test, shared_memory_latency_grows_with_conflicts) {
 }
 
 TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
-  sm_memory_bench b;
+  gpu_config config;
+  config.shared_memory.pass_cycles = 1;
+  sm_memory_bench b(config);
   lsu_transaction& first = b.on_shared(lsu_kind::load, 128, 0);
   lsu_transaction& second = b.on_shared(lsu_kind::load, 4, 1);
   b.partitions.issue(first, 10);
@@ -79,8 +83,28 @@ TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
   EXPECT_EQ(b.latency(second), 23u + 32);
 }
 
+// 32 passes of 1.25 cycles hold the banks for 40 cycles; a single one leaves a quarter to the next, so that the fourth holds them for two.
+TEST_F(load_store_unit_test, a_pass_may_hold_the_banks_for_more_than_a_cycle) {
+  gpu_config config;
+  config.shared_memory.pass_cycles = 1.25;
+  sm_memory_bench b(config);
+  lsu_transaction& first = b.on_shared(lsu_kind::load, 128, 0);
+  std::vector<lsu_transaction*> later;
+  for (unsigned p = 1; p < 4; ++p) later.push_back(&b.on_shared(lsu_kind::load, 4, p));
+  later.push_back(&b.on_shared(lsu_kind::load, 4, 0));
+  later.push_back(&b.on_shared(lsu_kind::load, 4, 1));
+  b.partitions.issue(first, 10);
+  for (lsu_transaction* t : later) b.partitions.issue(*t, 10);
+  b.run();
+  EXPECT_EQ(b.latency(first), 23u + 62) << "the latency of conflicts is another matter";
+  const cycle_t expected[] = {40, 41, 42, 43, 45};
+  for (unsigned k = 0; k < 5; ++k) EXPECT_EQ(b.partitions.answers[later[k]].cycle, 10u + 23 + expected[k]) << k;
+}
+
 TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_their_interval) {
-  sm_memory_bench b;
+  gpu_config config;
+  config.shared_memory.pass_cycles = 1;
+  sm_memory_bench b(config);
   std::vector<lsu_transaction*> all;
   for (unsigned p = 0; p < 4; ++p)
     for (unsigned k = 0; k < 3; ++k) all.push_back(&b.on_shared(lsu_kind::load, 4, p));
@@ -92,7 +116,9 @@ TEST_F(load_store_unit_test, sub_partitions_take_turns_and_address_stages_have_t
 }
 
 TEST_F(load_store_unit_test, a_queue_of_four_lets_five_through_back_to_back) {
-  sm_memory_bench b;
+  gpu_config config;
+  config.shared_memory.pass_cycles = 1;
+  sm_memory_bench b(config);
   std::vector<lsu_transaction*> all;
   for (unsigned k = 0; k < 8; ++k) {
     all.push_back(&b.on_shared(lsu_kind::load, 4));
@@ -116,6 +142,44 @@ TEST_F(load_store_unit_test, one_line_per_cycle) {
   EXPECT_EQ(c.global_load.requests, 2u);
   EXPECT_EQ(c.global_load.transactions, 64u);
   EXPECT_EQ(c.global_load.requested_bytes, 256u);
+}
+
+// Sectors 0 and 2 lie in one of two banks, 0 and 1 do not; a line's four take two cycles, and in one bank four.
+TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
+  const struct {
+    unsigned banks;
+    cycle_t latency[3], next[3];   // of the access to these sectors; added to that of a line which comes a cycle later
+    double read_cycles = 1;
+  } cases[] = {{4, {28, 28, 28}, {0, 0, 0}},
+               {2, {28, 29, 29}, {0, 1, 1}},
+               {1, {29, 29, 31}, {1, 1, 3}},
+               {1, {29, 29, 31}, {2, 2, 5}, 1.5}};
+  constexpr std::uint32_t lanes[] = {0x0000ffffu, 0x00ff00ffu, 0xffffffffu};   // sectors 0 and 1, 0 and 2, all
+  for (const auto& c : cases) {
+    for (unsigned k = 0; k < 3; ++k) {
+      restart();
+      gpu_config config;
+      config.l1.latency_cycles = 28;
+      config.l1.banks = c.banks;
+      config.l1.read_cycles = c.read_cycles;
+      sm_memory_bench b(config);
+      lsu_transaction& warm = b.strided(lsu_kind::load, base, 4, 3);   // partition 0 is asked next
+      lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
+      lsu_transaction& next = b.strided(lsu_kind::load, base, 4);
+      warm.read_only = hit.read_only = next.read_only = true;
+      hit.global_mask = lanes[k];
+      next.global_mask = 1;
+      next.partition = 1;
+      b.partitions.issue(warm, 10);
+      b.partitions.issue(hit, 1000);
+      b.partitions.issue(next, 1000);
+      b.run();
+      EXPECT_EQ(b.latency(hit), c.latency[k]) << c.banks << " banks, case " << k;
+      // The later one would be looked up a cycle after the first.
+      EXPECT_EQ(b.latency(next), 28u + 1 + c.next[k]) << c.banks << " banks, case " << k;
+      EXPECT_EQ(b.l1.counters.find(0)->bank_conflicts, c.latency[k] - 28);
+    }
+  }
 }
 
 TEST_F(load_store_unit_test, plain_global_loads_are_cached_only_if_the_configuration_says_so) {

@@ -56,7 +56,11 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
         << p.name << ": the interconnect keeps it from that";
     const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rp_cycles + c.dram.t_rcd_cycles + c.dram.t_cl_cycles +
                              static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
-    EXPECT_NEAR(c.memory.latency_cycles, idle_dram * c.gpu.core_clock_mhz / c.dram.clock_mhz, 2) << p.name;
+    // Refresh leaves banks closed, which need no precharge: where there is one, the chase is met instead.
+    const double ratio = c.gpu.core_clock_mhz / c.dram.clock_mhz;
+    const double closed = c.dram.t_refi_cycles != 0 ? c.dram.t_rp_cycles * ratio : 0;
+    EXPECT_LE(c.memory.latency_cycles, idle_dram * ratio + 2) << p.name;
+    EXPECT_GE(c.memory.latency_cycles, idle_dram * ratio - closed - 2) << p.name;
   }
 }
 
