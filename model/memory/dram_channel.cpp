@@ -5,7 +5,6 @@
 #include <string>
 
 #include "config/error.h"
-#include "tlm/gpu_request.h"
 
 namespace heddle {
 
@@ -44,8 +43,9 @@ std::uint64_t dram_channel::row_of(std::uint64_t local_address) const {
 }
 
 unsigned dram_channel::bursts_of(const tlm::tlm_generic_payload& p) const {
-  const std::uint64_t first = local_address(p) / parameters_.burst_bytes;
-  const std::uint64_t last = (local_address(p) + std::max(1u, p.get_data_length()) - 1) / parameters_.burst_bytes;
+  const std::uint64_t local = local_address(p);
+  const std::uint64_t first = local / parameters_.burst_bytes;
+  const std::uint64_t last = (local + std::max(1u, p.get_data_length()) - 1) / parameters_.burst_bytes;
   return static_cast<unsigned>(last - first + 1);
 }
 
@@ -53,10 +53,12 @@ void dram_channel::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
   entry e;
   e.payload = &p;
   e.ready = arrival + way_in_;
-  e.bank = bank_of(local_address(p));
-  e.row = row_of(local_address(p));
+  const std::uint64_t local = local_address(p);
+  e.bank = bank_of(local);
+  e.row = row_of(local);
   e.bursts = bursts_of(p);
   e.write = p.is_write();
+  e.launch = launch_of(p);
   if (queue_.empty()) work_since_ = std::max(work_since_, e.ready);
   queue_.push_back(e);
 }
@@ -144,10 +146,19 @@ dram_channel::choice dram_channel::choose(cycle_t now) {
     const bank_state& b = banks_[oldest.bank];
     barred[!oldest.write] = b.open && b.row == oldest.row;
   }
+  // A column command goes before all others, and of those the oldest; while the bus is taken in both directions there is none.
+  const bool bus_free = std::min(read_at_, write_at_) <= now;
   std::size_t count = 0;
   for (; count < queue_.size() && queue_[count].ready <= now; ++count) {
     const entry& e = queue_[count];
-    if (banks_[e.bank].open && banks_[e.bank].row == e.row) wanted_[e.bank] |= row_wanted;
+    const bank_state& b = banks_[e.bank];
+    if (b.row != e.row || !b.open) continue;
+    if (bus_free && (wanted_[e.bank] & reserved) == 0 && !barred[e.write] && column_earliest(e) <= now) {
+      best.what = command::column;
+      best.index = count;
+      return best;
+    }
+    wanted_[e.bank] |= row_wanted;
   }
   if (count < queue_.size()) best.next = std::min(best.next, queue_[count].ready);  // those behind arrived later
   for (std::size_t i = 0; i < count; ++i) {
@@ -155,8 +166,7 @@ dram_channel::choice dram_channel::choose(cycle_t now) {
     const bank_state& b = banks_[e.bank];
     if (b.open && b.row == e.row) {
       if ((wanted_[e.bank] & reserved) != 0 || barred[e.write]) continue;
-      consider(best, command::column, i, column_earliest(e), now);
-      if (best.what == command::column) return best;
+      best.next = std::min(best.next, column_earliest(e));   // not yet, see above
     } else if ((wanted_[e.bank] & spoken_for) == 0) {
       wanted_[e.bank] |= spoken_for;
       if (!b.open)
@@ -188,14 +198,14 @@ void dram_channel::issue(const choice& c, cycle_t now) {
   activate_at_ = now + parameters_.t_rrd_cycles;
   e.activated = true;
   ++open_banks_;
-  ++counters_of(*e.payload).activates;
+  ++counters_of(e.launch).activates;
 }
 
 void dram_channel::issue_column(std::size_t index, cycle_t now) {
   const entry e = queue_[index];
   bank_state& b = banks_[e.bank];
   account_gap(e, now);
-  memory_counters& c = counters_of(*e.payload);
+  memory_counters& c = counters_of(e.launch);
   ++(e.activated ? c.row_misses : c.row_hits);
   c.busy_cycles += data_cycles_ * e.bursts;
   // The request's bursts follow one another: all its column commands are decided with the first.
@@ -237,10 +247,8 @@ void dram_channel::account_gap(const entry& e, cycle_t now) {
   const cycle_t refresh = overlap(std::max(refresh_from_, work_since_), refresh_until_);
   const cycle_t column = e.write ? write_at_ : read_at_;
   const cycle_t turnaround = std::min(overlap(work_since_, column), gap - idle - refresh);
-  const auto* request = e.payload->get_extension<gpu_request>();
-  const std::uint32_t launch = request != nullptr ? request->launch : 0;
-  memory_counters& c = counters_of(*e.payload);
-  if (launch == last_launch_) {
+  memory_counters& c = counters_of(e.launch);
+  if (e.launch == last_launch_) {
     c.idle_cycles += idle;
     c.refresh_cycles += refresh;
     c.turnaround_cycles += turnaround;
@@ -248,7 +256,7 @@ void dram_channel::account_gap(const entry& e, cycle_t now) {
   } else {
     between_launches_ += gap;
   }
-  last_launch_ = launch;
+  last_launch_ = e.launch;
   c.turnaround_cycles += (e.bursts - 1) * (column_interval_ - data_cycles_);
 }
 

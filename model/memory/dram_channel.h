@@ -42,6 +42,7 @@ class dram_channel : public memory_model {
     std::uint64_t row = 0;
     unsigned bank = 0;
     unsigned bursts = 0;       // column commands
+    std::uint32_t launch = 0;
     bool write = false;
     bool activated = false;    // its row was activated for it
   };

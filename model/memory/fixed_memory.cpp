@@ -32,7 +32,7 @@ void fixed_memory::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
   const std::uint64_t start = std::max<std::uint64_t>(bus_free_, (arrival - 1) << 16);
   bus_free_ = start + byte_cost_ * p.get_data_length();
   queue_.push({&p, (start >> 16) + latency_});
-  counters_of(p).busy_cycles += (bus_free_ >> 16) - (start >> 16);
+  counters_of(launch_of(p)).busy_cycles += (bus_free_ >> 16) - (start >> 16);
 }
 
 cycle_t fixed_memory::work(cycle_t now) {

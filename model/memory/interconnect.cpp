@@ -69,9 +69,10 @@ unsigned interconnect::request_bytes(const tlm::tlm_generic_payload& payload, un
 
 unsigned interconnect::response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes) {
   if (payload.is_write()) return header_bytes;
+  if (payload.is_read() && payload.get_byte_enable_ptr() == nullptr) return header_bytes + payload.get_data_length();
   const auto* request = payload.get_extension<gpu_request>();
   if (payload.is_read()) {
-    if (payload.get_byte_enable_ptr() != nullptr && request != nullptr)
+    if (request != nullptr)
       return header_bytes + static_cast<unsigned>(__builtin_popcount(request->sectors)) * sector_bytes;
     return header_bytes + payload.get_data_length();
   }
@@ -126,9 +127,9 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
-  open_route(p, port.index, map_.channel_of(p.get_address()));
+  const route& r = open_route(p, port.index, map_.channel_of(p.get_address()));
   if (requests_.reserve(port.index, clock_.cycle())) {
-    push_request(port.index, p, arrival);
+    push_request(r, arrival);
   } else {
     port.held = &p;
     port.held_from = arrival;
@@ -138,8 +139,8 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   clock_.wake_at(arrival);
 }
 
-void interconnect::push_request(unsigned sm, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  requests_.push(sm, route_of(p).slice, request_bytes(p, parameters_.header_bytes), p, arrival);
+void interconnect::push_request(const route& r, cycle_t arrival) {
+  requests_.push(r.sm, r.slice, request_bytes(*r.payload, parameters_.header_bytes), *r.payload, arrival);
 }
 
 tlm::tlm_sync_enum interconnect::from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -263,7 +264,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
     tlm::tlm_generic_payload& p = *port.held;
     port.held = nullptr;
     --held_now_;
-    push_request(port.index, p, now + 1);
+    push_request(route_of(p), now + 1);
     next = now + 1;
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;

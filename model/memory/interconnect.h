@@ -96,7 +96,7 @@ class interconnect : public sc_core::sc_module, public clocked {
 
   void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
   bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
-  void push_request(unsigned sm, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void push_request(const route& r, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   cycle_t deliver_requests(cycle_t now);
   cycle_t deliver_responses(cycle_t now);

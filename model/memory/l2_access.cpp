@@ -154,7 +154,7 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   }
   const std::uint32_t w = free_waiters_.back();
   free_waiters_.pop_back();
-  waiters_[w] = {&p, none};
+  waiters_[w] = {&p, none, d};
   if (m.head == none)
     m.head = w;
   else
@@ -186,8 +186,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
   while (m.head != none) {
     const std::uint32_t w = m.head;
     tlm::tlm_generic_payload& p = *waiters_[w].payload;
-    demand d;
-    decode(p, d);
+    const demand& d = waiters_[w].wants;
     const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(m.slot).valid).touched_sectors();
     if ((absent & ~m.failed) != 0) {
       // What drop_clean() took from under who waits is asked for anew.

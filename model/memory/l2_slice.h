@@ -70,6 +70,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   struct waiter {
     tlm::tlm_generic_payload* payload = nullptr;
     std::uint32_t next = none;
+    demand wants;
   };
   struct mshr {
     std::uint32_t slot = none;

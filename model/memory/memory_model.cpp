@@ -36,9 +36,9 @@ memory_model::memory_model(sc_core::sc_module_name name, clock_domain& clock, co
   request_socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
 }
 
-memory_counters& memory_model::counters_of(const tlm::tlm_generic_payload& p) {
+std::uint32_t memory_model::launch_of(const tlm::tlm_generic_payload& p) {
   const auto* request = p.get_extension<gpu_request>();
-  return counters_[request != nullptr ? request->launch : 0];
+  return request != nullptr ? request->launch : 0;
 }
 
 void memory_model::perform(tlm::tlm_generic_payload& p) {
@@ -47,7 +47,7 @@ void memory_model::perform(tlm::tlm_generic_payload& p) {
     return;
   }
   bytes_.serve(p, map_.local_address(p.get_address()));
-  memory_counters& c = counters_of(p);
+  memory_counters& c = counters_[launch_of(p)];
   if (p.is_read()) {
     ++c.reads;
     c.read_bytes += p.get_data_length();

@@ -70,7 +70,9 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   void leave(cycle_t now) { slots_.give(now); }
   std::size_t answers_waiting() const { return responses_.size(); }
   std::uint64_t local_address(const tlm::tlm_generic_payload& p) const { return map_.local_address(p.get_address()); }
-  memory_counters& counters_of(const tlm::tlm_generic_payload& p);
+  memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
+  /// The launch that a request is for, 0 when it does not say.
+  static std::uint32_t launch_of(const tlm::tlm_generic_payload& p);
 
  private:
   struct due_response {

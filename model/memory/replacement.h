@@ -30,13 +30,19 @@ class replacement {
   template <class Age, class Open>
   unsigned choose(unsigned ways, Age&& age, Open&& open) {
     unsigned best = ways;
+    if (kind_ != kind::random) {
+      // open() may cost more than age(), and is asked of few.
+      for (unsigned w = 0; w < ways; ++w)
+        if ((best == ways || age(w) < age(best)) && open(w)) best = w;
+      return best;
+    }
     unsigned candidates = 0;
     for (unsigned w = 0; w < ways; ++w) {
       if (!open(w)) continue;
       ++candidates;
       if (best == ways || age(w) < age(best)) best = w;
     }
-    if (kind_ != kind::random || best == ways || age(best) == 0) return best;
+    if (best == ways || age(best) == 0) return best;
     unsigned number = static_cast<unsigned>(next() % candidates);
     for (unsigned w = 0; w < ways; ++w)
       if (open(w) && number-- == 0) return w;
