@@ -9,9 +9,8 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint8_t row_wanted = 1;
-constexpr std::uint8_t spoken_for = 2;
-constexpr std::uint8_t reserved = 4;
+constexpr std::uint8_t spoken_for = 1;
+constexpr std::uint8_t reserved = 2;
 }  // namespace
 
 dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_clock, const gpu_config& config,
@@ -21,7 +20,8 @@ dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_cloc
       way_in_(config.dram.controller_latency_cycles / 2),
       way_out_(config.dram.controller_latency_cycles - way_in_),
       banks_(config.dram.banks),
-      wanted_(config.dram.banks) {
+      wanted_(config.dram.banks),
+      hits_(config.dram.banks) {
   if (parameters_.banks == 0) throw input_error("dram.banks must be at least 1");
   if (parameters_.bytes_per_cycle == 0 || parameters_.burst_bytes == 0 || parameters_.row_bytes == 0)
     throw input_error("dram.bytes_per_cycle, dram.burst_bytes and dram.row_bytes must be at least 1");
@@ -101,6 +101,9 @@ void dram_channel::refresh(cycle_t now) {
     b.activate_at = start + parameters_.t_rfc_cycles;
   }
   open_banks_ = 0;
+  for (std::size_t i = 0; i < ready_; ++i) queue_[i].hit = false;
+  std::fill(hits_.begin(), hits_.end(), 0u);
+  all_hits_ = 0;
   refresh_from_ = last;
   refresh_until_ = start + parameters_.t_rfc_cycles;
   next_refresh_ = last + parameters_.t_refi_cycles;
@@ -132,8 +135,33 @@ void dram_channel::consider_oldest(choice& best, cycle_t now) const {
     consider(best, command::column, 0, column_earliest(e), now);
 }
 
+// Requests take part from the cycle on in which they are ready: in order of arrival, as the controller's way in takes them all as long.
+void dram_channel::admit_ready(cycle_t now) {
+  for (; ready_ < queue_.size() && queue_[ready_].ready <= now; ++ready_) {
+    entry& e = queue_[ready_];
+    e.hit = banks_[e.bank].open && banks_[e.bank].row == e.row;
+    hits_[e.bank] += e.hit;
+    all_hits_ += e.hit;
+  }
+}
+
+// The bank's open row is another one, or none.
+void dram_channel::find_hits(unsigned bank) {
+  all_hits_ -= hits_[bank];
+  hits_[bank] = 0;
+  for (std::size_t i = 0; i < ready_; ++i) {
+    entry& e = queue_[i];
+    if (e.bank != bank) continue;
+    e.hit = banks_[bank].open && banks_[bank].row == e.row;
+    hits_[bank] += e.hit;
+  }
+  all_hits_ += hits_[bank];
+}
+
 dram_channel::choice dram_channel::choose(cycle_t now) {
   choice best;
+  admit_ready(now);
+  if (ready_ < queue_.size()) best.next = queue_[ready_].ready;  // those behind arrived later
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   const entry& oldest = queue_.front();
   const bool starving = oldest.ready + starvation_cycles < now;
@@ -146,36 +174,39 @@ dram_channel::choice dram_channel::choose(cycle_t now) {
     const bank_state& b = banks_[oldest.bank];
     barred[!oldest.write] = b.open && b.row == oldest.row;
   }
-  // A column command goes before all others, and of those the oldest; while the bus is taken in both directions there is none.
-  const bool bus_free = std::min(read_at_, write_at_) <= now;
-  std::size_t count = 0;
-  for (; count < queue_.size() && queue_[count].ready <= now; ++count) {
-    const entry& e = queue_[count];
-    const bank_state& b = banks_[e.bank];
-    if (b.row != e.row || !b.open) continue;
-    if (bus_free && (wanted_[e.bank] & reserved) == 0 && !barred[e.write] && column_earliest(e) <= now) {
-      best.what = command::column;
-      best.index = count;
-      return best;
-    }
-    wanted_[e.bank] |= row_wanted;
-  }
-  if (count < queue_.size()) best.next = std::min(best.next, queue_[count].ready);  // those behind arrived later
-  for (std::size_t i = 0; i < count; ++i) {
-    const entry& e = queue_[i];
-    const bank_state& b = banks_[e.bank];
-    if (b.open && b.row == e.row) {
-      if ((wanted_[e.bank] & reserved) != 0 || barred[e.write]) continue;
-      best.next = std::min(best.next, column_earliest(e));   // not yet, see above
-    } else if ((wanted_[e.bank] & spoken_for) == 0) {
-      wanted_[e.bank] |= spoken_for;
-      if (!b.open)
-        consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
-      else if ((wanted_[e.bank] & row_wanted) == 0)
-        consider(best, command::precharge, i, b.precharge_at, now);
-    }
-  }
+  choose_column(best, barred, now);
+  if (best.what == command::none && ready_ != all_hits_) choose_row(best, now);
   return best;
+}
+
+// A column command goes before all others, and of those the oldest.
+void dram_channel::choose_column(choice& best, const bool (&barred)[2], cycle_t now) const {
+  if (all_hits_ == 0) return;
+  const cycle_t bus = std::min(read_at_, write_at_);
+  if (bus > now) {
+    best.next = std::min(best.next, bus);
+    return;
+  }
+  for (std::size_t i = 0; i < ready_; ++i) {
+    const entry& e = queue_[i];
+    if (!e.hit || (wanted_[e.bank] & reserved) != 0 || barred[e.write]) continue;
+    consider(best, command::column, i, column_earliest(e), now);
+    if (best.what == command::column) return;
+  }
+}
+
+// The oldest request of a bank opens its row, or closes another one that nobody wants any more.
+void dram_channel::choose_row(choice& best, cycle_t now) {
+  for (std::size_t i = 0; i < ready_; ++i) {
+    const entry& e = queue_[i];
+    if (e.hit || (wanted_[e.bank] & spoken_for) != 0) continue;
+    wanted_[e.bank] |= spoken_for;
+    const bank_state& b = banks_[e.bank];
+    if (!b.open)
+      consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
+    else if (hits_[e.bank] == 0)
+      consider(best, command::precharge, i, b.precharge_at, now);
+  }
 }
 
 void dram_channel::issue(const choice& c, cycle_t now) {
@@ -189,6 +220,7 @@ void dram_channel::issue(const choice& c, cycle_t now) {
     b.open = false;
     b.activate_at = now + parameters_.t_rp_cycles;
     --open_banks_;
+    find_hits(e.bank);
     return;
   }
   b.open = true;
@@ -197,6 +229,7 @@ void dram_channel::issue(const choice& c, cycle_t now) {
   b.precharge_at = now + parameters_.t_ras_cycles;
   activate_at_ = now + parameters_.t_rrd_cycles;
   e.activated = true;
+  find_hits(e.bank);
   ++open_banks_;
   ++counters_of(e.launch).activates;
 }
@@ -228,6 +261,9 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
   answered_at_ = std::max(answered_at_, end + way_out_);
   answer(*e.payload, answered_at_);
   leave(now);
+  --hits_[e.bank];
+  --all_hits_;
+  --ready_;
   queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(index));
   if (!queue_.empty()) work_since_ = std::max(work_since_, queue_.front().ready);
 }

@@ -45,6 +45,7 @@ class dram_channel : public memory_model {
     std::uint32_t launch = 0;
     bool write = false;
     bool activated = false;    // its row was activated for it
+    bool hit = false;          // ready, and its row is open
   };
   struct bank_state {
     bool open = false;
@@ -63,7 +64,11 @@ class dram_channel : public memory_model {
   cycle_t work(cycle_t now) override;
   cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override;
 
+  void admit_ready(cycle_t now);
+  void find_hits(unsigned bank);
   choice choose(cycle_t now);
+  void choose_column(choice& best, const bool (&barred)[2], cycle_t now) const;
+  void choose_row(choice& best, cycle_t now);
   void consider_oldest(choice& best, cycle_t now) const;
   void consider(choice& best, command what, std::size_t index, cycle_t earliest, cycle_t now) const;
   cycle_t column_earliest(const entry& e) const;
@@ -80,7 +85,10 @@ class dram_channel : public memory_model {
   cycle_t column_interval_;
   std::vector<bank_state> banks_;
   std::vector<entry> queue_;           // in order of arrival
-  std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 an open row is wanted, 2 the bank is spoken for, 4 by a starving one
+  std::size_t ready_ = 0;              // of these, from the front: behind the controller's way in
+  std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 the bank is spoken for, 2 by a starving one
+  std::vector<unsigned> hits_;         // by bank: ready requests for its open row
+  std::size_t all_hits_ = 0;
   cycle_t activate_at_ = 0;            // earliest activate of any bank
   cycle_t read_at_ = 0;                // earliest read command
   cycle_t write_at_ = 0;               // earliest write command

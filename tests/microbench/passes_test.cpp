@@ -61,7 +61,7 @@ class throughput : public memory_figures {
       if (HasFatalFailure()) return 0;
       cycles[k] = metrics_["kernels"][0]["cycles"].get<double>();
     }
-    return double{blocks} * threads * rounds * bytes_a_thread_and_round / (cycles[1] - cycles[0]);
+    return static_cast<double>(blocks) * threads * rounds * bytes_a_thread_and_round / (cycles[1] - cycles[0]);
   }
 };
 

@@ -186,6 +186,7 @@ TEST_F(load_store_unit_test, plain_global_loads_are_cached_only_if_the_configura
   for (const bool cached : {false, true}) {
     gpu_config config;
     config.l1.cache_global_loads = cached;
+    config.l1.banks = 4;
     restart();
     sm_memory_bench b(config);
     lsu_transaction& first = b.strided(lsu_kind::load, base, 4);
