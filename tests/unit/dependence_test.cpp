@@ -183,6 +183,30 @@ TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   EXPECT_EQ(cycles_of(turn, slower), (20u + 4) * 60);
 }
 
+// Double precision, independent of each other: registers 0 to 15 of 16 and 17.
+isa::instruction dadd(unsigned k) {
+  isa::instruction i = op(isa::opcode::dadd, static_cast<std::uint8_t>(k % 8 * 2), isa::make_reg(16, 2), isa::make_reg(16, 2));
+  i.type = isa::dtype::f64;
+  i.dst_count = 2;
+  return i;
+}
+// One lane of each of four sub-partitions: as one unit of four lanes it takes a warp every 8 cycles, of whichever sub-partition.
+TEST_F(register_file, sub_partitions_share_a_unit_in_turn) {
+  EXPECT_EQ(cycles_of(dadd, {}), 8u * 120);
+  EXPECT_EQ(cycles_of(dadd, {}, 4 * 32), 4u * 8 * 120);
+  EXPECT_EQ(cycles_of(dadd, {"fp64.shared=false"}), 32u * 120);
+  EXPECT_EQ(cycles_of(dadd, {"fp64.shared=false"}, 4 * 32), 32u * 120);
+}
+// Two sub-partitions' warps: where double precision issues alone, each takes an issue cycle of the other, too.
+TEST_F(register_file, an_instruction_that_issues_alone_takes_the_other_schedulers_cycle) {
+  const std::vector<std::string> fast = {"fp64.shared=false", "fp64.lanes=32", "fp64.latency_cycles=8"};
+  EXPECT_EQ(cycles_of(dadd, fast, 64), 120u);
+  std::vector<std::string> alone = fast;
+  alone.push_back("fp64.issues_alone=true");
+  EXPECT_EQ(cycles_of(dadd, alone, 64), 2u * 120);
+  EXPECT_EQ(cycles_of(dadd, alone), 120u);
+}
+
 // Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
