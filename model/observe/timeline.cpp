@@ -39,7 +39,7 @@ std::string quoted(const std::string& text) {
 timeline::timeline(gpu& g, const std::string& path, cycle_t first, cycle_t last)
     : gpu_(g), path_(path), file_(std::fopen(path.c_str(), "wb")), first_(first), last_(last), sampled_(first) {
   if (file_ == nullptr) throw input_error(path + ": " + std::strerror(errno) + ", expected a file that can be written");
-  std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file_);
+  write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   const gpu_config& c = g.config();
   blocks_.assign(c.gpu.sm_count, std::vector<open_block>(c.sm.max_blocks));
   warps_.assign(c.gpu.sm_count, std::vector<open_warp>(c.sm.max_warps));
@@ -57,8 +57,13 @@ timeline::~timeline() {
   if (file_ != nullptr) std::fclose(file_);
 }
 
+void timeline::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) failed_ = true;
+}
+
 void timeline::put(const std::string& event) {
-  if (std::fputs(first_event_ ? "" : ",\n", file_) < 0 || std::fwrite(event.data(), 1, event.size(), file_) != event.size()) failed_ = true;
+  if (!first_event_) write(",\n");
+  write(event);
   first_event_ = false;
 }
 
@@ -226,7 +231,7 @@ void timeline::close() {
   sample(std::min(end, last_));
   write_kernels();
   write_switches();
-  if (std::fputs("\n]}\n", file_) < 0) failed_ = true;
+  write("\n]}\n");
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;
   if (failed_) throw input_error(path_ + ": the timeline could not be written whole, expected room on the disk");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/gpu.h"
@@ -55,6 +56,7 @@ class timeline : public cycle_observer, public block_observer {
     std::uint64_t dram_bytes = 0;
   };
 
+  void write(std::string_view text);
   void put(const std::string& event);
   void slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to, const std::string& arguments);
   void name_track(unsigned pid, int tid, const char* what, const std::string& name);

@@ -77,8 +77,8 @@ TEST(policies, groups_reach_their_loads_at_different_times) {
 // The prefetcher serves those neighbours that come later: strided groups see to it that there are some. The memory is nearer than
 // the product's, so that what is fetched ahead comes in time.
 TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
-  const std::string options = "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=4 "
-                              "--set l1.cache_global_loads=true --set l1.prefetch_lines=3 --set dram.controller_latency_cycles=88";
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "
+                              "--set l1.cache_global_loads=true --set l1.prefetch_lines=3 --set dram.controller_latency_cycles=60";
   const measured lrr = run("latency_bound", "lrr", options);
   const measured two_level = run("latency_bound", "two_level", options);
   const measured prefetch_aware = run("latency_bound", "prefetch_aware", options);

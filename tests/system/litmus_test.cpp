@@ -127,7 +127,7 @@ TEST_F(litmus, stores_to_different_lines_may_be_seen_out_of_order) {
   // All data in one slice, to which the way is crowded, all flags in another.
   message m;
   m.noise = 16;
-  const std::string crowded = "--set l2.hash=none --set interconnect.input_queue_entries=64 --set interconnect.request_bytes_per_cycle=8"
+  const std::string crowded = "--set l2.hash=none --set interconnect.input_queue_entries=64 --set interconnect.request_bytes_per_cycle=4"
                               " --set tlm.random_delay_cycles=0";
   EXPECT_GT(stale(m, "gtx1080", crowded), 0u);
   m.release = m.acquire = "membar.gl;";
