@@ -30,7 +30,9 @@ dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_cloc
   data_cycles_ = (parameters_.burst_bytes + parameters_.bytes_per_cycle - 1) / parameters_.bytes_per_cycle;
   column_interval_ = std::max<cycle_t>(parameters_.t_ccd_cycles, data_cycles_);
   queue_.reserve(std::max(1u, parameters_.queue_entries));
-  if (parameters_.t_refi_cycles != 0) next_refresh_ = parameters_.t_refi_cycles;
+  // Channels refresh in turn, as controllers do to spare the supply; a chain of loads would fall into step with all at once.
+  if (parameters_.t_refi_cycles != 0)
+    next_refresh_ = parameters_.t_refi_cycles + cycle_t{index} * parameters_.t_refi_cycles / config.memory.channels;
 }
 
 unsigned dram_channel::bank_of(std::uint64_t local_address) const {
