@@ -12,18 +12,18 @@ namespace heddle::testbench {
 
 namespace {
 
-std::string duration(double seconds) {
-  const auto s = static_cast<std::uint64_t>(seconds + 0.5);
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{}:{:02} min", s / 60, s % 60);
-  return fmt::format("{}:{:02} h", s / 3600, s / 60 % 60);
-}
-
 double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
 }
 
 }  // namespace
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<std::uint64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{}:{:02} min", s / 60, s % 60);
+  return fmt::format("{}:{:02} h", s / 3600, s / 60 % 60);
+}
 
 progress_line::progress_line(progress_mode mode)
     : wanted_(mode == progress_mode::always || (mode == progress_mode::automatic && ::isatty(STDERR_FILENO))),
@@ -51,7 +51,7 @@ std::string progress_text(std::uint64_t cycle, const run_progress& p, double cpu
   }
   if (p.blocks_done > 0 && p.blocks_done < p.blocks_launched) {
     const double left = static_cast<double>(p.blocks_launched - p.blocks_done) / static_cast<double>(p.blocks_done);
-    text += ", " + duration(wall_seconds * left) + " left";
+    text += ", " + duration_text(wall_seconds * left) + " left";
   }
   return text.substr(0, 79);
 }

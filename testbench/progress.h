@@ -33,6 +33,8 @@ class progress_line {
   clock::time_point last_ = started_;
 };
 
+/// A time that is left, for people: "12 s", "3:20 min", "1:05 h".
+std::string duration_text(double seconds);
 /// One line without its end: cycles, blocks, speed and the time that is likely left.
 std::string progress_text(std::uint64_t cycle, const run_progress& p, double cpu_seconds, double wall_seconds);
 

@@ -26,33 +26,6 @@ unsigned binary_version_of(const gpu_config& config) {
   return parse_unsigned(digits, version) && version < 1000 ? static_cast<unsigned>(version) : 0;
 }
 
-// Reads all traces to their ends, so that nothing is simulated of a list that holds a bad one.
-job read_job(const run_options& o) {
-  job j;
-  j.name = o.kernels_list;
-  j.in_order = true;
-  std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
-  std::map<std::string, kernel_ptr> read;
-  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list)) {
-    operation op;
-    op.where = o.kernels_list + ":" + std::to_string(c.line) + ":1";
-    if (c.what == sass_trace::list_command::kind::copy_to_device) {
-      // Data mean nothing to a replay, but the host waited here.
-      op.what = operation::kind::synchronise;
-    } else {
-      kernel_ptr& kernel = read[c.file];
-      if (!kernel) kernel = sass_trace::read_kernel(c.file, o.strict);
-      op.recording = kernel;
-      op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
-    }
-    j.operations.push_back(op);
-  }
-  unsigned position = 0;
-  for (operation& op : j.operations)
-    if (op.what == operation::kind::kernel) op.position = position++;
-  return j;
-}
-
 void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
   sass_trace::generation own{};
   const bool known = sass_trace::generation_of(binary_version_of(config), own);
@@ -81,6 +54,32 @@ void tell_unknown_opcodes(const job& j) {
 
 }  // namespace
 
+job job_of_traces(const std::string& kernels_list, bool strict) {
+  job j;
+  j.name = kernels_list;
+  j.in_order = true;
+  std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
+  std::map<std::string, kernel_ptr> read;
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(kernels_list)) {
+    operation op;
+    op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
+    if (c.what == sass_trace::list_command::kind::copy_to_device) {
+      // Data mean nothing to a replay, but the host waited here.
+      op.what = operation::kind::synchronise;
+    } else {
+      kernel_ptr& kernel = read[c.file];
+      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict);
+      op.recording = kernel;
+      op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+    }
+    j.operations.push_back(op);
+  }
+  unsigned position = 0;
+  for (operation& op : j.operations)
+    if (op.what == operation::kind::kernel) op.position = position++;
+  return j;
+}
+
 int replay_command(const std::vector<std::string>& arguments) {
   run_options o;
   std::string help;
@@ -91,7 +90,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   message_log::install(o.level);
   const gpu_config config = machine_of(o);
   check_result_files(o, job{});
-  const job j = read_job(o);
+  const job j = job_of_traces(o.kernels_list, o.strict);
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);
   return simulate(o, j, config);

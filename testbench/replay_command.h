@@ -4,9 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "testbench/job.h"
+
 namespace heddle::testbench {
 
 /// `heddle replay`. Returns the exit code; throws input_error.
 int replay_command(const std::vector<std::string>& arguments);
+
+/// The job that replays a list of kernels. Reads all traces to their ends, so that nothing is simulated of a list that holds a bad
+/// one. Throws input_error; `strict`: also for an opcode that is not known.
+job job_of_traces(const std::string& kernels_list, bool strict);
 
 }  // namespace heddle::testbench

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/result_store.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "config/error.h"
+#include "testbench/result_files.h"
+#include "testbench/sweep/database.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+const char* const store_schema = "heddle.sweep_store/1";
+const char* const point_schema = "heddle.point/1";
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+    throw input_error("cannot make the folder '" + path + "': " + std::strerror(errno));
+  }
+}
+
+// A result's file begins with these words, so that its status can be told without reading on.
+std::string head(const std::string& status) {
+  return std::string("{\"schema\":\"") + point_schema + "\",\"status\":\"" + status + "\",";
+}
+
+const std::string tail = "}\n";
+
+}  // namespace
+
+result_store::result_store(std::string database, std::string version) : database_(std::move(database)), version_(std::move(version)) {}
+
+std::string result_store::description() const {
+  return nlohmann::ordered_json{{"schema", store_schema}, {"version", version_}}.dump() + "\n";
+}
+
+void result_store::check() const {
+  const std::string who = "store";
+  check_writable(database_, who);
+  check_writable(csv(), who);
+  if (csv() == database_) throw input_error("store: '" + database_ + "' is the name of the CSV, expected another, such as results.sqlite");
+  if (exists(database_)) check_database(database_, store_schema, version_);
+  struct stat status;
+  if (::stat(folder().c_str(), &status) != 0) return;
+  if (!S_ISDIR(status.st_mode)) throw input_error("store: '" + folder() + "' is not a directory");
+  if (::access(folder().c_str(), W_OK | X_OK) != 0) throw input_error("store: cannot write to '" + folder() + "': " + std::strerror(errno));
+  const std::string file = folder() + "/store.json";
+  if (!exists(file)) return;
+  const auto described = nlohmann::json::parse(read_file(file, who), nullptr, false);
+  if (!described.is_object() || described.value("schema", nlohmann::json()) != store_schema) {
+    throw input_error("store: '" + folder() + "' holds something else than results of sweeps");
+  }
+  if (described.value("version", nlohmann::json()) != version_) {
+    throw input_error("store: '" + database_ + "' is of version " + described.value("version", nlohmann::json()).dump() + " of Heddle, this is \"" +
+                      version_ + "\"; expected another store");
+  }
+}
+
+void result_store::create() const {
+  make_folder(folder());
+  const std::string file = folder() + "/store.json";
+  if (exists(file)) return;
+  result_files files;
+  files.add(file, description());
+  files.commit();
+}
+
+std::string result_store::csv() const {
+  const std::string ending = ".sqlite";
+  const bool usual = database_.size() > ending.size() && database_.compare(database_.size() - ending.size(), ending.size(), ending) == 0;
+  return (usual ? database_.substr(0, database_.size() - ending.size()) : database_) + ".csv";
+}
+
+std::string result_store::point_file(const std::string& id) const { return folder() + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".json"; }
+
+point_status result_store::status(const std::string& id) const {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(point_file(id).c_str(), "rb"), &std::fclose);
+  if (!in) return point_status::missing;
+  char text[128];
+  const std::size_t got = std::fread(text, 1, sizeof text, in.get());
+  const std::string begin(text, got);
+  if (std::fseek(in.get(), -static_cast<long>(tail.size()), SEEK_END) != 0) return point_status::missing;
+  if (std::fread(text, 1, tail.size(), in.get()) != tail.size() || std::string(text, tail.size()) != tail) return point_status::missing;
+  for (std::size_t i = 0; i < point_status_count; ++i) {
+    const auto status = static_cast<point_status>(i);
+    if (begin.rfind(head(name_of(status)), 0) == 0) return status;
+  }
+  return point_status::missing;
+}
+
+point_result result_store::read(const std::string& id) const {
+  const std::string file = point_file(id);
+  if (!exists(file)) return {};
+  const auto all = nlohmann::ordered_json::parse(read_file(file, "store"), nullptr, false);
+  if (!all.is_object() || all.value("schema", "") != point_schema || all.value("id", "") != id) return {};
+  point_result r;
+  r.status = status_of(all.value("status", ""));
+  r.reason = all.value("reason", "");
+  if (all.contains("metrics")) r.metrics = all["metrics"].dump();
+  return r;
+}
+
+void result_store::write(const std::string& id, const point_result& result) const {
+  const auto quoted = [](const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  std::string text = head(name_of(result.status)) + "\"id\":\"" + id + "\",\"version\":" + quoted(version_) + ",\"reason\":" + quoted(result.reason);
+  if (!result.metrics.empty()) text += ",\"metrics\":" + result.metrics;
+  make_folder(folder() + "/" + id.substr(0, 2));
+  result_files files;
+  files.add(point_file(id), text + tail);
+  files.commit();
+}
+
+void result_store::remove(const std::string& id) const { ::unlink(point_file(id).c_str()); }
+
+void result_store::remove_unfinished(const std::string& id, int process) const {
+  ::unlink((folder() + "/" + id.substr(0, 2) + "/.heddle-" + std::to_string(process) + "-0.tmp").c_str());
+}
+
+}  // namespace heddle::testbench

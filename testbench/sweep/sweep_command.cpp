@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/sweep_command.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "testbench/log.h"
+#include "testbench/replay_command.h"
+#include "testbench/sweep/gather.h"
+#include "testbench/sweep/local_engine.h"
+#include "testbench/sweep/point_runner.h"
+#include "testbench/sweep/slurm_engine.h"
+#include "testbench/sweep/sweep_options.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr unsigned usual_tasks = 16;
+
+unsigned cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+}
+
+/// One run of the command.
+class sweep_run {
+ public:
+  explicit sweep_run(const sweep_options& o)
+      : options_(o),
+        plan_(load_sweep_file(o.file), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); }, o.any_size),
+        store_(plan_.file().store, HEDDLE_VERSION) {
+    store_.check();
+  }
+
+  int run() {
+    if (plan_.size() == 0) throw input_error(options_.file + ": the constraints drop all " + grouped(plan_.product()) + " points");
+    find_work();
+    if (options_.dry_run) return list();
+    store_.create();
+    sweep_progress progress(options_.progress, work_.size());
+    const int signal = options_.slurm ? run_slurm(progress) : run_local(progress);
+    progress.wipe();
+    if (submitted_) return 0;
+    const int code = options_.shard ? finish_shard() : finish();
+    if (signal == 0) return code;
+    message_log::warning("stopped by signal " + std::to_string(signal) + "; what is finished is kept, and the same command goes on from there");
+    message_log::flush();
+    std::fflush(stdout);
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);   // the parent sees why
+    return code;
+  }
+
+ private:
+  // Points of this shard that have no result yet, or not the one that is wanted. Of equal points the first.
+  void find_work() {
+    std::set<sweep_plan::point_id> seen;
+    for (std::size_t p = 0; p < plan_.size(); ++p) {
+      if (!seen.insert(plan_.id(p)).second) continue;
+      if (options_.shard && p % options_.shards != options_.shard - 1) continue;
+      ++points_;
+      const point_status status = store_.status(plan_.id_text(p));
+      if (status == point_status::missing || (options_.resume && status != point_status::done)) work_.push_back(p);
+    }
+  }
+
+  int list() const {
+    for (std::size_t p = 0; p < plan_.size(); ++p) {
+      std::printf("%s %s %s\n", plan_.id_text(p).c_str(), name_of(store_.status(plan_.id_text(p))), plan_.description(p).c_str());
+    }
+    if (!options_.quiet) std::fputs(head().c_str(), stdout);
+    return 0;
+  }
+
+  int run_local(sweep_progress& progress) {
+    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(), [this](std::size_t p) { run_point(plan_, store_, p); });
+    return engine.run(work_, progress);
+  }
+
+  int run_slurm(sweep_progress& progress) {
+    if (work_.empty()) return 0;
+    slurm_request request;
+    request.sweep_file = options_.file;
+    request.tasks = static_cast<unsigned>(std::min<std::size_t>(options_.jobs ? options_.jobs : usual_tasks, plan_.size()));
+    request.resume = options_.resume;
+    request.any_size = options_.any_size;
+    request.arguments = options_.slurm_arguments;
+    // Until its task has come to it, a point that is run again has no result.
+    if (options_.resume)
+      for (const std::size_t p : work_) store_.remove(plan_.id_text(p));
+    slurm_engine engine(plan_, store_, request);
+    const std::string job = engine.submit();
+    if (options_.no_wait) {
+      submitted_ = true;
+      if (!options_.quiet) std::printf("%sjob %s was submitted\n", head().c_str(), job.c_str());
+      return 0;
+    }
+    return engine.wait(job, work_, progress);
+  }
+
+  std::string head() const {
+    std::string text = plan_.file().name + ": " + grouped(plan_.size()) + " points";
+    for (const auto& [name, count] : plan_.dropped()) {
+      if (count) text += ", " + grouped(count) + " dropped by " + name;
+    }
+    text += "; " + grouped(work_.size()) + " to run";
+    if (options_.shard) text += " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
+    return text + "\n";
+  }
+
+  static int judge(const status_counts& counts) {
+    const auto count = [&](point_status s) { return counts[static_cast<std::size_t>(s)]; };
+    std::size_t all = 0;
+    for (const std::size_t n : counts) all += n;
+    const bool good = count(point_status::done) > 0 && count(point_status::done) + count(point_status::refused) == all;
+    return good || all == 0 ? 0 : 1;
+  }
+
+  static std::string tell(const status_counts& counts) {
+    std::string text;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i]) text += (text.empty() ? "" : ", ") + grouped(counts[i]) + " " + name_of(static_cast<point_status>(i));
+    }
+    return text.empty() ? "none" : text;
+  }
+
+  int finish_shard() {
+    status_counts counts{};
+    for (const std::size_t p : work_) ++counts[static_cast<std::size_t>(store_.status(plan_.id_text(p)))];
+    if (!options_.quiet) std::printf("%s  %s; results are in %s\n", head().c_str(), tell(counts).c_str(), store_.folder().c_str());
+    return judge(counts);
+  }
+
+  int finish() {
+    const status_counts counts = gather(plan_, store_);
+    if (!options_.quiet) {
+      std::printf("%s  %s\n  %s\n  %s\n", head().c_str(), tell(counts).c_str(), store_.database().c_str(), store_.csv().c_str());
+    }
+    return judge(counts);
+  }
+
+  const sweep_options& options_;
+  sweep_plan plan_;
+  result_store store_;
+  std::vector<std::size_t> work_;
+  std::size_t points_ = 0;   // of this shard, equal ones counted once
+  bool submitted_ = false;
+};
+
+}  // namespace
+
+int sweep_command(const std::vector<std::string>& arguments) {
+  sweep_options o;
+  std::string help;
+  if (parse_sweep(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  return sweep_run(o).run();
+}
+
+}  // namespace heddle::testbench

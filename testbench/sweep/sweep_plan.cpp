@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "config/config.h"
+#include "config/ini_reader.h"
+#include "config/parameter_rules.h"
+#include "config/parameter_table.h"
+#include "frontend/sass_trace/kernels_list.h"
+#include "metrics/json.h"
+#include "testbench/job_parser.h"
+#include "testbench/sweep/launch_axes.h"
+#include "testbench/sweep/sha256.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::uint64_t most_points = 1'000'000;   // without being asked for
+constexpr std::uint64_t most_ever = 100'000'000;   // each is held as some 30 bytes
+const char* const default_gpu = "gtx1080";
+
+bool is_workload(const std::string& axis) { return axis == "job" || axis == "trace"; }
+
+// load_config takes names of shipped GPUs and files; files are relative to the sweep's.
+std::string gpu_name(const sweep_file& file, const std::string& written) {
+  const std::string ending = ".ini";
+  const bool ini = written.size() > ending.size() && written.compare(written.size() - ending.size(), ending.size(), ending) == 0;
+  if (!ini && written.find('/') == std::string::npos) return written;
+  const std::string path = file.path(written);
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+std::string digest_of(sha256& hash) { return hex(hash.finish()); }
+
+// The job's own text and the content of all that it names.
+std::string job_digest(const std::string& path, const job& j) {
+  sha256 hash;
+  hash.field("job").field(read_file(path, "job"));
+  for (const std::string& module : j.modules) hash.field(read_file(module, j.modules_where));
+  for (const buffer& b : j.buffers)
+    if (!b.file.empty()) hash.field(read_file(b.file, b.where));
+  for (const symbol_data& s : j.symbols) hash.field(read_file(s.file, s.where));
+  for (const output& o : j.outputs)
+    if (!o.expect.empty()) hash.field(read_file(o.expect, o.where));
+  return digest_of(hash);
+}
+
+std::string trace_digest(const std::string& list) {
+  sha256 hash;
+  hash.field("trace").field(read_file(list, "trace"));
+  std::set<std::string> files;
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(list)) {
+    if (c.what == sass_trace::list_command::kind::kernel && files.insert(c.file).second) hash.field(read_file(c.file, "trace"));
+  }
+  return digest_of(hash);
+}
+
+// A metrics file that holds one of everything.
+nlohmann::json metrics_example() {
+  run_metrics m;
+  m.kernels.resize(1);
+  m.sms.resize(1);
+  m.context_switches.resize(1);
+  return nlohmann::json::parse(to_json(m));
+}
+
+// Thrown while a constraint is looked at: the point has no configuration, which its row will tell.
+struct no_configuration {};
+
+// What is wrong with a path into the metrics; empty: nothing.
+std::string wrong_metric(const nlohmann::json& example, const std::string& path) {
+  const nlohmann::json* at = &example;
+  for (const std::string& step : split(path, '.')) {
+    std::uint64_t index = 0;
+    if (at->is_array()) {
+      if (!parse_unsigned(step, index)) return "expected a number, not '" + printable(step) + "'";
+      if (at->empty()) return "";   // numbers over time
+      at = &(*at)[0];
+    } else if (at->is_object() && at->contains(step)) {
+      at = &(*at)[step];
+    } else {
+      std::vector<std::string> keys;
+      if (at->is_object())
+        for (const auto& item : at->items()) keys.push_back(item.key());
+      return "there is no '" + printable(step) + "'" + suggestion(step, keys);
+    }
+  }
+  return at->is_structured() ? "expected the name of a single number" : "";
+}
+
+}  // namespace
+
+sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size)
+    : file_(std::move(file)), version_(std::move(version)), space_(file_.axes) {
+  check_axes();
+  check_metrics();
+  if (space_.size() > (any_size ? most_ever : most_points)) {
+    throw input_error(printable(file_.file) + ": the product of the axes has " + grouped(space_.size()) + " points, more than " +
+                      (any_size ? grouped(most_ever) : grouped(most_points) + " (--yes runs them all the same)"));
+  }
+  read_workloads(traces);
+  check_launch_axes();
+  enumerate();
+}
+
+void sweep_plan::check_axes() {
+  std::vector<std::string> gpus = {default_gpu};
+  for (const sweep_axis& a : file_.axes)
+    if (a.name == "gpu") gpus = a.values;
+  std::vector<gpu_config> bases;
+  for (const std::string& gpu : gpus) bases.push_back(load_config(gpu_name(file_, gpu)));
+  for (std::size_t i = 0; i < file_.axes.size(); ++i) {
+    const sweep_axis& a = file_.axes[i];
+    if (a.name == "gpu" || is_workload(a.name)) continue;
+    if (!is_launch_axis(a.name)) {
+      config_axes_.push_back(i);
+      for (gpu_config& base : bases) check_parameter(a, base);
+      continue;
+    }
+    launch_axes_.push_back(i);
+    for (const std::string& value : a.values) {
+      try {
+        check_launch_value(a.name, value);
+      } catch (const input_error& e) {
+        throw input_error(a.where + ": " + e.what());
+      }
+    }
+  }
+}
+
+void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const {
+  std::vector<std::string> names = launch_axes();
+  names.insert(names.end(), {"gpu", "job", "trace"});
+  for (const parameter_reference& p : parameters_of(base)) {
+    const std::string name = p.section + "." + p.key;
+    names.push_back(name);
+    if (name != axis.name) continue;
+    const std::string before = text_of(p);
+    const numeric_range* range = range_of(name);
+    const std::vector<std::string>* choices = choices_of(name);
+    for (const std::string& value : axis.values) {
+      std::string expected = set_text(p, value);
+      double number = 0;
+      if (expected.empty() && range && parse_float(value, number) && !(number >= range->lowest && number <= range->highest)) {
+        expected = fmt::format("{} to {}", range->lowest, range->highest);
+      }
+      if (choices && std::find(choices->begin(), choices->end(), value) == choices->end()) expected = join(*choices, ", ");
+      if (name == "memory.model" && value == "external") expected = "dram or fixed; external is for programs with a memory of their own";
+      if (!expected.empty()) throw input_error(axis.where + ": " + name + ": got '" + printable(value) + "', expected " + expected);
+    }
+    set_text(p, before);
+    return;
+  }
+  const std::string hint = closest(axis.name, names);
+  throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" +
+                    (hint.empty() ? "" : ", did you mean '" + hint + "'?"));
+}
+
+void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {
+  const std::string path = file_.path(written);
+  workload w;
+  w.what = trace ? traces(path) : load_job(path);
+  w.digest = trace ? trace_digest(path) : job_digest(path, w.what);
+  // Points run at the same time, and what they are run for is their metrics: only comparisons stay of the outputs.
+  for (output& o : w.what.outputs) o.file.clear();
+  w.what.outputs.erase(std::remove_if(w.what.outputs.begin(), w.what.outputs.end(), [](const output& o) { return o.expect.empty(); }),
+                       w.what.outputs.end());
+  if (!trace) validate(w.what);
+  workloads_[written] = std::move(w);
+}
+
+void sweep_plan::read_workloads(const trace_reader& traces) {
+  if (!file_.job.empty()) read_workload(file_.job, false, traces);
+  if (!file_.trace.empty()) read_workload(file_.trace, true, traces);
+  for (const sweep_axis& a : file_.axes) {
+    if (!is_workload(a.name)) continue;
+    for (const std::string& value : a.values) read_workload(value, a.name == "trace", traces);
+  }
+}
+
+void sweep_plan::check_launch_axes() const {
+  for (const std::size_t axis : launch_axes_) {
+    for (const auto& [name, w] : workloads_) {
+      try {
+        check_launch_axis(file_.axes[axis].name, w.what);
+      } catch (const input_error& e) {
+        throw input_error(file_.axes[axis].where + ": " + e.what());
+      }
+    }
+  }
+}
+
+void sweep_plan::check_metrics() const {
+  const nlohmann::json example = metrics_example();
+  for (const std::string& path : file_.metrics) {
+    const std::string wrong = wrong_metric(example, path);
+    if (!wrong.empty() || path.rfind("host", 0) == 0 || path.rfind("gpu", 0) == 0) {
+      throw input_error(printable(file_.file) + ": metrics: '" + printable(path) + "': " +
+                        (wrong.empty() ? "is no result of a point" : wrong));
+    }
+  }
+}
+
+const std::string* sweep_plan::axis_value(const std::string& name, std::uint64_t number) const {
+  for (std::size_t i = 0; i < file_.axes.size(); ++i)
+    if (file_.axes[i].name == name) return &space_.value(number, i);
+  return nullptr;
+}
+
+std::string sweep_plan::variable_at(const std::string& name, std::uint64_t number) const {
+  if (const std::string* value = axis_value(name, number)) return *value;
+  if (name == "gpu") return default_gpu;
+  gpu_config config;
+  try {
+    config = config_at(number);
+  } catch (const input_error&) {
+    throw no_configuration();
+  }
+  for (const auto& [key, value] : flatten(config))
+    if (key == name) return value;
+  return "";
+}
+
+void sweep_plan::enumerate() {
+  std::set<std::string> known = {"gpu"};
+  for (const auto& [key, value] : flatten(gpu_config())) known.insert(key);
+  for (const sweep_axis& a : file_.axes) known.insert(a.name);
+  std::vector<constraint> constraints;
+  for (const sweep_constraint& c : file_.constraints) {
+    constraints.emplace_back(c, [&](const std::string& name) { return known.count(name) != 0; });
+    dropped_.emplace_back(c.name, 0);
+  }
+  for (std::uint64_t number = 0; number < space_.size(); ++number) {
+    bool dropped = false;
+    for (std::size_t i = 0; i < constraints.size() && !dropped; ++i) {
+      try {
+        dropped = constraints[i].holds([&](const std::string& name) { return variable_at(name, number); });
+      } catch (const no_configuration&) {
+        dropped = false;
+      }
+      if (dropped) ++dropped_[i].second;
+    }
+    if (dropped) continue;
+    numbers_.push_back(number);
+    ids_.push_back(make_id(number));
+  }
+}
+
+sweep_plan::point_id sweep_plan::make_id(std::uint64_t number) {
+  const std::vector<std::uint32_t> all = space_.choices(number);
+  std::vector<std::uint32_t> choices;
+  for (std::size_t i = 0; i < file_.axes.size(); ++i)
+    if (!is_workload(file_.axes[i].name) && !is_launch_axis(file_.axes[i].name)) choices.push_back(all[i]);
+  std::string& config = config_digests_[choices];
+  if (config.empty()) {
+    sha256 hash;
+    try {
+      hash.field(to_ini(config_at(number)));
+    } catch (const input_error& e) {
+      hash.field("refused").field(e.what());   // its row tells so
+    }
+    config = digest_of(hash);
+  }
+  sha256 hash;
+  hash.field("heddle.point/1").field(version_).field(config).field(workload_at(number).digest).field(std::to_string(file_.max_cycles));
+  // In one order, whatever the file's.
+  std::map<std::string, std::string> launch;
+  for (const std::size_t axis : launch_axes_) launch[file_.axes[axis].name] = space_.value(number, axis);
+  for (const auto& [name, value] : launch) hash.field(name).field(value);
+  const sha256::digest digest = hash.finish();
+  point_id id;
+  std::copy_n(digest.begin(), id.size(), id.begin());
+  return id;
+}
+
+std::string sweep_plan::id_text(std::size_t point) const {
+  sha256::digest digest{};
+  std::copy(ids_[point].begin(), ids_[point].end(), digest.begin());
+  return hex(digest, ids_[point].size());
+}
+
+std::string sweep_plan::description(std::size_t point) const {
+  std::string text;
+  for (std::size_t i = 0; i < file_.axes.size(); ++i) text += (i ? " " : "") + file_.axes[i].name + "=" + value(point, i);
+  return text;
+}
+
+gpu_config sweep_plan::config_at(std::uint64_t number) const {
+  const std::string* gpu = axis_value("gpu", number);
+  std::vector<std::string> overrides;
+  for (const std::size_t axis : config_axes_) overrides.push_back(file_.axes[axis].name + "=" + space_.value(number, axis));
+  gpu_config config = load_config(gpu ? gpu_name(file_, *gpu) : default_gpu, overrides);
+  if (config.memory.model == "external") throw input_error("memory.model = external is for programs with a memory of their own");
+  return config;
+}
+
+const sweep_plan::workload& sweep_plan::workload_at(std::uint64_t number) const {
+  for (const char* axis : {"job", "trace"})
+    if (const std::string* value = axis_value(axis, number)) return workloads_.at(*value);
+  return workloads_.at(file_.job.empty() ? file_.trace : file_.job);
+}
+
+job sweep_plan::job_of(std::size_t point) const {
+  job j = workload_at(numbers_[point]).what;
+  for (const std::size_t axis : launch_axes_) apply_launch_axis(file_.axes[axis].name, value(point, axis), j);
+  return j;
+}
+
+}  // namespace heddle::testbench
