@@ -21,15 +21,6 @@ point_space::point_space(const std::vector<sweep_axis>& axes) : axes_(axes), fac
   }
 }
 
-std::vector<std::uint32_t> point_space::choices(std::uint64_t number) const {
-  std::vector<std::uint32_t> result(axes_.size());
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    const factor& f = factors_[factor_of_[i]];
-    result[i] = static_cast<std::uint32_t>(number / f.stride % f.values);
-  }
-  return result;
-}
-
 const std::string& point_space::value(std::uint64_t number, std::size_t axis) const {
   const factor& f = factors_[factor_of_[axis]];
   return axes_[axis].values[number / f.stride % f.values];

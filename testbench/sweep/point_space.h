@@ -17,9 +17,6 @@ class point_space {
 
   /// Points of the product; the largest number where there are more than that.
   std::uint64_t size() const { return size_; }
-  const std::vector<sweep_axis>& axes() const { return axes_; }
-  /// For each axis, which of its values the point has.
-  std::vector<std::uint32_t> choices(std::uint64_t number) const;
   /// The value of one axis at a point.
   const std::string& value(std::uint64_t number, std::size_t axis) const;
 

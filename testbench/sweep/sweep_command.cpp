@@ -112,7 +112,7 @@ class sweep_run {
     for (const auto& [name, count] : plan_.dropped()) {
       if (count) text += ", " + grouped(count) + " dropped by " + name;
     }
-    text += "; " + grouped(work_.size()) + " to run";
+    text += "; " + grouped(work_.size()) + (options_.dry_run ? " to run" : options_.no_wait ? " submitted" : " run");
     if (options_.shard) text += " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
     return text + "\n";
   }

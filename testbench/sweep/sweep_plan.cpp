@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t most_points = 1'000'000;   // without being asked for
 constexpr std::uint64_t most_ever = 100'000'000;   // each is held as some 30 bytes
-const char* const default_gpu = "gtx1080";
+const std::string default_gpu = "gtx1080";
 
 bool is_workload(const std::string& axis) { return axis == "job" || axis == "trace"; }
 
@@ -71,9 +71,6 @@ nlohmann::json metrics_example() {
   return nlohmann::json::parse(to_json(m));
 }
 
-// Thrown while a constraint is looked at: the point has no configuration, which its row will tell.
-struct no_configuration {};
-
 // What is wrong with a path into the metrics; empty: nothing.
 std::string wrong_metric(const nlohmann::json& example, const std::string& path) {
   const nlohmann::json* at = &example;
@@ -115,7 +112,10 @@ void sweep_plan::check_axes() {
   for (const sweep_axis& a : file_.axes)
     if (a.name == "gpu") gpus = a.values;
   std::vector<gpu_config> bases;
-  for (const std::string& gpu : gpus) bases.push_back(load_config(gpu_name(file_, gpu)));
+  for (const std::string& gpu : gpus) {
+    bases.push_back(load_config(gpu_name(file_, gpu)));
+    gpus_.try_emplace(gpu, bases.back());
+  }
   for (std::size_t i = 0; i < file_.axes.size(); ++i) {
     const sweep_axis& a = file_.axes[i];
     if (a.name == "gpu" || is_workload(a.name)) continue;
@@ -214,18 +214,9 @@ const std::string* sweep_plan::axis_value(const std::string& name, std::uint64_t
   return nullptr;
 }
 
-std::string sweep_plan::variable_at(const std::string& name, std::uint64_t number) const {
+std::string sweep_plan::variable_at(const std::string& name, std::uint64_t number) {
   if (const std::string* value = axis_value(name, number)) return *value;
-  if (name == "gpu") return default_gpu;
-  gpu_config config;
-  try {
-    config = config_at(number);
-  } catch (const input_error&) {
-    throw no_configuration();
-  }
-  for (const auto& [key, value] : flatten(config))
-    if (key == name) return value;
-  return "";
+  return name == "gpu" ? default_gpu : gpus_.at(gpu_at(number)).value(name, overrides_at(number));
 }
 
 void sweep_plan::enumerate() {
@@ -240,11 +231,7 @@ void sweep_plan::enumerate() {
   for (std::uint64_t number = 0; number < space_.size(); ++number) {
     bool dropped = false;
     for (std::size_t i = 0; i < constraints.size() && !dropped; ++i) {
-      try {
-        dropped = constraints[i].holds([&](const std::string& name) { return variable_at(name, number); });
-      } catch (const no_configuration&) {
-        dropped = false;
-      }
+      dropped = constraints[i].holds([&](const std::string& name) { return variable_at(name, number); });
       if (dropped) ++dropped_[i].second;
     }
     if (dropped) continue;
@@ -254,22 +241,9 @@ void sweep_plan::enumerate() {
 }
 
 sweep_plan::point_id sweep_plan::make_id(std::uint64_t number) {
-  const std::vector<std::uint32_t> all = space_.choices(number);
-  std::vector<std::uint32_t> choices;
-  for (std::size_t i = 0; i < file_.axes.size(); ++i)
-    if (!is_workload(file_.axes[i].name) && !is_launch_axis(file_.axes[i].name)) choices.push_back(all[i]);
-  std::string& config = config_digests_[choices];
-  if (config.empty()) {
-    sha256 hash;
-    try {
-      hash.field(to_ini(config_at(number)));
-    } catch (const input_error& e) {
-      hash.field("refused").field(e.what());   // its row tells so
-    }
-    config = digest_of(hash);
-  }
   sha256 hash;
-  hash.field("heddle.point/1").field(version_).field(config).field(workload_at(number).digest).field(std::to_string(file_.max_cycles));
+  hash.field("heddle.point/1").field(version_).field(gpus_.at(gpu_at(number)).text(overrides_at(number)));
+  hash.field(workload_at(number).digest).field(std::to_string(file_.max_cycles));
   // In one order, whatever the file's.
   std::map<std::string, std::string> launch;
   for (const std::size_t axis : launch_axes_) launch[file_.axes[axis].name] = space_.value(number, axis);
@@ -292,11 +266,21 @@ std::string sweep_plan::description(std::size_t point) const {
   return text;
 }
 
-gpu_config sweep_plan::config_at(std::uint64_t number) const {
+const std::string& sweep_plan::gpu_at(std::uint64_t number) const {
   const std::string* gpu = axis_value("gpu", number);
+  return gpu ? *gpu : default_gpu;
+}
+
+effective_values::overrides sweep_plan::overrides_at(std::uint64_t number) const {
+  effective_values::overrides result;
+  for (const std::size_t axis : config_axes_) result.emplace_back(file_.axes[axis].name, &space_.value(number, axis));
+  return result;
+}
+
+gpu_config sweep_plan::config_of(std::size_t point) const {
   std::vector<std::string> overrides;
-  for (const std::size_t axis : config_axes_) overrides.push_back(file_.axes[axis].name + "=" + space_.value(number, axis));
-  gpu_config config = load_config(gpu ? gpu_name(file_, *gpu) : default_gpu, overrides);
+  for (const auto& [name, value] : overrides_at(numbers_[point])) overrides.push_back(name + "=" + *value);
+  gpu_config config = load_config(gpu_name(file_, gpu_at(numbers_[point])), overrides);
   if (config.memory.model == "external") throw input_error("memory.model = external is for programs with a memory of their own");
   return config;
 }

@@ -11,6 +11,7 @@
 #include "config/parameters.h"
 #include "testbench/job.h"
 #include "testbench/sweep/constraint.h"
+#include "testbench/sweep/effective_values.h"
 #include "testbench/sweep/point_space.h"
 #include "testbench/sweep/sweep_file.h"
 
@@ -44,7 +45,7 @@ class sweep_plan {
   const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
 
   /// Throw input_error where the values of the point do not fit each other.
-  gpu_config config_of(std::size_t point) const { return config_at(numbers_[point]); }
+  gpu_config config_of(std::size_t point) const;
   job job_of(std::size_t point) const;
 
  private:
@@ -61,21 +62,22 @@ class sweep_plan {
   void check_metrics() const;
   void enumerate();
   point_id make_id(std::uint64_t number);
-  gpu_config config_at(std::uint64_t number) const;
+  const std::string& gpu_at(std::uint64_t number) const;
+  effective_values::overrides overrides_at(std::uint64_t number) const;
   const workload& workload_at(std::uint64_t number) const;
-  std::string variable_at(const std::string& name, std::uint64_t number) const;
+  std::string variable_at(const std::string& name, std::uint64_t number);
   const std::string* axis_value(const std::string& name, std::uint64_t number) const;
 
   sweep_file file_;
   std::string version_;
   point_space space_;
-  std::map<std::string, workload> workloads_;   // by the name as written
+  std::map<std::string, effective_values> gpus_;   // these two by the name as written
+  std::map<std::string, workload> workloads_;
   std::vector<std::size_t> config_axes_;        // parameters
   std::vector<std::size_t> launch_axes_;
   std::vector<std::uint64_t> numbers_;          // in the product
   std::vector<point_id> ids_;
   std::vector<std::pair<std::string, std::uint64_t>> dropped_;
-  std::map<std::vector<std::uint32_t>, std::string> config_digests_;   // by the choices of GPU and parameters
 };
 
 }  // namespace heddle::testbench

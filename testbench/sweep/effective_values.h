@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/parameter_table.h"
+#include "config/parameters.h"
+
+namespace heddle::testbench {
+
+/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each other: names of
+/// points and constraints need them many thousand times, and before anything is run.
+class effective_values {
+ public:
+  using overrides = std::vector<std::pair<std::string, const std::string*>>;
+
+  explicit effective_values(const gpu_config& base);
+  effective_values(const effective_values&) = delete;   // parameters_ refers to values_
+  effective_values& operator=(const effective_values&) = delete;
+
+  /// Every value in the order of the INI file, as text, lines apart.
+  std::string text(const overrides& changes);
+  /// One value, empty for a name that there is not.
+  std::string value(const std::string& name, const overrides& changes);
+
+ private:
+  void set(const overrides& changes);
+
+  const gpu_config base_;
+  gpu_config values_;
+  std::vector<parameter_reference> parameters_;
+  std::map<std::string, std::size_t> by_name_;
+};
+
+}  // namespace heddle::testbench
