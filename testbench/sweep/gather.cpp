@@ -160,7 +160,7 @@ class writer {
   }
 
   void copy(const std::string& name, const std::string& table, int columns) {
-    sql_statement from = old_->prepare("SELECT * FROM " + table + " WHERE sweep = ?");   // in the order of its primary key
+    sql_statement from = old_->prepare("SELECT * FROM " + table + " WHERE sweep = ? ORDER BY 1, 2" + std::string(columns > 2 ? ", 3" : ""));
     std::string places = "?";
     for (int c = 1; c < columns; ++c) places += ", ?";
     sql_statement to = database_.prepare("INSERT INTO " + table + " VALUES(" + places + ")");
