@@ -18,16 +18,17 @@ export SLURM_CONF="$home/slurm.conf"
 port=$((20000 + $$ % 20000))
 munged_pid= controller= node1= node2=
 
-# Processes that run on a node, by its name, with the daemons that watch over them.
+# Processes that run on a node, by its name, with the daemons that watch over them; `killed` says how many.
 kill_node() {
+  killed=0
   for environment in /proc/[0-9]*/environ; do
-    tr '\0' '\n' <"$environment" 2>/dev/null | grep -qx "SLURM_CONF=$SLURM_CONF" || continue
-    tr '\0' '\n' <"$environment" 2>/dev/null | grep -qx "SLURMD_NODENAME=$1" || continue
+    grep -qzx "SLURM_CONF=$SLURM_CONF" "$environment" 2>/dev/null || continue
+    grep -qzx "SLURMD_NODENAME=$1" "$environment" 2>/dev/null || continue
     process=${environment#/proc/}
     process=${process%/environ}
     parent=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$process/status" 2>/dev/null || true)
     if [ -n "$parent" ] && grep -q slurmstepd "/proc/$parent/comm" 2>/dev/null; then kill -9 "$parent" 2>/dev/null || true; fi
-    kill -9 "$process" 2>/dev/null || true
+    if kill -9 "$process" 2>/dev/null; then killed=$((killed + 1)); fi
   done
 }
 
@@ -113,7 +114,8 @@ results() { find s.sqlite.points -name '*.json' ! -name store.json 2>/dev/null |
 "$heddle" sweep s.ini --engine slurm --jobs 20 --slurm-args "--partition=p --time=10" --progress always &
 sweep=$!
 for i in $(seq 600); do [ "$(results)" -ge 30 ] && break; sleep 0.05; done
-# The node dies in the middle: its daemon, and all that runs there. It is one that is at work.
+# The node dies in the middle, while it is at work: all that runs there, and its daemon.
+for i in $(seq 600); do kill_node n2; [ "$killed" -gt 0 ] && break; sleep 0.02; done
 kill -9 "$node2"
 kill_node n2
 code=0
