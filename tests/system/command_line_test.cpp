@@ -193,6 +193,7 @@ TEST_F(command_line, help_and_version_go_to_stdout) {
                                                                                          {"gpus", "--help"},
                                                                                          {"config", "--help"},
                                                                                          {"disasm", "--help"},
+                                                                                         {"sweep", "--help"},
                                                                                          {"occupancy", "--help"}}) {
     const outcome o = run(arguments);
     EXPECT_EQ(o.code, 0);

@@ -259,6 +259,16 @@ TEST_F(sweeps, an_id_follows_all_that_determines_the_result_and_nothing_else) {
   EXPECT_EQ(ids(text) == id, false) << "the kernel";
 }
 
+TEST_F(sweeps, the_ready_ones_are_good) {
+  unsigned count = 0;
+  for (const auto& e : fs::directory_iterator(HEDDLE_SOURCE "/testbench/sweeps")) {
+    if (e.path().extension() != ".ini") continue;
+    EXPECT_EQ(run({e.path().string(), "--dry-run"}), 0) << e.path() << read("stderr");
+    ++count;
+  }
+  EXPECT_GE(count, 6u);
+}
+
 TEST_F(sweeps, control_c_keeps_what_is_whole) {
   write("a.ini", "[sweep]\nstore = s.sqlite\nmetrics = cycles\n[axes]\njob = tiny.json, spin.json\ngpu.sm_count = 1\n");
   const pid_t child = start({"a.ini", "--jobs", "2"});
