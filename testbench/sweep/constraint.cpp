@@ -11,8 +11,8 @@
 namespace heddle::testbench {
 
 struct constraint::node {
-  std::string what;   // "and", "or", "not", "neg", an operator, "variable" or "word" (a literal)
-  std::string text;   // of a variable or word
+  std::string what;  // "and", "or", "not", "neg", an operator, "variable" or "word" (a literal)
+  std::string text;  // of a variable or word
   std::unique_ptr<node> left;
   std::unique_ptr<node> right;
 };
@@ -22,8 +22,8 @@ namespace {
 using node = constraint::node;
 using node_ptr = std::unique_ptr<node>;
 
-constexpr unsigned deepest = 100;       // parentheses and negations within each other
-constexpr std::size_t longest = 2000;   // words and signs of a condition
+constexpr unsigned deepest = 100;      // parentheses and negations within each other
+constexpr std::size_t longest = 2000;  // words and signs of a condition
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
@@ -41,7 +41,7 @@ std::vector<std::string> tokens_of(const std::string& text, const std::string& w
     } else if (c == '"') {
       const std::size_t end = text.find('"', i + 1);
       if (end == std::string::npos) throw input_error(where + ": a quotation mark is not closed");
-      tokens.push_back(text.substr(i, end - i));   // with the mark in front: a literal
+      tokens.push_back(text.substr(i, end - i));  // with the mark in front: a literal
       i = end + 1;
     } else if (i + 1 < text.size() && text[i + 1] == '=' && std::string("<>!=").find(c) != std::string::npos) {
       tokens.push_back(c == '=' ? "=" : text.substr(i, 2));

@@ -20,8 +20,8 @@ class constraint {
   /// Its value at the point that is looked at.
   using value_of = std::function<std::string(const std::string& name)>;
 
-  /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a condition without
-  /// any variable.
+  /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a condition
+  /// without any variable.
   constraint(const sweep_constraint& source, const is_variable& known);
   ~constraint();
   constraint(constraint&&) noexcept;

@@ -51,7 +51,8 @@ void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv) {
   for (const std::string& column : columns) csv.field(column);
   csv.end_row();
   sql_statement row = database.prepare("SELECT result, status, reason FROM results WHERE id = ?");
-  sql_statement values = database.prepare("SELECT path, value FROM metric_values JOIN metric_names USING(metric) WHERE result = ?");
+  sql_statement values =
+      database.prepare("SELECT path, value FROM metric_values JOIN metric_names USING(metric) WHERE result = ?");
   for (std::size_t p = 0; p < plan.size(); ++p) {
     const std::string id = plan.id_text(p);
     row.bind(1, id);

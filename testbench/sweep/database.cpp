@@ -25,7 +25,8 @@ sql_statement::sql_statement(sqlite3* database, const std::string& sql) : databa
 }
 
 sql_statement& sql_statement::bind(int parameter, const std::string& text) {
-  if (sqlite3_bind_text(statement_.get(), parameter, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT) != SQLITE_OK) fail(database_);
+  if (sqlite3_bind_text(statement_.get(), parameter, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT) != SQLITE_OK)
+    fail(database_);
   return *this;
 }
 
@@ -102,7 +103,8 @@ void check_database(const std::string& file, const std::string& schema, const st
   }
   if (found_schema != schema) throw input_error("store: '" + file + "' exists and is no database of results");
   if (found_version != version) {
-    throw input_error("store: '" + file + "' is of version " + found_version + " of Heddle, this is " + version + "; expected another store");
+    throw input_error("store: '" + file + "' is of version " + found_version + " of Heddle, this is " + version +
+                      "; expected another store");
   }
 }
 

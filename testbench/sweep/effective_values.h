@@ -12,14 +12,14 @@
 
 namespace heddle::testbench {
 
-/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each other: names of
-/// points and constraints need them many thousand times, and before anything is run.
+/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each other:
+/// names of points and constraints need them many thousand times, and before anything is run.
 class effective_values {
  public:
   using overrides = std::vector<std::pair<std::string, const std::string*>>;
 
   explicit effective_values(const gpu_config& base);
-  effective_values(const effective_values&) = delete;   // parameters_ refers to values_
+  effective_values(const effective_values&) = delete;  // parameters_ refers to values_
   effective_values& operator=(const effective_values&) = delete;
 
   /// Every value in the order of the INI file, as text, lines apart.

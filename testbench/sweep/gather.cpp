@@ -49,7 +49,8 @@ std::string quoted(const std::string& text, char mark) {
 /// One gathering at a time: the database knows of other sweeps only by what it held before.
 class gathering_lock {
  public:
-  explicit gathering_lock(const std::string& folder) : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  explicit gathering_lock(const std::string& folder)
+      : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
     if (fd_ >= 0) ::flock(fd_, LOCK_EX);
   }
   ~gathering_lock() {
@@ -84,7 +85,9 @@ class writer {
   status_counts write() {
     database_.run("BEGIN");
     database_.run(tables);
-    database_.prepare("INSERT INTO store VALUES('schema', 'heddle.sweep_store/1'), ('version', ?)").bind(1, store_.version()).run();
+    database_.prepare("INSERT INTO store VALUES('schema', 'heddle.sweep_store/1'), ('version', ?)")
+        .bind(1, store_.version())
+        .run();
     sweeps();
     results();
     for (const auto& [name, metrics] : views_) view(name, metrics);
@@ -121,11 +124,19 @@ class writer {
     std::map<std::string, std::uint64_t> dropped;
     for (const auto& [constraint, points] : plan_.dropped()) dropped[constraint] = points;
     for (const auto& [constraint, points] : dropped) {
-      database_.prepare("INSERT INTO dropped VALUES(?, ?, ?)").bind(1, name).bind(2, constraint).bind(3, static_cast<std::int64_t>(points)).run();
+      database_.prepare("INSERT INTO dropped VALUES(?, ?, ?)")
+          .bind(1, name)
+          .bind(2, constraint)
+          .bind(3, static_cast<std::int64_t>(points))
+          .run();
     }
     const auto& axes = plan_.file().axes;
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      database_.prepare("INSERT INTO axes VALUES(?, ?, ?)").bind(1, name).bind(2, static_cast<std::int64_t>(i)).bind(3, axes[i].name).run();
+      database_.prepare("INSERT INTO axes VALUES(?, ?, ?)")
+          .bind(1, name)
+          .bind(2, static_cast<std::int64_t>(i))
+          .bind(3, axes[i].name)
+          .run();
     }
     sql_statement point = database_.prepare("INSERT INTO points VALUES(?, ?, ?)");
     sql_statement value = database_.prepare("INSERT INTO axis_values VALUES(?, ?, ?, ?)");
@@ -160,7 +171,8 @@ class writer {
   }
 
   void copy(const std::string& name, const std::string& table, int columns) {
-    sql_statement from = old_->prepare("SELECT * FROM " + table + " WHERE sweep = ? ORDER BY 1, 2" + std::string(columns > 2 ? ", 3" : ""));
+    sql_statement from =
+        old_->prepare("SELECT * FROM " + table + " WHERE sweep = ? ORDER BY 1, 2" + std::string(columns > 2 ? ", 3" : ""));
     std::string places = "?";
     for (int c = 1; c < columns; ++c) places += ", ?";
     sql_statement to = database_.prepare("INSERT INTO " + table + " VALUES(" + places + ")");
@@ -235,22 +247,25 @@ class writer {
     sql_statement axes = database_.prepare("SELECT number, axis FROM axes WHERE sweep = ? ORDER BY number");
     axes.bind(1, sweep);
     while (axes.step()) {
-      sql += ", (SELECT value FROM axis_values v WHERE v.sweep = p.sweep AND v.position = p.position AND v.number = " + axes.text(0) + ") AS " +
-             quoted(axes.text(1), '"');
+      sql += ", (SELECT value FROM axis_values v WHERE v.sweep = p.sweep AND v.position = p.position AND v.number = " +
+             axes.text(0) + ") AS " + quoted(axes.text(1), '"');
     }
     for (const std::string& path : metrics.empty() ? usual_metrics : metrics) {
-      sql += ", (SELECT value FROM metric_values v WHERE v.result = r.result AND v.metric = (SELECT metric FROM metric_names WHERE path = " +
-             quoted(path, '\'') + ")) AS " + quoted(path, '"');
+      sql +=
+          ", (SELECT value FROM metric_values v WHERE v.result = r.result AND v.metric = (SELECT metric FROM metric_names WHERE "
+          "path = " +
+          quoted(path, '\'') + ")) AS " + quoted(path, '"');
     }
-    database_.run(sql + " FROM points p JOIN results r ON r.id = p.id WHERE p.sweep = " + quoted(sweep, '\'') + " ORDER BY position");
+    database_.run(sql + " FROM points p JOIN results r ON r.id = p.id WHERE p.sweep = " + quoted(sweep, '\'') +
+                  " ORDER BY position");
   }
 
   sql_database database_;
   std::unique_ptr<sql_database> old_;
   const sweep_plan& plan_;
   const result_store& store_;
-  std::vector<std::pair<std::string, std::vector<std::string>>> views_;   // sweeps and the metrics that they ask for
-  std::vector<std::pair<std::string, std::size_t>> ids_;                   // of all points, with their place in views_
+  std::vector<std::pair<std::string, std::vector<std::string>>> views_;  // sweeps and the metrics that they ask for
+  std::vector<std::pair<std::string, std::size_t>> ids_;                 // of all points, with their place in views_
   std::map<std::string, std::int64_t> metric_numbers_;
   std::unique_ptr<sql_statement> add_name_;
   std::unique_ptr<sql_statement> add_value_;
@@ -268,6 +283,7 @@ void sync(const std::string& file) {
 
 status_counts gather(const sweep_plan& plan, const result_store& store) {
   const gathering_lock lock(store.folder());
+  store.remove_old_unfinished();
   result_files files;
   const std::string temporary = files.reserve(store.database());
   status_counts counts{};

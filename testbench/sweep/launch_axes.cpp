@@ -13,7 +13,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t latest_cycle = 1'000'000'000'000;   // as in a job file
+constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // as in a job file
 const std::vector<std::string> modes = {"drain", "switch", "flush", "auto"};
 
 [[noreturn]] void wrong(const std::string& axis, const std::string& value, const std::string& expected) {
@@ -33,7 +33,8 @@ std::vector<std::uint32_t> dimensions(const std::string& axis, const std::string
   std::vector<std::uint32_t> result;
   for (const std::string& part : split(value, 'x')) {
     std::uint64_t n = 0;
-    if (!parse_unsigned(part, n) || n == 0 || n > largest_u32 || result.size() == 3) wrong(axis, value, "threads such as 256 or 16x16");
+    if (!parse_unsigned(part, n) || n == 0 || n > largest_u32 || result.size() == 3)
+      wrong(axis, value, "threads such as 256 or 16x16");
     result.push_back(static_cast<std::uint32_t>(n));
   }
   return result;
@@ -78,8 +79,10 @@ void each_launch(std::vector<operation>& operations, const std::function<void(op
 }  // namespace
 
 const std::vector<std::string>& launch_axes() {
-  static const std::vector<std::string> names = {"launch.block",   "launch.registers_per_thread", "launch.shared_bytes", "launch.carveout",
-                                                 "launch.priority", "preempt.mode",               "preempt.at_cycle",    "preempt.resume_after"};
+  static const std::vector<std::string> names = {"launch.block",        "launch.registers_per_thread",
+                                                 "launch.shared_bytes", "launch.carveout",
+                                                 "launch.priority",     "preempt.mode",
+                                                 "preempt.at_cycle",    "preempt.resume_after"};
   return names;
 }
 

@@ -49,9 +49,9 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
       while (next < points.size() && children_.size() < jobs_) {
         const pid_t parent = ::getpid();
         std::fflush(nullptr);
-        store_.remove(plan_.id_text(points[next]));   // an earlier attempt's, which must not be taken for this one's
+        store_.remove(plan_.id_text(points[next]));  // an earlier attempt's, which must not be taken for this one's
         const pid_t process = ::fork();
-        if (process < 0 && !children_.empty()) break;   // as many as the system allows
+        if (process < 0 && !children_.empty()) break;  // as many as the system allows
         if (process < 0) throw input_error(std::string("cannot start a process: ") + std::strerror(errno));
         if (process == 0) {
           end_with(parent);
@@ -93,7 +93,7 @@ void local_engine::collect(sweep_progress& progress) {
 void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
   store_.remove_unfinished(id, process);
-  if (store_.status(id) != point_status::missing) return;   // whatever happened to the process afterwards
+  if (store_.status(id) != point_status::missing) return;  // whatever happened to the process afterwards
   point_result r;
   if (c.late) {
     r.status = point_status::timeout;
@@ -111,7 +111,9 @@ void local_engine::judge(const child& c, pid_t process, int status) {
 void local_engine::end_late() {
   if (plan_.file().timeout_seconds == 0) return;
   for (auto& [process, c] : children_) {
-    if (c.late || std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(plan_.file().timeout_seconds)) continue;
+    if (c.late ||
+        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(plan_.file().timeout_seconds))
+      continue;
     c.late = true;
     ::kill(process, SIGKILL);
   }

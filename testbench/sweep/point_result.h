@@ -9,13 +9,13 @@ namespace heddle::testbench {
 
 /// What became of a point.
 enum class point_status : std::uint8_t {
-  missing,   // not run, or nothing is known of how it went
+  missing,  // not run, or nothing is known of how it went
   done,
-  refused,   // it cannot run: a block that fits no SM, values that do not fit each other
-  failed,    // the simulated program failed
-  fault,     // in Heddle
-  timeout,   // it ran longer than the sweep allows
-  killed,    // its process was ended by somebody else
+  refused,  // it cannot run: a block that fits no SM, values that do not fit each other
+  failed,   // the simulated program failed
+  fault,    // in Heddle
+  timeout,  // it ran longer than the sweep allows
+  killed,   // its process was ended by somebody else
 };
 constexpr std::size_t point_status_count = 7;
 
@@ -27,8 +27,8 @@ point_status status_of(const std::string& name);
 /// The row of one point.
 struct point_result {
   point_status status = point_status::missing;
-  std::string reason;    // empty where it is done
-  std::string metrics;   // JSON without what depends on the machine; empty: none
+  std::string reason;   // empty where it is done
+  std::string metrics;  // JSON without what depends on the machine; empty: none
 };
 
 }  // namespace heddle::testbench

@@ -24,12 +24,12 @@ class point_space {
   struct factor {
     std::vector<std::size_t> axes;
     std::uint64_t values = 1;
-    std::uint64_t stride = 1;   // points from one value to the next
+    std::uint64_t stride = 1;  // points from one value to the next
   };
 
   const std::vector<sweep_axis>& axes_;
   std::vector<factor> factors_;
-  std::vector<std::size_t> factor_of_;   // by axis
+  std::vector<std::size_t> factor_of_;  // by axis
   std::uint64_t size_ = 1;
 };
 

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/result_store.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "config/error.h"
 #include "testbench/result_files.h"
 #include "testbench/sweep/database.h"
+#include "testbench/temporary_file.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -36,10 +39,12 @@ std::string head(const std::string& status) {
 }
 
 const std::string tail = "}\n";
+const char* const hexadecimal = "0123456789abcdef";
 
 }  // namespace
 
-result_store::result_store(std::string database, std::string version) : database_(std::move(database)), version_(std::move(version)) {}
+result_store::result_store(std::string database, std::string version)
+    : database_(std::move(database)), version_(std::move(version)) {}
 
 std::string result_store::description() const {
   return nlohmann::ordered_json{{"schema", store_schema}, {"version", version_}}.dump() + "\n";
@@ -49,12 +54,14 @@ void result_store::check() const {
   const std::string who = "store";
   check_writable(database_, who);
   check_writable(csv(), who);
-  if (csv() == database_) throw input_error("store: '" + database_ + "' is the name of the CSV, expected another, such as results.sqlite");
+  if (csv() == database_)
+    throw input_error("store: '" + database_ + "' is the name of the CSV, expected another, such as results.sqlite");
   if (exists(database_)) check_database(database_, store_schema, version_);
   struct stat status;
   if (::stat(folder().c_str(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode)) throw input_error("store: '" + folder() + "' is not a directory");
-  if (::access(folder().c_str(), W_OK | X_OK) != 0) throw input_error("store: cannot write to '" + folder() + "': " + std::strerror(errno));
+  if (::access(folder().c_str(), W_OK | X_OK) != 0)
+    throw input_error("store: cannot write to '" + folder() + "': " + std::strerror(errno));
   const std::string file = folder() + "/store.json";
   if (!exists(file)) return;
   const auto described = nlohmann::json::parse(read_file(file, who), nullptr, false);
@@ -62,8 +69,8 @@ void result_store::check() const {
     throw input_error("store: '" + folder() + "' holds something else than results of sweeps");
   }
   if (described.value("version", nlohmann::json()) != version_) {
-    throw input_error("store: '" + database_ + "' is of version " + described.value("version", nlohmann::json()).dump() + " of Heddle, this is \"" +
-                      version_ + "\"; expected another store");
+    throw input_error("store: '" + database_ + "' is of version " + described.value("version", nlohmann::json()).dump() +
+                      " of Heddle, this is \"" + version_ + "\"; expected another store");
   }
 }
 
@@ -78,11 +85,14 @@ void result_store::create() const {
 
 std::string result_store::csv() const {
   const std::string ending = ".sqlite";
-  const bool usual = database_.size() > ending.size() && database_.compare(database_.size() - ending.size(), ending.size(), ending) == 0;
+  const bool usual =
+      database_.size() > ending.size() && database_.compare(database_.size() - ending.size(), ending.size(), ending) == 0;
   return (usual ? database_.substr(0, database_.size() - ending.size()) : database_) + ".csv";
 }
 
-std::string result_store::point_file(const std::string& id) const { return folder() + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".json"; }
+std::string result_store::point_file(const std::string& id) const {
+  return folder() + "/" + id.substr(0, 2) + "/" + id.substr(2) + ".json";
+}
 
 point_status result_store::status(const std::string& id) const {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(point_file(id).c_str(), "rb"), &std::fclose);
@@ -91,7 +101,8 @@ point_status result_store::status(const std::string& id) const {
   const std::size_t got = std::fread(text, 1, sizeof text, in.get());
   const std::string begin(text, got);
   if (std::fseek(in.get(), -static_cast<long>(tail.size()), SEEK_END) != 0) return point_status::missing;
-  if (std::fread(text, 1, tail.size(), in.get()) != tail.size() || std::string(text, tail.size()) != tail) return point_status::missing;
+  if (std::fread(text, 1, tail.size(), in.get()) != tail.size() || std::string(text, tail.size()) != tail)
+    return point_status::missing;
   for (std::size_t i = 0; i < point_status_count; ++i) {
     const auto status = static_cast<point_status>(i);
     if (begin.rfind(head(name_of(status)), 0) == 0) return status;
@@ -103,10 +114,14 @@ point_result result_store::read(const std::string& id) const {
   const std::string file = point_file(id);
   if (!exists(file)) return {};
   const auto all = nlohmann::ordered_json::parse(read_file(file, "store"), nullptr, false);
-  if (!all.is_object() || all.value("schema", "") != point_schema || all.value("id", "") != id) return {};
+  const auto text = [&](const char* key) {
+    const auto found = all.find(key);
+    return found != all.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  if (!all.is_object() || text("schema") != point_schema || text("id") != id) return {};
   point_result r;
-  r.status = status_of(all.value("status", ""));
-  r.reason = all.value("reason", "");
+  r.status = status_of(text("status"));
+  r.reason = text("reason");
   if (all.contains("metrics")) r.metrics = all["metrics"].dump();
   return r;
 }
@@ -115,18 +130,49 @@ void result_store::write(const std::string& id, const point_result& result) cons
   const auto quoted = [](const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
-  std::string text = head(name_of(result.status)) + "\"id\":\"" + id + "\",\"version\":" + quoted(version_) + ",\"reason\":" + quoted(result.reason);
+  std::string text = head(name_of(result.status)) + "\"id\":\"" + id + "\",\"version\":" + quoted(version_) +
+                     ",\"reason\":" + quoted(result.reason);
   if (!result.metrics.empty()) text += ",\"metrics\":" + result.metrics;
   make_folder(folder() + "/" + id.substr(0, 2));
-  result_files files;
-  files.add(point_file(id), text + tail);
-  files.commit();
+  const std::string file = point_file(id);
+  temporary_file temporary(unfinished_file(id, ::getpid()));
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(temporary.name().c_str(), "wbe"), &std::fclose);
+  text += tail;
+  const bool written = out && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() && std::fflush(out.get()) == 0 &&
+                       ::fsync(::fileno(out.get())) == 0;
+  if (!written || std::fclose(out.release()) != 0 || std::rename(temporary.name().c_str(), file.c_str()) != 0) {
+    throw input_error("cannot write '" + file + "': " + std::strerror(errno));
+  }
+  temporary.keep();
+}
+
+// Machine and process are in the name, so that whatever others write or left here is in nobody's way.
+std::string result_store::unfinished_file(const std::string& id, int process) const {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return folder() + "/" + id.substr(0, 2) + "/.heddle-" + host + "-" + std::to_string(process) + "-" + id.substr(2) + ".tmp";
 }
 
 void result_store::remove(const std::string& id) const { ::unlink(point_file(id).c_str()); }
 
 void result_store::remove_unfinished(const std::string& id, int process) const {
-  ::unlink((folder() + "/" + id.substr(0, 2) + "/.heddle-" + std::to_string(process) + "-0.tmp").c_str());
+  ::unlink(unfinished_file(id, process).c_str());
+}
+
+void result_store::remove_old_unfinished() const {
+  constexpr std::time_t old_seconds = 3600;
+  const std::time_t now = std::time(nullptr);
+  for (unsigned i = 0; i < 256; ++i) {
+    const std::string part = folder() + "/" + hexadecimal[i / 16] + hexadecimal[i % 16];
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(part.c_str()), &::closedir);
+    if (!entries) continue;
+    while (const dirent* e = ::readdir(entries.get())) {
+      const std::string file = part + "/" + e->d_name;
+      struct stat status;
+      if (std::strncmp(e->d_name, ".heddle-", 8) != 0 || ::stat(file.c_str(), &status) != 0) continue;
+      if (now - status.st_mtime > old_seconds) ::unlink(file.c_str());
+    }
+  }
 }
 
 }  // namespace heddle::testbench

@@ -7,8 +7,9 @@
 
 namespace heddle::testbench {
 
-/// Where results of sweeps lie: the database that they are gathered in, and beside it a folder with one file per point, which is what
-/// survives whatever happens. Any number of processes, on any machines that share the folder, may write points at the same time.
+/// Where results of sweeps lie: the database that they are gathered in, and beside it a folder with one file per point, which is
+/// what survives whatever happens. Any number of processes, on any machines that share the folder, may write points at the same
+/// time.
 class result_store {
  public:
   /// `database` is the file that the sweep names; `version` that of this program.
@@ -35,9 +36,12 @@ class result_store {
   void remove(const std::string& id) const;
   /// Removes what a process that was killed left of a file that it had not finished.
   void remove_unfinished(const std::string& id, int process) const;
+  /// The same of all processes, where it is so old that nobody can be writing it any more.
+  void remove_old_unfinished() const;
 
  private:
   std::string description() const;
+  std::string unfinished_file(const std::string& id, int process) const;
 
   std::string database_;
   std::string version_;

@@ -63,8 +63,9 @@ slurm_engine::slurm_engine(const sweep_plan& plan, const result_store& store, sl
     : plan_(plan), store_(store), request_(std::move(request)) {}
 
 std::string slurm_engine::script() const {
-  std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) + " sweep " + word(request_.sweep_file) +
-                     " --shard \"$SLURM_ARRAY_TASK_ID/" + std::to_string(request_.tasks) + "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
+  std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) + " sweep " +
+                     word(request_.sweep_file) + " --shard \"$SLURM_ARRAY_TASK_ID/" + std::to_string(request_.tasks) +
+                     "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
   if (request_.resume) text += " --resume";
   if (request_.any_size) text += " --yes";
   return text + "\n";
@@ -77,10 +78,11 @@ std::string slurm_engine::submit() {
   result_files files;
   files.add(file, script());
   files.commit();
-  const command_output o = output_of("sbatch --parsable --array=1-" + std::to_string(request_.tasks) + " --job-name=" +
-                                     word("heddle-" + plan_.file().name) + " --output=" + word(folder + "/%A_%a.out") + " " +
-                                     request_.arguments + " " + word(file) + " 2>&1");
-  if (o.code == 127) throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
+  const command_output o = output_of(
+      "sbatch --parsable --array=1-" + std::to_string(request_.tasks) + " --job-name=" + word("heddle-" + plan_.file().name) +
+      " --output=" + word(folder + "/%A_%a.out") + " " + request_.arguments + " " + word(file) + " 2>&1");
+  if (o.code == 127)
+    throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
   // "1234" or "1234;cluster", perhaps behind remarks.
   std::string job;
   std::size_t begin = 0;
@@ -104,14 +106,14 @@ bool slurm_engine::queued(const std::string& job) const {
 int slurm_engine::wait(const std::string& job, const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
   std::vector<std::size_t> open = points;
-  unsigned pause = 100;   // milliseconds: short sweeps are soon over, and long ones should not press the controller
+  unsigned pause = 100;  // milliseconds: short sweeps are soon over, and long ones should not press the controller
   for (bool going = true; going;) {
     const int number = signals.wait(pause);
     if (number != 0 && number != SIGCHLD) {
       output_of("scancel " + job + " 2>&1");
       return number;
     }
-    if (number == SIGCHLD) continue;   // of a command of ours that has ended
+    if (number == SIGCHLD) continue;  // of a command of ours that has ended
     pause = std::min(2 * pause, 5000u);
     going = queued(job);
     std::vector<std::size_t> still;

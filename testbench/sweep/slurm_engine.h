@@ -13,11 +13,11 @@ namespace heddle::testbench {
 
 /// What one job array is submitted with.
 struct slurm_request {
-  std::string sweep_file;     // as the tasks are to open it
-  unsigned tasks = 1;         // of the array; each runs a shard
+  std::string sweep_file;  // as the tasks are to open it
+  unsigned tasks = 1;      // of the array; each runs a shard
   bool resume = false;
-  bool any_size = false;      // --yes
-  std::string arguments;      // further arguments of sbatch, as a shell would split them
+  bool any_size = false;  // --yes
+  std::string arguments;  // further arguments of sbatch, as a shell would split them
 };
 
 /// Runs points as one job array of Slurm: each task runs this program with --shard, in the same folder.

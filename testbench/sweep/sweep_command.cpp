@@ -36,13 +36,16 @@ class sweep_run {
  public:
   explicit sweep_run(const sweep_options& o)
       : options_(o),
-        plan_(load_sweep_file(o.file), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); }, o.any_size),
+        plan_(
+            load_sweep_file(o.file), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); },
+            o.any_size),
         store_(plan_.file().store, HEDDLE_VERSION) {
     store_.check();
   }
 
   int run() {
-    if (plan_.size() == 0) throw input_error(options_.file + ": the constraints drop all " + grouped(plan_.product()) + " points");
+    if (plan_.size() == 0)
+      throw input_error(options_.file + ": the constraints drop all " + grouped(plan_.product()) + " points");
     find_work();
     if (options_.dry_run) return list();
     store_.create();
@@ -52,11 +55,12 @@ class sweep_run {
     if (submitted_) return 0;
     const int code = options_.shard ? finish_shard() : finish();
     if (signal == 0) return code;
-    message_log::warning("stopped by signal " + std::to_string(signal) + "; what is finished is kept, and the same command goes on from there");
+    message_log::warning("stopped by signal " + std::to_string(signal) +
+                         "; what is finished is kept, and the same command goes on from there");
     message_log::flush();
     std::fflush(stdout);
     ::signal(signal, SIG_DFL);
-    ::raise(signal);   // the parent sees why
+    ::raise(signal);  // the parent sees why
     return code;
   }
 
@@ -82,7 +86,8 @@ class sweep_run {
   }
 
   int run_local(sweep_progress& progress) {
-    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(), [this](std::size_t p) { run_point(plan_, store_, p); });
+    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(),
+                        [this](std::size_t p) { run_point(plan_, store_, p); });
     return engine.run(work_, progress);
   }
 
@@ -113,7 +118,9 @@ class sweep_run {
       if (count) text += ", " + grouped(count) + " dropped by " + name;
     }
     text += "; " + grouped(work_.size()) + (options_.dry_run ? " to run" : options_.no_wait ? " submitted" : " run");
-    if (options_.shard) text += " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
+    if (options_.shard)
+      text +=
+          " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
     return text + "\n";
   }
 
@@ -136,7 +143,8 @@ class sweep_run {
   int finish_shard() {
     status_counts counts{};
     for (const std::size_t p : work_) ++counts[static_cast<std::size_t>(store_.status(plan_.id_text(p)))];
-    if (!options_.quiet) std::printf("%s  %s; results are in %s\n", head().c_str(), tell(counts).c_str(), store_.folder().c_str());
+    if (!options_.quiet)
+      std::printf("%s  %s; results are in %s\n", head().c_str(), tell(counts).c_str(), store_.folder().c_str());
     return judge(counts);
   }
 
@@ -152,7 +160,7 @@ class sweep_run {
   sweep_plan plan_;
   result_store store_;
   std::vector<std::size_t> work_;
-  std::size_t points_ = 0;   // of this shard, equal ones counted once
+  std::size_t points_ = 0;  // of this shard, equal ones counted once
   bool submitted_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_values = 1'000'000;   // of one axis
+constexpr std::uint64_t most_values = 1'000'000;  // of one axis
 
 [[noreturn]] void refuse(const std::string& where, const std::string& message) { throw input_error(where + ": " + message); }
 
@@ -93,8 +93,8 @@ class reader {
     if (result_.store.empty()) refuse(printable(result_.file), "expected 'store = FILE.sqlite' in section [sweep]");
     const int workloads = !result_.job.empty() + !result_.trace.empty() + has_axis("job") + has_axis("trace");
     if (workloads != 1) {
-      refuse(printable(result_.file),
-             "expected one of 'job' and 'trace', in section [sweep] or as an axis" + std::string(workloads ? ", got several" : ""));
+      refuse(printable(result_.file), "expected one of 'job' and 'trace', in section [sweep] or as an axis" +
+                                          std::string(workloads ? ", got several" : ""));
     }
     check_zips();
     return std::move(result_);
@@ -111,7 +111,8 @@ class reader {
 
   void setting(const ini_entry& e, const std::string& where) {
     const auto number = [&](std::uint64_t& out) {
-      if (!parse_unsigned(e.value, out) || out == 0) refuse(where, e.key + ": got '" + printable(e.value) + "', expected a whole number above 0");
+      if (!parse_unsigned(e.value, out) || out == 0)
+        refuse(where, e.key + ": got '" + printable(e.value) + "', expected a whole number above 0");
     };
     if (e.key == "job") {
       result_.job = e.value;
@@ -180,7 +181,8 @@ sweep_file parse_sweep_file(const std::string& text, const std::string& file_nam
 
 sweep_file load_sweep_file(const std::string& file_name) {
   constexpr std::uint64_t largest = 1u << 20;
-  if (readable_size(file_name, "sweep") > largest) throw input_error(printable(file_name) + ": larger than 1 MiB, expected a sweep file (INI)");
+  if (readable_size(file_name, "sweep") > largest)
+    throw input_error(printable(file_name) + ": larger than 1 MiB, expected a sweep file (INI)");
   return parse_sweep_file(read_file(file_name, "sweep"), file_name);
 }
 

@@ -9,7 +9,7 @@ namespace heddle::testbench {
 
 /// One axis: what is varied, and its values in the order written. Axes of the same zip go together.
 struct sweep_axis {
-  std::string name;   // "gpu", "job", "trace", "launch.block", … or a parameter, "section.key"
+  std::string name;  // "gpu", "job", "trace", "launch.block", … or a parameter, "section.key"
   std::vector<std::string> values;
   std::string zip;    // section of the zip, empty: an axis of its own
   std::string where;  // FILE:LINE:COL
@@ -25,9 +25,9 @@ struct sweep_constraint {
 /// A sweep file as written.
 struct sweep_file {
   std::string file;
-  std::string directory;   // of the file, with a final slash; empty: here
-  std::string name;   // of the file, without folder and ".ini"
-  std::string job;    // this or trace, or an axis of that name
+  std::string directory;  // of the file, with a final slash; empty: here
+  std::string name;       // of the file, without folder and ".ini"
+  std::string job;        // this or trace, or an axis of that name
   std::string trace;
   std::string store;
   std::vector<std::string> metrics;   // empty: all
@@ -40,7 +40,8 @@ struct sweep_file {
   std::string path(const std::string& written) const { return written[0] == '/' ? written : directory + written; }
 };
 
-/// Reads a sweep file. Throws input_error with FILE:LINE:COL. Whether parameters, values and metrics exist is for the plan to say.
+/// Reads a sweep file. Throws input_error with FILE:LINE:COL. Whether parameters, values and metrics exist is for the plan to
+/// say.
 sweep_file load_sweep_file(const std::string& file_name);
 /// The same from a text; `file_name` is for messages and relative paths.
 sweep_file parse_sweep_file(const std::string& text, const std::string& file_name);

@@ -13,8 +13,8 @@ constexpr std::uint64_t most_jobs = 100000;
 void read_shard(const option_parser& p, sweep_options& o) {
   const auto parts = split(p.text("shard"), '/');
   std::uint64_t shard = 0, shards = 0;
-  if (parts.size() != 2 || !parse_unsigned(parts[0], shard) || !parse_unsigned(parts[1], shards) || shard == 0 || shard > shards ||
-      shards > most_jobs) {
+  if (parts.size() != 2 || !parse_unsigned(parts[0], shard) || !parse_unsigned(parts[1], shards) || shard == 0 ||
+      shard > shards || shards > most_jobs) {
     p.fail("--shard: got '" + p.text("shard") + "', expected I/N, with I from 1 to N");
   }
   o.shard = static_cast<unsigned>(shard);
@@ -23,7 +23,8 @@ void read_shard(const option_parser& p, sweep_options& o) {
 
 void read_engine(const option_parser& p, sweep_options& o) {
   if (p.has("engine")) {
-    if (p.text("engine") != "local" && p.text("engine") != "slurm") p.fail("--engine: got '" + p.text("engine") + "', expected local | slurm");
+    if (p.text("engine") != "local" && p.text("engine") != "slurm")
+      p.fail("--engine: got '" + p.text("engine") + "', expected local | slurm");
     o.slurm = p.text("engine") == "slurm";
   }
   for (const char* option : {"slurm-args", "no-wait"})
@@ -67,7 +68,8 @@ bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, st
   o.quiet = p.has("quiet");
   if (p.has("progress")) {
     const std::string& mode = p.text("progress");
-    if (mode != "auto" && mode != "always" && mode != "never") p.fail("--progress: got '" + mode + "', expected auto | always | never");
+    if (mode != "auto" && mode != "always" && mode != "never")
+      p.fail("--progress: got '" + mode + "', expected auto | always | never");
     o.progress = mode == "always" ? progress_mode::always : mode == "never" ? progress_mode::never : progress_mode::automatic;
   }
   return false;

@@ -12,8 +12,8 @@ namespace heddle::testbench {
 struct sweep_options {
   std::string file;
   bool slurm = false;
-  unsigned jobs = 0;     // points at a time, or tasks of the array; 0: as the engine thinks fit
-  unsigned shard = 0;    // from 1 on; 0: all
+  unsigned jobs = 0;   // points at a time, or tasks of the array; 0: as the engine thinks fit
+  unsigned shard = 0;  // from 1 on; 0: all
   unsigned shards = 1;
   bool resume = false;
   bool any_size = false;

@@ -22,8 +22,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_points = 1'000'000;   // without being asked for
-constexpr std::uint64_t most_ever = 100'000'000;   // each is held as some 30 bytes
+constexpr std::uint64_t most_points = 1'000'000;  // without being asked for
+constexpr std::uint64_t most_ever = 100'000'000;  // each is held as some 30 bytes
 const std::string default_gpu = "gtx1080";
 
 bool is_workload(const std::string& axis) { return axis == "job" || axis == "trace"; }
@@ -78,7 +78,7 @@ std::string wrong_metric(const nlohmann::json& example, const std::string& path)
     std::uint64_t index = 0;
     if (at->is_array()) {
       if (!parse_unsigned(step, index)) return "expected a number, not '" + printable(step) + "'";
-      if (at->empty()) return "";   // numbers over time
+      if (at->empty()) return "";  // numbers over time
       at = &(*at)[0];
     } else if (at->is_object() && at->contains(step)) {
       at = &(*at)[step];
@@ -152,8 +152,10 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
         expected = fmt::format("{} to {}", range->lowest, range->highest);
       }
       if (choices && std::find(choices->begin(), choices->end(), value) == choices->end()) expected = join(*choices, ", ");
-      if (name == "memory.model" && value == "external") expected = "dram or fixed; external is for programs with a memory of their own";
-      if (!expected.empty()) throw input_error(axis.where + ": " + name + ": got '" + printable(value) + "', expected " + expected);
+      if (name == "memory.model" && value == "external")
+        expected = "dram or fixed; external is for programs with a memory of their own";
+      if (!expected.empty())
+        throw input_error(axis.where + ": " + name + ": got '" + printable(value) + "', expected " + expected);
     }
     set_text(p, before);
     return;
@@ -170,8 +172,9 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const tra
   w.digest = trace ? trace_digest(path) : job_digest(path, w.what);
   // Points run at the same time, and what they are run for is their metrics: only comparisons stay of the outputs.
   for (output& o : w.what.outputs) o.file.clear();
-  w.what.outputs.erase(std::remove_if(w.what.outputs.begin(), w.what.outputs.end(), [](const output& o) { return o.expect.empty(); }),
-                       w.what.outputs.end());
+  w.what.outputs.erase(
+      std::remove_if(w.what.outputs.begin(), w.what.outputs.end(), [](const output& o) { return o.expect.empty(); }),
+      w.what.outputs.end());
   if (!trace) validate(w.what);
   workloads_[written] = std::move(w);
 }
@@ -202,8 +205,8 @@ void sweep_plan::check_metrics() const {
   for (const std::string& path : file_.metrics) {
     const std::string wrong = wrong_metric(example, path);
     if (!wrong.empty() || path.rfind("host", 0) == 0 || path.rfind("gpu", 0) == 0) {
-      throw input_error(printable(file_.file) + ": metrics: '" + printable(path) + "': " +
-                        (wrong.empty() ? "is no result of a point" : wrong));
+      throw input_error(printable(file_.file) + ": metrics: '" + printable(path) +
+                        "': " + (wrong.empty() ? "is no result of a point" : wrong));
     }
   }
 }

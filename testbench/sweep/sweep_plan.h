@@ -17,8 +17,8 @@
 
 namespace heddle::testbench {
 
-/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points are in the order
-/// of the product, and numbered without those that constraints drop.
+/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points are in the
+/// order of the product, and numbered without those that constraints drop.
 class sweep_plan {
  public:
   using point_id = std::array<std::uint8_t, 16>;
@@ -29,7 +29,7 @@ class sweep_plan {
   /// More points than a million are refused unless `any_size`. Throws input_error.
   sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size);
 
-  sweep_plan(const sweep_plan&) = delete;   // its space refers to its file
+  sweep_plan(const sweep_plan&) = delete;  // its space refers to its file
   sweep_plan& operator=(const sweep_plan&) = delete;
 
   const sweep_file& file() const { return file_; }
@@ -51,7 +51,7 @@ class sweep_plan {
  private:
   struct workload {
     job what;
-    std::string digest;   // of its text and of all files that it reads
+    std::string digest;  // of its text and of all files that it reads
   };
 
   void check_axes();
@@ -71,11 +71,11 @@ class sweep_plan {
   sweep_file file_;
   std::string version_;
   point_space space_;
-  std::map<std::string, effective_values> gpus_;   // these two by the name as written
+  std::map<std::string, effective_values> gpus_;  // these two by the name as written
   std::map<std::string, workload> workloads_;
-  std::vector<std::size_t> config_axes_;        // parameters
+  std::vector<std::size_t> config_axes_;  // parameters
   std::vector<std::size_t> launch_axes_;
-  std::vector<std::uint64_t> numbers_;          // in the product
+  std::vector<std::uint64_t> numbers_;  // in the product
   std::vector<point_id> ids_;
   std::vector<std::pair<std::string, std::uint64_t>> dropped_;
 };

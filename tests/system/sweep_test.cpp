@@ -82,7 +82,8 @@ class sweeps : public ::testing::Test {
 
   /// A sweep of `points` points, one SM each.
   std::string sweep_of(unsigned points, const std::string& store) {
-    return "[sweep]\njob = tiny.json\nstore = " + store + "\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:" + std::to_string(29 + points) + ":1\n";
+    return "[sweep]\njob = tiny.json\nstore = " + store +
+           "\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:" + std::to_string(29 + points) + ":1\n";
   }
 
   pid_t start(const words& arguments) {
@@ -149,7 +150,8 @@ class sweeps : public ::testing::Test {
 
 TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\n";
-  expect_refused(head + "[axes]\nl1.latensy_cycles = 1, 2\n", "bad.ini:5:21: unknown parameter 'l1.latensy_cycles', did you mean 'l1.latency_cycles'?");
+  expect_refused(head + "[axes]\nl1.latensy_cycles = 1, 2\n",
+                 "bad.ini:5:21: unknown parameter 'l1.latensy_cycles', did you mean 'l1.latency_cycles'?");
   expect_refused(head + "[axes]\nlaunch.blok = 1, 2\n", "did you mean 'launch.block'?");
   expect_refused(head + "[axes]\nl1.latency_cycles = 9:3:1\n", "is empty");
   expect_refused(head + "[axes]\nl1.latency_cycles = 10, fast\n", "got 'fast'");
@@ -158,7 +160,8 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   expect_refused(head + "[axes]\ngpu = gtx1080, gtx1081\n", "gtx1081");
   expect_refused(head + "[axes]\nlaunch.block = 0, 32\n", "got '0'");
   expect_refused(head + "[axes]\npreempt.mode = drain\n", "has no 'preempt'");
-  expect_refused(head + "[axes]\nl1.latency_cycles = 1:2000:1\nl2.latency_cycles = 1:2000:1\n", "4,000,000 points, more than 1,000,000 (--yes");
+  expect_refused(head + "[axes]\nl1.latency_cycles = 1:2000:1\nl2.latency_cycles = 1:2000:1\n",
+                 "4,000,000 points, more than 1,000,000 (--yes");
   expect_refused(head + "[constraints]\nall = gpu = gtx1080\n", "drop all 1 points");
   expect_refused(head + "[constraints]\nodd = launch.block > 3\n", "'launch.block' is neither an axis nor a parameter");
   expect_refused(head + "metrics = cycles, kernels.0.metrics.ipx\n", "there is no 'ipx', did you mean 'ipc'?");
@@ -206,7 +209,8 @@ TEST_F(sweeps, every_way_to_end_is_a_row_and_stops_no_other) {
 }
 
 TEST_F(sweeps, a_limit_of_cycles_ends_what_never_ends_the_same_everywhere) {
-  write("limit.ini", "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 2000\nmetrics = cycles\n[axes]\ngpu.sm_count = 1\n");
+  write("limit.ini",
+        "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 2000\nmetrics = cycles\n[axes]\ngpu.sm_count = 1\n");
   EXPECT_EQ(run({"limit.ini"}), 1);
   EXPECT_EQ(rows("s.csv")[0].at("status"), "failed");
 }
@@ -296,7 +300,8 @@ std::vector<pid_t> children_of(pid_t parent) {
 }
 
 /// Kills the coordinator or its workers at random times.
-void disturb(const std::function<pid_t(const words&)>& start, const std::function<int(pid_t)>& finish, unsigned times, unsigned seed, double spread) {
+void disturb(const std::function<pid_t(const words&)>& start, const std::function<int(pid_t)>& finish, unsigned times,
+             unsigned seed, double spread) {
   std::mt19937 random(seed);
   for (unsigned i = 0; i < times; ++i) {
     const pid_t coordinator = start({"d.ini", "--resume", "--jobs", "2"});
@@ -304,11 +309,11 @@ void disturb(const std::function<pid_t(const words&)>& start, const std::functio
     if (random() % 2) {
       kill(coordinator, SIGKILL);
       const int code = finish(coordinator);
-      EXPECT_TRUE(code == 128 + SIGKILL || code == 0) << code;   // 0: it was faster
+      EXPECT_TRUE(code == 128 + SIGKILL || code == 0) << code;  // 0: it was faster
     } else {
       for (const pid_t worker : children_of(coordinator)) kill(worker, SIGKILL);
       const int code = finish(coordinator);
-      EXPECT_TRUE(code == 0 || code == 1) << code;   // a point that was killed is a row, the others go on
+      EXPECT_TRUE(code == 0 || code == 1) << code;  // a point that was killed is a row, the others go on
     }
   }
 }
@@ -350,9 +355,13 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   fs::create_directories(place_ / "bin");
   write("bin/sbatch",
         "#!/bin/sh\nfor a in \"$@\"; do last=$a; case $a in --array=1-*) n=${a#--array=1-};; esac; done\n"
-        "echo \"$@\" >> " + (place_ / "arguments").string() + "\n"
-        "(for i in $(seq 1 $n); do SLURM_ARRAY_TASK_ID=$i sh \"$last\" || true; done; touch '" + (place_ / "over").string() + "') >/dev/null 2>&1 &\n"
-        "echo 17\n");
+        "echo \"$@\" >> " +
+            (place_ / "arguments").string() +
+            "\n"
+            "(for i in $(seq 1 $n); do SLURM_ARRAY_TASK_ID=$i sh \"$last\" || true; done; touch '" +
+            (place_ / "over").string() +
+            "') >/dev/null 2>&1 &\n"
+            "echo 17\n");
   write("bin/squeue", "#!/bin/sh\n[ -e '" + (place_ / "over").string() + "' ] || echo RUNNING\n");
   for (const char* name : {"bin/sbatch", "bin/squeue"}) fs::permissions(place_ / name, fs::perms::owner_all);
   write("a.ini", sweep_of(9, "a.sqlite"));

@@ -23,7 +23,9 @@ std::string message_of(const std::function<void()>& f) {
   return "nothing was thrown";
 }
 
-sweep_file parsed(const std::string& rest) { return parse_sweep_file("[sweep]\njob = j.json\nstore = s.sqlite\n" + rest, "dir/x.ini"); }
+sweep_file parsed(const std::string& rest) {
+  return parse_sweep_file("[sweep]\njob = j.json\nstore = s.sqlite\n" + rest, "dir/x.ini");
+}
 
 std::string refusal(const std::string& text) {
   return message_of([&] { parse_sweep_file(text, "x.ini"); });
@@ -37,7 +39,8 @@ TEST(sha256, gives_the_digests_of_the_standard) {
   };
   EXPECT_EQ(of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   EXPECT_EQ(of(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
@@ -52,7 +55,9 @@ TEST(sweep_axes, are_lists_and_ranges) {
 
 TEST(sweep_axes, that_are_empty_or_endless_are_refused) {
   for (const char* text : {"128:16:16", "1:5:0", "5:1", "16:128:-16"}) {
-    EXPECT_NE(message_of([&] { axis_values(text, "F:1:2"); }).find("F:1:2: the range '" + std::string(text) + "' is empty"), std::string::npos) << text;
+    EXPECT_NE(message_of([&] { axis_values(text, "F:1:2"); }).find("F:1:2: the range '" + std::string(text) + "' is empty"),
+              std::string::npos)
+        << text;
   }
   EXPECT_NE(message_of([] { axis_values("1:99999999999:1", "x"); }).find("more than 1,000,000"), std::string::npos);
   EXPECT_NE(message_of([] { axis_values("1:2:3:4", "x"); }).find("FIRST:LAST:STEP"), std::string::npos);
@@ -68,13 +73,16 @@ TEST(sweep_files, are_refused_with_the_place) {
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[axes]\njob = b\n").find("got several"), std::string::npos);
   EXPECT_EQ(refusal("[sweep]\nstor = s\n"), "x.ini:2:1: unknown key 'stor' in section [sweep], did you mean 'store'?");
   EXPECT_EQ(refusal("[axis]\na = 1\n").substr(0, 9), "x.ini:1:2");
-  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[axes]\ngpu = a, b, a\n").find("x.ini:5:7: the value 'a' is given twice"), std::string::npos);
-  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[zip]\na.x = 1, 2\na.y = 1, 2, 3\n").find("of the same [zip] has"), std::string::npos);
+  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[axes]\ngpu = a, b, a\n").find("x.ini:5:7: the value 'a' is given twice"),
+            std::string::npos);
+  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[zip]\na.x = 1, 2\na.y = 1, 2, 3\n").find("of the same [zip] has"),
+            std::string::npos);
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\ntimeout_seconds = 0\n").find("above 0"), std::string::npos);
 }
 
 TEST(point_spaces, are_the_product_in_the_order_written_with_zips_as_one_factor) {
-  const sweep_file f = parsed("[axes]\ngpu = a, b\n[zip.sizes]\nl1.size_bytes = 1, 2, 3\nl1.ways = 4, 5, 4\n[axes]\nlaunch.block = 64, 128\n");
+  const sweep_file f =
+      parsed("[axes]\ngpu = a, b\n[zip.sizes]\nl1.size_bytes = 1, 2, 3\nl1.ways = 4, 5, 4\n[axes]\nlaunch.block = 64, 128\n");
   EXPECT_EQ(f.name, "x");
   EXPECT_EQ(f.path("j.json"), "dir/j.json");
   const point_space space(f.axes);
@@ -95,8 +103,12 @@ TEST(point_spaces, too_large_to_count_say_so) {
 }
 
 bool holds(const std::string& text) {
-  const auto value = [](const std::string& name) -> std::string { return name == "gpu" ? "v100" : name == "launch.block" ? "256" : "8"; };
-  return constraint({"c", text, "x.ini:1:1"}, [](const std::string& n) { return n == "gpu" || n == "launch.block" || n == "sm.max"; }).holds(value);
+  const auto value = [](const std::string& name) -> std::string {
+    return name == "gpu" ? "v100" : name == "launch.block" ? "256" : "8";
+  };
+  return constraint({"c", text, "x.ini:1:1"},
+                    [](const std::string& n) { return n == "gpu" || n == "launch.block" || n == "sm.max"; })
+      .holds(value);
 }
 
 TEST(constraints, compare_reckon_and_join) {
@@ -107,7 +119,7 @@ TEST(constraints, compare_reckon_and_join) {
   EXPECT_TRUE(holds("launch.block * sm.max = 2048"));
   EXPECT_TRUE(holds("(launch.block + 6 - 2 * 3) / 2 <= 128"));
   EXPECT_TRUE(holds("((launch.block)) == 256.0 and gpu != \"a b\""));
-  EXPECT_TRUE(holds("gpu = p100 and gpu = k80 or sm.max < 9"));   // "and" binds closer
+  EXPECT_TRUE(holds("gpu = p100 and gpu = k80 or sm.max < 9"));  // "and" binds closer
   EXPECT_TRUE(holds("-sm.max < 0"));
 }
 
@@ -118,8 +130,8 @@ TEST(constraints, that_make_no_sense_are_refused) {
   EXPECT_NE(refused("3 < 4").find("names no axis"), std::string::npos);
   EXPECT_NE(refused("gpu > 3").find("'v100' is no number (gpu)"), std::string::npos);
   EXPECT_NE(refused("launch.block / (sm.max - 8) > 1").find("division by zero"), std::string::npos);
-  for (const char* text : {"launch.block", "launch.block >", "(launch.block > 3", "launch.block > 3)", "gpu = v100 gpu = p100", "launch.block & 3",
-                           "and gpu = x", "gpu = \"a", "not", "()", "launch.block > (3"}) {
+  for (const char* text : {"launch.block", "launch.block >", "(launch.block > 3", "launch.block > 3)", "gpu = v100 gpu = p100",
+                           "launch.block & 3", "and gpu = x", "gpu = \"a", "not", "()", "launch.block > (3"}) {
     EXPECT_EQ(refused(text).rfind("x.ini:1:1: ", 0), 0u) << text;
   }
   EXPECT_NE(refused(std::string(200, '(') + "gpu = a" + std::string(200, ')')).find("too deep"), std::string::npos);
@@ -144,7 +156,7 @@ TEST(launch_axis, a_block_takes_the_grid_with_it) {
   apply_launch_axis("launch.block", "64", j);
   for (const operation& op : {j.operations[0], j.operations[1].body[0]}) {
     EXPECT_EQ(op.block[0], 64u);
-    EXPECT_EQ(op.grid[0], 16u);   // 1,000 threads need 15.6 blocks
+    EXPECT_EQ(op.grid[0], 16u);  // 1,000 threads need 15.6 blocks
     EXPECT_EQ(op.grid[1], 3u);
   }
   j = job_of_block(4, 4, 16, 16);
@@ -155,16 +167,19 @@ TEST(launch_axis, a_block_takes_the_grid_with_it) {
   apply_launch_axis("launch.block", "32x8", j);
   EXPECT_EQ(j.operations[0].grid[0], 2u);
   EXPECT_EQ(j.operations[0].grid[1], 8u);
-  EXPECT_NE(message_of([&] { apply_launch_axis("launch.block", "100", j); }).find("no multiple of the 8 threads"), std::string::npos);
+  EXPECT_NE(message_of([&] { apply_launch_axis("launch.block", "100", j); }).find("no multiple of the 8 threads"),
+            std::string::npos);
 }
 
 TEST(launch_axis, values_are_checked_without_a_job) {
   for (const char* bad : {"0", "x", "16x", "1x2x3x4", "-4", ""}) {
     EXPECT_NE(message_of([&] { check_launch_value("launch.block", bad); }).find("expected threads"), std::string::npos) << bad;
   }
-  EXPECT_NE(message_of([] { check_launch_value("launch.registers_per_thread", "0"); }).find("from 1 to 65535"), std::string::npos);
+  EXPECT_NE(message_of([] { check_launch_value("launch.registers_per_thread", "0"); }).find("from 1 to 65535"),
+            std::string::npos);
   EXPECT_NE(message_of([] { check_launch_value("launch.carveout", "101"); }).find("from 0 to 100"), std::string::npos);
-  EXPECT_NE(message_of([] { check_launch_value("preempt.mode", "often"); }).find("drain, switch, flush, auto"), std::string::npos);
+  EXPECT_NE(message_of([] { check_launch_value("preempt.mode", "often"); }).find("drain, switch, flush, auto"),
+            std::string::npos);
   check_launch_value("launch.registers_per_thread", "null");
   check_launch_value("launch.priority", "-3");
 }
