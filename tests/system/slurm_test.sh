@@ -38,7 +38,8 @@ finish() {
   [ "$code" -eq 0 ] || tail -n 20 "$home"/*.log 2>/dev/null || true
   scancel --user=root >/dev/null 2>&1 || true
   for node in n1 n2; do kill_node "$node"; done
-  for process in $node1 $node2 $controller $munged_pid; do kill -9 "$process" 2>/dev/null || true; done
+  # munged's own process, not only the one that made it another user's.
+  for process in $node1 $node2 $controller $(cat "$home/munge/pid" 2>/dev/null) $munged_pid; do kill -9 "$process" 2>/dev/null || true; done
   rm -rf "$home"
   exit "$code"
 }
