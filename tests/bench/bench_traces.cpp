@@ -111,10 +111,35 @@ void divergent(warp_text& w, unsigned block, unsigned warp) {
   w.alu("0 EXIT 0");
 }
 
+// A tile of 32 x 32 words of a matrix with 1024 columns; every warp moves four of its rows. Rows of the tile are 33 words long:
+// a column meets no bank twice.
+void transpose(warp_text& w, unsigned block, unsigned warp) {
+  constexpr unsigned row_bytes = 1024 * 4;
+  const std::uint64_t from = a_base + block / 32 * 32 * row_bytes + block % 32 * 128;
+  const std::uint64_t to = c_base + block % 32 * 32 * row_bytes + block / 32 * 128;
+  for (const char* i : {"1 R0 S2R 0", "1 R1 S2R 0", "1 R2 IMAD 2 R0 R1", "1 R4 IMAD.WIDE 1 R2"}) w.alu(i);
+  for (unsigned k = 0; k < 4; ++k)
+    w.strided(("1 R" + std::to_string(8 + k) + " LDG.E.SYS 1 R4").c_str(), 4, from + (warp + 8 * k) * row_bytes, 4);
+  for (unsigned k = 0; k < 4; ++k) w.strided(("0 STS 2 R6 R" + std::to_string(8 + k)).c_str(), 4, (warp + 8 * k) * 132, 4);
+  w.alu("0 BAR.SYNC 0");
+  for (unsigned k = 0; k < 4; ++k) w.strided(("1 R" + std::to_string(8 + k) + " LDS.U 1 R7").c_str(), 4, (warp + 8 * k) * 4, 132);
+  for (unsigned k = 0; k < 4; ++k)
+    w.strided(("0 STG.E.SYS 2 R4 R" + std::to_string(8 + k)).c_str(), 4, to + (warp + 8 * k) * row_bytes, 4);
+  w.alu("0 EXIT 0");
+}
+
+unsigned shared_bytes_of(trace_kind kind) {
+  switch (kind) {
+    case trace_kind::tiled_product: return 2048;
+    case trace_kind::transpose: return 32 * 132;
+    default: return 0;
+  }
+}
+
 }  // namespace
 
 const char* name_of(trace_kind kind) {
-  constexpr const char* names[] = {"tiled_product", "streaming", "divergent"};
+  constexpr const char* names[] = {"tiled_product", "streaming", "divergent", "transpose"};
   return names[static_cast<unsigned>(kind)];
 }
 
@@ -123,7 +148,7 @@ std::string write_trace(trace_kind kind, const std::string& folder, unsigned blo
   std::ofstream(list) << "kernel-1.traceg\n";
   std::ofstream out(folder + "/kernel-1.traceg");
   out << "-kernel name = " << name_of(kind) << "\n-kernel id = 1\n-grid dim = (" << blocks << ",1,1)\n-block dim = (" << threads
-      << ",1,1)\n-shmem = " << (kind == trace_kind::tiled_product ? 2048 : 0)
+      << ",1,1)\n-shmem = " << shared_bytes_of(kind)
       << "\n-nregs = 32\n-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f5000000000\n"
          "-local mem base_addr = 0x00007f4e00000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
          "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] "
@@ -136,6 +161,7 @@ std::string write_trace(trace_kind kind, const std::string& folder, unsigned blo
         case trace_kind::tiled_product: tiled_product(w, block, warp); break;
         case trace_kind::streaming: streaming(w, block, warp); break;
         case trace_kind::divergent: divergent(w, block, warp); break;
+        case trace_kind::transpose: transpose(w, block, warp); break;
       }
       w.write(out, warp);
     }

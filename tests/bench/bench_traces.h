@@ -6,8 +6,9 @@
 namespace bench {
 
 /// Kernels as a tracer would have recorded them on a V100, by hand: half memory operations as in a tiled matrix product, a
-/// streaming addition of two vectors, and one whose lanes part again and again. All fill an 80-SM chip.
-enum class trace_kind { tiled_product, streaming, divergent };
+/// streaming addition of two vectors, one whose lanes part again and again, and a transposition through a padded tile in shared
+/// memory. 640 blocks of each fill an 80-SM chip.
+enum class trace_kind { tiled_product, streaming, divergent, transpose };
 
 const char* name_of(trace_kind kind);
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "callgrind_profile.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+namespace bench {
+
+namespace {
+
+constexpr part nobody = part::count;
+
+struct rule {
+  const char* word;   // in the path
+  part is;
+};
+
+// The first that fits counts: single files before their folders.
+constexpr rule rules[] = {
+    {"include/sysc/", part::kernel},
+    {"/tlm_core/", part::kernel},
+    {"/tlm_utils/", part::kernel},
+    {"tlm/clock_domain", part::kernel},
+    {"model/simt/", part::function},
+    {"model/frontend/sass_trace/", part::function},
+    {"model/sub_partition/issue_counters", part::observers},
+    {"model/sub_partition/launch_profile", part::observers},
+    {"model/sm/occupancy_account", part::observers},
+    {"model/observe/", part::observers},
+    {"model/metrics/", part::observers},
+    {"model/memory/", part::memory},
+    {"model/sm/load_store", part::memory},
+    {"model/sm/shared_memory", part::memory},
+    {"tlm/on_chip_protocol", part::memory},
+    {"tlm/gpu_request", part::memory},
+    {"tlm/lsu_protocol", part::memory},
+    {"tlm/l1_protocol", part::memory},
+    {"tlm/width_adapter", part::memory},
+    {"tlm/prefetch", part::memory},
+    {"model/", part::issue},
+    {"tlm/cta_protocol", part::issue},
+    {"tlm/issue_protocol", part::issue},
+    {"testbench/", part::rest},
+};
+
+using shares = std::array<double, part_count>;
+
+// A function with code that is nobody's, as the standard library's: who called it, and what that cost.
+struct node {
+  double own = 0;                          // instructions of nobody's lines
+  shares called_from{};                    // instructions spent in it and below, by the part that called it
+  std::map<std::size_t, double> callers;   // the same, called from nobody's lines of these functions
+};
+
+class reader {
+ public:
+  callgrind_profile read(std::istream& in) {
+    for (std::string line; std::getline(in, line);) take(line);
+    return settle();
+  }
+
+ private:
+  static bool starts(const std::string& line, const char* with, std::string& rest) {
+    const std::string head = with;
+    if (line.compare(0, head.size(), head) != 0) return false;
+    rest = line.substr(head.size());
+    return true;
+  }
+
+  std::size_t number_of(const std::string& function) {
+    const auto [at, is_new] = numbers_.emplace(function, nodes_.size());
+    if (is_new) nodes_.emplace_back();
+    return at->second;
+  }
+
+  void take(const std::string& line) {
+    std::string rest;
+    if (starts(line, "ob=", object_)) {
+    } else if (starts(line, "fl=", home_)) {
+      file_ = home_;
+      judge();
+    } else if (starts(line, "fi=", file_) || starts(line, "fe=", file_)) {
+      judge();
+    } else if (starts(line, "fn=", rest)) {
+      function_ = number_of(rest);
+      file_ = home_;
+      judge();
+    } else if (starts(line, "cfn=", rest)) {
+      callee_ = number_of(rest);
+    } else if (starts(line, "calls=", rest)) {
+      calls_ = true;   // the next line says what the call cost
+    } else if (!line.empty() && line[0] >= '0' && line[0] <= '9') {
+      const std::size_t blank = line.find(' ');
+      if (blank != std::string::npos) count(std::strtod(line.c_str() + blank, nullptr));
+    }
+  }
+
+  // What is inlined from the standard library belongs to the function around it.
+  void judge() {
+    const auto known = [this](const std::string& file) {
+      const std::string key = object_ + '\n' + file;
+      const auto at = parts_.find(key);
+      return at != parts_.end() ? at->second : parts_.emplace(key, part_of(object_, file)).first->second;
+    };
+    part_ = known(file_);
+    if (part_ == nobody) part_ = known(home_);
+  }
+
+  void count(double n) {
+    if (calls_) {
+      calls_ = false;
+      node& callee = nodes_[callee_];
+      if (part_ == nobody) callee.callers[function_] += n;
+      else callee.called_from[static_cast<std::size_t>(part_)] += n;
+    } else if (part_ == nobody) {
+      nodes_[function_].own += n;
+    } else {
+      profile_.instructions[static_cast<std::size_t>(part_)] += n;
+    }
+  }
+
+  // Hands nobody's instructions to the callers, in proportion. Functions of the standard library call each other only a few
+  // levels deep; what calls itself settles by repetition.
+  callgrind_profile settle() {
+    std::vector<shares> divided(nodes_.size(), shares{});
+    for (int round = 0; round < 12; ++round) {
+      std::vector<shares> next(nodes_.size(), shares{});
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        shares sum = nodes_[i].called_from;
+        for (const auto& [caller, n] : nodes_[i].callers)
+          for (std::size_t p = 0; p < part_count; ++p) sum[p] += n * divided[caller][p];
+        double all = 0;
+        for (const double n : sum) all += n;
+        for (std::size_t p = 0; p < part_count && all > 0; ++p) next[i][p] = sum[p] / all;
+      }
+      divided = next;
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      double given = 0;
+      for (std::size_t p = 0; p < part_count; ++p) {
+        profile_.instructions[p] += nodes_[i].own * divided[i][p];
+        given += divided[i][p];
+      }
+      if (given == 0) profile_.instructions[static_cast<std::size_t>(part::rest)] += nodes_[i].own;
+    }
+    return profile_;
+  }
+
+  callgrind_profile profile_;
+  std::vector<node> nodes_;
+  std::map<std::string, std::size_t> numbers_;   // of functions, by name
+  std::map<std::string, part> parts_;            // of objects and files
+  std::string object_, home_, file_;             // the function's own file, and that of the lines that follow
+  std::size_t function_ = 0;
+  std::size_t callee_ = 0;
+  part part_ = nobody;
+  bool calls_ = false;
+};
+
+}  // namespace
+
+double callgrind_profile::total() const {
+  double sum = 0;
+  for (const double n : instructions) sum += n;
+  return sum;
+}
+
+part part_of(const std::string& object, const std::string& file) {
+  if (object.find("libsystemc") != std::string::npos) return part::kernel;
+  for (const rule& r : rules)
+    if (file.find(r.word) != std::string::npos) return r.is;
+  return nobody;
+}
+
+callgrind_profile read_callgrind(const std::string& file) {
+  std::ifstream in(file);
+  const callgrind_profile p = reader().read(in);
+  if (p.total() <= 0) throw std::runtime_error("'" + file + "' is no profile of callgrind, or an empty one");
+  return p;
+}
+
+}  // namespace bench

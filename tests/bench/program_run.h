@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "callgrind_profile.h"
+
+namespace bench {
+
+/// One kernel on one GPU: what the program is told, and what it is called in tables.
+struct bench_case {
+  std::string name;
+  std::string gpu;
+  std::string input;       // "ptx" or "trace"
+  std::string arguments;   // of the program: command and file
+};
+
+/// What a run says of itself.
+struct speed {
+  double instructions = 0;   // warp instructions
+  double cycles = 0;
+  double seconds = 0;        // CPU
+  double megabytes = 0;      // at most, at one time
+};
+
+/// The fastest of `runs` runs. Throws std::runtime_error when one fails.
+speed measure(const bench_case& c, int runs, const std::string& folder);
+
+/// Whether valgrind can be run.
+bool can_profile();
+
+/// The run under callgrind, of at most so many simulated cycles (0: all). What is counted is what the metrics' `host` times: the
+/// simulation, neither how the machine is built nor how results are written. Throws std::runtime_error when the run fails.
+callgrind_profile profile(const bench_case& c, unsigned cycles, const std::string& folder);
+
+}  // namespace bench
