@@ -159,6 +159,28 @@ TEST(sass_trace_reader, address_list_keeps_what_it_is_given) {
   }
 }
 
+TEST(sass_trace_reader, addresses_of_shared_shapes) {
+  address_list pool;
+  const auto store = std::make_shared<shape_store>();
+  std::vector<shape_store::number> numbers;
+  for (std::uint64_t k = 0; k < 5000; ++k) {
+    shape_store::offset_list offsets{};
+    for (std::uint64_t n = 1; n < 20; ++n) offsets[n] = n * n - k;
+    numbers.push_back(store->find_or_add(offsets));
+    ASSERT_EQ(store->find_or_add(offsets), numbers.back());
+  }
+  EXPECT_EQ(numbers.back(), shape_store::none);   // it does not grow without bounds
+  const std::uint32_t mask = 0xfff0ff0u;          // 20 lanes
+  const address_list::handle h = pool.add(0x7000, store, numbers[3]);
+  std::uint64_t a[32] = {};
+  pool.expand(h, mask, a);
+  EXPECT_EQ(a[3], 0u);
+  EXPECT_EQ(a[4], 0x7000u);
+  EXPECT_EQ(a[5], 0x7000u + 1 - 3);
+  EXPECT_EQ(a[16], 0x7000u + 64 - 3);
+  EXPECT_EQ(a[28], 0u);
+}
+
 TEST(sass_trace_reader, blocks_and_warps_in_file_order) {
   const trace_folder folder;
   head h;

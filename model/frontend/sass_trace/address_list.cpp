@@ -5,10 +5,28 @@
 
 namespace heddle::sass_trace {
 
-// A handle is the number of the first word, with the form in the two lowest bits.
+namespace {
+// A handle is the number of the first word, with the form in the lowest bits.
+constexpr unsigned form_bits = 3;
+constexpr std::uint32_t form_mask = (1u << form_bits) - 1;
+
+// Two differences a word.
+void add_up(std::uint64_t first, const std::uint64_t* pairs, unsigned lanes, std::uint64_t* to) {
+  std::uint64_t last = first;
+  for (unsigned k = 0; k < lanes; ++k) {
+    if (k != 0) {
+      const std::uint64_t pair = pairs[(k - 1) / 2];
+      last += static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>((k - 1) % 2 == 0 ? pair : pair >> 32)});
+    }
+    to[k] = last;
+  }
+}
+}  // namespace
+
 address_list::handle address_list::next(form f) const {
-  if (words_.size() >= std::size_t{1} << 30) throw input_error("a thread block's trace holds more addresses than can be kept");
-  return static_cast<handle>(words_.size() << 2 | f);
+  if (words_.size() >= std::size_t{1} << (32 - form_bits))
+    throw input_error("a thread block's trace holds more addresses than can be kept");
+  return static_cast<handle>(words_.size() << form_bits | f);
 }
 
 address_list::handle address_list::add_strided(std::uint64_t base, std::int64_t stride) {
@@ -43,12 +61,18 @@ address_list::handle address_list::add(const std::uint64_t* a, unsigned count) {
 }
 
 void address_list::shape_of(handle h, shape& to) const {
-  const std::size_t first = h >> 2;
-  to.form = h & 3;
+  const std::size_t first = h >> form_bits;
+  to.form = h & form_mask;
   to.words.clear();
   // A list of whole addresses has none that its next line could share.
   if (to.form == list) to.form = none;
   if (to.form != none) to.words.assign(words_.begin() + static_cast<std::ptrdiff_t>(first + 1), words_.end());
+}
+
+bool address_list::shape::offsets(unsigned lanes, shape_store::offset_list& to) const {
+  if (form != differences) return false;
+  add_up(0, words.data(), lanes, to.data());
+  return true;
 }
 
 address_list::handle address_list::add(std::uint64_t first, const shape& s) {
@@ -58,28 +82,33 @@ address_list::handle address_list::add(std::uint64_t first, const shape& s) {
   return h;
 }
 
+address_list::handle address_list::add(std::uint64_t first, const std::shared_ptr<shape_store>& store, shape_store::number n) {
+  if (!store_) store_ = store;
+  const handle h = next(shared);
+  words_.push_back(first);
+  words_.push_back(n);
+  return h;
+}
+
 void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const {
-  const std::uint64_t* w = words_.data() + (h >> 2);
+  const std::uint64_t* w = words_.data() + (h >> form_bits);
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   // Of the active lanes first; then each goes to its lane.
   std::uint64_t spread[32];
   std::uint64_t* const a = mask == ~std::uint32_t{0} ? addresses : spread;
-  switch (h & 3) {
+  switch (h & form_mask) {
     case none:
       for (unsigned k = 0; k < lanes; ++k) a[k] = 0;
       break;
     case strided:
       for (unsigned k = 0; k < lanes; ++k) a[k] = w[0] + k * w[1];
       break;
-    case differences: {
-      std::uint64_t last = w[0];
-      for (unsigned k = 0; k < lanes; ++k) {
-        if (k != 0) {
-          const std::uint64_t pair = w[1 + (k - 1) / 2];
-          last += static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>((k - 1) % 2 == 0 ? pair : pair >> 32)});
-        }
-        a[k] = last;
-      }
+    case differences:
+      add_up(w[0], w + 1, lanes, a);
+      break;
+    case shared: {
+      const std::uint64_t* from = store_->offsets(static_cast<shape_store::number>(w[1]));
+      for (unsigned k = 0; k < 32; ++k) a[k] = w[0] + from[k];   // lanes that are too many do no harm and make it fast
       break;
     }
     default:

@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
+
+#include "frontend/sass_trace/shape_store.h"
 
 namespace heddle::sass_trace {
 
-/// The addresses of many memory instructions, each kept as base and stride, as base and differences, or as a list; one
-/// address for each active lane.
+/// The addresses of many memory instructions, each kept as base and stride, as base and differences, as base and a shape that
+/// many of them share, or as a list; one address for each active lane.
 class address_list {
  public:
   /// Stands for one instruction's addresses. 0: none.
@@ -23,20 +26,28 @@ class address_list {
   struct shape {
     std::uint32_t form = 0;                // 0: not known
     std::vector<std::uint64_t> words;
+    /// What is added to the first address, by active lane; false where two words say it all.
+    bool offsets(unsigned lanes, shape_store::offset_list& to) const;
   };
   /// Keeps the shape of the addresses that were added last, under `h`.
   void shape_of(handle h, shape& to) const;
   /// Addresses of a known shape from `first` on.
   handle add(std::uint64_t first, const shape& s);
+  /// The same with a shape of a store, which is the same for all calls and is kept alive.
+  handle add(std::uint64_t first, const std::shared_ptr<shape_store>& store, shape_store::number n);
+  /// How much there is, to make room for as much elsewhere.
+  std::size_t size() const { return words_.size(); }
+  void reserve(std::size_t size) { words_.reserve(size); }
   /// The addresses by lane. Lanes that are not in `mask` are left alone; `mask` is that with which they were added.
   void expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const;
   std::size_t bytes() const { return words_.size() * sizeof(std::uint64_t); }
 
  private:
-  enum form : std::uint32_t { none = 0, strided = 1, differences = 2, list = 3 };
+  enum form : std::uint32_t { none = 0, strided = 1, differences = 2, list = 3, shared = 4 };
   handle next(form f) const;
 
   std::vector<std::uint64_t> words_;
+  std::shared_ptr<const shape_store> store_;
 };
 
 }  // namespace heddle::sass_trace

@@ -27,6 +27,15 @@ struct block_trace {
   std::vector<trace_step> steps;
   address_list addresses;
 
+  struct room {
+    std::size_t steps = 0;
+    std::size_t addresses = 0;
+  };
+  /// Memory for that much, so that it is not moved again and again while a block is read.
+  void reserve(const room& r) {
+    steps.reserve(r.steps);
+    addresses.reserve(r.addresses);
+  }
   void clear() {
     warps.clear();
     steps.clear();

@@ -96,7 +96,7 @@ bool body_parser::as_before(field_scanner& s, std::uint32_t index, std::uint32_t
   }
   const std::uint64_t first = ahead.hex(64, "a base address");
   if (end.shape.form != 0 && end.mask == mask && end.form == form && ahead.rest() == end.text) {
-    step.addresses = block.addresses.add(first, end.shape);
+    step.addresses = again(first, end, block);
     return true;
   }
   addresses(s, mask, block, step);
@@ -104,8 +104,22 @@ bool body_parser::as_before(field_scanner& s, std::uint32_t index, std::uint32_t
   end.text = ahead.rest();
   end.form = form;
   end.mask = mask;
+  end.tried = false;
+  end.shared = shape_store::none;
   block.addresses.shape_of(step.addresses, end.shape);
   return true;
+}
+
+// Only what comes twice is shared: lines that never repeat would fill the store.
+address_list::handle body_parser::again(std::uint64_t first, line_end& end, block_trace& block) {
+  if (!end.tried) {
+    end.tried = true;
+    shape_store::offset_list offsets{};
+    const unsigned lanes = static_cast<unsigned>(__builtin_popcount(end.mask));
+    if (end.shape.offsets(lanes, offsets)) end.shared = shapes_->find_or_add(offsets);
+  }
+  if (end.shared != shape_store::none) return block.addresses.add(first, shapes_, end.shared);
+  return block.addresses.add(first, end.shape);
 }
 
 void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,13 +38,17 @@ class body_parser {
     std::uint64_t form = 0;
     std::uint32_t mask = 0;
     address_list::shape shape;
+    shape_store::number shared = shape_store::none;
+    bool tried = false;              // to share it, when it came again
   };
+  address_list::handle again(std::uint64_t first, line_end& end, block_trace& block);
 
   const line_reader& place_;
   const line_format format_;
   code_table& code_;
   static_fields fields_;
   std::vector<line_end> ends_;   // by the instruction's number
+  std::shared_ptr<shape_store> shapes_ = std::make_shared<shape_store>();   // blocks may live longer
 };
 
 }  // namespace heddle::sass_trace

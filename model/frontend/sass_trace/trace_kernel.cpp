@@ -97,10 +97,12 @@ block_source::block_source(std::shared_ptr<const trace_kernel> kernel)
 
 std::shared_ptr<const block_trace> block_source::next() {
   auto block = std::make_shared<block_trace>();
+  block->reserve(last_);
   if (reader_ && !reader_->next_block(*block)) {
     if (reader_->blocks() != kernel_->blocks) throw input_error("'" + kernel_->file + "' was changed while in use");
     reader_.reset();
   }
+  last_ = {block->steps.size() + kernel_->header.warps(), block->addresses.size()};
   complete(*block);
   return block;
 }

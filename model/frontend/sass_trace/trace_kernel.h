@@ -44,7 +44,7 @@ class block_source {
 
   std::shared_ptr<const trace_kernel> kernel_;
   std::unique_ptr<trace_reader> reader_;
-  block_trace read_;
+  block_trace::room last_;    // blocks of a kernel are mostly of one size
 };
 
 /// A traced kernel as the machine runs it: block by block from its file, which is open from the first block to the last only.
