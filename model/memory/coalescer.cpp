@@ -80,11 +80,24 @@ bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
   word_mask_ = bank_bytes - 1;
 }
 
+// One word of every bank: the commonest of all, whichever lane asks for which.
+bool bank_conflicts::in_one_row(const std::uint64_t addresses[32], std::uint32_t mask) const {
+  std::uint64_t differ = 0;
+  if (mask == 0xffffffffu) {
+    for (unsigned lane = 0; lane < 32; ++lane) differ |= addresses[lane] ^ addresses[0];
+  } else {
+    const std::uint64_t first = addresses[__builtin_ctz(mask)];
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) differ |= addresses[__builtin_ctz(rest)] ^ first;
+  }
+  return differ < std::uint64_t{banks_} << word_shift_;
+}
+
 unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
                                 bool exclusive) const {
   if (mask == 0) return 0;
+  if (!exclusive && bank_mask_ != 0 && in_one_row(addresses, mask)) return 1;
   if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
-    // Neighbouring words, one per lane: the commonest of all.
+    // Neighbouring words, one per lane, of two rows.
     std::uint64_t off = addresses[0] & (bytes - 1);
     for (unsigned lane = 1; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * bytes;
     if (off == 0) return 1;

@@ -41,6 +41,7 @@ class bank_conflicts {
   unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
 
  private:
+  bool in_one_row(const std::uint64_t addresses[32], std::uint32_t mask) const;
   unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
   unsigned bank_of(std::uint64_t word) const {
     return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);

@@ -101,14 +101,16 @@ void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[
       for (unsigned k = 0; k < lanes; ++k) a[k] = 0;
       break;
     case strided:
-      for (unsigned k = 0; k < lanes; ++k) a[k] = w[0] + k * w[1];
+      for (std::uint64_t k = 0, next = w[0]; k < 32; ++k, next += w[1]) a[k] = next;   // lanes that are too many do no harm
       break;
     case differences:
       add_up(w[0], w + 1, lanes, a);
       break;
     case shared: {
-      const std::uint64_t* from = store_->offsets(static_cast<shape_store::number>(w[1]));
-      for (unsigned k = 0; k < 32; ++k) a[k] = w[0] + from[k];   // lanes that are too many do no harm and make it fast
+      const std::uint64_t first = w[0];
+      const std::uint64_t* __restrict from = store_->offsets(static_cast<shape_store::number>(w[1]));
+      std::uint64_t* __restrict to = a;
+      for (unsigned k = 0; k < 32; ++k) to[k] = first + from[k];
       break;
     }
     default:

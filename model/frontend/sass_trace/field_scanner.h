@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,13 +25,16 @@ class field_scanner {
     if (end_ - at_ > 2 && at_[0] == '0' && (at_[1] | 0x20) == 'x') at_ += 2;
     const char* digits = at_;
     std::uint64_t value = 0;
-    bool fits = true;
-    for (; at_ < end_; ++at_) {
-      const unsigned d = digit(*at_);
+    std::uint64_t lost = 0;   // of more than 64 bits
+    const char* at = at_;     // a copy stays in a register
+    for (; at < end_; ++at) {
+      const unsigned d = digit(*at);
       if (d > 15) break;
-      fits = fits && value >> 60 == 0;
+      lost |= value >> 60;
       value = value << 4 | d;
     }
+    at_ = at;
+    const bool fits = lost == 0;
     if (at_ == digits || !at_separator() || !fits || (bits < 64 && value >> bits != 0)) refuse(from, what);
     return value;
   }
@@ -77,10 +81,17 @@ class field_scanner {
 
  private:
   static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+  // The value of each character as a hexadecimal digit; 16: it is none.
+  static constexpr std::array<std::uint8_t, 256> hex_digits() {
+    std::array<std::uint8_t, 256> t{};
+    for (auto& d : t) d = 16;
+    for (std::uint8_t k = 0; k < 10; ++k) t['0' + std::size_t{k}] = k;
+    for (std::uint8_t k = 10; k < 16; ++k) t['a' + std::size_t{k} - 10] = t['A' + std::size_t{k} - 10] = k;
+    return t;
+  }
   static unsigned digit(char c) {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    const char lower = static_cast<char>(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? static_cast<unsigned>(lower - 'a') + 10 : 16;
+    static constexpr std::array<std::uint8_t, 256> table = hex_digits();
+    return table[static_cast<unsigned char>(c)];
   }
   bool at_separator() const { return at_ == end_ || blank(*at_); }
   std::uint64_t digits(const char* from, const char* what) {
