@@ -26,7 +26,7 @@ bool missing_valgrind() {
 }
 
 double count(const bench_case& c, const std::string& folder) {
-  const double n = profile(c, 0, folder).total();
+  const double n = profile(c, folder).total();
   std::printf("%-26s %12.0f host instructions", key(c).c_str(), n);
   return n;
 }

@@ -14,8 +14,8 @@ namespace {
 // The function that the program itself measures the time of (testbench/job_runner.cpp).
 constexpr const char* timed = "heddle::testbench::job_runner::run_for(sc_core::sc_time const&)";
 
-std::string program_line(const bench_case& c, const std::string& metrics) {
-  return "'" HEDDLE_PROGRAM "' " + c.arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics + "'";
+std::string program_line(const bench_case& c, const std::string& arguments, const std::string& metrics) {
+  return "'" HEDDLE_PROGRAM "' " + arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics + "'";
 }
 
 speed speed_of(const std::string& metrics) {
@@ -36,7 +36,7 @@ speed measure(const bench_case& c, int runs, const std::string& folder) {
   const std::string metrics = folder + "/metrics.json";
   speed best;
   for (int i = 0; i < runs; ++i) {
-    const std::string line = program_line(c, metrics);
+    const std::string line = program_line(c, c.arguments, metrics);
     if (std::system(line.c_str()) != 0) throw std::runtime_error("failed: " + line);
     const speed s = speed_of(metrics);
     if (i == 0 || s.seconds < best.seconds) best = s;
@@ -46,17 +46,17 @@ speed measure(const bench_case& c, int runs, const std::string& folder) {
 
 bool can_profile() { return std::system("valgrind --version >/dev/null 2>&1") == 0; }
 
-callgrind_profile profile(const bench_case& c, unsigned cycles, const std::string& folder) {
+callgrind_profile profile(const bench_case& c, const std::string& folder) {
   const std::string out = folder + "/callgrind.out";
   const std::string log = folder + "/valgrind.log";
   std::remove(out.c_str());
   // The loader's work of finding functions is done before, so that it does not count for who calls one first.
   std::string line = "LD_BIND_NOW=1 valgrind --tool=callgrind --compress-strings=no --compress-pos=no '--toggle-collect=";
-  line += timed + ("' '--callgrind-out-file=" + out + "' ") + program_line(c, folder + "/metrics.json");
-  if (cycles != 0) line += " --max-cycles " + std::to_string(cycles);
+  line += timed + ("' '--callgrind-out-file=" + out + "' ") + program_line(c, c.part, folder + "/metrics.json");
   const int code = std::system((line + " >'" + log + "' 2>&1").c_str());
-  // A run that reaches the limit ends with code 1.
-  if (code != 0 && !(cycles != 0 && code == 1 << 8)) throw std::runtime_error("failed: " + line);
+  // A run that reaches a limit of cycles ends with code 1.
+  const bool limited = c.part.find("--max-cycles") != std::string::npos;
+  if (code != 0 && !(limited && code == 1 << 8)) throw std::runtime_error("failed: " + line);
   return read_callgrind(out);
 }
 

@@ -13,6 +13,7 @@ struct bench_case {
   std::string gpu;
   std::string input;       // "ptx" or "trace"
   std::string arguments;   // of the program: command and file
+  std::string part;        // the same of a run that callgrind, which slows down fifty times, can do; stands for the whole
 };
 
 /// What a run says of itself.
@@ -29,8 +30,8 @@ speed measure(const bench_case& c, int runs, const std::string& folder);
 /// Whether valgrind can be run.
 bool can_profile();
 
-/// The run under callgrind, of at most so many simulated cycles (0: all). What is counted is what the metrics' `host` times: the
-/// simulation, neither how the machine is built nor how results are written. Throws std::runtime_error when the run fails.
-callgrind_profile profile(const bench_case& c, unsigned cycles, const std::string& folder);
+/// The case's part under callgrind. What is counted is what the metrics' `host` times: the simulation, neither how the machine is
+/// built nor how results are written. Throws std::runtime_error when the run fails.
+callgrind_profile profile(const bench_case& c, const std::string& folder);
 
 }  // namespace bench

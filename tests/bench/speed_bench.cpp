@@ -26,19 +26,16 @@ namespace {
 using namespace bench;
 namespace fs = std::filesystem;
 
-// Callgrind slows a program down fifty times: a part of the run has to do. It is long enough that the chip is filled.
-constexpr unsigned profiled_cycles = 4000;
-
 void print_head(bool parts) {
   std::printf("Rates are per CPU second of the simulation, all metrics on, without the building of the machine.\n"
               "ns: host nanoseconds per warp instruction.\n");
   if (parts)
-    std::printf("Parts of them: the measured ns times each part's share of the host's instructions, which callgrind counts over\n"
-                "the first %u cycles and which belong to the source folder of their line: function = model/simt (traces:\n"
-                "model/frontend/sass_trace); issue = sub-partitions, SM, CWD; memory = model/memory, load/store unit, its\n"
-                "protocols; kernel = SystemC, TLM sockets, clock domains; observe = what only metrics and views read. The\n"
+    std::printf("Parts of them: the measured ns times each part's share of the host's instructions in %s.\n"
+                "Instructions are counted by callgrind and belong to the source folder of their line: function = model/simt\n"
+                "(traces: model/frontend/sass_trace); issue = sub-partitions, SM, CWD; memory = model/memory, load/store unit,\n"
+                "its protocols; kernel = SystemC, TLM sockets, clock domains; observe = what only metrics and views read. The\n"
                 "standard library counts for who calls it.\n",
-                profiled_cycles);
+                filling_part);
   else
     std::printf("No division of ns by part: that needs valgrind.\n");
   std::printf("\n%-10s %-8s %-6s %10s %9s %8s %8s %9s %6s %7s", "kernel", "gpu", "input", "warp inst", "cycles", "CPU s",
@@ -54,7 +51,7 @@ void print_row(const bench_case& c, const speed& s, bool parts, const std::strin
               s.instructions, s.cycles, s.seconds, s.instructions / s.seconds * 1e-6, s.cycles / s.seconds * 1e-3,
               s.megabytes, ns);
   if (parts) {
-    const callgrind_profile p = profile(c, profiled_cycles, folder);
+    const callgrind_profile p = profile(c, folder);
     for (const double n : p.instructions) std::printf(" %8.0f", ns * n / p.total());
   }
   std::printf("\n");
@@ -68,7 +65,7 @@ void print_idle(const char* workload, const char* what, const std::string& optio
   for (const bool more : {false, true}) {
     const char* value = more ? many : few;
     const bench_case c{workload, "gtx1080", "ptx",
-                       "run '" HEDDLE_WORKLOADS "/" + std::string(workload) + "/job.json' --set " + option + value};
+                       "run '" HEDDLE_WORKLOADS "/" + std::string(workload) + "/job.json' --set " + option + value, ""};
     const speed s = measure(c, runs, folder);
     seconds[more] = s.seconds;
     std::printf("%-14s %-15s %5s %10.0f warp inst %10.0f cycles %8.3f CPU s\n", workload, what, value, s.instructions, s.cycles,
