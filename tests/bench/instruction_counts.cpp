@@ -21,7 +21,7 @@ std::string key(const bench_case& c) { return c.name + " " + c.gpu + " " + c.inp
 
 bool missing_valgrind() {
   if (can_profile()) return false;
-  std::printf("skipped: valgrind is not there\n");
+  std::printf("skipped: valgrind is not there (Debian: apt-get install valgrind)\n");
   return true;
 }
 
@@ -55,7 +55,7 @@ int check_counts(const std::string& file, const std::string& folder) {
     std::fflush(stdout);
     wrong += std::abs(change) > tolerance;
   }
-  if (wrong > 0) std::printf("meant so? then: speed_bench --renew '%s'\n", file.c_str());
+  if (wrong > 0) std::printf("meant so? then: ./dev counts renew\n");
   return wrong == 0 ? 0 : 1;
 }
 

@@ -37,7 +37,7 @@ void print_head(bool parts) {
                 "standard library counts for who calls it.\n",
                 filling_part);
   else
-    std::printf("No division of ns by part: that needs valgrind.\n");
+    std::printf("No division of ns by part: that needs valgrind (Debian: apt-get install valgrind).\n");
   std::printf("\n%-10s %-8s %-6s %10s %9s %8s %8s %9s %6s %7s", "kernel", "gpu", "input", "warp inst", "cycles", "CPU s",
               "Minst/s", "kcycle/s", "MB", "ns");
   for (const char* name : part_names)

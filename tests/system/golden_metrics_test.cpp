@@ -80,7 +80,7 @@ void compare(const std::string& gpu) {
   for (const golden_run& r : runs_on(gpu, folder)) {
     const std::string now = summary(r, gpu, folder);
     if (renew) written += r.name + " " + now + "\n";
-    else EXPECT_EQ(known[r.name], now) << r.name << " on " << gpu << "; meant so? then run this test with HEDDLE_RENEW_GOLDEN=1";
+    else EXPECT_EQ(known[r.name], now) << r.name << " on " << gpu << "; meant so? then: ./dev golden renew";
   }
   if (renew) std::ofstream(file) << written;
   std::error_code ignored;
