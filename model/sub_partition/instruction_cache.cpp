@@ -20,34 +20,38 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
   return nowhere;
 }
 
-// Brings the line, asked for in `cycle`; returns when it is there.
-cycle_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
+// Brings the line, asked for in `cycle`; returns its place.
+std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
   line* set = &lines_[tag % sets_ * geometry_.ways];
   line* victim = std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
   const cycle_t sent = cycle + geometry_.miss_latency_cycles;
-  tags_[static_cast<std::size_t>(victim - lines_.data())] = tag;
+  const auto place = static_cast<std::size_t>(victim - lines_.data());
+  tags_[place] = tag;
   *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent) : sent, ++clock_};
-  return victim->ready;
+  ++fills_;
+  return place;
 }
 
 cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
   const std::uint64_t tag = address / geometry_.line_bytes;
   ++accesses;
-  const std::size_t hit = find(tag);
-  cycle_t ready = cycle;
-  if (hit != nowhere) {
-    lines_[hit].used = ++clock_;
-    ready = std::max(cycle, lines_[hit].ready);
+  std::size_t place = find(tag);
+  if (place != nowhere) {
+    lines_[place].used = ++clock_;
   } else {
     ++misses;
-    ready = fill(tag, cycle);
+    place = fill(tag, cycle);
   }
-  // The prefetcher streams the following lines from the level behind, one cycle apart.
+  const cycle_t ready = std::max(cycle, lines_[place].ready);
+  // The prefetcher streams the following lines from the level behind, one cycle apart. Since nothing has come they are still there.
+  if (geometry_.prefetch_lines == 0 || lines_[place].streamed == fills_) return ready;
+  const std::uint64_t fills_before = fills_;
   for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)
     if (find(tag + n) == nowhere) {
       ++prefetches;
       fill(tag + n, cycle + n);
     }
+  if (fills_ == fills_before) lines_[place].streamed = fills_;
   return ready;
 }
 

@@ -47,10 +47,11 @@ class instruction_cache : public sc_core::sc_module {
   struct line {
     cycle_t ready = 0;
     std::uint64_t used = 0;
+    std::uint64_t streamed = ~std::uint64_t{0};   // fills_ when the lines that follow were last seen to be here
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
   std::size_t find(std::uint64_t tag) const;
-  cycle_t fill(std::uint64_t tag, cycle_t cycle);
+  std::size_t fill(std::uint64_t tag, cycle_t cycle);
 
   geometry geometry_;
   instruction_cache* behind_;
@@ -58,6 +59,7 @@ class instruction_cache : public sc_core::sc_module {
   std::vector<std::uint64_t> tags_;   // apart from the rest: the prefetcher looks for several at each look-up
   std::vector<line> lines_;
   std::uint64_t clock_ = 0;   // order of use, for LRU
+  std::uint64_t fills_ = 0;
 };
 
 }  // namespace heddle

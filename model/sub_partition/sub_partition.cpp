@@ -347,8 +347,7 @@ void sub_partition::account_ready(unsigned slot, cycle_t until) {
     if (u == isa::unit::texture)
       add(w, warp_cycle::texture, warp_stall::tex_throttle, wait.busy);
     else if (u == isa::unit::ldst)
-      add(w, warp_cycle::memory_dependency,
-          w.next->instruction->mem_space == isa::space::global ? warp_stall::lg_throttle : warp_stall::mio_throttle, wait.busy);
+      add(w, warp_cycle::memory_dependency, w.next->global_access ? warp_stall::lg_throttle : warp_stall::mio_throttle, wait.busy);
     else
       add(w, warp_cycle::pipe_busy, warp_stall::math_pipe_throttle, wait.busy);
   }

@@ -354,6 +354,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   // As of the last issue, for observers.
   mutable bool traced_ = false;
   unsigned issued_ = 0;                        // instructions issued in the last active cycle
+  cycle_t issued_at_ = never;                  // that cycle
   unsigned issued_warp_ = 0;
   std::uint32_t issued_pc_ = 0;
   simt::lane_mask issued_mask_ = 0;

@@ -13,6 +13,8 @@ void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask
 }  // namespace
 
 void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
+  invariant(issued_at_ != cycle, "two warps were selected in one cycle");
+  issued_at_ = cycle;
   warp_slot& w = slots_[slot];
   account_ready(slot, cycle);
   add(w, warp_cycle::selected, warp_stall::selected, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "tlm/clock_domain.h"
 
@@ -13,8 +13,9 @@ namespace heddle {
 /// cycle that is free. Source: Huerta et al., MICRO 2025, section 5.3.
 class write_ports {
  public:
-  /// `per_bank` 0: any number of results a cycle.
-  write_ports(unsigned banks, unsigned per_bank) : banks_(banks), per_bank_(per_bank), taken_(std::size_t{banks} * per_bank) {}
+  static constexpr unsigned most = 16;   // ports of all banks
+  /// `per_bank` 0: any number of results a cycle. banks x per_bank is at most `most`.
+  write_ports(unsigned banks, unsigned per_bank) : banks_(banks), per_bank_(per_bank) {}
 
   bool limited() const { return per_bank_ != 0; }
 
@@ -42,7 +43,7 @@ class write_ports {
   void advance(cycle_t now) {
     if (now <= base_) return;
     const cycle_t passed = now - base_;
-    for (std::uint64_t& t : taken_) t = passed < window ? t >> passed : 0;
+    for (unsigned k = 0; k < banks_ * per_bank_; ++k) taken_[k] = passed < window ? taken_[k] >> passed : 0;
     base_ = now;
   }
   bool take(unsigned bank, cycle_t ahead) {
@@ -58,8 +59,8 @@ class write_ports {
 
   unsigned banks_;
   unsigned per_bank_;
-  std::vector<std::uint64_t> taken_;   // of each port, the cycles from base_ on
   cycle_t base_ = 0;
+  std::array<std::uint64_t, most> taken_{};   // of each port, the cycles from base_ on
 };
 
 }  // namespace heddle
