@@ -121,19 +121,20 @@ INSTANTIATE_TEST_SUITE_P(all, barrier_rate, ::testing::ValuesIn(barriers), [](co
 
 struct hiding {
   const char* gpu;
+  unsigned schedulers;   // of an SM
   unsigned warps;
   const char* source;
 };
 
 constexpr hiding hidings[] = {
-    {"g80", 6, "CUDA programming guide: 192 threads hide 24 cycles"},
-    {"gtx480", 22, "CUDA programming guide: 22 cycles"},
-    {"gtxtitan", 44, "CUDA programming guide: 11 cycles, 4 schedulers"},
-    {"gtx750ti", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
-    {"gtx980", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
-    {"gtx1080", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
-    {"titanxp", 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
-    {"p100", 12, "CUDA programming guide: 6 cycles, 2 schedulers"},
+    {"g80", 1, 6, "CUDA programming guide: 192 threads hide 24 cycles"},
+    {"gtx480", 2, 22, "CUDA programming guide: 22 cycles"},
+    {"gtxtitan", 4, 44, "CUDA programming guide: 11 cycles, 4 schedulers"},
+    {"gtx750ti", 4, 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"gtx980", 4, 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"gtx1080", 4, 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"titanxp", 4, 24, "CUDA programming guide: 6 cycles, 4 schedulers"},
+    {"p100", 2, 12, "CUDA programming guide: 6 cycles, 2 schedulers"},
 };
 
 class latency_hiding : public ::testing::TestWithParam<hiding> {};
@@ -144,7 +145,7 @@ TEST_P(latency_hiding, takes_the_published_warps) {
   const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;", "add.f32 %x$, %m, 0f3F800000;",
                   {"fma.rn.f32 %x$, %x$, %m, %a;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
   const std::string text = microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
-  const unsigned schedulers = std::string(GetParam().gpu) == "g80" ? 1 : std::string(GetParam().gpu) == "gtx480" || std::string(GetParam().gpu) == "p100" ? 2 : 4;
+  const unsigned schedulers = GetParam().schedulers;
   const unsigned most = GetParam().warps / schedulers + 2;
   std::vector<microbench::launch> launches;
   for (unsigned w = 1; w <= most; ++w) {
