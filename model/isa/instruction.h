@@ -151,7 +151,8 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          shape (isa/texture.h), tld4: and the channel gathered from four texels
 /// suld sust   bytes (type) of the surface with handle a at the coordinates b, x in bytes, to d or from c; sub = shape and boundary
 /// txq      d = width, height, depth or channels (sub) of the texture or surface with handle a; 0: no such handle
-/// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none)
+/// bra      to target under the guard; reconverge = index of the immediate post-dominator (no_target if none). Without a guard, and with
+///          `reconverge`: a call. Its lanes wait there (a nop that they do not execute) for each other, and go on behind it
 /// nop      with an operand a: bar.warp.sync, a = member mask; void where lanes run in lock step
 /// bar      (red: predicate psrc[0], result d or pdst[0]) barrier number a, thread count b (none: all); sub 0 = sync, 1 = arrive, 2 = red.popc, 3 = red.and, 4 = red.or
 /// syscall  d = system_function sub: vprintf(format a, arguments b), the number of arguments; malloc(bytes a), a generic address or 0;
@@ -188,6 +189,10 @@ struct instruction {
   std::uint32_t reconverge = no_target;         // bra: instruction index where diverged lanes meet again
   std::uint32_t line = 0;                       // PTX source position
   std::uint32_t column = 0;
+
+  bool guarded() const { return guard.reg != pt || guard.negate; }
+  /// Whether a bra is a call.
+  bool calls() const { return reconverge != no_target && !guarded(); }
 };
 
 }  // namespace heddle::isa

@@ -234,7 +234,7 @@ std::string to_string(const instruction& i) {
   if (is_memory(i.op)) {
     text += memory_mnemonic(i);
   } else {
-    text += info(i.op).mnemonic + suffix(i);
+    text += (i.calls() ? "CALL" : info(i.op).mnemonic) + suffix(i);
   }
   std::vector<std::string> parts;
   if (has_predicate_result(i.op)) {

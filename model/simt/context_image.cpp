@@ -28,8 +28,9 @@ void context_image::operator()(lane_path& p) {
 }
 
 void context_image::operator()(convergence_frame& f) {
-  auto& [reconverge, participants, arrived, parent, turns] = f;
+  auto& [reconverge, resume, participants, arrived, parent, turns] = f;
   (*this)(reconverge);
+  (*this)(resume);
   (*this)(participants);
   (*this)(arrived);
   (*this)(parent);
@@ -98,7 +99,7 @@ bool plausible(const warp_state& w, std::size_t instructions) {
   const auto bad_entry = [&](const stack_entry& e) { return e.pc >= instructions; };
   const auto bad_path = [&](const lane_path& p) { return p.pc >= instructions || !is_frame(p.frame) || p.wait > path_wait::lanes; };
   const auto bad_frame = [&](const convergence_frame& f) {
-    if (f.participants != 0 && f.reconverge >= instructions) return true;
+    if (f.participants != 0 && (f.reconverge >= instructions || f.resume >= instructions)) return true;
     // Frames enclose each other: a parent was opened before its children, or took an unused place; no circle may arise.
     std::uint32_t parent = f.parent;
     for (std::size_t depth = 0; parent != no_frame; ++depth) {

@@ -2,7 +2,7 @@
 // Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry lives in warp_state (pc, reconverge, active); the stack holds what
 // is to run afterwards. A diverging branch leaves an entry for all its lanes at the reconvergence point, defers the lanes
 // that jump, and goes on with those that fall through. With immediate post-dominators as reconvergence points the depth
-// is bounded by the nesting of branches, plus one deferred entry each.
+// is bounded by the nesting of branches and calls, plus one deferred entry each.
 #include <algorithm>
 
 #include "config/error.h"
@@ -45,6 +45,12 @@ bool branch(const isa::instruction& i, warp_state& w, lane_mask taken) {
   if (w.independent) return detail::branch_independent(i, w, taken);
   const lane_mask rest = w.active & ~taken;
   const std::uint32_t next = w.pc + 1;
+  if (taken != 0 && i.calls()) {
+    w.stack.push_back({i.reconverge + 1, w.reconverge, w.active});
+    w.reconverge = i.reconverge;
+    w.pc = i.target;
+    return false;
+  }
   if (taken == 0 || rest == 0 || i.target == next) {
     w.pc = taken != 0 ? i.target : next;
     settle(w);

@@ -33,6 +33,12 @@ void settle_independent(warp_state& w) {
 bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask taken) {
   const lane_mask rest = w.active & ~taken;
   const std::uint32_t next = w.pc + 1;
+  if (taken != 0 && i.calls()) {
+    w.frame = open_frame(w, i.reconverge, i.reconverge + 1);
+    w.reconverge = i.reconverge;
+    w.pc = i.target;
+    return false;
+  }
   if (taken == 0 || rest == 0 || i.target == next) {
     w.pc = taken != 0 ? i.target : next;
     settle_independent(w);
@@ -40,7 +46,7 @@ bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask take
   }
   // A branch whose sides meet nowhere before the end of the program still meets where the enclosing one does.
   if (i.reconverge != isa::no_target && i.reconverge != w.reconverge) {
-    w.frame = open_frame(w, i.reconverge);
+    w.frame = open_frame(w, i.reconverge, i.reconverge);
     w.reconverge = i.reconverge;
   }
   w.pc = next;

@@ -27,7 +27,7 @@ void complete(warp_state& w, std::uint32_t frame) {
   if (f.participants != f.arrived) return;
   const lane_mask lanes = f.arrived;
   f.participants = f.arrived = 0;
-  if (lanes != 0) add_path(w, {f.reconverge, lanes, f.parent, path_wait::nothing, false, 0});
+  if (lanes != 0) add_path(w, {f.resume, lanes, f.parent, path_wait::nothing, false, 0});
   while (!w.frames.empty() && w.frames.back().participants == 0) w.frames.pop_back();
 }
 
@@ -101,7 +101,7 @@ bool take_newest(warp_state& w) {
 
 void take_oldest(warp_state& w) { take(w, std::find_if(w.paths.begin(), w.paths.end(), may_run)); }
 
-std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge) {
+std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t resume) {
   std::uint32_t unused = no_frame;
   for (std::uint32_t k = 0; k < w.frames.size(); ++k) {
     convergence_frame& f = w.frames[k];
@@ -116,7 +116,7 @@ std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge) {
     unused = static_cast<std::uint32_t>(w.frames.size());
     w.frames.emplace_back();
   }
-  w.frames[unused] = {reconverge, w.active, 0, w.frame, 0};
+  w.frames[unused] = {reconverge, resume, w.active, 0, w.frame, 0};
   return unused;
 }
 
@@ -133,7 +133,7 @@ void abandon(warp_state& w, std::uint32_t frame) {
   f.participants &= ~lanes;
   f.arrived = 0;
   f.turns = 0;
-  add_path(w, {f.reconverge, lanes, f.parent, path_wait::nothing, false, 0});
+  add_path(w, {f.resume, lanes, f.parent, path_wait::nothing, false, 0});
 }
 
 bool abandon_innermost(warp_state& w) {

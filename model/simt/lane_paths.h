@@ -16,8 +16,8 @@ bool take_newest(warp_state& w);
 /// The same with the oldest; one must be able to run.
 void take_oldest(warp_state& w);
 
-/// The frame in which the active lanes meet at `reconverge`, inside their present one.
-std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge);
+/// The frame in which the active lanes meet at `reconverge`, inside their present one, to go on at `resume`.
+std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t resume);
 /// `lanes` have come to the frame's reconvergence point; when they were the last, all of them become a path of the parent.
 void arrive(warp_state& w, std::uint32_t frame, lane_mask lanes);
 /// The lanes that have arrived wait no longer for the others.

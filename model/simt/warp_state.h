@@ -81,6 +81,7 @@ struct lane_path {
 /// Independent thread scheduling: lanes that parted at a branch and meet again where its sides join. Unused if without lanes.
 struct convergence_frame {
   std::uint32_t reconverge;               // where they meet
+  std::uint32_t resume;                   // where they go on: there, or behind it
   lane_mask participants;                 // that have neither exited nor left the frame
   lane_mask arrived;                      // those of them that wait at `reconverge`
   std::uint32_t parent;                   // index of the frame in which they go on, or no_frame

@@ -75,7 +75,7 @@ void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
   for (const simt::stack_entry& e : w.state.stack) needed |= live[e.pc];
   for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
   for (const simt::convergence_frame& f : w.state.frames)
-    if (f.participants != 0) needed |= live[f.reconverge];
+    if (f.participants != 0) needed |= live[f.resume];
   image.align(line_words);
   for (std::size_t r = 0; r < w.launch->program->registers; ++r)
     if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);

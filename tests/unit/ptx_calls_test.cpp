@@ -28,13 +28,14 @@ const char* const functions =
     ".func (.param .b32 v) unused(.param .b32 n) { .reg .b32 %n; frobnicate.u32 %n; ret; }\n"
     ".global .align 8 .u64 table[3] = {twice, next, fib};\n";
 
-std::vector<u64> run(const std::string& code, const std::string& module = functions, unsigned threads = 32) {
+std::vector<u64> run(const std::string& code, const std::string& module = functions, unsigned threads = 32, bool independent = false) {
   const std::string text = ".version 8.4\n.target sm_90\n.address_size 64\n" + module +
                            ".visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %in, %out, %d<8>; .reg .b32 %l, %r<8>; .reg .pred %p<4>;\n"
                            ".shared .align 16 .b8 area[1024];\n"
                            "mov.u32 %l, %tid.x; ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mad.wide.u32 %out, %l, 8, %out; mov.u64 %d0, 0;\n" +
                            code + "\nst.global.u64 [%out], %d0; ret; }\n";
   ptx_machine machine(text);
+  machine.independent = independent;
   std::vector<u32> numbers(256);
   for (u32 k = 0; k < numbers.size(); ++k) numbers[k] = 0x01010101u * (k + 1);
   const u64 in = machine.buffer(numbers), out = machine.buffer(std::vector<u64>(threads, 0x5555));
@@ -68,6 +69,45 @@ TEST(recursion, of_functions_that_call_each_other) {
 TEST(recursion, under_a_guard) {
   expect_lanes("setp.gt.u32 %p0, %l, 20; mov.u32 %r1, 7; and.b32 %r0, %l, 7; @%p0 call (%r1), fib, (%r0); cvt.u64.u32 %d0, %r1;",
                [](unsigned l) { return l > 20 ? fib(l & 7) : 7; });
+}
+
+// Each activation counts the lanes that are together at its end: those that called it, whatever they did within.
+TEST(recursion, lanes_of_one_call_meet_at_its_end_and_behind_it) {
+  const char* const module =
+      ".func (.param .b32 v) met(.param .b32 n) {\n.reg .b32 %n, %a, %m; .reg .pred %q; ld.param.b32 %n, [n]; mov.u32 %a, 0; setp.eq.u32 %q, %n, 0;\n"
+      "@%q bra E; sub.u32 %n, %n, 1; call (%a), met, (%n); E: activemask.b32 %m; popc.b32 %m, %m; add.u32 %a, %a, %m; st.param.b32 [v], %a; ret; }\n";
+  const auto depth = [](unsigned l) { return l * 7 % 5; };
+  for (const bool independent : {false, true}) {
+    const std::vector<u64> got =
+        run("mul.lo.u32 %r0, %l, 7; rem.u32 %r0, %r0, 5; mov.u32 %r1, 0; setp.ne.u32 %p0, %l, 3; @!%p0 bra B; call (%r1), met, (%r0);\n"
+            "B: activemask.b32 %r2; popc.b32 %r2, %r2; mad.lo.u32 %r1, %r2, 1000, %r1; cvt.u64.u32 %d0, %r1;",
+            module, 32, independent);
+    for (unsigned l = 0; l < 32; ++l) {
+      u64 expected = 32 * 1000;
+      for (unsigned level = 0; l != 3 && level <= depth(l); ++level)
+        for (unsigned other = 0; other < 32; ++other) expected += other != 3 && depth(other) >= level;
+      EXPECT_EQ(got[l], expected) << "lane " << l << (independent ? " independent" : " stack");
+    }
+  }
+}
+
+// The same place of the program in activations of different depth is not one place to meet at.
+TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
+  const char* const module =
+      ".func (.param .b32 v) walk(.param .b32 n) {\n.reg .b32 %n, %a, %m; .reg .pred %q; ld.param.b32 %n, [n]; mov.u32 %a, 1; and.b32 %m, %n, 1;\n"
+      "setp.eq.u32 %q, %m, 0; @%q bra J; sub.u32 %n, %n, 1; call (%a), walk, (%n); shl.b32 %a, %a, 1; J: setp.lt.u32 %q, %n, 2; @%q bra E;\n"
+      "sub.u32 %m, %n, 2; call (%m), walk, (%m); add.u32 %a, %a, %m; E: activemask.b32 %m; shr.u32 %m, %m, 31; add.u32 %a, %a, %m; st.param.b32 [v], %a; ret; }\n";
+  const std::function<unsigned(unsigned, bool)> walk = [&](unsigned n, bool with_last) -> unsigned {
+    unsigned a = 1;
+    if (n & 1) a = 2 * walk(--n, with_last);
+    if (n >= 2) a += walk(n - 2, with_last);
+    return a + with_last;
+  };
+  for (const bool independent : {false, true}) {
+    const std::vector<u64> got = run("shr.u32 %r0, %l, 2; call (%r1), walk, (%r0); cvt.u64.u32 %d0, %r1;", module, 32, independent);
+    for (unsigned l = 28; l < 32; ++l) EXPECT_EQ(got[l], walk(7, true)) << "lane " << l;   // lane 31 is always among them
+    EXPECT_EQ(got[0], 2u);   // at its one activation, of all lanes' first level, lane 31 is there
+  }
 }
 
 TEST(indirect_calls, through_a_table) {

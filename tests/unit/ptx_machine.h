@@ -81,6 +81,9 @@ class ptx_machine {
         for (std::uint32_t x = 0; x < grid.x; ++x) run_block(launch, {x, y, z});
   }
 
+  /// Lanes have program counters of their own; they must not wait for each other.
+  bool independent = false;
+
   /// What handles 1, 2, ... are.
   simt::texture_table textures;
 
@@ -128,7 +131,7 @@ class ptx_machine {
       warps[w].state.regs = reinterpret_cast<std::uint32_t*>((address + 63) / 64 * 64);
       warps[w].state.predicates[isa::pt] = simt::all_lanes;
       const std::uint32_t threads = std::min(launch.threads_per_block() - w * 32, 32u);
-      warps[w].state.live = warps[w].state.active = threads == 32 ? simt::all_lanes : (1u << threads) - 1;
+      warps[w].state.start(threads == 32 ? simt::all_lanes : (1u << threads) - 1, independent);
       warps[w].state.block = &block;
       warps[w].state.warp_in_block = w;
       warps[w].local.assign(std::size_t{p.local_bytes} * 32, 0xcd);

@@ -65,6 +65,7 @@ TEST(simt_divergence, random_programs_give_each_lane_its_own_path) {
 isa::instruction jump(std::uint32_t target, std::uint32_t reconverge) {
   isa::instruction i;
   i.op = opcode::bra;
+  i.guard = {0, false};
   i.target = target;
   i.reconverge = reconverge;
   return i;

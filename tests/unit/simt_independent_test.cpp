@@ -178,6 +178,7 @@ std::size_t run(const std::vector<step_of_program>& program, bool independent, s
     if (p.op == opcode::bra) {
       isa::instruction i;
       i.op = p.op;
+      i.guard = {0, false};
       i.target = p.target;
       i.reconverge = p.reconverge;
       branch(i, s, taken);
@@ -269,6 +270,7 @@ TEST(simt_independent, lanes_at_a_barrier_wait_apart_and_leave_together) {
   s.start(all_lanes, true);
   isa::instruction i;
   i.op = opcode::bra;
+  i.guard = {0, false};
   i.target = 20;
   i.reconverge = 40;
   branch(i, s, 0x0000ffffu);

@@ -47,33 +47,67 @@ block_end end_of(const machine_block& b) {
   return b.code.size() == 1 && last.base.op == isa::opcode::exit ? block_end::leaves : block_end::goes_on;
 }
 
-}  // namespace
+/// The call at the end of a block, or null.
+const machine_instruction* call_of(const machine_block& b) {
+  return !b.code.empty() && b.code.back().return_block != isa::no_target ? &b.code.back() : nullptr;
+}
 
-std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a) {
+/// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back nowhere.
+std::vector<std::uint32_t> meeting_points(const machine_function& f) {
+  std::vector<char> comes_back(f.blocks.size(), 0);
+  for (const machine_block& b : f.blocks)
+    if (const machine_instruction* call = call_of(b)) comes_back[call->return_block] = 1;
   flow_graph g;
   std::vector<block_end> ends;
   for (const machine_block& b : f.blocks) {
-    g.push_back(b.successors);
     ends.push_back(end_of(b));
+    g.emplace_back();
+    if (const machine_instruction* call = call_of(b)) {
+      g.back().push_back(call->return_block);
+      continue;
+    }
+    for (const std::uint32_t s : b.successors)
+      if (!comes_back[s]) g.back().push_back(s);
   }
-  const std::vector<std::uint32_t> meeting = meeting_points(g, ends);
+  return meeting_points(g, ends);
+}
+
+/// Where lanes wait that come back from a call before the others. They go on behind it, which keeps apart those that wait for the rest of
+/// their own call and those of a call within it that comes back to the same place.
+isa::instruction waiting_place(const machine_instruction& call) {
+  isa::instruction i;
+  i.op = isa::opcode::nop;
+  i.line = call.base.line;
+  i.column = call.base.column;
+  return i;
+}
+
+}  // namespace
+
+std::vector<isa::instruction> emit(const machine_function& f, const register_allocation& a) {
+  const std::vector<std::uint32_t> meeting = meeting_points(f);
+  std::vector<const machine_instruction*> called(f.blocks.size(), nullptr);
+  for (const machine_block& b : f.blocks)
+    if (const machine_instruction* call = call_of(b)) called[call->return_block] = call;
   std::vector<isa::instruction> code;
   std::vector<std::uint32_t> start(f.blocks.size());
   struct jump {
     std::size_t at;
-    std::uint32_t target, block;
+    std::uint32_t target, meeting;
   };
   std::vector<jump> jumps;
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
     start[b] = static_cast<std::uint32_t>(code.size());
+    if (called[b]) code.push_back(waiting_place(*called[b]));
     for (const machine_instruction& m : f.blocks[b].code) {
       isa::instruction i = convert(m, a);
       if (does_nothing(i)) continue;
       if (i.op == isa::opcode::bra) {
         bool next = m.target_block > b;   // only empty blocks between
-        for (std::uint32_t k = b + 1; next && k < m.target_block; ++k) next = f.blocks[k].code.empty();
-        if (next) continue;
-        jumps.push_back({code.size(), m.target_block, b});
+        for (std::uint32_t k = b + 1; next && k < m.target_block; ++k) next = f.blocks[k].code.empty() && !called[k];
+        const bool calls = m.return_block != isa::no_target;
+        if (next && !calls) continue;
+        jumps.push_back({code.size(), m.target_block, calls ? m.return_block : m.guarded() ? meeting[b] : no_node});
       }
       code.push_back(i);
     }
@@ -81,8 +115,7 @@ std::vector<isa::instruction> emit(const machine_function& f, const register_all
   for (const jump& j : jumps) {
     isa::instruction& i = code[j.at];
     i.target = start[j.target];
-    const bool conditional = i.guard.reg != isa::pt || i.guard.negate;
-    if (conditional && meeting[j.block] != no_node) i.reconverge = start[meeting[j.block]];
+    if (j.meeting != no_node) i.reconverge = start[j.meeting];
   }
   return code;
 }

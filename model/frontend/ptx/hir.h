@@ -121,6 +121,7 @@ struct hir_instruction {
   value guard;                           // none: always
   std::int64_t offset = 0;
   std::uint32_t target = 0;
+  std::uint32_t return_block = isa::no_target;   // bra to a function's body: where it comes back to
   location where;
   const ast_instruction* source = nullptr;   // for messages
   bool dead = false;

@@ -74,6 +74,8 @@ class converter {
     predecessors_.assign(f_.blocks.size(), 0);
     for (const hir_block& b : f_.blocks)
       for (std::uint32_t s : b.successors) ++predecessors_[s];
+    for (const hir_block& b : f_.blocks)   // where a call comes back to stays a place of its own
+      if (const hir_instruction* branch = branch_of(b); branch && branch->return_block != isa::no_target) ++predecessors_[branch->return_block];
   }
 
   std::uint32_t next_of(std::uint32_t b) const {
@@ -97,7 +99,7 @@ class converter {
     if (predecessors_[b] != 1 || x.successors.size() != 1) return no_node;
     const hir_instruction* branch = branch_of(x);
     const std::size_t n = x.code.size() - (branch ? 1 : 0);
-    if (n > longest || (branch && branch->guard.what != value::kind::none)) return no_node;
+    if (n > longest || (branch && (branch->guard.what != value::kind::none || branch->return_block != isa::no_target))) return no_node;
     unsigned predicates = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const hir_instruction& h = x.code[k];
@@ -225,7 +227,10 @@ class converter {
     for (hir_block& b : kept) {
       for (std::uint32_t& s : b.successors) s = number[s];
       for (hir_instruction& h : b.code)
-        if (h.op == ptx_op::bra) h.target = number[h.target];
+        if (h.op == ptx_op::bra) {
+          h.target = number[h.target];
+          if (h.return_block != isa::no_target) h.return_block = number[h.return_block];
+        }
     }
     f_.blocks = std::move(kept);
   }

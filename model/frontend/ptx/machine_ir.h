@@ -53,6 +53,7 @@ struct machine_instruction {
   std::array<virtual_predicate, 3> psrc{};
   virtual_predicate guard;
   std::uint32_t target_block = isa::no_target;
+  std::uint32_t return_block = isa::no_target;   // of a call: where its lanes come back to
 
   bool guarded() const { return guard.reg != no_register || guard.negate; }
 };

@@ -416,7 +416,10 @@ void resolver::finish() {
     hir_block& k = kept[number[b]];
     k.code = std::move(out_.blocks[b].code);
     for (std::uint32_t s : g[b]) k.successors.push_back(number[s]);
-    if (!k.code.empty() && k.code.back().op == ptx_op::bra) k.code.back().target = number[label_blocks_[k.code.back().target]];
+    if (k.code.empty() || k.code.back().op != ptx_op::bra) continue;
+    hir_instruction& last = k.code.back();
+    last.target = number[label_blocks_[last.target]];
+    if (last.return_block != isa::no_target) last.return_block = number[label_blocks_[last.return_block]];
   }
   out_.blocks = std::move(kept);
 

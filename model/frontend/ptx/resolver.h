@@ -112,7 +112,7 @@ class resolver {
   };
   static constexpr std::uint8_t stack_limit_bank = 0xfd;   // marks the end of the stack until it is known
   value stack_pointer();
-  void jump(std::uint32_t label);
+  void jump(std::uint32_t label, std::uint32_t back = isa::no_target);
   void copy_words(const symbol& to, const symbol& from);
   outlined& body_of(const ast_function& f);
   void outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);

@@ -37,10 +37,11 @@ value resolver::stack_pointer() {
   return stack_pointer_;
 }
 
-void resolver::jump(std::uint32_t label) {
+void resolver::jump(std::uint32_t label, std::uint32_t back) {
   hir_instruction h;
   h.op = ptx_op::bra;
   h.target = label;
+  h.return_block = back;
   append(std::move(h));
 }
 
@@ -97,7 +98,7 @@ void resolver::outlined_call(const ast_instruction& i, const ast_function& f, co
   const std::uint32_t back = new_label();
   append(make(ptx_op::mov, isa::dtype::b32, {o.return_to}, {immediate_value(o.returns.size())}));
   o.returns.push_back(back);
-  jump(o.entry);
+  jump(o.entry, back);
   place_label(back);
   current_ = &i;
   for (const ast_variable& v : f.returns) copy_words(passed.names.at(v.name), o.formals.names.at(v.name));

@@ -158,6 +158,7 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::bra: {
       machine_instruction& i = put(opcode::bra, {no_register, 0, 0}, {});
       i.target_block = h.target;
+      i.return_block = h.return_block;
       i.base.uniform = h.m.uniform;
       return;
     }
