@@ -27,4 +27,11 @@ if(HEDDLE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/model)
 endif()
+# Each Debian package says under which licence it stands.
+foreach(part library dev tools)
+  string(TOUPPER ${part} upper)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME} RENAME copyright
+    COMPONENT ${part})
+endforeach()
+
 include(CPack)

@@ -114,6 +114,9 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
     };
   if (config.l2.flush_at_completion || shared)
     p.host.before_completion = [this](std::function<void()> done) { flush(std::move(done)); };
+  p.host.on_context_area = [this](std::uint64_t address) {
+    for (sm& s : parts_->sms) s.context_engine.save_at(address);
+  };
   p.host.on_fault = [this] {
     parts_->core.halt();
     parts_->l2_clock.halt();

@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "frontend/ptx/lower.h"
+#include "gpu/host_link.h"
 #include "gpu/host_registers.h"
 #include "gpu/idempotence.h"
 #include "gpu/launch_check.h"
@@ -19,7 +20,7 @@ namespace {
 constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
-constexpr unsigned transfer_bytes = 1u << 20;
+constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
 }  // namespace
 
 struct host_driver::module_record {
@@ -35,91 +36,20 @@ struct host_driver::memory_record {
   simt::texture_table textures;
 };
 
-// The driver never takes the backward path: its accesses are blocking.
-struct host_driver::backward_path : tlm::tlm_bw_transport_if<> {
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
-    throw internal_error("the host driver's accesses are blocking, a non-blocking answer came");
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-};
-
-host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address)
+host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address, std::uint64_t socket_base)
     : sc_module(name),
       host_socket("host_socket"),
       irq("irq"),
       config_(config),
+      first_address_(first_address),
+      link_(std::make_unique<host_link>(host_socket, socket_base)),
       next_address_(first_address),
-      memory_(std::make_unique<memory_record>()),
-      backward_(std::make_unique<backward_path>()) {
-  host_socket.bind(*backward_);
-}
+      memory_(std::make_unique<memory_record>()) {}
 
 host_driver::~host_driver() = default;
 
-void host_driver::end_of_elaboration() {
-  if (irq.size() == 0) return;
-  // Only here is it known whether there is a line to listen to.
-  SC_HAS_PROCESS(host_driver);
-  SC_METHOD(on_interrupt);
-  sensitive << irq;
-  dont_initialize();
-  write_register(host_register::interrupt_enable, host_interrupt::completion | host_interrupt::fault | host_interrupt::print);
-}
-
-// The interrupt line says that there is something to fetch; without one, whoever polls finds it.
-void host_driver::on_interrupt() {
-  if (!irq->read()) return;
-  poll();
-  write_register(host_register::interrupt_pending, host_interrupt::completion | host_interrupt::fault | host_interrupt::print);
-  poll();
-  progress_.notify(sc_core::SC_ZERO_TIME);
-}
-
-void host_driver::access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes, recorded_kernel* recorded) {
-  auto* at = static_cast<std::uint8_t*>(data);
-  while (bytes != 0) {
-    const unsigned n = static_cast<unsigned>(std::min<std::size_t>(bytes, transfer_bytes));
-    tlm::tlm_generic_payload p;
-    p.set_command(command);
-    p.set_address(address);
-    p.set_data_ptr(at);
-    p.set_data_length(n);
-    p.set_streaming_width(n);
-    p.set_byte_enable_ptr(nullptr);
-    p.set_dmi_allowed(false);
-    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (recorded != nullptr) p.set_extension(recorded);
-    sc_core::sc_time delay;
-    host_socket->b_transport(p, delay);
-    if (recorded != nullptr) p.clear_extension(recorded);   // it is the caller's
-    if (!p.is_response_ok() && address >= isa::heap_base)
-      throw input_error("device memory at address " + std::to_string(address) +
-                        " cannot be reached by debug transport: the memory bound to the GPU must offer it there");
-    if (!p.is_response_ok())
-      throw internal_error("the GPU refused a host access to address " + std::to_string(address) + ": " + p.get_response_string());
-    at += n;
-    address += n;
-    bytes -= n;
-  }
-}
-
-std::uint64_t host_driver::read_register(std::uint64_t offset) {
-  std::uint64_t value = 0;
-  access(tlm::TLM_READ_COMMAND, offset, &value, sizeof value);
-  return value;
-}
-
-void host_driver::write_register(std::uint64_t offset, std::uint64_t value) {
-  access(tlm::TLM_WRITE_COMMAND, offset, &value, sizeof value);
-}
-
-std::string host_driver::message() {
-  std::string text(std::min<std::uint64_t>(read_register(host_register::message_bytes), host_register::message_size), '\0');
-  if (!text.empty()) access(tlm::TLM_READ_COMMAND, host_register::message, text.data(), text.size());
-  return text;
-}
-
 std::uint64_t host_driver::allocate(std::uint64_t bytes) {
+  const host_link::call call(*link_);
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
   const std::uint64_t address = next_address_;
   next_address_ = (address + size + gap + alignment - 1) / alignment * alignment;
@@ -128,23 +58,27 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
 }
 
 void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
-  write_register(host_register::map_base, address);
-  write_register(host_register::map_bytes, bytes);
-  write_register(host_register::map_command, 1);
-  if (read_register(host_register::error) != 0) throw input_error(message());
+  const host_link::call call(*link_);
+  link_->write_register(host_register::map_base, address);
+  link_->write_register(host_register::map_bytes, bytes);
+  link_->write_register(host_register::map_command, 1);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
   memory_->mapped.add(address, bytes);
 }
 
 void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {
-  access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), bytes);
+  const host_link::call call(*link_);
+  link_->access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), bytes);
 }
 
 void host_driver::read(std::uint64_t address, void* data, std::size_t bytes) {
-  access(tlm::TLM_READ_COMMAND, address, data, bytes);
+  const host_link::call call(*link_);
+  link_->access(tlm::TLM_READ_COMMAND, address, data, bytes);
 }
 
 void host_driver::fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes) {
-  std::vector<std::uint8_t> block(std::min<std::size_t>(bytes, transfer_bytes), byte);
+  const host_link::call call(*link_);
+  std::vector<std::uint8_t> block(std::min<std::size_t>(bytes, fill_bytes), byte);
   for (std::size_t done = 0; done < bytes; done += block.size())
     write(address + done, block.data(), std::min(block.size(), bytes - done));
 }
@@ -157,14 +91,33 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
   return address;
 }
 
+// Drivers of GPUs that share a memory know nothing of each other but that the device memory they hand out is apart. An architect who
+// has chosen the area wants it there.
+void host_driver::place_contexts() {
+  if (has_context_area_) return;
+  has_context_area_ = true;
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, part = 16 * mebibyte, area = 65536 * mebibyte;
+  if (first_address_ == default_first_address || config_.context.area_mib != context_parameters().area_mib) return;
+  save_contexts_at(config_.context.area_mib * mebibyte + (first_address_ - default_first_address) / part * area);
+}
+
+void host_driver::save_contexts_at(std::uint64_t address) {
+  const host_link::call call(*link_);
+  has_context_area_ = true;
+  link_->write_register(host_register::context_area, address);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+}
+
 std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded) {
+  place_contexts();
   std::uint64_t address = stage(descriptor, bytes);
-  access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
-  if (read_register(host_register::error) != 0) throw input_error(message());
-  return read_register(host_register::result);
+  link_->access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  return link_->read_register(host_register::result);
 }
 
 unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
+  const host_link::call call(*link_);
   auto m = std::make_unique<module_record>();
   auto ast = ptx::parse(ptx, file_name);
   const std::uint64_t bytes = ptx::global_bytes(*ast);
@@ -176,12 +129,12 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
   const auto& constants = m->module.constant_image;
   if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
   if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
-    write_register(host_register::heap_base, allocate(heap_bytes));
-    write_register(host_register::heap_bytes, heap_bytes);
+    link_->write_register(host_register::heap_base, allocate(heap_bytes));
+    link_->write_register(host_register::heap_bytes, heap_bytes);
     has_heap_ = true;
   }
   if (!has_workspace_ && ptx.find("%envreg") != std::string::npos) {
-    write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
+    link_->write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
     has_workspace_ = true;
   }
   load_module_descriptor d;
@@ -197,6 +150,7 @@ unsigned host_driver::load_module(const std::string& ptx, const std::string& fil
 }
 
 std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
+  const host_link::call call(*link_);
   create_texture_descriptor d;
   memory_->textures.push_back(t);
   d.address = t.address;
@@ -211,11 +165,17 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   return command(&d, sizeof d);
 }
 
-std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*modules_.at(module)->module.ast); }
+host_driver::module_record& host_driver::record_of(unsigned module) const {
+  if (module >= modules_.size())
+    throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " + std::to_string(modules_.size()));
+  return *modules_[module];
+}
+
+std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*record_of(module).module.ast); }
 
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {
-  auto& p = modules_.at(module)->programs[{kernel, max_registers}];
-  if (!p) p = ptx::lower(modules_[module]->module, kernel, config_, max_registers);
+  auto& p = record_of(module).programs[{kernel, max_registers}];
+  if (!p) p = ptx::lower(record_of(module).module, kernel, config_, max_registers);
   return *p;
 }
 
@@ -257,10 +217,11 @@ void host_driver::check(const launch_request& r) {
 }
 
 unsigned host_driver::launch(const launch_request& r) {
+  const host_link::call call(*link_);
   if (r.recording) return launch_recording(r);
   const launch_plan p = plan(r);
   launch_descriptor d;
-  d.module = modules_.at(r.module)->handle;
+  d.module = record_of(r.module).handle;
   d.kernel_address = stage(r.kernel.data(), r.kernel.size());
   d.kernel_bytes = r.kernel.size();
   std::copy(r.grid, r.grid + 3, d.grid);
@@ -302,6 +263,7 @@ void host_driver::check_flush(const launch_request& r) {
 }
 
 void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after) {
+  const host_link::call call(*link_);
   preempt_descriptor d;
   d.mode = static_cast<std::uint32_t>(mode);
   d.sms_address = stage(sms.data(), sms.size() * sizeof sms[0]);
@@ -315,49 +277,6 @@ std::uint64_t host_driver::local_area(std::uint32_t stream, std::uint64_t bytes)
   auto& area = local_areas_[stream];
   if (area.second < bytes) area = {allocate(bytes), bytes};
   return area.first;
-}
-
-void host_driver::poll() {
-  while (const std::uint64_t n = read_register(host_register::completion_pop)) {
-    finished_.resize(std::max<std::size_t>(finished_.size(), n), false);
-    finished_[n - 1] = true;
-  }
-  take_prints();
-}
-
-void host_driver::take_prints() {
-  std::string text;
-  while (const std::uint64_t waiting = read_register(host_register::print_bytes)) {
-    const std::size_t have = text.size(), n = std::min(waiting, host_register::print_size);
-    text.resize(have + n);
-    access(tlm::TLM_READ_COMMAND, host_register::print, &text[have], n);
-    write_register(host_register::print_pop, n);
-  }
-  if (text.empty()) return;
-  if (on_print) on_print(text);
-  else SC_REPORT_INFO("/heddle/printf", text.c_str());
-}
-
-bool host_driver::finished(unsigned launch_number) {
-  poll();
-  return launch_number < finished_.size() && finished_[launch_number];
-}
-
-void host_driver::wait_for(unsigned launch_number) {
-  const sc_core::sc_time between(1000.0 / config_.gpu.core_clock_mhz, sc_core::SC_US);
-  while (!finished(launch_number) && fault().empty()) {
-    if (irq.size() > 0)
-      sc_core::wait(progress_);
-    else
-      sc_core::wait(between);
-  }
-}
-
-std::string host_driver::fault() {
-  const std::uint64_t status = read_register(host_register::status);
-  const std::string text = status & (host_status::fault | host_status::stuck) ? message() : std::string();
-  take_prints();
-  return text;
 }
 
 }  // namespace heddle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: the driver of the GPU on the host: what a CPU's software does through the GPU's host socket.
 // Sockets: host_socket (LT initiator) to gpu.host_socket; irq (optional input) from gpu.irq.
-// One cycle: none; every call takes zero simulated time but wait().
+// One cycle: none; calls take what the way to the GPU takes: no time where it is bound to it directly.
 // Parameters: those of the GPU it drives. Source: docs/host_interface.md (register map).
 #pragma once
 
@@ -21,6 +21,8 @@
 #include "tlm/preemption_mode.h"
 
 namespace heddle {
+
+class host_link;
 
 namespace isa {
 struct program;
@@ -66,11 +68,19 @@ struct symbol_location {
   std::uint64_t size = 0;
 };
 
+/// Any number of SC_THREADs may call: each call has the GPU for itself until it returns, and they have it in the order in which they
+/// came. What the way to the GPU annotates as delay is waited out. Calls from outside the simulation and from methods are for ways that
+/// do not wait, and take no time; while a thread's call is under way they throw input_error.
 class host_driver : public sc_core::sc_module {
  public:
-  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part of their own.
-  host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address = 0x1000'0000);
+  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part of their own, at
+  /// least 16 MiB apart, and with it an area of their own for contexts (docs/preemption.md). `socket_base` is the address at which the
+  /// bus between has the GPU's host socket; it is added to the address of every access.
+  host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address = default_first_address,
+              std::uint64_t socket_base = 0);
   ~host_driver() override;
+
+  static constexpr std::uint64_t default_first_address = 0x1000'0000;
 
   tlm::tlm_initiator_socket<32> host_socket;
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
@@ -91,6 +101,10 @@ class host_driver : public sc_core::sc_module {
   /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
   /// where something is mapped already.
   void map(std::uint64_t address, std::uint64_t bytes);
+  /// Where the GPU saves contexts that are switched out, instead of where the driver would have it. Throws input_error while launches
+  /// run and for an address that is no multiple of 128.
+  void save_contexts_at(std::uint64_t address);
+  /// Images out of and into device memory. Throw input_error for an address that the GPU or the way to it refuses.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
@@ -118,45 +132,48 @@ class host_driver : public sc_core::sc_module {
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps until the GPU
-  /// interrupts; unbound, it asks every thousand core cycles.
+  /// interrupts; unbound, or where the line is found not to rise, it asks every thousand core cycles. Throws input_error for a number
+  /// that no launch has and outside threads.
   void wait_for(unsigned launch_number);
   /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty: none.
   std::string fault();
 
  private:
   struct module_record;
-  struct backward_path;
   struct memory_record;
   struct launch_plan {
     const isa::program* program = nullptr;
     std::uint64_t local_bytes = 0;      // of the whole GPU
   };
   void end_of_elaboration() override;
-  void on_interrupt();
-  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,
-              recorded_kernel* recorded = nullptr);
-  std::uint64_t read_register(std::uint64_t offset);
-  void write_register(std::uint64_t offset, std::uint64_t value);
-  std::string message();
+  void serve_interrupts();
+  sc_core::sc_time between_questions() const;
+  bool interrupt_is_missing();
+  void place_contexts();
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);
   unsigned started(std::uint64_t number);
+  module_record& record_of(unsigned module) const;
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);
   void poll();
   void take_prints();
 
   gpu_config config_;
+  std::uint64_t first_address_;
+  std::unique_ptr<host_link> link_;
   std::vector<std::unique_ptr<module_record>> modules_;
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
   std::uint64_t next_address_;
   bool has_heap_ = false;
   bool has_workspace_ = false;
+  bool has_context_area_ = false;
+  bool asks_ = false;                   // no interrupt comes, or none is bound
   std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
-  std::unique_ptr<backward_path> backward_;
+  std::uint64_t wakes_ = 0;             // notifications of progress_
 };
 
 }  // namespace heddle

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "config/error.h"
+#include "tlm/gpu_request.h"
 
 namespace heddle {
 
@@ -18,7 +19,11 @@ constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
-    : sc_module(name), memory_socket("memory_socket"), config_(config), clock_(clock) {
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      config_(config),
+      clock_(clock),
+      context_area_(std::uint64_t{config.context.area_mib} << 20) {
   memory_socket.bind(*this);
   SC_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
@@ -144,6 +149,7 @@ std::uint64_t host_interface::read_register(std::uint64_t address) {
     case map_bytes: return map_bytes_;
     case print_bytes: return printed_.size();
     case cycle: return clock_.cycle();
+    case host_register::context_area: return context_area_;
     default: return 0;
   }
 }
@@ -164,6 +170,7 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case heap_bytes: heap_.place(heap_base_, value); return true;
     case host_register::grid_workspace: grid_workspace_ = value; return true;
     case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
+    case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
     case map_command:
@@ -235,6 +242,15 @@ void host_interface::change_map(std::uint64_t what) {
   } else {
     throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
   }
+}
+
+void host_interface::move_context_area(std::uint64_t address) {
+  if (busy()) throw input_error("the context area cannot move while launches are pending or running");
+  if (address % heddle::line_bytes != 0 || address < isa::heap_base)
+    throw input_error("the context area cannot begin at " + std::to_string(address) +
+                      ": expected a multiple of 128, and device memory (0x10000000 or above)");
+  context_area_ = address;
+  if (on_context_area) on_context_area(address);
 }
 
 void host_interface::grid_finished(const grid_record& grid, cycle_t) {

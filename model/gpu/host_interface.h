@@ -44,6 +44,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::function<void(std::function<void()>)> before_completion;
   /// Called when a launch has been accepted and before it begins.
   std::function<void()> before_launch;
+  /// Called when the host has said where contexts are to be saved.
+  std::function<void(std::uint64_t)> on_context_area;
   /// Called when the simulated program has failed.
   std::function<void()> on_fault;
   /// Says whether anything in the GPU will still happen, and if not, what waits for what.
@@ -82,6 +84,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   template <class Action> void attempt(Action&& action);
   void execute(std::uint64_t descriptor);
   void change_map(std::uint64_t what);
+  void move_context_area(std::uint64_t address);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
@@ -111,6 +114,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   device_heap heap_;
   std::uint64_t heap_base_ = 0;
   std::uint64_t grid_workspace_ = 0;
+  std::uint64_t context_area_;
   std::string printed_;                  // by kernels, not yet taken by the host
   std::vector<loaded> modules_;
   // By the program's identity: launches of one traced kernel share its code in the instruction caches.

@@ -6,6 +6,7 @@
 #include "config/error.h"
 #include "memory/l1_cache.h"
 #include "memory/lane_data.h"
+#include "memory/refusal.h"
 
 namespace heddle {
 
@@ -135,7 +136,7 @@ bool l1_cache::failed(line_payload& payload, std::string& message) {
     }
     return false;
   }
-  message = "the memory answered with " + payload.get_response_string();
+  message = "the memory answered with " + refusal_of(payload);
   return true;
 }
 

@@ -4,27 +4,36 @@
 #include <cstring>
 
 #include "memory/l2_slice.h"
+#include "tlm/calling_process.h"
 
 namespace heddle {
 
-// A memory without debug transport is reached by blocking transport, which may wait and so needs a thread to wait in.
+// A memory may give less than it is asked for, and be asked for the rest. One without debug transport is reached by blocking transport,
+// which may wait and so needs a thread to wait in.
 unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
-  tlm::tlm_generic_payload p;
-  p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  p.set_address(address);
-  p.set_data_ptr(data);
-  p.set_data_length(length);
-  p.set_streaming_width(length);
-  const unsigned done = std::min(length, memory_socket->transport_dbg(p));
-  if (done != 0 || sc_core::sc_get_current_process_handle().proc_kind() != sc_core::SC_THREAD_PROC_) return done;
-  p.set_address(address);   // a target may have changed it
-  p.set_byte_enable_ptr(nullptr);
-  p.set_byte_enable_length(0);
-  p.set_dmi_allowed(false);
-  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
-  memory_socket->b_transport(p, delay);
-  return p.is_response_ok() ? length : 0;
+  unsigned done = 0;
+  while (done < length) {
+    tlm::tlm_generic_payload p;
+    p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    p.set_address(address + done);
+    p.set_data_ptr(data + done);
+    p.set_data_length(length - done);
+    p.set_streaming_width(length - done);
+    const unsigned n = std::min(length - done, memory_socket->transport_dbg(p));
+    done += n;
+    if (n != 0) continue;
+    if (!in_thread()) break;
+    p.set_address(address + done);   // a target may have changed it
+    p.set_byte_enable_ptr(nullptr);
+    p.set_byte_enable_length(0);
+    p.set_dmi_allowed(false);
+    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
+    memory_socket->b_transport(p, delay);
+    if (p.is_response_ok()) done = length;
+    break;
+  }
+  return done;
 }
 
 // Brings the bytes of a debug write to all that may bring older ones to the memory or to who reads.

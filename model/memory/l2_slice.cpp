@@ -6,6 +6,7 @@
 #include <string>
 
 #include "config/error.h"
+#include "memory/refusal.h"
 
 namespace heddle {
 
@@ -161,7 +162,7 @@ void l2_slice::take_responses(cycle_t now) {
 void l2_slice::write_lost(const memory_port::request& q) {
   char place[64];
   std::snprintf(place, sizeof place, " to the line at 0x%llx: ", static_cast<unsigned long long>(q.line_address));
-  const std::string text = "the memory refused a write" + (place + q.payload->get_response_string());
+  const std::string text = "the memory refused a write" + (place + refusal_of(*q.payload));
   if (on_lost_write)
     on_lost_write(text);
   else

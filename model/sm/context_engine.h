@@ -51,6 +51,8 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   bool idle() const { return step_ == step::idle; }
+  /// Device address of the area where contexts of all SMs are saved, in place of context.area_mib. While no context is there.
+  void save_at(std::uint64_t address) { base_ = address; }
   /// Device address of byte `offset` of the `place`-th context that the SM may have in memory at one time. Lines of all SMs take
   /// turns, so that SMs that are switched together write to the same rows of memory.
   std::uint64_t address(unsigned place, std::uint64_t offset) const {

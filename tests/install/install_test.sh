@@ -102,6 +102,9 @@ case $what in
     chmod +x "$scratch/stubs/ldconfig"
     PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
       -i "$scratch"/deb_files/*.deb > "$scratch/deb_files/log" 2>&1 || { grep -v "files list file" "$scratch/deb_files/log"; exit 1; }
+    for package in heddle libheddle0 libheddle-dev; do
+      [ -s "$scratch/debian/usr/share/doc/$package/copyright" ] || fail "$package does not say under which licence it stands"
+    done
     dpkg --root="$scratch/debian" --verify heddle libheddle0 libheddle-dev > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
     [ ! -s "$scratch/deb_files/log" ] || { cat "$scratch/deb_files/log"; exit 1; }
     [ "$("$scratch/debian/usr/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"

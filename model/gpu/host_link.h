@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+namespace heddle {
+
+struct recorded_kernel;
+
+/// The driver's way to the GPU: accesses to registers and device memory, one call after another.
+class host_link : private tlm::tlm_bw_transport_if<> {
+ public:
+  /// `base` is added to the address of every access. Binds the socket's backward path.
+  host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base);
+
+  /// While it lives the way belongs to the thread that made it, which may make more of them; other threads wait for their turn, in the
+  /// order in which they came. Outside threads nobody can wait: there it throws input_error while a thread's call is under way.
+  class call {
+   public:
+    explicit call(host_link& link);
+    ~call();
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+   private:
+    friend class host_link;
+    void leave();
+    host_link& link_;
+    sc_core::sc_process_handle thread_;
+    bool waits_in_line_ = false;
+  };
+  /// A call could begin here and now.
+  bool free_here() const;
+
+  /// Reads or writes, and waits out the delay that the way annotates. Throws input_error when it is refused.
+  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes, recorded_kernel* recorded = nullptr);
+  std::uint64_t read_register(std::uint64_t offset);
+  void write_register(std::uint64_t offset, std::uint64_t value);
+  /// Text of the message registers.
+  std::string message();
+
+ private:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  tlm::tlm_initiator_socket<32>& socket_;
+  std::uint64_t base_;
+  std::deque<const call*> line_;          // threads' calls: the first has the way
+  sc_core::sc_event next_call_;
+};
+
+}  // namespace heddle

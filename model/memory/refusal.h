@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <tlm>
+
+namespace heddle {
+
+/// The response status of a refused transaction, and the parameter that keeps transfers to what the memory takes, if one does.
+inline std::string refusal_of(const tlm::tlm_generic_payload& p) {
+  std::string text = p.get_response_string();
+  if (p.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE)
+    text += " (memory.max_transfer_bytes is the longest transfer that the memory takes)";
+  if (p.get_response_status() == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE)
+    text += " (memory.byte_enables=false is for a memory that knows no byte enables)";
+  return text;
+}
+
+}  // namespace heddle
