@@ -84,6 +84,12 @@ class rule_checker {
     require(sm.registers_per_block <= sm.registers, {"sm.registers_per_block", "sm.registers"},
             "expected sm.registers_per_block to be at most sm.registers");
     require(is_power_of_two(config_.sub_partition.register_bank_bytes), {"sub_partition.register_bank_bytes"}, "expected 4 or 8");
+    require(config_.fp32.shared_lanes % 32 == 0, {"fp32.shared_lanes"}, "expected a multiple of 32");
+    require(config_.integer.shared_lanes % 32 == 0, {"int.shared_lanes"}, "expected a multiple of 32");
+    require(config_.integer.shared_lanes <= config_.fp32.shared_lanes, {"int.shared_lanes", "fp32.shared_lanes"},
+            "expected int.shared_lanes to be at most fp32.shared_lanes");
+    require(config_.integer.shared_lanes == 0 || config_.integer.on_fp32_lanes, {"int.shared_lanes", "int.on_fp32_lanes"},
+            "expected int.shared_lanes to be 0 where integers are not on the lanes of fp32");
     require((config_.fp64.lanes > 0) == (config_.fp64.compare_lanes > 0), {"fp64.lanes", "fp64.compare_lanes"},
             "expected fp64.lanes and fp64.compare_lanes both 0 (no such unit) or both larger");
     require((config_.half.lanes > 0) == (config_.half.compare_lanes > 0), {"half.lanes", "half.compare_lanes"},

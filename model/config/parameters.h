@@ -154,6 +154,8 @@ struct int_parameters {
   unsigned compare_latency_cycles = 12;
   double special_register_lanes = 16;
   unsigned special_register_latency_cycles = 25;
+  bool on_fp32_lanes = false;
+  unsigned shared_lanes = 0;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition: add, logic, move, select");
@@ -169,12 +171,15 @@ struct int_parameters {
     v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
     v("special_register_lanes", special_register_lanes, "S2R");
     v("special_register_latency_cycles", special_register_latency_cycles, "S2R");
+    v("on_fp32_lanes", on_fp32_lanes, "add, logic, move, select, min, max and compare take the lanes of fp32");
+    v("shared_lanes", shared_lanes, "those of fp32.shared_lanes that do these, and fp32 min, max and compare, too: a multiple of 32");
   }
 };
 
 struct fp64_parameters {
   double lanes = 1;
   unsigned latency_cycles = 45;
+  unsigned fma_latency_cycles = 45;
   double compare_lanes = 1;
   unsigned compare_latency_cycles = 51;
   bool shared = true;
@@ -182,7 +187,8 @@ struct fp64_parameters {
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition, 0: the chip has no fp64");
-    v("latency_cycles", latency_cycles, "add, multiply, fma");
+    v("latency_cycles", latency_cycles, "add, multiply");
+    v("fma_latency_cycles", fma_latency_cycles, "fma");
     v("compare_lanes", compare_lanes, "compare to predicate");
     v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
     v("shared", shared, "the SM's sub-partitions have one unit with the lanes of all");
@@ -211,14 +217,18 @@ struct sfu_parameters {
   unsigned latency_cycles = 14;
   double bit_count_lanes = 8;
   unsigned bit_count_latency_cycles = 14;
+  double bit_scan_lanes = 8;
+  unsigned bit_scan_latency_cycles = 14;
   double conversion_lanes = 8;
   unsigned conversion_latency_cycles = 14;
 
   template <class V> void visit(V& v) {
     v("lanes", lanes, "results per cycle and sub-partition: MUFU");
     v("latency_cycles", latency_cycles, "MUFU");
-    v("bit_count_lanes", bit_count_lanes, "population count, find leading one, reverse");
-    v("bit_count_latency_cycles", bit_count_latency_cycles, "population count, find leading one, reverse");
+    v("bit_count_lanes", bit_count_lanes, "population count");
+    v("bit_count_latency_cycles", bit_count_latency_cycles, "population count");
+    v("bit_scan_lanes", bit_scan_lanes, "find leading one, reverse");
+    v("bit_scan_latency_cycles", bit_scan_latency_cycles, "find leading one, reverse");
     v("conversion_lanes", conversion_lanes, "type conversions");
     v("conversion_latency_cycles", conversion_latency_cycles, "type conversions");
   }

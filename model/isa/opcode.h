@@ -20,12 +20,14 @@ enum class op_class : std::uint8_t {
   int_minmax,        // IMNMX VABSDIFF                       [int] minmax_*
   int_compare,       // ISETP PLOP3                          [int] compare_*
   special_register,  // S2R CS2R                             [int] special_register_*
-  fp64_add,          // DADD DMUL DFMA DMNMX                 [fp64] latency_cycles, lanes
+  fp64_add,          // DADD DMUL DMNMX                      [fp64] latency_cycles, lanes
+  fp64_fma,          // DFMA                                 [fp64] fma_latency_cycles, lanes
   fp64_compare,      // DSETP                                [fp64] compare_*
   half_add,          // HADD2 HMUL2 HFMA2 HMNMX2             [half] latency_cycles, lanes
   half_compare,      // HSETP2 HSET2                         [half] compare_*
   sfu,               // MUFU                                 [sfu] latency_cycles, lanes
-  bit_count,         // POPC FLO BREV                        [sfu] bit_count_*
+  bit_count,         // POPC                                 [sfu] bit_count_*
+  bit_scan,          // FLO BREV                             [sfu] bit_scan_*
   conversion,        // F2F F2I I2F I2I FRND                 [sfu] conversion_*
   tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see tensor_timing.h
   load_store,        // everything that goes to the LSU with addresses; variable latency
@@ -42,11 +44,13 @@ constexpr unit unit_of(op_class c) {
     case op_class::fp32_minmax:
     case op_class::fp32_compare: return unit::fp32;
     case op_class::fp64_add:
+    case op_class::fp64_fma:
     case op_class::fp64_compare: return unit::fp64;
     case op_class::half_add:
     case op_class::half_compare: return unit::half;
     case op_class::sfu:
     case op_class::bit_count:
+    case op_class::bit_scan:
     case op_class::conversion: return unit::sfu;
     case op_class::tensor: return unit::tensor;
     case op_class::load_store:
@@ -70,14 +74,14 @@ constexpr unit unit_of(op_class c) {
   X(imnmx, "IMNMX", int_minmax) X(vabsdiff, "VABSDIFF", int_minmax)                            \
   X(isetp, "ISETP", int_compare) X(plop3, "PLOP3", int_compare)                                \
   X(p2r, "P2R", int_add) X(r2p, "R2P", int_add)                                                \
-  X(popc, "POPC", bit_count) X(flo, "FLO", bit_count) X(brev, "BREV", bit_count)               \
+  X(popc, "POPC", bit_count) X(flo, "FLO", bit_scan) X(brev, "BREV", bit_scan)               \
   X(fadd, "FADD", fp32_add) X(fmul, "FMUL", fp32_add) X(ffma, "FFMA", fp32_add)                \
   X(fmnmx, "FMNMX", fp32_minmax) X(fsetp, "FSETP", fp32_compare) X(fset, "FSET", fp32_compare) \
   X(fchk, "FCHK", fp32_compare)                                                                \
   X(mufu, "MUFU", sfu) X(assist, "ASSIST", sfu)                                                \
   X(f2f, "F2F", conversion) X(f2i, "F2I", conversion) X(i2f, "I2F", conversion)                \
   X(i2i, "I2I", conversion) X(frnd, "FRND", conversion)                                        \
-  X(dadd, "DADD", fp64_add) X(dmul, "DMUL", fp64_add) X(dfma, "DFMA", fp64_add)                \
+  X(dadd, "DADD", fp64_add) X(dmul, "DMUL", fp64_add) X(dfma, "DFMA", fp64_fma)                \
   X(dmnmx, "DMNMX", fp64_add) X(dsetp, "DSETP", fp64_compare)                                  \
   X(hadd2, "HADD2", half_add) X(hmul2, "HMUL2", half_add) X(hfma2, "HFMA2", half_add)          \
   X(hmnmx2, "HMNMX2", half_add) X(hsetp2, "HSETP2", half_compare) X(hset2, "HSET2", half_compare) \

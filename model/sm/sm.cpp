@@ -18,6 +18,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
       instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
+      shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size, config.sm.sub_partitions),
       independent_(config.sub_partition.divergence == "independent"),
       id_(id) {
   const bool own_caches = config.instruction_cache.per_sub_partition;
@@ -30,10 +31,8 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k),
                              instruction_caches[own_caches ? k : 0], *this);
   });
-  // Each group of 32 shared lanes serves neighbouring sub-partitions.
-  shared_fp32_.resize(config.fp32.shared_lanes / isa::warp_size);
-  for (std::size_t k = 0; k < partitions.size() && !shared_fp32_.empty(); ++k)
-    partitions[k].share_fp32(shared_fp32_[k * shared_fp32_.size() / partitions.size()]);
+  if (config.fp32.shared_lanes != 0)
+    for (auto& p : partitions) p.share_fp32(shared_fp32_);
   if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
   if (partitions[0].scheduler.policy().wants_lost_locality())
     l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);

@@ -87,7 +87,7 @@ class sm : public sc_core::sc_module,
   sub_partition& partition_of(unsigned warp) { return partitions[warp % config_.sm.sub_partitions]; }
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
-  std::vector<lane_group> shared_fp32_;
+  shared_lanes shared_fp32_;
   const bool independent_;   // lanes have their own program counters
   unsigned id_;
   unsigned l1_bytes_ = 0;    // of a unified cache, since the last division

@@ -61,11 +61,13 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::int_compare: return {g.integer.compare_lanes, g.integer.compare_latency_cycles};
     case k::special_register: return {g.integer.special_register_lanes, g.integer.special_register_latency_cycles};
     case k::fp64_add: return {g.fp64.lanes, g.fp64.latency_cycles};
+    case k::fp64_fma: return {g.fp64.lanes, g.fp64.fma_latency_cycles};
     case k::fp64_compare: return {g.fp64.compare_lanes, g.fp64.compare_latency_cycles};
     case k::half_add: return {g.half.lanes, g.half.latency_cycles};
     case k::half_compare: return {g.half.compare_lanes, g.half.compare_latency_cycles};
     case k::sfu: return {g.sfu.lanes, g.sfu.latency_cycles};
     case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
+    case k::bit_scan: return {g.sfu.bit_scan_lanes, g.sfu.bit_scan_latency_cycles};
     case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
     case k::load_store: return {g.ldst.lanes, 0};
     case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
@@ -79,6 +81,13 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
+// Where a core does both, what it does of integers at full rate takes the lanes of fp32.
+isa::unit unit_of(isa::op_class c, const gpu_config& g) {
+  using k = isa::op_class;
+  const bool by_core = c == k::int_add || c == k::int_minmax || c == k::int_compare || c == k::vote;
+  return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : isa::unit_of(c);
+}
+
 // A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
 isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   using k = isa::op_class;
@@ -89,6 +98,7 @@ isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_con
       case k::fp64_compare: c = k::fp32_compare; break;
       case k::half_add:
       case k::fp64_add:
+      case k::fp64_fma:
       case k::sfu: c = k::fp32_add; break;
       case k::fp32_add: return c;
       default: c = isa::unit_of(c) == isa::unit::sfu ? k::sfu : k::fp32_add; break;
@@ -226,7 +236,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.execute = recorded ? execute_nothing : simt::select(i);
     d.kind = kind_of(i.op);
     d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
-    d.unit = isa::unit_of(d.timing);
+    d.unit = unit_of(d.timing, config);
     const class_timing t = timing_of(d.timing, i, config);
     if (t.lanes <= 0)
       throw input_error(program->file, i.line, i.column,

@@ -29,6 +29,7 @@
 #include "sub_partition/register_file.h"
 #include "sub_partition/dependence_counters.h"
 #include "sub_partition/scoreboard.h"
+#include "sub_partition/shared_lanes.h"
 #include "sub_partition/warp_scheduler.h"
 #include "sub_partition/write_ports.h"
 #include "tlm/clock_domain.h"
@@ -67,31 +68,6 @@ class warp_supervisor {
 /// What a warp slot holds and what it waits for.
 enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped, replaying };
 
-/// Lanes of the SM that several sub-partitions share, for one instruction a cycle. Who had them last lets another one go first
-/// that was turned away in this cycle or the one before.
-struct lane_group {
-  bool grant(unsigned sub_partition, cycle_t cycle) {
-    const bool another_waits = turned_away != nobody && turned_away != sub_partition && turned_away_at + 1 >= cycle && last == sub_partition;
-    if (free_at <= cycle && !another_waits) return true;
-    if (free_at > cycle) {
-      turned_away = sub_partition;
-      turned_away_at = cycle;
-    }
-    return false;
-  }
-  void take(unsigned sub_partition, cycle_t cycle, unsigned initiation) {
-    free_at = cycle + initiation;
-    last = sub_partition;
-    if (turned_away == sub_partition) turned_away = nobody;
-  }
-
-  static constexpr unsigned nobody = ~0u;
-  cycle_t free_at = 0;
-  unsigned last = nobody;
-  unsigned turned_away = nobody;
-  cycle_t turned_away_at = 0;
-};
-
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   /// Warp slot s of sub-partition `index` is warp id s * sm.sub_partitions + index of the SM.
@@ -104,7 +80,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;   // as shared_unit
 
   /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not 0.
-  void share_fp32(lane_group& group) { shared_lanes_ = &group; }
+  void share_fp32(shared_lanes& lanes) { shared_lanes_ = &lanes; }
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                   unsigned allocated_registers, cycle_t cycle);
@@ -255,6 +231,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   // Issue (sub_partition_issue.cpp)
   void issue_from(unsigned slot, cycle_t cycle);
+  bool may_share(const decoded_instruction& first, const decoded_instruction& second) const;
   bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
   void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle);
   /// Issues the slot's next instruction; returns true if the warp went on in sequence and may issue a second one.
@@ -335,7 +312,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   cycle_t replays_until_ = 0;                  // the issue slots before are taken by replays
   unsigned pending_replays_ = 0;               // of the instructions being issued
   warp_supervisor& supervisor_;
-  lane_group* shared_lanes_ = nullptr;
+  shared_lanes* shared_lanes_ = nullptr;
   tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
   unsigned sm_id_;
   unsigned index_;

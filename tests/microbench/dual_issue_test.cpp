@@ -83,7 +83,7 @@ TEST(dual_issue_options, width_and_rule_are_configuration) {
   EXPECT_EQ(paired("gtxtitan", "fp32_int", "--set sub_partition.dual_issue=none"), 0);
   EXPECT_GT(paired("gtx1080", "fp32_int", "--set sub_partition.dual_issue=any --set sub_partition.operand_read=collector "
                    "--set sub_partition.dependence=scoreboard"), 0.8);
-  EXPECT_LT(paired("gtxtitan", "fp32_fp32", "--set fp32.shared_lanes=0"), 0.1);
+  EXPECT_LT(paired("gtxtitan", "fp32_fp32", "--set fp32.shared_lanes=0 --set int.shared_lanes=0"), 0.1);
 }
 
 }  // namespace

@@ -139,21 +139,22 @@ constexpr hiding hidings[] = {
 
 class latency_hiding : public ::testing::TestWithParam<hiding> {};
 
-// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken. A block has
-// 32 warps at most, fewer than the 44 of Kepler: one of the SM's schedulers is measured, with its lanes, and its share of the warps.
+// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken. More warps than a
+// block has are two blocks.
 TEST_P(latency_hiding, takes_the_published_warps) {
   const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;", "add.f32 %x$, %m, 0f3F800000;",
                   {"fma.rn.f32 %x$, %x$, %m, %a;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
   const std::string text = microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
   const unsigned schedulers = GetParam().schedulers;
-  const unsigned most = GetParam().warps / schedulers + 2;
+  const unsigned largest_block = std::string(GetParam().gpu) == "g80" ? 512 : 1024;
+  const unsigned most = GetParam().warps / schedulers + 2;   // of each scheduler
   std::vector<microbench::launch> launches;
   for (unsigned w = 1; w <= most; ++w) {
-    launches.push_back({"chain_short", 32 * w});
-    launches.push_back({"chain_long", 32 * w});
+    const unsigned threads = 32 * w * schedulers, blocks = threads > largest_block ? 2 : 1;
+    launches.push_back({"chain_short", threads / blocks, blocks});
+    launches.push_back({"chain_long", threads / blocks, blocks});
   }
-  const auto cycles = microbench::run("hiding", GetParam().gpu, text, launches,
-                                      "--set sm.sub_partitions=1 --set fp32.shared_lanes=0");
+  const auto cycles = microbench::run("hiding", GetParam().gpu, text, launches);
   if (cycles.empty()) return;
   unsigned enough = 0;
   const double alone = cycles[1] - cycles[0];

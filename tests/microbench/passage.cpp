@@ -45,7 +45,7 @@ double elapsed(const std::string& bytes, std::size_t at, unsigned threads) {
 std::string kernel(const std::string& name, const passage& p, unsigned operations, unsigned chains) {
   std::string text = ".visible .entry " + name + "(.param .u64 " + name + "_out, .param .u64 " + name + "_seed)\n{\n  " +
                      of_chain(p.declarations, chains) +
-                     "\n  .reg .u32 %pass, %start, %end, %elapsed, %value, %thread;\n  .reg .u64 %out, %seed;\n  .reg .pred %again;\n"
+                     "\n  .reg .u32 %pass, %start, %end, %elapsed, %value, %thread, %place, %size;\n  .reg .u64 %out, %seed;\n  .reg .pred %again;\n"
                      "  mov.u32 %pass, 2;\n  mov.u32 %thread, %tid.x;\n  ld.param.u64 %seed, [" + name + "_seed];\n  " + p.before + "\n";
   for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.begin, c) + "\n";
   text += "again:\n  bar.sync 0;\n  mov.u32 %start, %clock;\n";
@@ -53,7 +53,8 @@ std::string kernel(const std::string& name, const passage& p, unsigned operation
   text += "  mov.u32 %end, %clock;\n  sub.u32 %elapsed, %end, %start;\n  sub.u32 %pass, %pass, 1;\n  setp.ne.u32 %again, %pass, 0;\n"
           "  @%again bra again;\n  mov.u32 %value, 0;\n";
   for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.end, c) + "\n";
-  text += "  ld.param.u64 %out, [" + name + "_out];\n  mad.wide.u32 %out, %thread, 16, %out;\n"
+  text += "  ld.param.u64 %out, [" + name + "_out];\n  mov.u32 %place, %ctaid.x;\n  mov.u32 %size, %ntid.x;\n"
+          "  mad.lo.u32 %place, %place, %size, %thread;\n  mad.wide.u32 %out, %place, 16, %out;\n"
           "  st.global.v4.u32 [%out], {%start, %end, %elapsed, %value};\n  ret;\n}\n\n";
   return text;
 }
@@ -68,9 +69,9 @@ std::vector<double> run(const std::string& name, const std::string& gpu, const s
   nlohmann::ordered_json job{{"module", "kernels.ptx"}};
   std::size_t bytes = 0;
   for (const launch& l : launches) {
-    job["launches"].push_back({{"kernel", l.kernel}, {"grid", {1, 1, 1}}, {"block", {l.threads, 1, 1}},
+    job["launches"].push_back({{"kernel", l.kernel}, {"grid", {l.blocks, 1, 1}}, {"block", {l.threads, 1, 1}},
                                {"args", {{{"buffer", "clocks"}, {"offset", bytes}}, {{"buffer", "words"}}}}});
-    bytes += std::size_t{l.threads} * record_bytes;
+    bytes += std::size_t{l.threads} * l.blocks * record_bytes;
   }
   // Words that hold their own address, for chains of loads.
   nlohmann::ordered_json pointers;
@@ -89,8 +90,8 @@ std::vector<double> run(const std::string& name, const std::string& gpu, const s
   if (!ran || result.size() != bytes) return cycles;
   std::size_t at = 0;
   for (const launch& l : launches) {
-    cycles.push_back(elapsed(result, at, l.threads));
-    at += std::size_t{l.threads} * record_bytes;
+    cycles.push_back(elapsed(result, at, l.threads * l.blocks));
+    at += std::size_t{l.threads} * l.blocks * record_bytes;
   }
   return cycles;
 }

@@ -28,10 +28,11 @@ std::string module(const std::string& kernels);
 
 struct launch {
   std::string kernel;
-  unsigned threads;
+  unsigned threads;   // of a block
+  unsigned blocks = 1;
 };
 
-/// Runs the module's kernels, each with one block, on a single SM of the GPU, in a folder of their own below the results' folder.
+/// Runs the module's kernels on a single SM of the GPU, in a folder of their own below the results' folder.
 /// Returns the cycles of each launch from the first clock to the last, or nothing with a failure recorded.
 std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,
                         const std::string& options = "");

@@ -107,13 +107,13 @@ class register_file : public fresh_simulation {
  protected:
   /// Cycles that 120 further instructions take: number k is `make(k)`.
   template <class F>
-  static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32);
+  static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32, const std::string& gpu = "gtx1080");
 };
 
 template <class F>
-std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings, unsigned threads) {
+std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings, unsigned threads, const std::string& gpu) {
   restart();
-  gpu_config config = load_config("gtx1080", settings);
+  gpu_config config = load_config(gpu, settings);
   config.instruction_cache.size_bytes = 1 << 20;   // only issue is measured here
   config.instruction_cache.miss_latency_cycles = 0;
   config.instruction_cache.second_level_bytes = 0;
@@ -143,6 +143,30 @@ isa::instruction two_of_three(unsigned k) {
 
 TEST_F(register_file, a_fixed_window_stops_issue_for_each_conflict) {
   EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);   // three reads of one bank: two more cycles
+}
+// Huerta et al. 2025, section 5.3, on Ampere: two banks with a port each. A multiplication whose sources share one is followed by a bubble,
+// FFMA with all three in one by two.
+TEST_F(register_file, has_one_port_a_bank_from_ampere_on) {
+  const auto multiply = [](unsigned apart) {
+    return [apart](unsigned k) {
+      const unsigned first = 16 + k % 2 * 4;
+      return op(isa::opcode::fmul, static_cast<std::uint8_t>(k % 16), isa::make_reg(static_cast<std::uint8_t>(first)),
+                isa::make_reg(static_cast<std::uint8_t>(first + apart)));
+    };
+  };
+  const auto three = [](unsigned second) {
+    return [second](unsigned k) {
+      const unsigned first = 16 + k % 2 * 8;
+      return ffma(static_cast<std::uint8_t>(k % 16), static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(first + second),
+                  static_cast<std::uint8_t>(first + 4));
+    };
+  };
+  for (const char* gpu : {"rtx3070", "rtx3080", "rtx4090"}) {
+    EXPECT_EQ(cycles_of(multiply(1), {}, 32, gpu), 120u) << gpu;
+    EXPECT_EQ(cycles_of(multiply(2), {}, 32, gpu), 2u * 120) << gpu;
+    EXPECT_EQ(cycles_of(three(2), {}, 32, gpu), 3u * 120) << gpu;
+    EXPECT_EQ(cycles_of(three(1), {}, 32, gpu), 2u * 120) << gpu;
+  }
 }
 TEST_F(register_file, a_collector_does_not) {
   EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}), 120u);

@@ -34,7 +34,7 @@ TEST(sass_trace_opcodes, classes_by_generation) {
                {generation::volta, "HMMA", c::tensor, true},          {generation::pascal, "HMMA", c::tensor, false},
                {generation::turing, "UIADD3", c::int_add, true},      {generation::volta, "UIADD3", c::int_add, false},
                {generation::kepler, "FFMA", c::fp32_add, true},       {generation::hopper, "FFMA", c::fp32_add, true},
-               {generation::ampere, "MUFU", c::sfu, true},            {generation::ampere, "DFMA", c::fp64_add, true},
+               {generation::ampere, "MUFU", c::sfu, true},            {generation::ampere, "DFMA", c::fp64_fma, true},
                {generation::maxwell, "HFMA2", c::half_add, true},     {generation::ampere, "SHFL", c::shuffle, true},
                {generation::ampere, "ISETP", c::int_compare, true},   {generation::ampere, "FMNMX", c::fp32_minmax, true},
                {generation::ampere, "SHF", c::int_shift, true},       {generation::ampere, "S2R", c::special_register, true},

@@ -66,8 +66,10 @@ unsigned latency_of(const machine_instruction& i) {
     case isa::op_class::special_register: return 20;
     case isa::op_class::sfu:
     case isa::op_class::bit_count:
+    case isa::op_class::bit_scan:
     case isa::op_class::conversion: return 14;
-    case isa::op_class::fp64_add: return 10;
+    case isa::op_class::fp64_add:
+    case isa::op_class::fp64_fma: return 10;
     case isa::op_class::tensor: return 25;
     case isa::op_class::texture: return 100;
     default: return 5;

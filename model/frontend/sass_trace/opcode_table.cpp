@@ -47,7 +47,7 @@ constexpr entry table[] = {
   {"DMMA", g::ampere, g::hopper, c::tensor}, {"HGMMA", g::hopper, g::hopper, c::tensor}, {"IGMMA", g::hopper, g::hopper, c::tensor},
   {"BGMMA", g::hopper, g::hopper, c::tensor}, {"QGMMA", g::hopper, g::hopper, c::tensor},
   // fp64
-  {"DADD", g::kepler, g::hopper, c::fp64_add}, {"DFMA", g::kepler, g::hopper, c::fp64_add}, {"DMUL", g::kepler, g::hopper, c::fp64_add},
+  {"DADD", g::kepler, g::hopper, c::fp64_add}, {"DFMA", g::kepler, g::hopper, c::fp64_fma}, {"DMUL", g::kepler, g::hopper, c::fp64_add},
   {"DMNMX", g::kepler, g::pascal, c::fp64_add}, {"DSETP", g::kepler, g::hopper, c::fp64_compare}, {"DSET", g::kepler, g::pascal, c::fp64_compare},
   // integer
   {"IADD", g::kepler, g::hopper, c::int_add}, {"IADD32I", g::kepler, g::hopper, c::int_add},
@@ -70,7 +70,7 @@ constexpr entry table[] = {
   {"P2R", g::kepler, g::hopper, c::int_add}, {"R2P", g::kepler, g::hopper, c::int_add}, {"CC2R", g::volta, g::volta, c::int_add},
   {"VABSDIFF2", g::kepler, g::kepler, c::int_minmax}, {"VADD4", g::kepler, g::kepler, c::int_minmax}, {"VMNMX4", g::kepler, g::kepler, c::int_minmax},
   // bits, conversions
-  {"POPC", g::kepler, g::hopper, c::bit_count}, {"FLO", g::kepler, g::hopper, c::bit_count}, {"BREV", g::volta, g::hopper, c::bit_count},
+  {"POPC", g::kepler, g::hopper, c::bit_count}, {"FLO", g::kepler, g::hopper, c::bit_scan}, {"BREV", g::volta, g::hopper, c::bit_scan},
   {"F2F", g::kepler, g::hopper, c::conversion}, {"F2I", g::kepler, g::hopper, c::conversion}, {"I2F", g::kepler, g::hopper, c::conversion},
   {"I2I", g::kepler, g::hopper, c::conversion}, {"I2IP", g::ampere, g::hopper, c::int_add}, {"FRND", g::volta, g::hopper, c::conversion},
   {"I2FP", g::ampere, g::hopper, c::int_add}, {"F2FP", g::ampere, g::hopper, c::half_add}, {"F2IP", g::ampere, g::hopper, c::int_add},
@@ -82,8 +82,8 @@ constexpr entry table[] = {
   {"SHFL", g::kepler, g::hopper, c::shuffle}, {"MATCH", g::volta, g::hopper, c::shuffle}, {"REDUX", g::ampere, g::hopper, c::shuffle},
   {"QSPC", g::volta, g::hopper, c::shuffle}, {"R2UR", g::turing, g::hopper, c::int_add}, {"ELECT", g::hopper, g::hopper, c::vote},
   // uniform datapath
-  {"UBMSK", g::turing, g::hopper, c::int_shift}, {"UBREV", g::turing, g::hopper, c::bit_count}, {"UCLEA", g::turing, g::hopper, c::int_add},
-  {"UF2FP", g::ampere, g::hopper, c::int_add}, {"UFLO", g::turing, g::hopper, c::bit_count}, {"UIADD3", g::turing, g::hopper, c::int_add},
+  {"UBMSK", g::turing, g::hopper, c::int_shift}, {"UBREV", g::turing, g::hopper, c::bit_scan}, {"UCLEA", g::turing, g::hopper, c::int_add},
+  {"UF2FP", g::ampere, g::hopper, c::int_add}, {"UFLO", g::turing, g::hopper, c::bit_scan}, {"UIADD3", g::turing, g::hopper, c::int_add},
   {"UIMAD", g::turing, g::hopper, c::int_multiply}, {"UISETP", g::turing, g::hopper, c::int_compare}, {"ULDC", g::turing, g::hopper, c::int_add},
   {"ULEA", g::turing, g::hopper, c::int_add}, {"ULOP", g::turing, g::hopper, c::int_add}, {"ULOP3", g::turing, g::hopper, c::int_add},
   {"ULOP32I", g::turing, g::hopper, c::int_add}, {"UMOV", g::turing, g::hopper, c::int_add}, {"UP2UR", g::turing, g::hopper, c::int_add},

@@ -131,7 +131,7 @@ unsigned operand_registers(const modifiers& m, const static_fields& f, const isa
     return data && k == last ? std::max(1u, isa::size_of(i.type) / 4) : 1;
   }
   const std::string_view n = m.mnemonic();
-  if (timing == isa::op_class::fp64_add || timing == isa::op_class::fp64_compare) return 2;
+  if (isa::unit_of(timing) == isa::unit::fp64) return 2;
   if ((n == "IMAD" || n == "UIMAD") && m.has("WIDE")) return k == 2 ? 2 : 1;
   return 1;
 }
