@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "frontend/ptx/emit.h"
 
+#include <algorithm>
+
 #include "frontend/ptx/control_flow.h"
 
 namespace heddle::ptx {
@@ -52,6 +54,50 @@ const machine_instruction* call_of(const machine_block& b) {
   return !b.code.empty() && b.code.back().return_block != isa::no_target ? &b.code.back() : nullptr;
 }
 
+bool leaves_within(const machine_block& b) {
+  return std::any_of(b.code.begin(), b.code.end(), [](const machine_instruction& m) { return m.base.op == isa::opcode::exit && m.guarded(); });
+}
+
+/// Blocks that an end of the kernel or of a function can be reached from.
+std::vector<char> ending(const flow_graph& g, const std::vector<block_end>& ends) {
+  const flow_graph backwards = reversed(g);
+  std::vector<char> seen(g.size(), 0);
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t b = 0; b < g.size(); ++b)
+    if (g[b].empty() && ends[b] != block_end::fails) seen[b] = 1, work.push_back(b);
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    for (const std::uint32_t p : backwards[b])
+      if (!seen[p]) seen[p] = 1, work.push_back(p);
+  }
+  return seen;
+}
+
+/// Blocks that are left by a guarded exit alone, as a loop whose only end is that, get a node before them from where lanes leave.
+/// Returns these blocks in the order of their nodes, which follow the blocks; the last node of all is the way out.
+std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g, std::vector<block_end>& ends) {
+  const std::vector<char> ended = ending(g, ends);
+  const auto n = static_cast<std::uint32_t>(f.blocks.size());
+  std::vector<std::uint32_t> left, node(n);
+  for (std::uint32_t b = 0; b < n; ++b) {
+    node[b] = b;
+    if (ended[b] || !leaves_within(f.blocks[b])) continue;
+    node[b] = n + static_cast<std::uint32_t>(left.size());
+    left.push_back(b);
+  }
+  if (left.empty()) return left;
+  for (auto& successors : g)
+    for (std::uint32_t& s : successors) s = node[s];
+  for (const std::uint32_t b : left) {
+    g.push_back({b, n + static_cast<std::uint32_t>(left.size())});
+    ends.push_back(block_end::goes_on);
+  }
+  g.emplace_back();
+  ends.push_back(block_end::leaves);
+  return left;
+}
+
 /// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back nowhere.
 std::vector<std::uint32_t> meeting_points(const machine_function& f) {
   std::vector<char> comes_back(f.blocks.size(), 0);
@@ -69,7 +115,13 @@ std::vector<std::uint32_t> meeting_points(const machine_function& f) {
     for (const std::uint32_t s : b.successors)
       if (!comes_back[s]) g.back().push_back(s);
   }
-  return meeting_points(g, ends);
+  const std::vector<std::uint32_t> left = add_ways_out(f, g, ends);
+  std::vector<std::uint32_t> meeting = meeting_points(g, ends);
+  const std::size_t n = f.blocks.size();
+  meeting.resize(n);
+  for (std::uint32_t& m : meeting)
+    if (m != no_node && m >= n) m = m - n < left.size() ? left[m - n] : no_node;
+  return meeting;
 }
 
 /// Where lanes wait that come back from a call before the others. They go on behind it, which keeps apart those that wait for the rest of
