@@ -110,6 +110,17 @@ TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
   }
 }
 
+// A loop without any end but a return, which becomes a guarded EXIT: the sides of the branch within meet all the same.
+TEST(endless_loops, branches_meet_before_the_guarded_way_out) {
+  const std::vector<u64> got = run("mov.u32 %r0, 0; mov.u32 %r1, 0;\n"
+                                   "LOOP: add.u32 %r2, %l, %r0; and.b32 %r2, %r2, 3; setp.eq.u32 %p0, %r2, 0; @%p0 bra SIDE;\n"
+                                   "mov.u32 %r3, 0; bra JOIN;\n"
+                                   "SIDE: and.b32 %r3, %l, 7;\nTURN: sub.u32 %r3, %r3, 1; setp.gt.s32 %p2, %r3, 0; @%p2 bra TURN; mov.u32 %r3, 0;\n"
+                                   "JOIN: activemask.b32 %r4; popc.b32 %r4, %r4; add.u32 %r1, %r1, %r4; add.u32 %r1, %r1, %r3; cvt.u64.u32 %d0, %r1; st.global.u64 [%out], %d0;\n"
+                                   "add.u32 %r0, %r0, 1; setp.ge.u32 %p1, %r0, 6; @%p1 bra OUT; bra LOOP; OUT: ret;");
+  for (unsigned l = 0; l < 32; ++l) EXPECT_EQ(got[l], 6u * 32) << "lane " << l;
+}
+
 TEST(indirect_calls, through_a_table) {
   expect_lanes("rem.u32 %r0, %l, 3; mul.wide.u32 %d1, %r0, 8; mov.u64 %d2, table; add.u64 %d1, %d1, %d2; ld.global.u64 %d3, [%d1]; and.b32 %r2, %l, 7;\n"
                "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r1), %d3, (%r2), P; cvt.u64.u32 %d0, %r1;",

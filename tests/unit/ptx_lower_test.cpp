@@ -281,6 +281,21 @@ TEST(lowering_errors, name_place_and_cause) {
   EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
 }
 
+TEST(lowering_errors, operands_and_modifiers_that_mean_nothing_here_are_refused) {
+  const char* const refused[] = {
+      "add.u32 %r1, %r0, %r0, %r0;", "min.f32 %f1, %f0, %f0, %f0;", "fma.rn.f32 %f1, %f0, %f0, %f0, %f0;", "selp.u32 %r1, %r0, %r0, %p0, %p0;",
+      "setp.eq.u32 %p1, %r0, %r0, %p0;", "cvt.u32.f32 %r1, %f0, %f0;", "popc.b32 %r1, %r0, %r0;", "div.u32 %r1, %r0, %r0, %r0;",
+      "ld.global.u32 %r1, [%d0], %r0;", "st.global.u32 [%d0], %r0, %r0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1, 5;",
+      "vote.sync.any.pred %p1, %p0, -1, %r0;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0], %r0;",
+      "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], {%r0, %r1};", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f1;",
+      "add.sat.f64 %e0, %e1, %e1;", "mul.lo.sat.s32 %r1, %r0, %r0;", "red.global.cas.b32 [%d0], 1, 2;", "red.global.exch.b32 [%d0], 1;"};
+  for (const char* line : refused) {
+    const std::string message = message_of(
+        std::string(".entry k() {\n.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<6>; .reg .f64 %e<4>; .reg .pred %p<4>;\n") + line + "\nret; }");
+    EXPECT_NE(message.find("k.ptx:6:"), std::string::npos) << line << ": " << message;
+  }
+}
+
 TEST(lowering_errors, unknown_instructions_elsewhere_do_not_matter) {
   EXPECT_NO_THROW(lower(".entry k() { ret; }\n.entry other() { .reg .b32 %r; frobnicate.u32 %r, %r; ret; }"));
 }

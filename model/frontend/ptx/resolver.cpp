@@ -82,6 +82,29 @@ std::size_t least_sources(ptx_op op) {
   }
 }
 
+std::size_t most_sources(const hir_instruction& h) {
+  switch (h.op) {
+    case ptx_op::set:
+    case ptx_op::setp: return h.m.combines ? 3 : 2;
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return 3;
+    case ptx_op::shfl: return 4;   // with a member mask
+    case ptx_op::vote: return 2;
+    case ptx_op::cvt:   // two into one register
+      return h.m.type2 == isa::dtype::f32 && (h.m.type == isa::dtype::f16x2 || h.m.type == isa::dtype::bf16x2 || h.m.type == isa::dtype::e4m3x2 ||
+                                              h.m.type == isa::dtype::e5m2x2) ? 2 : 1;
+    default: return least_sources(h.op);
+  }
+}
+
+/// Whether saturation has a meaning: to [0, 1] for floats that have it, to the range of s32 for sums of those.
+bool may_saturate(const hir_instruction& h) {
+  const isa::dtype t = h.m.type;
+  if (h.op == ptx_op::cvt || h.op == ptx_op::vabsdiff2 || h.op == ptx_op::vabsdiff4) return true;
+  if (t == isa::dtype::f32 || t == isa::dtype::f32x2 || t == isa::dtype::f16 || t == isa::dtype::f16x2) return true;
+  return t == isa::dtype::s32 && (h.op == ptx_op::add || h.op == ptx_op::sub || h.op == ptx_op::mad || h.op == ptx_op::mad24);
+}
+
 bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
@@ -241,6 +264,8 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], source_type(h, h.src.size()), i.where));
   if (h.src.size() < least_sources(h.op)) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  if (h.src.size() > most_sources(h)) fail(i.operands.back().where, "'" + i.mnemonic() + "' with too many operands");
+  if (h.m.saturate && !may_saturate(h)) fail(i.where, "unsupported modifier '.sat' in instruction '" + i.mnemonic() + "'");
   check_types(h, i);
   append(std::move(h));
 }
@@ -258,6 +283,10 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
     }
     if (h.op != ptx_op::ld) fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
   }
+  const bool hinted = std::find(i.modifiers.begin(), i.modifiers.end(), "L2::cache_hint") != i.modifiers.end();
+  if ((reads || h.op == ptx_op::st) && i.operands.size() > (hinted ? 3u : 2u)) fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
+  if (h.op == ptx_op::red && (h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) || h.m.sub == static_cast<unsigned>(isa::atomic_op::exch)))
+    fail(i.where, "unsupported operation in instruction '" + i.mnemonic() + "'");
   address(h, where);
   if (reads) {
     elements(i.operands[0], h.m.type, h.dst, true, i.where);

@@ -10,6 +10,8 @@ void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   h.m.space = form.space;
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
+  if (i.operands.size() > most) fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
   for (std::size_t k = 0; k < i.operands.size(); ++k) {
     const ast_operand& o = i.operands[k];
     if (o.what == ast_operand::kind::address) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "frontend/ptx/resolver.h"
 #include "frontend/ptx/texture_form.h"
 
@@ -9,6 +11,10 @@ void resolver::texture_instruction(hir_instruction h, const ast_instruction& i) 
   const texture_form form = decode_texture_form(i, module_.ast->file);
   const bool stores = h.op == ptx_op::sust, asks = h.op == ptx_op::txq || h.op == ptx_op::suq;
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
+  const auto has = [&](const char* word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end(); };
+  const std::size_t most = 2 + (has("level") ? 1 : 0) + (has("grad") ? 2 : 0);
+  if (i.operands.size() > most)
+    fail(i.operands[most].where, "offsets of texels and values to compare with are not supported in instruction '" + i.mnemonic() + "'");
   const ast_operand& at = i.operands[stores ? 0 : 1];
   if (at.what != ast_operand::kind::address || at.text.empty() || at.offset != 0 || at.list.size() > (asks ? 0 : 1))
     fail(at.where, "expected [handle, {coordinates}] in '" + i.mnemonic() + "': samplers of their own are not supported");
