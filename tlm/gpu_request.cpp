@@ -89,6 +89,12 @@ void line_payload::make_atomic(std::uint64_t line_address) {
   request.atomic = &atomic_;
 }
 
+void line_payload::make_fence(std::uint64_t line_address) {
+  make_atomic(line_address);
+  request.what = gpu_request::kind::fence;
+  request.atomic = nullptr;
+}
+
 payload_pool::~payload_pool() {
   // The extension is a member of the payload: the payload's destructor must not free it.
   for (auto& p : all_) p->clear_extension(&p->request);
@@ -108,6 +114,7 @@ line_payload& payload_pool::acquire() {
 void payload_pool::free(tlm::tlm_generic_payload* p) {
   auto* line = static_cast<line_payload*>(p);
   line->request.atomic = nullptr;
+  line->request.system = false;
   free_.push_back(line);
 }
 

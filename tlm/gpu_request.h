@@ -30,11 +30,14 @@ struct atomic_request {
 /// Ignorable extension of the generic payload in the memory path: who asks and why. A target that ignores it behaves
 /// right; ours use it for statistics, policy and atomics.
 struct gpu_request : tlm::tlm_extension<gpu_request> {
-  enum class kind : std::uint8_t { load, store, atomic, texture, constant, instruction, context };
+  /// fence: a TLM_IGNORE_COMMAND without atomic; answered when what was stored before is in memory that others see, and nothing
+  /// that they may have written since is held. Whoever holds nothing may answer at once.
+  enum class kind : std::uint8_t { load, store, atomic, texture, constant, instruction, context, fence };
   kind what = kind::load;
   unsigned sm = 0;
   unsigned warp = 0;
   std::uint8_t cache = 0;                 // isa::cache_op
+  bool system = false;                    // others than the GPU share the bytes: read and written in the memory itself
   std::uint8_t sectors = 0;               // bit s: sector s of the 128-byte line is asked for (loads) or touched (stores)
   std::uint32_t launch = 0;               // launch_context::launch_id
   std::uint64_t token = 0;                // the initiator's own
@@ -58,6 +61,8 @@ class line_payload : public tlm::tlm_generic_payload {
   void make_write(std::uint64_t line_address);
   /// Makes it an atomic on the line at `address`: command TLM_IGNORE_COMMAND, request.atomic to be filled in.
   void make_atomic(std::uint64_t line_address);
+  /// Makes it a fence to the slice that has the line at `address`.
+  void make_fence(std::uint64_t line_address);
 
   /// Data pointer of byte `offset` of the line that a read or write lies in.
   std::uint8_t* line_data() { return data_.data(); }

@@ -77,9 +77,9 @@ void host_link::access(tlm::tlm_command command, std::uint64_t address, void* da
       std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(address));
       throw input_error(std::string("the GPU or the way to it refused a host access to address ") + place + " (" +
                         p.get_response_string() + "), expected " +
-                        (address >= isa::heap_base ? "device memory there, which memory bound to the GPU offers by debug transport, or in a "
-                                                     "thread by b_transport"
-                                                   : "a register, or device memory at 0x10000000 or above"));
+                        (address >= isa::heap_base
+                             ? "device memory there, which memory bound to the GPU offers by debug transport, or in a thread by b_transport"
+                             : "a register, or device memory at 0x10000000 or above"));
     }
     at += n;
     address += n;

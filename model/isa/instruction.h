@@ -184,6 +184,7 @@ struct instruction {
   bool uniform = false;                         // bra.uni: never diverges; recorded bar: for all lanes of the warp
   space mem_space = space::global;
   cache_op cache = cache_op::ca;
+  bool system = false;                          // ld, st, atom, red: others than the GPU see it, or are seen (scope .sys, volatile)
   std::int64_t offset = 0;                      // ld, st, atom, red, ldc: added to the address
   std::uint32_t target = no_target;             // bra: instruction index
   std::uint32_t reconverge = no_target;         // bra: instruction index where diverged lanes meet again

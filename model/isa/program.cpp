@@ -96,6 +96,7 @@ std::string memory_mnemonic(const instruction& i) {
     s += "." + std::string(pick(atomic_names, i.sub));
   }
   s += pick(cache_names, unsigned(i.cache));
+  if (i.system) s += ".SYS";
   if (i.type != dtype::u32 && i.type != dtype::b32 && i.type != dtype::f32) s += "." + upper_name(i.type);
   else if ((i.op == opcode::atom || i.op == opcode::red) && i.type == dtype::f32) s += ".F32";
   return s;

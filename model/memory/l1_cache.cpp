@@ -45,7 +45,9 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       store_invalidates_(config.l1.store_hit == "invalidate"),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
       policy_(config.l1.replacement),
-      tags_(config.l1.size_bytes, config.l1.ways, policy_) {
+      tags_(config.l1.size_bytes, config.l1.ways, policy_),
+      map_(config),
+      fence_answers_(config.sm.max_warps) {
   access_socket.bind(*this);
   context_socket.bind(*this);
 }
@@ -249,23 +251,48 @@ std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
 }
 
 line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
+  const lsu_transaction& t = *access.transaction;
+  line_payload& p = take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
+  p.request.what = access.context ? gpu_request::kind::context : what;
+  p.request.warp = t.warp;
+  p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
+  p.request.system = t.instruction != nullptr && t.instruction->system && !t.local;
+  return p;
+}
+
+line_payload& l1_cache::take_payload(request_slot slot) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<unsigned>(slots_.size()));
     slots_.emplace_back();
   }
-  const unsigned slot = free_slots_.back();
+  const unsigned index = free_slots_.back();
   free_slots_.pop_back();
   ++slots_used_;
-  const lsu_transaction& t = *access.transaction;
   line_payload& p = pool_.acquire();
-  slots_[slot] = {&p, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store};
-  p.request.what = access.context ? gpu_request::kind::context : what;
+  slot.payload = &p;
+  slots_[index] = slot;
   p.request.sm = sm_id_;
-  p.request.warp = t.warp;
-  p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
-  p.request.launch = t.launch->launch_id;
-  p.request.token = slot;
+  p.request.launch = slot.launch;
+  p.request.token = index;
   return p;
+}
+
+void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
+  fence_answers_[warp] = map_.channels();
+  unsent_fences_.push_back({warp, launch, 0});
+  send_fences(cycle);
+}
+
+// As many as there is room for; the rest follow when requests have left.
+void l1_cache::send_fences(cycle_t cycle) {
+  while (!unsent_fences_.empty() && !port_.full()) {
+    unsent_fence& f = unsent_fences_.front();
+    line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp});
+    p.request.warp = f.warp;
+    p.make_fence(map_.global_address(f.next_slice, 0));
+    if (++f.next_slice == map_.channels()) unsent_fences_.pop_front();
+    port_.push(p, cycle);
+  }
 }
 
 void l1_cache::fetch(const l1_access& access, unsigned index, std::uint8_t sectors) {

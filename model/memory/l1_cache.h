@@ -8,12 +8,15 @@
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "config/parameters.h"
+#include "memory/address_map.h"
 #include "memory/address_ranges.h"
 #include "memory/l1_tags.h"
 #include "memory/lost_locality.h"
@@ -60,6 +63,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
 
   /// Forgets all lines, as at the start of a kernel; fills on their way answer who waits for them and are not kept.
   void invalidate();
+  /// Asks all slices of the L2 to give and take what is shared with others than the GPU; fence_performed says when they have.
+  void system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle);
+  std::function<void(unsigned warp, cycle_t cycle)> fence_performed;
   /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
   void resize(unsigned size_bytes);
 
@@ -70,7 +76,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
-  bool idle() const { return slots_used_ == 0 && port_.idle(); }
+  bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
@@ -86,6 +92,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
     l1_access* first = nullptr;
     l1_access* last = nullptr;
   };
+  static constexpr unsigned no_warp = ~0u;
   // A request to memory that is not yet answered.
   struct request_slot {
     line_payload* payload = nullptr;
@@ -93,6 +100,13 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
     unsigned mshr = 0;
     std::uint32_t launch = 0;
     bool write = false;
+    unsigned fencing_warp = no_warp;
+  };
+  // A warp's fence, of which some slices are still to be asked.
+  struct unsent_fence {
+    unsigned warp;
+    std::uint32_t launch;
+    unsigned next_slice;
   };
 
   tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
@@ -114,6 +128,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void wait_for(l1_access& access, unsigned mshr);
   unsigned open_mshr(unsigned index);
   void prefetch_after(const l1_access& access);
+  line_payload& take_payload(request_slot slot);
+  void send_fences(cycle_t cycle);
   void drop_sectors(std::uint64_t line, std::uint8_t sectors);
 
   void respond(line_payload& payload, cycle_t cycle);
@@ -147,6 +163,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   std::vector<request_slot> slots_;
   std::vector<unsigned> free_slots_;
   unsigned slots_used_ = 0;
+  address_map map_;
+  std::deque<unsent_fence> unsent_fences_;
+  std::vector<unsigned> fence_answers_;   // by warp: slices that have not answered its fence
   unsigned mshrs_used_ = 0;
   unsigned reads_ = 0;                // MSHRs in use and loads that pass by: lines outstanding
   const address_ranges* ranges_ = nullptr;

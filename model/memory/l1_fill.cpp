@@ -17,6 +17,7 @@ void l1_cache::on_cycle(cycle_t cycle) {
     freed = true;
   }
   freed |= port_.send(cycle);
+  send_fences(cycle);
   if (freed) tell_retry();
 }
 
@@ -45,7 +46,10 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   slots_[token].payload = nullptr;
   free_slots_.push_back(static_cast<unsigned>(token));
   --slots_used_;
-  if (slot.access == nullptr) {
+  if (slot.fencing_warp != no_warp) {
+    // Whoever does not know a fence has nothing to give or take.
+    if (--fence_answers_[slot.fencing_warp] == 0) fence_performed(slot.fencing_warp, cycle);
+  } else if (slot.access == nullptr) {
     fill(slot, cycle);
   } else {
     l1_access& a = *slot.access;

@@ -31,6 +31,11 @@ byte_mask enabled_bytes(const tlm::tlm_generic_payload& p, unsigned offset, unsi
   return m;
 }
 
+// Bytes of the sectors that `wanted` lies in are fetched again, but those that the memory does not have yet.
+void forget_clean(line_store::state& s, const byte_mask& wanted) {
+  s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
+}
+
 // The bytes of an atomic's cells; false when it is not well formed.
 bool cells_of(const atomic_request& a, byte_mask& bytes) {
   const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
@@ -52,7 +57,11 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
   d.line = map_.local_address(d.line_address) / line_bytes;
   if (const auto* request = p.get_extension<gpu_request>()) {
     d.launch = request->launch;
-    if (p.get_command() == tlm::TLM_IGNORE_COMMAND) d.atomic = request->atomic;
+    d.system = shared_ && request->system;
+    if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+      d.atomic = request->atomic;
+      d.fence = shared_ && request->what == gpu_request::kind::fence;
+    }
   }
   tlm::tlm_response_status bad = tlm::TLM_OK_RESPONSE;
   if (map_.channel_of(address) != index_) {
@@ -60,6 +69,8 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
   } else if (d.atomic != nullptr) {
     if (cells_of(*d.atomic, d.bytes)) return true;
     bad = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  } else if (d.fence) {
+    return true;
   } else if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
     bad = tlm::TLM_OK_RESPONSE;  // a null command: nothing to do
   } else if (length == 0 || length > line_bytes - d.offset || p.get_streaming_width() < length) {
@@ -76,10 +87,17 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
 }
 
 bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now) {
+  if (d.fence) {
+    fence(p);
+    return true;
+  }
   if (d.atomic != nullptr && atomic_free_ > now) return false;
+  // It goes on to the memory at once.
+  if (d.system && (d.write || d.atomic != nullptr) && !memory_has_room()) return false;
   std::uint32_t slot = lines_.find(d.line);
   if (slot != none && lines_.at(slot).mshr != none) return join_miss(p, d, slot, now);
   const bool hit = slot != none;
+  if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
   const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
   if (!complete && (free_mshrs_.empty() || !memory_has_room())) return false;
   if (!hit) {
@@ -93,6 +111,16 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
     count_read(d, 0, 0);
   serve(p, d, slot, now);
   return true;
+}
+
+// What was stored before goes to the memory, and what others may have written since is fetched from there again.
+void l2_slice::fence(tlm::tlm_generic_payload& p) {
+  ++fences_;
+  drop_clean();
+  flush([this, &p] {
+    --fences_;
+    respond(p, tlm::TLM_OK_RESPONSE);
+  });
 }
 
 std::uint32_t l2_slice::make_room(const demand& d) {
@@ -230,6 +258,7 @@ void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t
     s.valid |= d.bytes;
     s.dirty |= d.bytes;
     s.launch = d.launch;
+    if (d.system) write_back(slot);
   } else if (plain) {
     std::memcpy(data, line + d.offset, p.get_data_length());
   } else {
@@ -258,6 +287,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   line_store::state& s = lines_.at(slot);
   s.dirty |= d.bytes;
   s.launch = d.launch;
+  if (d.system) write_back(slot);
   counters_[d.launch].atomic_lanes += a.count;
   // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);

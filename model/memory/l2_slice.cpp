@@ -270,7 +270,7 @@ void l2_slice::check_invariants() const {
   }
   invariant(lines_in_ == lines, "l2: lines in = lines evicted + lines here");
   std::uint64_t inside = accesses_.size() + responses_.size() + atomics_.size();
-  inside += (held_ != nullptr) + (answering_ != nullptr);
+  inside += (held_ != nullptr) + (answering_ != nullptr) + fences_;
   unsigned open = 0;
   for (const mshr& m : mshrs_) {
     inside += m.count;

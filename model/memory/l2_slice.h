@@ -66,6 +66,8 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
     std::uint32_t launch = 0;
     atomic_request* atomic = nullptr;
     bool write = false;
+    bool fence = false;
+    bool system = false;                   // others write or read the bytes in memory while a kernel runs
   };
   struct waiter {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -117,6 +119,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
   void write_back(std::uint32_t slot);
+  void fence(tlm::tlm_generic_payload& p);
   void count_read(const demand& d, unsigned pending, unsigned misses);
   void count_write(const demand& d, bool hit);
   bool memory_has_room() const { return memory_.queued() < parameters_.queue_entries; }
@@ -152,6 +155,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   cycle_t response_free_ = 0;
   std::vector<std::function<void()>> flush_requests_;  // not yet begun
   std::vector<std::function<void()>> flushing_;
+  unsigned fences_ = 0;                    // begun and not answered
   std::uint32_t flush_slot_ = none;        // next line to look at; none: not walking
   unsigned queued_ = 0;                    // levels for the trace
   unsigned misses_ = 0;

@@ -33,6 +33,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
   });
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
+  l1.fence_performed = [this](unsigned warp, cycle_t cycle) { partition_of(warp).system_fence_performed(slot_of(warp), cycle); };
   if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
   if (partitions[0].scheduler.policy().wants_lost_locality())
     l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);
@@ -49,9 +50,17 @@ void sm::use(program_services& services) {
 
 void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
+// Memory of the GPU's own is seen by nobody else.
+bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
+  if (config_.memory.model != "external") return false;
+  l1.system_fence(warp, launch, cycle);
+  return true;
+}
+
 // Within the block's scope all go through this L1, in order.
 void sm::fence_passed(unsigned scope) {
-  if (scope != 0 && config_.l1.fence_invalidates) l1.invalidate();
+  const bool others = scope >= system_scope && config_.memory.model == "external";
+  if (others || (scope != 0 && config_.l1.fence_invalidates)) l1.invalidate();
 }
 
 void sm::start_block(unsigned cta_slot, cycle_t cycle) {

@@ -206,6 +206,13 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     case warp_phase::at_fence:
     case warp_phase::replaying:
     case warp_phase::sleeping: {
+      if (w.phase == warp_phase::at_fence && w.fence_scope >= system_scope && !w.fence_begun &&
+          supervisor_.begin_system_fence(w.state.slot, w.launch->launch_id, cycle)) {
+        w.fence_begun = true;
+        w.timer = never;
+        ++w.loads;   // an answer is outstanding
+        break;
+      }
       account(slot, cycle);
       if (w.phase == warp_phase::at_fence) supervisor_.fence_passed(w.fence_scope);
       std::uint32_t sequence = w.sequence;
@@ -219,6 +226,15 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
     }
     default: throw internal_error(std::string(this->name()) + ": a timer of a warp that waits for nothing");
   }
+}
+
+void sub_partition::system_fence_performed(unsigned slot, cycle_t cycle) {
+  warp_slot& w = slots_[slot];
+  --w.loads;
+  if (w.phase == warp_phase::stopped) return supervisor_.warp_quiet(w.state.slot);
+  if (w.phase != warp_phase::at_fence) return;   // the simulated program has failed
+  set_timer(slot, cycle + 1);
+  clock_.wake_at(w.timer);
 }
 
 cycle_t sub_partition::next_timer(cycle_t cycle) const {

@@ -53,6 +53,11 @@ class warp_supervisor {
   virtual void warp_quiet(unsigned warp) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
+  /// A warp's fence of the system's scope is to reach those who share the GPU's memory. False: nobody does. Else
+  /// sub_partition::system_fence_performed says when it has.
+  virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
+    return static_cast<void>(warp), static_cast<void>(launch), static_cast<void>(cycle), false;
+  }
   /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored before theirs.
   virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
   /// The sub-partition has issued an instruction that takes the SM's other sub-partitions' next issue cycle, too.
@@ -64,6 +69,8 @@ class warp_supervisor {
   /// The SM's memory system has hardly room for another miss.
   virtual bool memory_saturated() const { return false; }
 };
+
+constexpr unsigned system_scope = 2;   // MEMBAR's
 
 /// What a warp slot holds and what it waits for.
 enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped, replaying };
@@ -81,6 +88,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not 0.
   void share_fp32(shared_lanes& lanes) { shared_lanes_ = &lanes; }
+  /// What the warp in the slot was told by begin_system_fence has come to pass.
+  void system_fence_performed(unsigned slot, cycle_t cycle);
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                   unsigned allocated_registers, cycle_t cycle);
@@ -181,6 +190,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t rest = never;                        // phase stopped: for how long it would have gone on waiting, if that was known
     cycle_t placed_at = 0;
     unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
+    bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
   };
 
   void start_of_simulation() override;

@@ -102,6 +102,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::fence:
       dispatch(slot, d, 0, cycle);
       w.fence_scope = d.instruction->sub;
+      w.fence_begun = false;
       w.sequence = w.state.pc + 1;
       advance(w);
       w.next = &w.program->code[w.state.pc];

@@ -103,6 +103,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   w.mark = cycle;
   w.timer = never;
   w.phase = warp_phase::stopped;
+  w.fence_begun = false;
   w.fence_scope = ~0u;   // should it come back to a fence, then to one that leaves nothing stale
 }
 

@@ -55,7 +55,7 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
       ++c.write_backs;
       c.write_back_bytes += bytes;
     } else {
-      ++c.atomics;
+      c.atomics += request != nullptr && request->atomic != nullptr;   // a fence finds nothing here to give or take
       return false;
     }
     return true;

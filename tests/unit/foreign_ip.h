@@ -26,17 +26,19 @@ struct storage {
   std::uint64_t base = 0;
   unsigned most_bytes = ~0u;      // longer transfers are refused
   bool knows_enables = true;      // else byte enables are refused
+  unsigned most_debug = ~0u;      // bytes that one debug access moves at most
   std::map<std::uint64_t, std::uint8_t> bytes;
 
   unsigned debug(tlm::tlm_generic_payload& p) {
-    for (unsigned i = 0; i < p.get_data_length(); ++i) {
+    const unsigned n = p.get_data_length() < most_debug ? p.get_data_length() : most_debug;
+    for (unsigned i = 0; i < n; ++i) {
       std::uint8_t& byte = bytes[p.get_address() - base + i];
       if (p.is_read())
         p.get_data_ptr()[i] = byte;
       else
         byte = p.get_data_ptr()[i];
     }
-    return p.get_data_length();
+    return n;
   }
   void perform(tlm::tlm_generic_payload& p) {
     const std::uint8_t* enables = p.get_byte_enable_ptr();

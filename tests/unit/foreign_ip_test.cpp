@@ -89,6 +89,14 @@ TEST_F(foreign_ip, a_memory_that_refuses_what_it_was_not_said_to_refuse_stops_th
     EXPECT_NE(g.driver.fault().find(part), std::string::npos) << g.driver.fault();
 }
 
+TEST_F(foreign_ip, a_memory_that_moves_a_few_bytes_in_a_debug_access_is_asked_for_the_rest) {
+  stressed_gpu g("gpu", external(1));
+  foreign::blocking_memory memory("memory", true);
+  memory.store.most_debug = 5;
+  g.gpu.memory_socket[0].bind(memory.socket);
+  run(g);
+}
+
 TEST_F(foreign_ip, memories_of_64_and_of_512_bits_through_an_adapter) {
   stressed_gpu g("gpu", external(2));
   width_adapter<32, 64> wider("wider");

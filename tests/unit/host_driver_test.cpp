@@ -256,7 +256,8 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
   });
   sc_core::sc_start();
   ASSERT_TRUE(host.ended);
-  const char* const expected[] = {"no module 7", "no module 7", "no module 1", "0xf000000", "0x30", "launch 99", "536870913", "4096", "running"};
+  const char* const expected[] = {"no module 7", "no module 7", "no module 1", "0xf000000", "0x30",
+                                  "launch 99",   "536870913",   "4096",        "running"};
   ASSERT_EQ(refusals.size(), std::size(expected));
   for (std::size_t i = 0; i < refusals.size(); ++i) EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
 }
@@ -281,7 +282,8 @@ struct shared_memory : sc_core::sc_module {
 };
 
 TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_keep_them_apart) {
-  const gpu_config config = load_config("v100", {"gpu.sm_count=1", "memory.model=external", "memory.channels=1", "l2.size_bytes=12288"});
+  const gpu_config config =
+      load_config("v100", {"gpu.sm_count=1", "memory.model=external", "memory.channels=1", "l2.size_bytes=12288"});
   struct node : sc_core::sc_module {
     node(sc_core::sc_module_name name, const gpu_config& c, std::uint64_t first_address, std::uint32_t seed)
         : sc_module(name), chip("gpu", c), driver("driver", c, first_address), seed_(seed) {

@@ -31,6 +31,11 @@ class slow_memory : public sc_core::sc_module {
   void put(std::uint64_t address, std::uint32_t value) {
     for (unsigned i = 0; i < 4; ++i) store.bytes[address + i] = static_cast<std::uint8_t>(value >> 8 * i);
   }
+  std::uint32_t get(std::uint64_t address) {
+    std::uint32_t value = 0;
+    for (unsigned i = 0; i < 4; ++i) value |= std::uint32_t{store.bytes[address + i]} << 8 * i;
+    return value;
+  }
 
  private:
   // Reads take what is there when they come, so that they bring old bytes late; writes act when they are answered.
@@ -104,8 +109,8 @@ constexpr const char* kernels = R"(
 
 /// A GPU, its driver and a memory of `latency_ns`, and a checker between.
 struct system_on_one_memory {
-  explicit system_on_one_memory(double latency_ns, std::vector<std::string> more = {})
-      : config(load_config("gtx1080", with(std::move(more)))),
+  explicit system_on_one_memory(double latency_ns, std::vector<std::string> more = {}, const char* gpu_name = "gtx1080")
+      : config(load_config(gpu_name, with(std::move(more)))),
         chip("gpu", config),
         driver("driver", config),
         memory("memory", sc_core::sc_time(latency_ns, sc_core::SC_NS)) {
@@ -116,7 +121,7 @@ struct system_on_one_memory {
     module = driver.load_module(kernels, "kernels.ptx");
   }
   static std::vector<std::string> with(std::vector<std::string> more) {
-    more.insert(more.end(), {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "l2.size_bytes=65536", "tlm.check=true"});
+    more.insert(more.begin(), {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "l2.size_bytes=65536", "tlm.check=true"});
     return more;
   }
   unsigned launch(const char* kernel, const std::vector<std::uint64_t>& arguments, unsigned stream = 0, unsigned blocks = 1,
@@ -186,9 +191,7 @@ TEST_F(shared_memory_ip, a_relaunch_sees_what_a_cpu_wrote_while_the_gpu_was_idle
     const unsigned n = s.launch("copy", {a, o});
     s.run_until([&] { return s.driver.finished(n); });
     EXPECT_EQ(s.word(o), round);
-    std::uint32_t in_memory = 0;
-    for (unsigned i = 0; i < 4; ++i) in_memory |= std::uint32_t{s.memory.store.bytes[o + i]} << 8 * i;
-    EXPECT_EQ(in_memory, round) << "written back before the completion is told";
+    EXPECT_EQ(s.memory.get(o), round) << "written back before the completion is told";
   }
   s.expect_clean();
 }
@@ -268,6 +271,108 @@ TEST_F(shared_memory_ip, host_writes_to_bytes_of_a_write_that_was_sent_win) {
   s.run_until([&] { return s.chip.idle(); });
   s.chip.check_invariants();
   s.expect_clean();
+}
+
+// In each round thread 0 of a block waits for the CPU's flag, all threads read what the CPU has written before it and answer, and thread
+// 0 raises the GPU's flag, four bytes behind the CPU's.
+constexpr const char* ping_kernel = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry ping(.param .u64 a, .param .u32 rounds)
+{
+  .reg .u64 %rd<9>;
+  .reg .u32 %r<9>;
+  .reg .pred %p<4>;
+  ld.param.u64 %rd1, [a];
+  ld.param.u32 %r1, [rounds];
+  mov.u32 %r2, %ctaid.x;
+  mul.wide.u32 %rd2, %r2, 4096;
+  add.u64 %rd1, %rd1, %rd2;
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  setp.ne.u32 %p1, %r3, 0;
+  mov.u32 %r4, 1;
+round:
+  @%p1 bra go;
+again:
+  LOAD %r5, [%rd1];
+  setp.ne.u32 %p2, %r5, %r4;
+  @%p2 bra again;
+  ACQUIRE
+go:
+  bar.sync 0;
+  ld.global.u32 %r6, [%rd4+128];
+  mad.lo.u32 %r6, %r6, 3, %r4;
+  st.global.u32 [%rd4+1024], %r6;
+  bar.sync 0;
+  @%p1 bra next;
+  RELEASE
+  STORE [%rd1+4], %r4;
+next:
+  add.u32 %r4, %r4, 1;
+  setp.le.u32 %p3, %r4, %r1;
+  @%p3 bra round;
+  ret;
+}
+)";
+
+std::string with_accesses(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
+  for (const auto& [word, by] : words) text.replace(text.find(word), word.size(), by);
+  return text;
+}
+
+TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_while_it_runs) {
+  struct {
+    const char *gpu_name, *load, *acquire, *release, *store;
+    bool switched = false;   // blocks are taken out and brought back all the time, from fences and polls
+  } const ways[] = {
+      {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32", true},
+      {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32"},
+      {"h100", "ld.relaxed.sys.global.u32", "fence.acq_rel.sys;", "fence.sc.sys;", "st.relaxed.sys.global.u32"},
+      {"gtx1080", "ld.volatile.global.u32", "membar.sys;", "membar.sys;", "st.volatile.global.u32"},
+      {"gtx480", "ld.global.cv.u32", "membar.sys;", "membar.sys;", "st.global.wt.u32"},
+      {"a100", "ld.acquire.sys.global.u32", "", "fence.acq_rel.sys;", "atom.sys.global.exch.b32 %r7,"},
+      {"p100", "ld.volatile.u32", "membar.sys;", "membar.sys;", "red.sys.global.max.u32"}};
+  constexpr unsigned blocks = 2, threads = 64, rounds = 5;
+  for (const auto& way : ways) {
+    restart();
+    system_on_one_memory s(350, {"l2.ways=16"}, way.gpu_name);
+    SCOPED_TRACE(std::string(way.gpu_name) + ": " + way.load + ", " + way.store);
+    const std::string text =
+        with_accesses(ping_kernel, {{"LOAD", way.load}, {"ACQUIRE", way.acquire}, {"RELEASE", way.release}, {"STORE", way.store}});
+    launch_request r;
+    r.module = s.driver.load_module(text, "ping.ptx");
+    r.kernel = "ping";
+    r.grid[0] = blocks;
+    r.block[0] = threads;
+    const std::uint64_t a = s.driver.allocate(blocks * 4096);
+    r.argument(a).argument(rounds);
+    const unsigned n = s.driver.launch(r);
+    const auto sent = [](unsigned round, unsigned block, unsigned thread) { return round * 1000 + block * 100 + thread; };
+    unsigned asked[blocks] = {}, answered[blocks] = {}, wrong = 0, turn = 0;
+    s.run_until([&] {
+      if (way.switched && ++turn % 61 == 0) s.driver.preempt({}, preemption_mode::context_switch, 100);
+      for (unsigned b = 0; b < blocks; ++b) {
+        const std::uint64_t at = a + b * 4096;
+        if (answered[b] == rounds || s.memory.get(at + 4) != asked[b]) continue;
+        answered[b] = asked[b];
+        for (unsigned t = 0; t < threads && answered[b] != 0; ++t)
+          wrong += s.memory.get(at + 1024 + 4 * t) != sent(answered[b], b, t) * 3 + answered[b];
+        if (answered[b] == rounds) continue;
+        ++asked[b];
+        for (unsigned t = 0; t < threads; ++t) s.memory.put(at + 128 + 4 * t, sent(asked[b], b, t));
+        s.memory.put(at, asked[b]);
+      }
+      return s.driver.finished(n) && s.chip.idle();
+    });
+    EXPECT_EQ(wrong, 0u);
+    for (const unsigned rounds_done : answered) EXPECT_EQ(rounds_done, rounds);
+    EXPECT_TRUE(!way.switched || turn > 3 * 61) << "hardly ever switched";
+    s.chip.check_invariants();
+    s.expect_clean();
+  }
 }
 
 }  // namespace

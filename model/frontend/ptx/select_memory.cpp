@@ -65,6 +65,15 @@ void selector::memory_address(machine_instruction& i, const value& base) {
   a = sum;
 }
 
+namespace {
+// An access that others than the GPU take part in: by its scope, volatile (which is .relaxed.sys), past all caches.
+bool of_system(const modifiers& m) {
+  using cache = isa::cache_op;
+  if (m.order != modifiers::order_kind::weak) return m.scope == 2;
+  return m.cache == cache::volatile_ || m.cache == cache::cv || m.cache == cache::wt;
+}
+}  // namespace
+
 void selector::order_before(const modifiers& m) {
   using order = modifiers::order_kind;
   if (m.order == order::release || m.order == order::acq_rel || m.order == order::sc)
@@ -95,6 +104,7 @@ void selector::load() {
   ld.base.offset = i.base.offset;
   ld.base.type = one && size < 4 && isa::is_signed(t) ? t : access_type(bytes);
   ld.base.cache = now_->m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : now_->m.cache;
+  ld.base.system = !constant && of_system(now_->m);
   if (constant) {
     ld.base.sub = now_->m.space == state_space::param ? 0 : 3;
     ld.base.cache = isa::cache_op::ca;
@@ -165,6 +175,7 @@ void selector::store() {
   st.base.offset = i.base.offset;
   st.base.type = access_type(bytes);
   st.base.cache = now_->m.order != modifiers::order_kind::weak ? isa::cache_op::volatile_ : now_->m.cache;
+  st.base.system = of_system(now_->m);
 }
 
 void selector::atomic() {
@@ -187,6 +198,7 @@ void selector::atomic() {
   a.base.offset = i.base.offset;
   a.base.type = t;
   a.base.sub = now_->m.sub;
+  a.base.system = now_->m.scope == 2;
   order_after(now_->m);
 }
 

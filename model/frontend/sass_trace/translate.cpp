@@ -162,6 +162,7 @@ void set_cache(isa::instruction& i, const modifiers& m) {
   if (m.has("STRONG") && (m.has("GPU") || m.has("SYS"))) i.cache = isa::cache_op::volatile_;
   if (m.has("CG")) i.cache = isa::cache_op::cg;
   if (m.has("CV")) i.cache = isa::cache_op::cv;
+  i.system = (m.has("STRONG") && m.has("SYS")) || m.has("CV");
 }
 
 }  // namespace
