@@ -103,6 +103,9 @@ void host_driver::wait_for(unsigned launch_number) {
       if (wakes != wakes_) continue;
       ++doubts;
       if (!interrupt_is_missing()) continue;
+      // It may be on its way, through an interrupt controller that takes its time.
+      wait(between_questions() * 10.0, progress_);
+      if (wakes != wakes_ || asks_) continue;
       asks_ = true;
       SC_REPORT_WARNING("/heddle/driver", (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is asked instead; "
                                            "expected irq to follow gpu.irq").c_str());
