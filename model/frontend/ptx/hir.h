@@ -38,7 +38,8 @@ enum class arrival_kind : std::uint8_t { init, inval, arrive, arrive_drop, test_
   X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(cp, "cp") X(applypriority, "applypriority") X(createpolicy, "createpolicy")        \
   X(discard, "discard") X(griddepcontrol, "griddepcontrol") X(vabsdiff2, "vabsdiff2") X(vabsdiff4, "vabsdiff4")        \
   X(elect, "elect") X(mbarrier, "mbarrier") X(alloca_, "alloca") X(stacksave, "stacksave")               \
-  X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "") X(video, "") X(brkpt, "brkpt")
+  X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "") X(video, "") X(brkpt, "brkpt") X(fns, "fns")   \
+  X(mapa, "mapa") X(getctarank, "getctarank")
 // clang-format on
 
 enum class ptx_op : std::uint8_t {

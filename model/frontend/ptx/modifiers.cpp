@@ -54,13 +54,15 @@ op_row row_of(ptx_op op) {
     case ptx_op::set: return {g_ftz | g_compare | g_bool, 2};
     case ptx_op::slct: return {g_ftz, 2};
     case ptx_op::cvt: return {g_round | g_integer_round | g_ftz | g_sat | g_relu, 2};
+    case ptx_op::mapa:
+    case ptx_op::getctarank: return {g_space, 1};
     case ptx_op::cvta: return {g_space | g_to, 1};
     case ptx_op::isspacep: return {g_space, 0};
     case ptx_op::ld:
     case ptx_op::ldu: return {g_space | g_cache | g_vector | g_order, 1};
     case ptx_op::st: return {g_space | g_cache | g_vector | g_order, 1};
     case ptx_op::atom:
-    case ptx_op::red: return {g_space | g_order | g_atomic, 1};
+    case ptx_op::red: return {g_space | g_order | g_atomic | g_vector, 1};
     case ptx_op::prefetch:
     case ptx_op::prefetchu:
     case ptx_op::discard:
@@ -160,7 +162,7 @@ bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   const std::string base = w.substr(0, w.find("::"));
   const std::string rest = w.size() > base.size() ? w.substr(base.size() + 2) : "";
   if (base == "global" && rest.empty()) m.space = state_space::global;
-  else if (base == "shared" && (rest.empty() || rest == "cta")) m.space = state_space::shared;
+  else if (base == "shared" && (rest.empty() || rest == "cta" || rest == "cluster")) m.space = state_space::shared;
   else if (base == "local" && rest.empty()) m.space = state_space::local;
   else if (base == "const" && rest.empty()) m.space = state_space::constant;
   else if (base == "param" && (rest.empty() || rest == "entry" || rest == "func")) m.space = state_space::param;
@@ -316,6 +318,11 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     ++m.types;
     return true;
   }
+  if (w == "v8" && (op == ptx_op::atom || op == ptx_op::red)) {
+    m.vector = 8;
+    return true;
+  }
+  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);   // it says nothing of where the source is
   return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
          space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
          atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));

@@ -109,6 +109,11 @@ bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
 
+/// Shared memory of other blocks, which is the own one in a cluster of one block only. A bulk copy names its own so, too.
+bool leaves_block(const ast_instruction& i, ptx_op op) {
+  return op == ptx_op::mapa || (op != ptx_op::cp && std::find(i.modifiers.begin(), i.modifiers.end(), "shared::cluster") != i.modifiers.end());
+}
+
 /// Type of the k-th source, for literals.
 isa::dtype source_type(const hir_instruction& h, std::size_t k) {
   switch (h.op) {
@@ -128,6 +133,7 @@ resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_funct
 void resolver::run() {
   out_.blocks.emplace_back();
   declare_parameters();
+  copy_kernel_parameters();
   call_chain_.push_back(kernel_.name);
   body(kernel_.body);
   hir_instruction end;
@@ -188,6 +194,9 @@ void resolver::instruction(const ast_instruction& i) {
     h.guard.negate = i.guard_negate;
   }
   h.m = decode_modifiers(i, h.op, module_.ast->file);
+  const std::uint32_t* blocks = kernel_.required_cluster;
+  if (leaves_block(i, h.op) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
+    fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
   if (h.op == ptx_op::brkpt) {   // there is no debugger to go on with
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;
@@ -224,12 +233,16 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::alloca_:
     case ptx_op::stacksave:
     case ptx_op::stackrestore: stack_instruction(std::move(h), i); break;
+    case ptx_op::fns: find_nth_set(h, i); break;
+    case ptx_op::mapa:
+    case ptx_op::getctarank: cluster_address(std::move(h), i); break;
     case ptx_op::mov: move(std::move(h), i); break;
     case ptx_op::bar:
     case ptx_op::barrier: barrier(std::move(h), i); break;
     case ptx_op::cvta:
     case ptx_op::isspacep:
       if (h.m.space == state_space::constant) constant_address(std::move(h), i);
+      else if (h.m.space == state_space::param) parameter_address(std::move(h), i);
       else generic_instruction(std::move(h), i);
       break;
     default: generic_instruction(std::move(h), i); break;
@@ -281,13 +294,14 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
       if (h.op == ptx_op::st) return store_words(h, s, where);
       return load_words(h, s, where);
     }
-    if (h.op != ptx_op::ld) fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
+    if (!parameter_access(h, where) && h.op != ptx_op::ld) fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
   }
   const bool hinted = std::find(i.modifiers.begin(), i.modifiers.end(), "L2::cache_hint") != i.modifiers.end();
   if ((reads || h.op == ptx_op::st) && i.operands.size() > (hinted ? 3u : 2u)) fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
   if (h.op == ptx_op::red && (h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) || h.m.sub == static_cast<unsigned>(isa::atomic_op::exch)))
     fail(i.where, "unsupported operation in instruction '" + i.mnemonic() + "'");
   address(h, where);
+  if ((h.op == ptx_op::atom || h.op == ptx_op::red) && h.m.vector > 1) return vector_atomic(h, i);
   if (reads) {
     elements(i.operands[0], h.m.type, h.dst, true, i.where);
     if (h.dst.size() != h.m.vector) fail(i.operands[0].where, "'" + i.mnemonic() + "' needs as many registers as elements");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +33,9 @@ class resolver {
     std::vector<std::uint32_t> registers;    // components of a vector; words of a parameter of an inlined function
     state_space space = state_space::none;
     value address;
+    value copy;                              // of a kernel parameter in local memory, if its generic address is taken
+    bool parameter = false;                  // a .param of a function or a call that lives in local memory
+    std::uint32_t bytes = 0;                 // of it, whole words
     const ast_statement* targets = nullptr;
   };
   struct scope {
@@ -43,10 +47,11 @@ class resolver {
 
   // Declarations.
   void enter_block(const ast_block& b);
-  void declare(const ast_variable& v);
+  void declare(const ast_variable& v, bool in_memory = false);
   void declare_register(const ast_variable& v);
   void declare_parameters();
   value place_shared(const ast_variable& v);
+  value place_local(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
   bool find(const std::string& name, symbol& s);
   bool find_ranged(const std::string& name, std::size_t scope, symbol& s) const;
   bool find_in_module(const std::string& name, symbol& s);
@@ -83,6 +88,25 @@ class resolver {
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
   void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
 
+  // Parameters whose address is taken (resolver_parameters.cpp).
+  const std::set<std::string>& addressed_in(const ast_block& b);
+  bool lives_in_memory(const ast_variable& v, const ast_block& scope);
+  static bool is_large(const ast_variable& v);
+  bool takes_local_parameters(const ast_block& b);
+  void copy_kernel_parameters();
+  value copy_to_local(const ast_variable& v, value from);
+  hir_instruction access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes, const std::vector<value>& data) const;
+  void transfer(const symbol& to, const symbol& from);
+  void transfer(const symbol& place, value data, bool store, const location& where);
+  void parameter_address(hir_instruction h, const ast_instruction& i);
+  bool parameter_access(hir_instruction& h, const ast_operand& where);
+
+  // Instructions that are several of the machine (resolver_macros.cpp).
+  void find_nth_set(const hir_instruction& h, const ast_instruction& i);
+  void vector_atomic(const hir_instruction& h, const ast_instruction& i);
+  void cluster_address(hir_instruction h, const ast_instruction& i);
+  bool cluster_register(const std::string& name, value& v);
+
   // Asynchronous copies (resolver_async.cpp).
   void asynchronous_copy(const hir_instruction& h, const ast_instruction& i);
   void bulk_copy(const hir_instruction& h, const ast_instruction& i);
@@ -118,7 +142,7 @@ class resolver {
   void outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void place_bodies();
   void finish_stack();
-  value place_on_stack(const ast_variable& v);
+  value place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
   value stack_address(value base, std::int64_t offset);
   void stack_instruction(hir_instruction h, const ast_instruction& i);
   std::vector<const ast_function*> possible_targets(const ast_instruction& i, const ast_operand& list, std::size_t returns, std::size_t parameters);
@@ -161,6 +185,10 @@ class resolver {
   std::vector<std::pair<outlined*, std::uint32_t>> exits_;   // and the label of its way back
   std::vector<call_site> sites_;
   std::uint32_t largest_frame_ = 0;
+  std::unordered_map<const ast_block*, std::set<std::string>> addressed_;   // by addressed_in()
+  bool parameters_in_memory_ = false;           // what the kernel calls an address of a parameter is one in local memory
+  std::uint32_t copies_begin_ = 0, copies_end_ = 0;   // of kernel parameters, in local memory
+  value reserved_shared_;                       // none: not used
 };
 
 }  // namespace heddle::ptx

@@ -76,6 +76,13 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
   like.where = current_->where;
   like.source = current_;
   symbol a;
+  const bool named = actual.what == ast_operand::kind::identifier && find(actual.text, a);
+  if (named && (a.parameter || (f.parameter && a.what == symbol::kind::words))) {
+    if (f.what != symbol::kind::reg) return into_callee ? transfer(f, a) : transfer(a, f);
+    return transfer(a, register_value(f.first), !into_callee, actual.where);
+  }
+  if (f.parameter)
+    return transfer(f, into_callee ? operand(actual, formal.type, actual.where) : destination(actual, actual.where), into_callee, actual.where);
   if (f.what == symbol::kind::words && actual.what == ast_operand::kind::identifier && find(actual.text, a) &&
       a.what == symbol::kind::words) {
     for (std::size_t k = 0; k < std::min(f.registers.size(), a.registers.size()); ++k) {
@@ -225,8 +232,8 @@ void resolver::call_function(const ast_instruction& i, const ast_function& f, co
 /// Puts the body of `f` in place of the call.
 void resolver::inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
   scopes_.emplace_back();
-  for (const ast_variable& v : f.returns) declare(v);
-  for (const ast_variable& v : f.parameters) declare(v);
+  for (const ast_variable& v : f.returns) declare(v, lives_in_memory(v, f.body));
+  for (const ast_variable& v : f.parameters) declare(v, lives_in_memory(v, f.body));
   scope callee = std::move(scopes_.back());
   scopes_.pop_back();
   for (std::size_t n = 0; n < arguments.list.size(); ++n) bind(f.parameters[n], arguments.list[n], true, callee);

@@ -33,7 +33,7 @@ void resolver::fail(const location& where, const std::string& message) const {
 
 void resolver::enter_block(const ast_block& b) {
   scopes_.emplace_back();
-  for (const ast_variable& v : b.variables) declare(v);
+  for (const ast_variable& v : b.variables) declare(v, v.space == state_space::param && lives_in_memory(v, b));
   for (const ast_statement& s : b.statements) {
     if (s.what == ast_statement::kind::label) {
       if (!scopes_.back().labels.emplace(s.label, new_label()).second) fail(s.where, "label '" + s.label + "' is defined twice");
@@ -64,33 +64,40 @@ void resolver::declare_register(const ast_variable& v) {
   scopes_.back().names[v.range > 0 ? range_key(v.name) : v.name] = s;
 }
 
-void resolver::declare(const ast_variable& v) {
+void resolver::declare(const ast_variable& v, bool in_memory) {
   symbol s;
   s.what = symbol::kind::address;
   s.space = v.space;
   switch (v.space) {
     case state_space::reg: declare_register(v); return;
     case state_space::shared: s.address = place_shared(v); break;
-    case state_space::local: {
-      if (instance_) {
-        s.address = place_on_stack(v);
-        break;
-      }
-      const std::uint64_t start = align_up(out_.local_bytes, v.alignment());
-      if (start + v.size_bytes() > (1u << 19)) fail(v.where, "local memory of the kernel exceeds 512 KiB at '" + v.name + "'");
-      s.address = immediate_value(start);
-      out_.local_bytes = static_cast<std::uint32_t>(start + v.size_bytes());
-      break;
-    }
+    case state_space::local: s.address = place_local(v, v.alignment(), v.size_bytes()); break;
     case state_space::param: {
       s.what = symbol::kind::words;
       if (v.size_bytes() > 4096) fail(v.where, "call parameter '" + v.name + "' exceeds 4096 bytes");
+      if (in_memory) {
+        s.what = symbol::kind::address;
+        s.space = state_space::local;
+        s.parameter = true;
+        s.bytes = static_cast<std::uint32_t>(align_up(v.size_bytes(), 4));
+        s.address = place_local(v, std::max(v.alignment(), 4u), s.bytes);
+        break;
+      }
       for (std::uint64_t k = 0; k < (v.size_bytes() + 3) / 4; ++k) s.registers.push_back(out_.new_register(1, 32));
       break;
     }
     default: fail(v.where, "variable '" + v.name + "' is in a state space that a function body cannot declare here");
   }
   scopes_.back().names[v.name] = s;
+}
+
+/// Room in local memory: of a function with one body for each of its activations.
+value resolver::place_local(const ast_variable& v, std::uint32_t align, std::uint64_t bytes) {
+  if (instance_) return place_on_stack(v, align, bytes);
+  const std::uint64_t start = align_up(out_.local_bytes, align);
+  if (start + bytes > (1u << 19)) fail(v.where, "local memory of the kernel exceeds 512 KiB at '" + v.name + "'");
+  out_.local_bytes = static_cast<std::uint32_t>(start + bytes);
+  return immediate_value(start);
 }
 
 value resolver::place_shared(const ast_variable& v) {
@@ -240,6 +247,7 @@ bool resolver::special_register(const std::string& name, value& v) {
     v = name == "%globaltimer_lo" ? low : high;
     return true;
   }
+  if (cluster_register(name, v)) return true;
   if (name.rfind("%envreg", 0) == 0) return environment_register(name.substr(7), v);
   if (name == "%gridid") {
     v = read_special(special::gridid, 1);
@@ -262,7 +270,7 @@ value resolver::identifier(const ast_operand& o, const location& where) {
       if (k < s.registers.size()) return register_value(s.registers[k]);
     }
     if (s.what == symbol::kind::address && o.component.empty()) {
-      value v = s.address;
+      value v = s.copy.what == value::kind::none ? s.address : s.copy;
       if (v.is_reg()) return o.offset == 0 ? v : stack_address(v, o.offset);
       v.bits += static_cast<std::uint64_t>(o.offset);
       return v;
@@ -345,7 +353,9 @@ void resolver::address(hir_instruction& h, const ast_operand& o) {
   base.where = o.where;
   h.src.push_back(identifier(base, h.where));
   symbol s;
-  if (find(o.text, s) && s.what == symbol::kind::address && s.space != h.m.space &&
+  const bool named = find(o.text, s) && s.what == symbol::kind::address;
+  if (named && s.space == state_space::param) h.src.back() = s.address;   // not its copy in local memory
+  if (named && s.space != h.m.space &&
       !(h.m.space == state_space::none && s.space == state_space::global))
     fail(o.where, "'" + o.text + "' is not in the state space of '" + current_->mnemonic() + "'");
 }

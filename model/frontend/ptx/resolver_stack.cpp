@@ -47,6 +47,7 @@ void resolver::jump(std::uint32_t label, std::uint32_t back) {
 
 /// Copies the words that hold one parameter to those of another like it.
 void resolver::copy_words(const symbol& to, const symbol& from) {
+  if (to.parameter || from.parameter) return transfer(to, from);
   const auto a = registers_of(to.registers, to.first), b = registers_of(from.registers, from.first);
   for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
     const unsigned words = out_.registers[a[k]].words;
@@ -63,11 +64,14 @@ resolver::outlined& resolver::body_of(const ast_function& f) {
   o->entry = new_label();
   o->exit = new_label();
   o->first_register = static_cast<std::uint32_t>(out_.registers.size());
+  outlined* const caller = instance_;
+  instance_ = nullptr;   // they carry values across the jump only: all activations share them
   scopes_.emplace_back();
-  for (const ast_variable& v : f.returns) declare(v);
-  for (const ast_variable& v : f.parameters) declare(v);
+  for (const ast_variable& v : f.returns) declare(v, is_large(v));
+  for (const ast_variable& v : f.parameters) declare(v, is_large(v));
   o->formals = std::move(scopes_.back());
   scopes_.pop_back();
+  instance_ = caller;
   o->return_to = register_value(out_.new_register(1, 32));
   o->base = register_value(out_.new_register(1, 32));
   o->own_end = static_cast<std::uint32_t>(out_.registers.size());
@@ -79,8 +83,8 @@ void resolver::outlined_call(const ast_instruction& i, const ast_function& f, co
   const auto kept_end = static_cast<std::uint32_t>(out_.registers.size());   // what is made for the call itself needs no keeping
   // Arguments may be the caller's own parameters: all are read before any is written.
   scopes_.emplace_back();
-  for (const ast_variable& v : f.returns) declare(v);
-  for (const ast_variable& v : f.parameters) declare(v);
+  for (const ast_variable& v : f.returns) declare(v, is_large(v));
+  for (const ast_variable& v : f.parameters) declare(v, is_large(v));
   scope passed = std::move(scopes_.back());
   scopes_.pop_back();
   for (std::size_t n = 0; n < arguments.list.size(); ++n) bind(f.parameters[n], arguments.list[n], true, passed);
@@ -126,10 +130,23 @@ void resolver::place_bodies() {
     return_label_ = o.exit;
     call_chain_ = {kernel_.name, o.function->name};
     scopes_.push_back(o.formals);
+    // The activation's own, where they need an address.
+    for (const ast_variable& v : o.function->returns)
+      if (lives_in_memory(v, o.function->body)) declare(v, true);
+    for (const ast_variable& v : o.function->parameters) {
+      if (!lives_in_memory(v, o.function->body)) continue;
+      declare(v, true);
+      transfer(scopes_.back().names.at(v.name), o.formals.names.at(v.name));
+    }
+    const scope formals = scopes_.back();
     body(o.function->body);
     scopes_.pop_back();
     frame_ = 0;
     place_label(o.exit);
+    for (const ast_variable& v : o.function->returns) {
+      const symbol& s = formals.names.at(v.name);
+      if (s.parameter) transfer(o.formals.names.at(v.name), s);
+    }
     const std::uint32_t bytes = (o.local_bytes + 15) / 16 * 16;
     out_.blocks[block].code[at].src[1] = immediate_value(bytes);
     largest_frame_ = std::max(largest_frame_, bytes);
@@ -176,11 +193,11 @@ void resolver::finish_stack() {
 }
 
 /// A .local variable of a function with one body: each activation has its own, on the stack.
-value resolver::place_on_stack(const ast_variable& v) {
-  const std::uint32_t align = std::min<std::uint32_t>(v.alignment(), 16);
+value resolver::place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes) {
+  align = std::min<std::uint32_t>(align, 16);
   const std::uint64_t start = (std::uint64_t{instance_->local_bytes} + align - 1) / align * align;
-  if (start + v.size_bytes() > call_stack_bytes) fail(v.where, "local memory of a recursive function exceeds " + std::to_string(call_stack_bytes) + " bytes at '" + v.name + "'");
-  instance_->local_bytes = static_cast<std::uint32_t>(start + v.size_bytes());
+  if (start + bytes > call_stack_bytes) fail(v.where, "local memory of a recursive function exceeds " + std::to_string(call_stack_bytes) + " bytes at '" + v.name + "'");
+  instance_->local_bytes = static_cast<std::uint32_t>(start + bytes);
   const value narrow = register_value(out_.new_register(1, 32)), wide = register_value(out_.new_register(2, 64));
   hir_instruction sum = make(ptx_op::add, isa::dtype::u32, {narrow}, {instance_->base, immediate_value(start)});
   hir_instruction widen = make(ptx_op::pack, isa::dtype::b64, {wide}, {narrow, immediate_value(0)});

@@ -209,6 +209,10 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::barrier: return barrier();
     case ptx_op::cvta: return convert_address();
     case ptx_op::isspacep: return is_space();
+    case ptx_op::mapa:
+    case ptx_op::getctarank:
+      require_capability(9);
+      return copy(dst(), src(0));
     case ptx_op::tex:
     case ptx_op::tld4: return texture_fetch();
     case ptx_op::suld:

@@ -7,17 +7,22 @@ void selector::add_sub() {
   const bool subtract = now_->op == ptx_op::sub;
   const dtype t = now_->m.type;
   if (isa::size_of(t) == 8) return add_wide(dst(), wide(0), wide(1), subtract);
-  if (now_->m.saturate) {   // s32 only: the sum of two 32-bit numbers, clamped, by way of 64 bits
+  if (now_->m.saturate) {
     if (t != dtype::s32) unsupported();
-    const register_part s = temp(2), ha = temp(), hb = temp();
-    put(opcode::shr, ha, {src(0), immediate(31)}).base.type = dtype::s32;
-    put(opcode::shr, hb, {src(1), immediate(31)}).base.type = dtype::s32;
-    add_wide(s, {src(0), ha}, {src(1), hb}, subtract);
-    return saturate_integer(dst(), s, dtype::s32, dtype::s64);
+    return add_saturated(src(0), src(1), subtract);
   }
   operand b = src(1);
   b.negate = subtract;
   put(opcode::iadd3, dst(), {src(0), b, zero()});
+}
+
+/// The sum or difference of two s32, clamped, by way of 64 bits.
+void selector::add_saturated(operand a, operand b, bool subtract) {
+  const register_part s = temp(2), ha = temp(), hb = temp();
+  put(opcode::shr, ha, {a, immediate(31)}).base.type = dtype::s32;
+  put(opcode::shr, hb, {b, immediate(31)}).base.type = dtype::s32;
+  add_wide(s, {a, ha}, {b, hb}, subtract);
+  saturate_integer(dst(), s, dtype::s32, dtype::s64);
 }
 
 void selector::add_wide(register_part d, wide_value a, wide_value b, bool subtract) {

@@ -178,6 +178,17 @@ void selector::store() {
   st.base.system = of_system(now_->m);
 }
 
+/// The elements of a vector are atomic operations of their own (PTX ISA: no order among them is promised).
+void selector::check_vector_atomic(isa::atomic_op kind) const {
+  using op = isa::atomic_op;
+  const dtype t = now_->m.type;
+  require_capability(9);
+  const bool single = t == dtype::f16 || t == dtype::bf16, pair = t == dtype::f16x2 || t == dtype::bf16x2;
+  if (now_->m.space != state_space::global && now_->m.space != state_space::none) unsupported();
+  if (now_->m.vector > (single ? 8u : 4u) || !(single || pair || t == dtype::f32)) unsupported();
+  if (kind != op::add && (t == dtype::f32 || (kind != op::min && kind != op::max))) unsupported();
+}
+
 void selector::atomic() {
   const dtype t = now_->m.type;
   const unsigned size = isa::size_of(t);
@@ -188,6 +199,7 @@ void selector::atomic() {
   if (isa::is_float(t) && kind != isa::atomic_op::add && kind != isa::atomic_op::exch &&
       ((kind != isa::atomic_op::min && kind != isa::atomic_op::max) || size == 8 || t == dtype::f32))
     unsupported();
+  if (now_->m.vector > 1) check_vector_atomic(kind);
   order_before(now_->m);
   machine_instruction i;
   memory_address(i, now_->src[0]);

@@ -187,7 +187,7 @@ void selector::multiply() {
   const bool is_signed = isa::is_signed(t), adds = now_->op == ptx_op::mad;
   const unsigned size = isa::size_of(t);
   if (now_->m.part == part::none) fail("'" + now_->source->mnemonic() + "' needs .lo, .hi or .wide");
-  if (now_->m.saturate) unsupported();
+  if (now_->m.saturate && (t != dtype::s32 || now_->m.part != part::hi || !adds)) unsupported();
   if (size == 8) {
     const wide_value a = wide(0), b = wide(1);
     const register_part r = begin();
@@ -212,7 +212,8 @@ void selector::multiply() {
   }
   if (size == 4 && now_->m.part == part::hi) {
     const register_part h = multiply_hi(src(0), src(1), is_signed);
-    if (adds) put(opcode::iadd3, dst(), {h, src(2), zero()});
+    if (now_->m.saturate) add_saturated(h, src(2), false);
+    else if (adds) put(opcode::iadd3, dst(), {h, src(2), zero()});
     else copy(dst(), h);
     return;
   }
@@ -238,16 +239,18 @@ void selector::multiply() {
 
 void selector::multiply_24() {
   const bool is_signed = isa::is_signed(now_->m.type), adds = now_->op == ptx_op::mad24;
-  if (isa::size_of(now_->m.type) != 4 || now_->m.saturate) unsupported();
+  const bool high = now_->m.part == modifiers::part_kind::hi;
+  if (isa::size_of(now_->m.type) != 4 || (now_->m.saturate && (!is_signed || !high || !adds))) unsupported();
   const register_part a = temp(), b = temp();
   const dtype t = is_signed ? dtype::s32 : dtype::u32;
   put(opcode::bfe, a, {src(0), immediate(24 << 8)}).base.type = t;
   put(opcode::bfe, b, {src(1), immediate(24 << 8)}).base.type = t;
   const register_part r = begin();
-  if (now_->m.part == modifiers::part_kind::hi) {   // bits 16 to 47 of the 48-bit product
+  if (high) {   // bits 16 to 47 of the 48-bit product
     const register_part w = temp(2), middle = temp();
     multiply_wide(w, a, b, is_signed);
     put(opcode::shf, middle, {word(w, 0), immediate(16), word(w, 1)}).base.sub = 1;
+    if (now_->m.saturate) return add_saturated(middle, src(2), false);
     put(opcode::iadd3, r, {middle, adds ? src(2) : zero(), zero()});
   } else {
     multiply_lo(r, a, b, adds ? src(2) : zero());

@@ -69,6 +69,7 @@ class selector {
   // Integer (select_integer.cpp, select_wide.cpp, select_multiply.cpp).
   void add_sub();
   void add_sub_carry();
+  void add_saturated(operand a, operand b, bool subtract);
   void add_wide(register_part d, wide_value a, wide_value b, bool subtract);
   void logic(unsigned lut);
   void shift();
@@ -156,6 +157,7 @@ class selector {
   register_part pack_elements(unsigned size, std::size_t first);
   void write_extended(const value& d, operand o, dtype type);
   void atomic();
+  void check_vector_atomic(isa::atomic_op kind) const;
   void fence();
   void order_before(const modifiers& m);
   void order_after(const modifiers& m);

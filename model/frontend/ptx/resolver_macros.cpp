@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// PTX instructions that the chips do with several: fns, atomic operations on vectors; and those of clusters, which here are one block each.
+#include <algorithm>
+
+#include "frontend/ptx/resolver.h"
+#include "isa/program.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+constexpr std::uint32_t reserved_shared_bytes = 1024;
+constexpr std::uint32_t second_reserved_part = 512;
+
+}  // namespace
+
+/// fns: the n-th bit that is set at or above `base`, or below it for a negative n; n = 0: `base` itself. The search downward is one
+/// upward in the reversed word, and counts of ever smaller parts of the word lead to the bit.
+void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) {
+  using isa::dtype;
+  if (i.operands.size() != 4 || h.m.type != dtype::b32) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  const value d = destination(i.operands[0], i.where);
+  const value mask = operand(i.operands[1], dtype::b32, i.where), base = operand(i.operands[2], dtype::b32, i.where);
+  const value number = operand(i.operands[3], dtype::s32, i.where);
+  const auto make = [&](ptx_op op, dtype type, std::vector<value> sources) {
+    const value r = register_value(out_.new_register(1, 32));
+    append(in_place_of(h, op, type, {r}, std::move(sources)));
+    return r;
+  };
+  const auto test = [&](isa::compare cmp, dtype type, value a, value b) {
+    const value p = register_value(out_.new_register(0, 1));
+    hir_instruction t = in_place_of(h, ptx_op::setp, type, {p}, {a, b});
+    t.m.cmp = cmp;
+    append(std::move(t));
+    return p;
+  };
+  const auto choose = [&](value p, value a, value b) { return make(ptx_op::selp, dtype::b32, {a, b, p}); };
+  const value zero = immediate_value(0), one = immediate_value(1), none = immediate_value(0xffffffffu);
+  const value downward = test(isa::compare::lt, dtype::s32, number, zero), itself = test(isa::compare::eq, dtype::s32, number, zero);
+  const value reversed = make(ptx_op::brev, dtype::b32, {mask});
+  const value mirrored = make(ptx_op::sub, dtype::u32, {immediate_value(31), base});
+  const value start = choose(downward, mirrored, base);
+  const value from = make(ptx_op::shl, dtype::b32, {none, start}), only = make(ptx_op::shl, dtype::b32, {one, start});
+  value rest = make(ptx_op::and_, dtype::b32, {choose(downward, reversed, mask), choose(itself, only, from)});
+  value wanted = choose(itself, one, make(ptx_op::abs, dtype::s32, {number})), at = make(ptx_op::mov, dtype::b32, {zero});
+  const value missing = test(isa::compare::gt, dtype::u32, wanted, make(ptx_op::popc, dtype::b32, {rest}));
+  for (unsigned width = 16; width != 0; width /= 2) {
+    const value low = make(ptx_op::and_, dtype::b32, {rest, immediate_value((std::uint64_t{1} << width) - 1)});
+    const value below = make(ptx_op::popc, dtype::b32, {low});
+    const value above = test(isa::compare::gt, dtype::u32, wanted, below);
+    wanted = choose(above, make(ptx_op::sub, dtype::u32, {wanted, below}), wanted);
+    rest = choose(above, make(ptx_op::shr, dtype::u32, {rest, immediate_value(width)}), rest);
+    at = choose(above, make(ptx_op::add, dtype::u32, {at, immediate_value(width)}), at);
+  }
+  const value found = choose(downward, make(ptx_op::sub, dtype::u32, {immediate_value(31), at}), at);
+  hir_instruction result = in_place_of(h, ptx_op::selp, dtype::b32, {d}, {none, found, missing});
+  result.guard = h.guard;
+  append(std::move(result));
+}
+
+/// atom and red on vectors: an operation for each element.
+void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i) {
+  const bool returns = h.op == ptx_op::atom;
+  const std::size_t data = returns ? 2 : 1;
+  std::vector<value> to, from;
+  if (i.operands.size() != data + 1) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  if (returns) elements(i.operands[0], h.m.type, to, true, i.where);
+  elements(i.operands[data], h.m.type, from, false, i.where);
+  if (from.size() != h.m.vector || (returns && to.size() != h.m.vector)) fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
+  check_element_types(to, 0, h.m.type, false, i.where);
+  check_element_types(from, 0, h.m.type, false, i.where);
+  const unsigned size = isa::size_of(h.m.type);
+  std::vector<hir_instruction> moves;
+  for (unsigned k = 0; k < h.m.vector; ++k) {
+    hir_instruction one = h;
+    one.offset += std::int64_t{k} * size;
+    one.src.push_back(from[k]);
+    if (returns && to[k].is_reg()) {   // all sources are read before a destination is written
+      const value old = register_value(out_.new_register(1, out_.registers[to[k].reg].bits));
+      one.dst.push_back(old);
+      moves.push_back(in_place_of(h, ptx_op::mov, size == 2 ? isa::dtype::b16 : isa::dtype::b32, {to[k]}, {old}));
+      moves.back().guard = h.guard;
+    } else if (returns) {
+      one.dst.push_back(value{});
+    }
+    append(std::move(one));
+  }
+  for (hir_instruction& m : moves) append(std::move(m));
+}
+
+/// mapa and getctarank: the block is the only one of its cluster.
+void resolver::cluster_address(hir_instruction h, const ast_instruction& i) {
+  const bool maps = h.op == ptx_op::mapa;
+  const unsigned size = isa::size_of(h.m.type);
+  if (i.operands.size() != (maps ? 3u : 2u) || (size != 4 && size != 8)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  h.dst.push_back(destination(i.operands[0], i.where));
+  const value address = operand(i.operands[1], isa::dtype::u64, i.where);
+  if (maps) operand(i.operands[2], isa::dtype::u32, i.where);
+  h.src.push_back(maps ? address : immediate_value(0));
+  append(std::move(h));
+}
+
+/// Special registers of clusters, and where the system's shared memory lies: a part of the block's own, taken when it is asked for.
+bool resolver::cluster_register(const std::string& name, value& v) {
+  struct row {
+    const char* name;
+    std::uint32_t value;
+  };
+  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},  {"%cluster_ctarank", 0},
+                                      {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1}, {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
+  for (const row& r : constants) {
+    if (name != r.name) continue;
+    if (current_ && *std::max_element(kernel_.required_cluster, kernel_.required_cluster + 3) > 1)
+      fail(current_->where, "'" + name + "' in a kernel for clusters of several blocks is not supported");
+    v = immediate_value(r.value);
+    return true;
+  }
+  if (name.rfind("%clusterid.", 0) == 0) return special_register("%ctaid" + name.substr(10), v);
+  if (name.rfind("%nclusterid.", 0) == 0) return special_register("%nctaid" + name.substr(11), v);
+  static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0}, {"%reserved_smem_offset_end", reserved_shared_bytes},
+                                     {"%reserved_smem_offset_cap", reserved_shared_bytes}, {"%reserved_smem_offset_0", 0},
+                                     {"%reserved_smem_offset_1", second_reserved_part}};
+  for (const row& r : reserved) {
+    if (name != r.name) continue;
+    if (reserved_shared_.what == value::kind::none) {
+      ast_variable area;
+      area.space = state_space::shared;
+      area.type = isa::dtype::b8;
+      area.align = 16;
+      area.name = name;
+      area.is_array = true;
+      area.dims = {reserved_shared_bytes};
+      if (current_) area.where = current_->where;
+      reserved_shared_ = place_shared(area);
+    }
+    const bool size = name == "%reserved_smem_offset_cap";
+    v = immediate_value(r.value + (size ? 0 : reserved_shared_.bits));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace heddle::ptx
