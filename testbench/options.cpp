@@ -71,6 +71,7 @@ void read_views(const option_parser& p, run_options& o) {
   if (p.has("metrics")) o.metrics_file = p.text("metrics");
   if (p.has("vcd")) o.vcd_file = p.text("vcd");
   if (p.has("timeline")) o.timeline_file = p.text("timeline");
+  if (p.has("pipeline")) o.pipeline_file = p.text("pipeline");
   if (p.has("trace-scope")) o.trace_scope = p.text("trace-scope");
   if (p.has("trace-window")) {
     const auto parts = split(p.text("trace-window"), ':');
@@ -87,7 +88,8 @@ void add_simulation_options(option_parser& p) {
   p.value("metrics", "FILE.json", "write the metrics");
   p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
   p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
-  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform holds (default: gpu.cwd,gpu.sm0*)");
+  p.value("pipeline", "FILE.kanata", "write a pipeline view of warp instructions for Konata");
+  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
   p.value("trace-window", "A:B", "only cycles A to B");
   p.flag("quiet", "no summary on stdout");
   p.group("The run");

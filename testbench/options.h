@@ -28,6 +28,7 @@ struct run_options {
   std::string metrics_file;  // empty: not written
   std::string vcd_file;
   std::string timeline_file;
+  std::string pipeline_file;
   std::string trace_scope = "gpu.cwd,gpu.sm0*";
   std::uint64_t trace_begin = 0;  // cycles [begin, end)
   std::uint64_t trace_end = ~std::uint64_t{0};

@@ -2,6 +2,7 @@
 #include "testbench/view.h"
 
 #include "config/error.h"
+#include "observe/pipeline_view.h"
 #include "observe/timeline.h"
 #include "observe/waveform.h"
 
@@ -58,12 +59,32 @@ class timeline_view : public view {
   timeline timeline_;
 };
 
+/// `--pipeline`.
+class instruction_view : public view {
+ public:
+  instruction_view(const run_options& o, gpu& g, result_files& files)
+      : name_(o.pipeline_file), pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
+
+  void finish() override {
+    try {
+      pipeline_.close();
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+    }
+  }
+
+ private:
+  std::string name_;
+  pipeline_view pipeline_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files) {
   std::vector<std::unique_ptr<view>> views;
   if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, files));
   if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, files));
+  if (!o.pipeline_file.empty()) views.push_back(std::make_unique<instruction_view>(o, g, files));
   return views;
 }
 
@@ -75,6 +96,7 @@ std::vector<view_file> view_files(const run_options& o) {
     for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) files.push_back({directory + n, "--vcd"});
   }
   if (!o.timeline_file.empty()) files.push_back({o.timeline_file, "--timeline"});
+  if (!o.pipeline_file.empty()) files.push_back({o.pipeline_file, "--pipeline"});
   return files;
 }
 

@@ -172,20 +172,20 @@ cycle_t clock_domain::next_wake() const {
 
 void clock_domain::on_event() {
   if (halted_) return;
+  const std::uint64_t busy_before = busy_cycles_;
   try {
     if (external_) {
       const std::uint64_t now = sc_core::sc_time_stamp().value();
       if (!period_known_ && cycle_ != 0 && now != edge_at_) period_ = now - edge_at_;
       edge_at_ = now;
       ++cycle_;
-      const std::uint64_t busy_before = busy_cycles_;
       run_cycle();
       if (busy_cycles_ != busy_before && on_quiet && !halted_ && quiet()) on_quiet();
     } else {
       cycle_ = scheduled_;
       run_cycle();
       schedule_next();
-      if (scheduled_ == never && on_quiet && !halted_) on_quiet();
+      if (busy_cycles_ != busy_before && on_quiet && !halted_ && quiet()) on_quiet();
     }
   } catch (const sc_core::sc_report&) {
     throw;
@@ -197,7 +197,7 @@ void clock_domain::on_event() {
 }
 
 void clock_domain::schedule_next() {
-  scheduled_ = next_wake();
+  scheduled_ = std::min(next_wake(), look_);
   if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
 }
 
@@ -232,7 +232,10 @@ void clock_domain::run_cycle() {
     far_.pop();
   }
   const unsigned b = cycle_ % buckets;
-  if (!(occupied_[b / 64] >> (b % 64) & 1)) return;
+  if (!(occupied_[b / 64] >> (b % 64) & 1)) {
+    if (look_ <= cycle_) look();
+    return;
+  }
   ++busy_cycles_;
   running_ = true;
   announced_ = 0;
@@ -250,6 +253,11 @@ void clock_domain::run_cycle() {
   }
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
   running_ = false;
+  look();
+}
+
+void clock_domain::look() {
+  look_ = never;
   for (cycle_observer* o : observers_) o->after_cycle();
 }
 

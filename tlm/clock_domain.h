@@ -72,12 +72,21 @@ class clock_domain : public sc_core::sc_module {
   /// Has `observer` called after each cycle in which a unit was called, after those that asked before it.
   void observe(cycle_observer& observer) { observers_.push_back(&observer); }
   void ignore(const cycle_observer& observer);
+  /// Has the observers called in `cycle`, which must be to come, even if no unit works in it: what they show changes then by time
+  /// alone. For their after_cycle(), which asks anew each time. It moves no unit and keeps nothing awake: a domain is quiet in spite
+  /// of it, so that what is simulated does not depend on who looks.
+  void look_at(cycle_t cycle) {
+    if (cycle < look_) look_ = cycle;
+  }
   /// No unit has asked for a cycle that is to come.
   bool quiet() const { return next_wake() == never; }
   /// Called after a cycle that left the domain quiet.
   std::function<void()> on_quiet;
   /// No unit is called any more (a fault ended the run).
-  void halt() { halted_ = true; }
+  void halt() {
+    halted_ = true;
+    if (!external_) due_.cancel();
+  }
   /// Cycles in which at least one unit was called, and calls, since the start: what the host paid for.
   std::uint64_t busy_cycles() const { return busy_cycles_; }
   std::uint64_t calls() const { return calls_; }
@@ -89,6 +98,7 @@ class clock_domain : public sc_core::sc_module {
   bool edge_is_due() const;
   std::uint64_t since_edge() const;
   void run_cycle();
+  void look();
   void schedule_next();
   cycle_t next_wake() const;
   void set_bit(cycle_t cycle, unsigned index);
@@ -111,6 +121,7 @@ class clock_domain : public sc_core::sc_module {
   cycle_t cycle_ = 0;                          // last cycle begun (self-timed: run)
   bool began_ = false;                         // cycle_ itself has been run
   cycle_t scheduled_ = never;
+  cycle_t look_ = never;                       // observers are called then at the latest
   bool running_ = false;
   unsigned current_ = 0;                       // unit being called
   // Those whose turn is said to come: the state of a large chip exceeds the host's caches, and each visit would wait for it.

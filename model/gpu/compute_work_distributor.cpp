@@ -166,6 +166,7 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   free_blocks_.pop_back();
   b.launch = g.launch.get();
   b.block = g.dispatched++;
+  ++blocks_placed_;
   b.sm = sm;
   b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
   b.fault.clear();
@@ -220,6 +221,7 @@ void compute_work_distributor::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, unfinished_, base + ".grids");
   sc_core::sc_trace(file, blocks_submitted_, base + ".blocks_submitted");
+  sc_core::sc_trace(file, blocks_placed_, base + ".blocks_placed");
   sc_core::sc_trace(file, blocks_completed_, base + ".blocks_completed");
   for (std::size_t i = 0; i < accounts_.size(); ++i)
     sc_core::sc_trace(file, accounts_[i].blocks, base + ".sm" + std::to_string(i) + "_blocks");

@@ -100,6 +100,7 @@ class grid_distributor : public sc_core::sc_module {
   std::deque<std::unique_ptr<context_in_flight>> contexts_;
   unsigned unfinished_ = 0;                  // grids
   std::uint64_t blocks_submitted_ = 0;
+  std::uint64_t blocks_placed_ = 0;      // sent to an SM
   std::uint64_t blocks_completed_ = 0;
 };
 

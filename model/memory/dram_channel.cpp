@@ -242,6 +242,7 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
   account_gap(e, now);
   memory_counters& c = counters_of(e.launch);
   ++(e.activated ? c.row_misses : c.row_hits);
+  ++(e.activated ? row_misses_ : row_hits_);
   c.busy_cycles += data_cycles_ * e.bursts;
   // The request's bursts follow one another: all its column commands are decided with the first.
   const cycle_t last = now + (e.bursts - 1) * column_interval_;
@@ -300,7 +301,10 @@ void dram_channel::account_gap(const entry& e, cycle_t now) {
 
 void dram_channel::trace(sc_core::sc_trace_file* file) const {
   memory_model::trace(file);
-  sc_core::sc_trace(file, open_banks_, std::string(name()) + ".open_banks");
+  const std::string base = name();
+  sc_core::sc_trace(file, open_banks_, base + ".open_banks");
+  sc_core::sc_trace(file, row_hits_, base + ".row_hits");
+  sc_core::sc_trace(file, row_misses_, base + ".row_misses");
 }
 
 void dram_channel::check_invariants() const {

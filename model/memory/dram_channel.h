@@ -103,6 +103,8 @@ class dram_channel : public memory_model {
   cycle_t answered_at_ = 0;            // of the last response promised
   std::uint64_t refreshes_ = 0;
   std::uint32_t open_banks_ = 0;
+  std::uint64_t row_hits_ = 0;         // of all launches, for the trace
+  std::uint64_t row_misses_ = 0;
 };
 
 }  // namespace heddle

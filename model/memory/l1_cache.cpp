@@ -252,6 +252,7 @@ std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
 
 line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
   const lsu_transaction& t = *access.transaction;
+  if (observer_ != nullptr && !access.context) observer_->left_l1(t);
   line_payload& p = take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
   p.request.what = access.context ? gpu_request::kind::context : what;
   p.request.warp = t.warp;
@@ -307,6 +308,7 @@ void l1_cache::fetch(const l1_access& access, unsigned index, std::uint8_t secto
 
 void l1_cache::wait_for(l1_access& access, unsigned index) {
   mshr& m = mshrs_[index];
+  if (observer_ != nullptr && !access.context) observer_->left_l1(*access.transaction);
   access.next = nullptr;
   (m.first == nullptr ? m.first : m.last->next) = &access;
   m.last = &access;

@@ -22,6 +22,7 @@
 #include "memory/lost_locality.h"
 #include "memory/mean_interval.h"
 #include "memory/per_launch.h"
+#include "memory/request_observer.h"
 #include "memory/request_port.h"
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
@@ -73,6 +74,17 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
   /// Has misses remembered by the warp that lost them; `listener` must outlive the L1. Before the first access.
   void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
+  /// Has `observer` told of accesses that do not hit from now on; null: nobody.
+  void observe(request_observer* observer) { observer_ = observer; }
+  /// Calls f(transaction) for each access of a warp that waits for the request with this token.
+  template <class F>
+  void each_waiting(std::uint64_t token, F&& f) const {
+    if (token >= slots_.size() || slots_[token].payload == nullptr) return;
+    const request_slot& s = slots_[token];
+    const l1_access* a = s.access != nullptr ? s.access : s.mshr < mshrs_.size() ? mshrs_[s.mshr].first : nullptr;
+    for (; a != nullptr; a = s.access != nullptr ? nullptr : a->next)
+      if (!a->context) f(*a->transaction);
+  }
   /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
@@ -174,6 +186,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   bool refused_ = false;
   bool refused_context_ = false;
   bool warned_ = false;
+  request_observer* observer_ = nullptr;
 };
 
 }  // namespace heddle

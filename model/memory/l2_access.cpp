@@ -183,6 +183,8 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   const std::uint32_t w = free_waiters_.back();
   free_waiters_.pop_back();
   waiters_[w] = {&p, none, d};
+  if (observer_ != nullptr)
+    if (const auto* request = p.get_extension<gpu_request>()) observer_->reached_memory(*request);
   if (m.head == none)
     m.head = w;
   else
@@ -326,6 +328,8 @@ void l2_slice::count_read(const demand& d, unsigned pending, unsigned misses) {
   c.read_hits += all - on_way - absent;
   c.read_pending_hits += on_way;
   c.read_misses += absent;
+  sectors_hit_ += all - on_way - absent;
+  sectors_missed_ += absent;
 }
 
 void l2_slice::count_write(const demand& d, bool hit) {
@@ -334,6 +338,7 @@ void l2_slice::count_write(const demand& d, bool hit) {
   ++c.writes;
   c.write_sectors += all;
   (hit ? c.write_hits : c.write_misses) += all;
+  (hit ? sectors_hit_ : sectors_missed_) += all;
 }
 
 }  // namespace heddle

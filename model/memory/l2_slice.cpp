@@ -73,6 +73,8 @@ tlm::tlm_sync_enum l2_slice::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::t
 
 void l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival) {
   accesses_.push({&p, arrival + pipeline_});
+  if (observer_ != nullptr)
+    if (const auto* request = p.get_extension<gpu_request>()) observer_->reached_l2(*request);
   ++queued_;
   // Its turn comes after those in front of it; when these are done the slice looks at it again.
   if (accesses_.size() == 1) clock_.wake_at(std::max(arrival + pipeline_, next_access_));
@@ -255,6 +257,8 @@ void l2_slice::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, queued_, base + ".requests_waiting");
   sc_core::sc_trace(file, misses_, base + ".misses_outstanding");
   sc_core::sc_trace(file, memory_.level(), base + ".memory_requests");
+  sc_core::sc_trace(file, sectors_hit_, base + ".sectors_hit");
+  sc_core::sc_trace(file, sectors_missed_, base + ".sectors_missed");
 }
 
 void l2_slice::check_invariants() const {

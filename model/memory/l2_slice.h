@@ -18,6 +18,7 @@
 #include "memory/l2_cache.h"
 #include "memory/line_store.h"
 #include "memory/memory_port.h"
+#include "memory/request_observer.h"
 #include "memory/ring.h"
 #include "memory/slot_counter.h"
 #include "tlm/clock_domain.h"
@@ -45,6 +46,9 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   bool idle() const override;
   bool awaits_memory() const override { return !memory_.idle(); }
   void check_invariants() const override;
+
+  /// Has `observer` told of requests that arrive from now on; null: nobody.
+  void observe(request_observer* observer) const { observer_ = observer; }
 
   /// Cycles in which the oldest request could not go on (no free miss entry, way, or room towards memory).
   std::uint64_t stall_cycles() const { return stall_cycles_; }
@@ -159,11 +163,14 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   std::uint32_t flush_slot_ = none;        // next line to look at; none: not walking
   unsigned queued_ = 0;                    // levels for the trace
   unsigned misses_ = 0;
+  std::uint64_t sectors_hit_ = 0;          // of all launches; what joined a miss is neither
+  std::uint64_t sectors_missed_ = 0;
   std::uint64_t requests_in_ = 0;
   std::uint64_t responses_out_ = 0;
   std::uint64_t lines_in_ = 0;             // lines that got a place
   std::uint64_t stall_cycles_ = 0;
   cycle_t stalled_since_ = never;
+  mutable request_observer* observer_ = nullptr;
 };
 
 }  // namespace heddle

@@ -15,10 +15,21 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
 
-std::uint64_t value_of(const void* p, unsigned bytes) {
-  std::uint64_t v = 0;
-  std::memcpy(&v, p, bytes);
+template <class T>
+std::uint64_t load(const void* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
   return v;
+}
+
+// Thousands of values are looked at in each cycle: the sizes that there are need no call.
+std::uint64_t value_of(const void* p, unsigned bytes) {
+  switch (bytes) {
+    case 1: return load<std::uint8_t>(p);
+    case 2: return load<std::uint16_t>(p);
+    case 4: return load<std::uint32_t>(p);
+    default: return load<std::uint64_t>(p);
+  }
 }
 
 // Identifiers of VCD are strings of printable characters: a number to base 94.
@@ -42,7 +53,8 @@ std::vector<std::string> split(const std::string& name) {
 
 }  // namespace
 
-vcd_writer::vcd_writer(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
+vcd_writer::vcd_writer(const std::string& path, const trace_window& window)
+    : trace_window(window), path_(path), file_(std::fopen(path.c_str(), "wb")) {
   if (file_ == nullptr) throw input_error(path + ": " + std::strerror(errno) + ", expected a file that can be written");
 }
 
@@ -101,16 +113,19 @@ void vcd_writer::write_header() {
 }
 
 void vcd_writer::put(const item& i) {
+  char text[80];
+  char* to = text;
   if (i.width == 1) {
-    buffer_ += i.last & 1 ? '1' : '0';
+    *to++ = static_cast<char>('0' + (i.last & 1));
   } else {
-    buffer_ += 'b';
+    *to++ = 'b';
     const unsigned significant = i.last == 0 ? 1 : 64 - static_cast<unsigned>(__builtin_clzll(i.last));
-    for (unsigned b = std::min<unsigned>(significant, i.width); b-- > 0;) buffer_ += i.last >> b & 1 ? '1' : '0';
-    buffer_ += ' ';
+    for (unsigned b = std::min<unsigned>(significant, i.width); b-- > 0;) *to++ = static_cast<char>('0' + (i.last >> b & 1));
+    *to++ = ' ';
   }
-  buffer_ += i.code;
-  buffer_ += '\n';
+  for (const char* c = i.code; *c != 0; ++c) *to++ = *c;
+  *to++ = '\n';
+  buffer_.append(text, static_cast<std::size_t>(to - text));
 }
 
 void vcd_writer::sample() {
@@ -148,10 +163,10 @@ void vcd_writer::flush() {
   buffer_.clear();
 }
 
-void vcd_writer::close() {
+void vcd_writer::close(const sc_core::sc_time& end) {
   if (!begun_) sample();
-  const std::uint64_t now = sc_core::sc_time_stamp().value();
-  if (now != time_) buffer_ += "#" + std::to_string(now) + "\n";
+  const std::uint64_t now = std::min(end, sc_core::sc_time_stamp()).value();
+  if (now > time_) buffer_ += "#" + std::to_string(now) + "\n";
   flush();
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

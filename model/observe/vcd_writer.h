@@ -9,15 +9,17 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm/trace_window.h"
+
 namespace heddle {
 
 /// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples only
 /// when it is told to, writes under a name of the caller's, and notices a full disk. Dotted names become nested scopes;
 /// a name given twice is taken once. Values of types that the model does not use are refused by internal_error.
-class vcd_writer : public sc_core::sc_trace_file {
+class vcd_writer : public sc_core::sc_trace_file, public trace_window {
  public:
-  /// Throws input_error when the file cannot be written.
-  explicit vcd_writer(const std::string& path);
+  /// Samples are to be taken only in the core cycles of `window`. Throws input_error when the file cannot be written.
+  explicit vcd_writer(const std::string& path, const trace_window& window = {});
   ~vcd_writer() override;
 
   struct signal {
@@ -28,8 +30,9 @@ class vcd_writer : public sc_core::sc_trace_file {
 
   /// Writes what has changed since the last sample, at the present time.
   void sample();
-  /// Completes the file. Throws input_error when not all could be written (full disk).
-  void close();
+  /// Completes the file, which ends at `end` or at the present time, whichever is earlier. Throws input_error when not all could be
+  /// written (full disk).
+  void close(const sc_core::sc_time& end = sc_core::sc_max_time());
 
   void trace(const sc_core::sc_event&, const std::string&) override;
   void trace(const sc_core::sc_time&, const std::string&) override;

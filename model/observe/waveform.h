@@ -40,8 +40,9 @@ class waveform : public cycle_observer {
   std::uint64_t cycle_ = 0;       // traced: the core cycle
   cycle_t first_;
   cycle_t last_;
-  std::uint64_t first_sample_ = 0;
+  std::uint64_t first_sample_ = 0;   // the first one in which an SM held a block; until then the last one
   bool sampled_ = false;
+  bool active_ = false;
 };
 
 }  // namespace heddle

@@ -120,6 +120,7 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
     supervisor_.start_launch(launch);
   }
   supervisor_.start_block(slot, cycle);
+  changed();
 }
 
 unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle) {
@@ -150,7 +151,7 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   sm_residency.leave(cycle);
   occupancy.warp_left(b.launch->launch_id, cycle);
   if (observer_ != nullptr) observer_->warp_left(sm_id_, warp, cycle);
-  if (--b.warps_left != 0) return;
+  if (--b.warps_left != 0) return changed();
   occupancy.block_left(b.launch->launch_id, cycle);
   if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
   // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
@@ -160,6 +161,7 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   cta_transaction& t = *b.transaction;
   b.transaction = nullptr;
   --resident_blocks_;
+  changed();
   cta_phase phase = cta_phase::complete;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
@@ -182,6 +184,7 @@ resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
   --resident_blocks_;
   resident_block away = std::move(b);
   b = resident_block{};
+  changed();
   constexpr std::uint8_t poison = 0xcd;
   std::fill(away.shared.begin(), away.shared.end(), poison);
   return away;
@@ -223,6 +226,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
     occupancy.warp_came(b.launch->launch_id, cycle);
     if (observer_ != nullptr) observer_->warp_came(sm_id_, warp, slot, in_block, cycle);
   }
+  changed();
   return slot;
 }
 
@@ -259,12 +263,46 @@ void resource_manager::check_invariants() const {
   invariant(threads <= config_.sm.max_threads, "an SM holds more threads than it can");
 }
 
+void resource_manager::show_levels() const {
+  levels& l = *levels_;
+  unsigned registers = 0, shared_bytes = 0, barriers = 0;
+  for (std::size_t s = 0; s < blocks_.size(); ++s) {
+    const resident_block& b = blocks_[s];
+    l.slots[s].warps = b.transaction != nullptr ? static_cast<unsigned>(__builtin_popcountll(b.live)) : 0;
+    if (b.transaction == nullptr) continue;
+    l.slots[s].launch = b.launch->launch_id;
+    l.slots[s].block = b.transaction->block;
+    registers += b.allocation.registers_per_block;
+    shared_bytes += b.allocation.shared_bytes;
+    barriers += b.allocation.barriers;
+  }
+  l.free_cta_slots = static_cast<unsigned>(blocks_.size()) - resident_blocks_;
+  l.free_registers = config_.sm.registers - registers;
+  l.free_shared_bytes = config_.shared_memory.size_bytes - shared_bytes;
+  l.free_barriers = config_.sm.barriers - barriers;
+}
+
 void resource_manager::trace(sc_core::sc_trace_file* file) const {
+  if (!levels_) {
+    levels_ = std::make_unique<levels>();
+    levels_->slots.resize(blocks_.size());
+    show_levels();
+  }
   const std::string base(name());
   sc_core::sc_trace(file, resident_blocks_, base + ".resident_blocks");
   sc_core::sc_trace(file, resident_warps_, base + ".resident_warps");
+  sc_core::sc_trace(file, levels_->free_cta_slots, base + ".free_cta_slots");
+  sc_core::sc_trace(file, levels_->free_registers, base + ".free_registers");
+  sc_core::sc_trace(file, levels_->free_shared_bytes, base + ".free_shared_bytes");
+  if (config_.sm.barriers != 0) sc_core::sc_trace(file, levels_->free_barriers, base + ".free_barriers");
   for (std::size_t p = 0; p < free_warps_.size(); ++p)
     sc_core::sc_trace(file, free_warps_[p], base + ".free_warps" + std::to_string(p));
+  for (std::size_t s = 0; s < blocks_.size(); ++s) {
+    const std::string slot = base + ".slot" + std::to_string(s);
+    sc_core::sc_trace(file, levels_->slots[s].launch, slot + "_launch");
+    sc_core::sc_trace(file, levels_->slots[s].block, slot + "_block");
+    sc_core::sc_trace(file, levels_->slots[s].warps, slot + "_warps");
+  }
 }
 
 }  // namespace heddle

@@ -22,7 +22,7 @@ namespace heddle {
 
 class dependence_counters : public sc_core::sc_module {
  public:
-  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots) {}
+  dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots), shown_(slots) {}
 
   /// When the slot's warp may issue `d`: its predecessors' stall counts have passed and the counters it waits for are zero.
   scoreboard::answer probe(unsigned slot, const decoded_instruction& d) const {
@@ -81,9 +81,18 @@ class dependence_counters : public sc_core::sc_module {
   /// It will be asked for the slot soon.
   void prepare(unsigned slot) const { bring_near(&rows_[slot], sizeof(row)); }
 
+  /// Works out anew which of the slot's counters are not zero in `cycle`.
+  void show(unsigned slot, cycle_t cycle) const {
+    const row& r = rows_[slot];
+    unsigned raised = r.raised;
+    for (unsigned k = 0; k < counter_count; ++k) raised |= static_cast<unsigned>(r.ready[k] > cycle) << k;
+    shown_[slot] = static_cast<std::uint8_t>(raised);
+  }
+  trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override {
-    for (std::size_t s = 0; s < rows_.size(); ++s)
-      sc_core::sc_trace(file, rows_[s].raised, std::string(name()) + ".warp" + std::to_string(s) + "_raised");
+    for (std::size_t s = 0; s < shown_.size(); ++s)
+      sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_raised", counter_count);
+    on_trace(file);
   }
 
  private:
@@ -96,6 +105,7 @@ class dependence_counters : public sc_core::sc_module {
     std::uint8_t raised = 0;                         // counters that are not zero
   };
   std::vector<row> rows_;
+  mutable std::vector<std::uint8_t> shown_;          // by slot, bit per counter; kept up to date while somebody traces it
 };
 
 }  // namespace heddle

@@ -33,7 +33,8 @@ tlm::tlm_sync_enum execution_unit::input_port::nb_transport_fw(issue_transaction
 void execution_unit::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
   sc_core::sc_trace(file, input.instructions, base + ".instructions");
-  sc_core::sc_trace(file, input.free_at, base + ".free_at");
+  sc_core::sc_trace(file, busy, base + ".busy");
+  on_trace(file);
 }
 
 }  // namespace heddle

@@ -10,6 +10,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "sub_partition/trace_hook.h"
 #include "tlm/clock_domain.h"
 #include "tlm/issue_protocol.h"
 
@@ -37,6 +38,8 @@ class execution_unit : public sc_core::sc_module {
     const execution_unit& owner;
   };
   input_port input{*this};
+  mutable bool busy = false;          // its input is held in this cycle; kept up to date while somebody traces it
+  trace_hook on_trace;
 };
 
 }  // namespace heddle

@@ -13,6 +13,7 @@
 
 #include "config/parameters.h"
 #include "sub_partition/instruction_cache.h"
+#include "sub_partition/trace_hook.h"
 #include "tlm/prefetch.h"
 
 namespace heddle {
@@ -36,6 +37,8 @@ class fetch : public sc_core::sc_module {
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
+  mutable std::uint64_t buffered = 0;   // slots whose next instruction is in its buffer; kept up to date while somebody traces it
+  trace_hook on_trace;
 
  private:
   struct buffer {

@@ -18,6 +18,8 @@ class issue_gate {
     std::uint64_t throttled = 0;  // no room because the memory system holds the load/store unit up
   };
 
+  enum class closure : std::uint8_t { open, busy, stalled, throttled };
+
   bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }   // free_at_ is not before stalled_until_
   /// First cycle in which the gate can be open; `never` while it is blocked.
   cycle_t opens_at() const { return blocked_ ? never : free_at_; }
@@ -48,6 +50,18 @@ class issue_gate {
     advance(cycle);
     stalled_until_ = std::max(stalled_until_, until);
     free_at_ = std::max(free_at_, until);
+  }
+
+  /// How it is going to stand in `cycle`, which lies behind all that it was told, if it is told nothing more.
+  closure closure_at(cycle_t cycle) const {
+    if (cycle < stalled_until_) return closure::stalled;
+    if (blocked_) return throttled_ ? closure::throttled : closure::busy;
+    return cycle < free_at_ ? closure::busy : closure::open;
+  }
+  /// The cycle behind `cycle` in which that changes by time alone; `never`: it does not.
+  cycle_t changes_after(cycle_t cycle) const {
+    if (cycle < stalled_until_) return stalled_until_;
+    return !blocked_ && cycle < free_at_ ? free_at_ : never;
   }
 
   /// Closed cycles in [0, cycle).

@@ -3,7 +3,7 @@
 
 namespace heddle {
 
-scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(std::size_t{slots} * row_words) {}
+scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
 
 // Only what lies far in the past loses its time, and of that nobody asks more than whether it is past.
 void scoreboard::move_base(cycle_t cycle) {
@@ -15,9 +15,9 @@ void scoreboard::move_base(cycle_t cycle) {
 }
 
 void scoreboard::trace(sc_core::sc_trace_file* file) const {
-  // The first predicates of each warp are what control flow waits for.
-  for (unsigned s = 0; s < rows_.size() / row_words; ++s)
-    sc_core::sc_trace(file, *predicate(registers_of(s), 0), std::string(name()) + ".warp" + std::to_string(s) + "_p0");
+  for (std::size_t s = 0; s < shown_.size(); ++s)
+    sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
+  on_trace(file);
 }
 
 }  // namespace heddle

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sub_partition/decoded_program.h"
+#include "sub_partition/trace_hook.h"
 #include "tlm/clock_domain.h"
 #include "tlm/prefetch.h"
 
@@ -62,6 +63,15 @@ class scoreboard : public sc_core::sc_module {
   /// Where the slot's times begin in memory, for those who know that they will be needed.
   const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
 
+  /// Counts anew which of the slot's first `registers` registers, and of its predicates, are not there in `cycle`.
+  void show(unsigned slot, unsigned registers, cycle_t cycle) const {
+    const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    const std::uint64_t limit = std::min<std::uint64_t>(cycle >= base_ ? ((cycle - base_) << 2 | 3) : 0, pending - 1);
+    std::uint16_t open = 0;
+    for (unsigned k = 0; k < predicates + registers; ++k) open = static_cast<std::uint16_t>(open + (r[k] > limit));
+    shown_[slot] = open;
+  }
+  trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -90,6 +100,7 @@ class scoreboard : public sc_core::sc_module {
   /// state but for registers. What became ready before base_ is as good as ready in it.
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
+  mutable std::vector<std::uint16_t> shown_;   // by slot; kept up to date while somebody traces it
 };
 
 }  // namespace heddle

@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "simt/divergence.h"
 #include "tlm/prefetch.h"
+#include "tlm/trace_window.h"
 
 namespace heddle {
 
@@ -62,6 +63,11 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
   lsu_socket.bind(*this);
   for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
     if (is_shared(static_cast<isa::unit>(u), config)) shared_units_ |= static_cast<std::uint16_t>(1u << u);
+  const auto watched = [this](const sc_core::sc_trace_file* file) { watch_for(file); };
+  scheduler.on_trace.call = fetch.on_trace.call = scoreboard.on_trace.call = watched;
+  dependence_counters.on_trace.call = register_file.on_trace.call = watched;
+  for (execution_unit& u : units) u.on_trace.call = watched;
+  for (execution_unit& u : shared_unit) u.on_trace.call = watched;
 }
 
 sub_partition::~sub_partition() = default;
@@ -293,8 +299,6 @@ void sub_partition::on_cycle(cycle_t cycle) {
   if (eligible != 0) issue_from(scheduler.select(eligible, cycle), cycle);
   if (halted_) return;
   schedule(cycle);
-  // A waveform shows an issue for one cycle: whoever looks pays for the cycle that takes it back.
-  if (traced_ && issued_ != 0) clock_.wake_at(cycle + 1);
 }
 
 void sub_partition::prepare(cycle_t cycle, bool distant) const {
@@ -360,12 +364,10 @@ void sub_partition::account_ready(unsigned slot, cycle_t until) {
   const auto wait = scheduler.remove_ready(slot, u, until);
   if (wait.throttled != 0) add(w, warp_cycle::memory_throttle, warp_stall::lg_throttle, wait.throttled);
   if (wait.busy != 0) {
-    if (u == isa::unit::texture)
-      add(w, warp_cycle::texture, warp_stall::tex_throttle, wait.busy);
-    else if (u == isa::unit::ldst)
-      add(w, warp_cycle::memory_dependency, w.next->global_access ? warp_stall::lg_throttle : warp_stall::mio_throttle, wait.busy);
-    else
-      add(w, warp_cycle::pipe_busy, warp_stall::math_pipe_throttle, wait.busy);
+    const warp_cycle cause = u == isa::unit::texture ? warp_cycle::texture
+                             : u == isa::unit::ldst  ? warp_cycle::memory_dependency
+                                                     : warp_cycle::pipe_busy;
+    add(w, cause, busy_stall(*w.next), wait.busy);
   }
   if (wait.stalled != 0) add(w, warp_cycle::other, warp_stall::dispatch_stall, wait.stalled);
   const cycle_t total = until > wait.ready_since ? until - wait.ready_since : 0;
@@ -413,19 +415,34 @@ std::string sub_partition::position(unsigned slot) const {
   return w.launch->program->file + place;
 }
 
+const partition_levels& sub_partition::watch(cycle_t first, cycle_t last) const {
+  if (!levels_) levels_ = std::make_unique<partition_levels>(*this, clock_.domain());
+  levels_->only_in(first, last);
+  return *levels_;
+}
+
+void sub_partition::watch_for(const sc_core::sc_trace_file* file) const {
+  const auto* const window = dynamic_cast<const trace_window*>(file);
+  watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never);
+}
+
 void sub_partition::trace(sc_core::sc_trace_file* file) const {
-  traced_ = true;
+  watch_for(file);
   const std::string base(name());
-  sc_core::sc_trace(file, issued_, base + ".issued");
-  sc_core::sc_trace(file, issued_warp_, base + ".issued_warp");
-  sc_core::sc_trace(file, issued_pc_, base + ".issued_pc");
-  sc_core::sc_trace(file, issued_unit_, base + ".issued_unit");
-  sc_core::sc_trace(file, issued_mask_, base + ".issued_mask");
+  sc_core::sc_trace(file, levels_->issued, base + ".issued");
+  sc_core::sc_trace(file, levels_->replaying, base + ".replaying");
+  for (unsigned k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, levels_->slots.size()); ++k) {
+    const std::string slot = base + ".issue" + std::to_string(k);
+    sc_core::sc_trace(file, levels_->slots[k].warp, slot + "_warp");
+    sc_core::sc_trace(file, levels_->slots[k].pc, slot + "_pc");
+    sc_core::sc_trace(file, levels_->slots[k].operation, slot + "_operation");
+    sc_core::sc_trace(file, levels_->slots[k].lanes, slot + "_lanes");
+  }
   sc_core::sc_trace(file, active_, base + ".active");
   sc_core::sc_trace(file, credits_, base + ".lsu_credits");
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     const std::string warp = base + ".warp" + std::to_string(s);
-    sc_core::sc_trace(file, reinterpret_cast<const unsigned char&>(slots_[s].phase), warp + "_phase");
+    sc_core::sc_trace(file, levels_->states[s], warp + "_state");
     sc_core::sc_trace(file, slots_[s].state.pc, warp + "_pc");
     sc_core::sc_trace(file, slots_[s].state.active, warp + "_active_lanes");
   }

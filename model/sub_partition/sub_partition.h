@@ -23,8 +23,10 @@
 #include "sub_partition/execution_unit.h"
 #include "sub_partition/fetch.h"
 #include "sub_partition/immediate_constants.h"
+#include "sub_partition/instruction_observer.h"
 #include "sub_partition/issue_counters.h"
 #include "sub_partition/memory_operation.h"
+#include "sub_partition/partition_levels.h"
 #include "sub_partition/program_services.h"
 #include "sub_partition/register_file.h"
 #include "sub_partition/dependence_counters.h"
@@ -134,6 +136,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
   /// Where the slot's warp stands, for messages: "file.ptx:12".
   std::string position(unsigned slot) const;
+  /// What goes on in each cycle from `first` to `last`, both included, for a view of it; as long as the sub-partition.
+  const partition_levels& watch(cycle_t first, cycle_t last) const;
+  /// Has `observer` told of memory instructions from now on; null: nobody.
+  void observe(instruction_observer* observer) { observer_ = observer; }
   /// Adds what the active warps have spent up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
 
@@ -157,6 +163,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   sc_core::sc_vector<execution_unit> shared_unit;   // fp32 on lanes that the SM's sub-partitions share: one, or none
 
  private:
+  friend class partition_levels;   // which looks at it
   // Units answer within the dispatch; the backward path is there because a socket has one.
   struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
     tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
@@ -194,6 +201,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   };
 
   void start_of_simulation() override;
+  void watch_for(const sc_core::sc_trace_file* file) const;
 
   void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
               unsigned allocated_registers, cycle_t cycle);
@@ -238,6 +246,12 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
   void account(unsigned slot, cycle_t until);
   void account_ready(unsigned slot, cycle_t until);
+  /// What a ready warp's cycles with its unit's input held are called.
+  static warp_stall busy_stall(const decoded_instruction& d) {
+    if (d.unit == isa::unit::texture) return warp_stall::tex_throttle;
+    if (d.unit != isa::unit::ldst) return warp_stall::math_pipe_throttle;
+    return d.global_access ? warp_stall::lg_throttle : warp_stall::mio_throttle;
+  }
 
   // Issue (sub_partition_issue.cpp)
   void issue_from(unsigned slot, cycle_t cycle);
@@ -339,13 +353,11 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned last_slot_ = 0;                     // and that one's warp
   bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
   // As of the last issue, for observers.
-  mutable bool traced_ = false;
   unsigned issued_ = 0;                        // instructions issued in the last active cycle
-  cycle_t issued_at_ = never;                  // that cycle
+  cycle_t issued_at_ = never;                  // the cycle of the last issue
   unsigned issued_warp_ = 0;
   std::uint32_t issued_pc_ = 0;
   simt::lane_mask issued_mask_ = 0;
-  std::uint8_t issued_unit_ = 0;
   bool halted_ = false;
   // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
   std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
@@ -357,6 +369,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bank_conflicts banks_;
   class write_ports write_ports_;
   unit_answers unit_answers_;
+  unsigned conflicts_ = 0;                     // cycles that the operands of the last instruction with a bank conflict took more
+  cycle_t conflicts_at_ = never;               // its issue
+  mutable std::unique_ptr<partition_levels> levels_;   // only while somebody looks
+  instruction_observer* observer_ = nullptr;
 };
 
 }  // namespace heddle

@@ -22,7 +22,6 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   const decoded_instruction& first = *w.next;
   issued_warp_ = w.state.slot;
   issued_pc_ = w.state.pc;
-  issued_unit_ = static_cast<std::uint8_t>(first.unit);
   issued_mask_ = w.state.active;
   issued_ = 1;
   issue_counters& c = *w.counters;
@@ -131,6 +130,8 @@ void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& 
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
   if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
+  conflicts_ = conflicts;
+  conflicts_at_ = cycle;
   if (read_window_ && conflicts != 0) scheduler.stall(cycle + 1, cycle + 1 + conflicts);
 }
 

@@ -159,6 +159,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   o.global_mask = t.global_mask;
   o.remaining = 1;
   o.split = t.local && t.bytes_per_lane > 4;
+  if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   if (o.split)
     split(t);
   else
@@ -210,6 +211,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
   const cycle_t cycle = clock_.cycle();
   switch (phase) {
     case lsu_phase::credit:
+      if (observer_ != nullptr) observer_->memory_taken(*static_cast<partition_transaction&>(t).operation, t);
       ++credits_;
       if (!backlog_.empty()) {
         partition_transaction* next = backlog_.front();
@@ -252,11 +254,14 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   const bool texture = o.is_texture;
   operations_.give_back(o);
   --(is_write(kind) ? w.stores : w.loads);
-  if (!is_write(kind)) {
+  if (is_write(kind)) {
+    if (observer_ != nullptr) observer_->memory_done(o, cycle);
+  } else {
     cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle;
     if (write_ports_.limited() && d.instruction->dst != isa::rz)
       written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written);
     release(slot, d, written);
+    if (observer_ != nullptr) observer_->memory_done(o, written);
   }
   if (texture) {
     update_gate(cycle);

@@ -43,6 +43,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     return;
   }
   if (w.program->control_codes && d.source_read_cycles != 0) dependence_counters.set_read(slot, cycle + d.source_read_cycles);
+  if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   const bool stores = i.op == isa::opcode::sust;
   set_pending(slot, d, producer::long_latency);
   ++(stores ? w.stores : w.loads);

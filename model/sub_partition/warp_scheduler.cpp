@@ -14,9 +14,10 @@ void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
-  sc_core::sc_trace(file, all_ready_, base + ".ready");
-  sc_core::sc_trace(file, eligible_, base + ".eligible");
-  sc_core::sc_trace(file, selected_, base + ".selected");
+  sc_core::sc_trace(file, shown.ready, base + ".ready");
+  sc_core::sc_trace(file, shown.eligible, base + ".eligible");
+  sc_core::sc_trace(file, shown.selected, base + ".selected");
+  on_trace(file);
 }
 
 }  // namespace heddle

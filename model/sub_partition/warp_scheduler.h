@@ -16,6 +16,7 @@
 #include "isa/opcode.h"
 #include "sub_partition/issue_gate.h"
 #include "sub_partition/scheduling_policy.h"
+#include "sub_partition/trace_hook.h"
 #include "tlm/prefetch.h"
 
 namespace heddle {
@@ -24,7 +25,8 @@ class warp_scheduler : public sc_core::sc_module {
  public:
   warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
 
-  issue_gate& gate(isa::unit u) { return gates_[static_cast<unsigned>(u)]; }
+  /// For a look at a scheduler that is not to change: bringing a gate's sums up to date does not change them.
+  issue_gate& gate(isa::unit u) const { return gates_[static_cast<unsigned>(u)]; }
 
   /// The warp's next instruction has all it needs but the unit, from `cycle` on.
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
@@ -70,9 +72,7 @@ class warp_scheduler : public sc_core::sc_module {
     return best == never ? never : std::max(best, cycle);
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {
-    eligible_ = eligible;
-    selected_ = policy_->select({eligible, waiting_, cycle});
-    return selected_;
+    return policy_->select({eligible, waiting_, cycle});
   }
   scheduling_policy& policy() { return *policy_; }
   /// Replaces the policy by one that the configuration has no name for, before the first warp is placed.
@@ -92,9 +92,17 @@ class warp_scheduler : public sc_core::sc_module {
     policy_->removed(slot);
   }
   bool holds_memory() const { return holds_memory_; }
+  /// Masks of warp slots in this cycle, kept up to date while somebody traces them.
+  struct levels {
+    std::uint64_t ready = 0;
+    std::uint64_t eligible = 0;
+    std::uint64_t selected = 0;
+  };
+  mutable levels shown;
+  trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
   void prepare() const {
-    bring_near(&ready_, reinterpret_cast<const char*>(&selected_) - reinterpret_cast<const char*>(&ready_) + sizeof selected_);
+    bring_near(&ready_, reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
   }
 
  private:
@@ -109,9 +117,7 @@ class warp_scheduler : public sc_core::sc_module {
   std::unique_ptr<scheduling_policy> policy_;
   std::vector<mark> since_;
   bool holds_memory_;
-  std::array<issue_gate, units> gates_;
-  std::uint64_t eligible_ = 0;   // as of the last selection
-  unsigned selected_ = 0;
+  mutable std::array<issue_gate, units> gates_;
 };
 
 }  // namespace heddle

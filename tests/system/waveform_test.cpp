@@ -1,103 +1,202 @@
 // SPDX-License-Identifier: MIT
-// The waveform shows what the metrics count: sums over a sub-partition's signals are the metrics' numbers.
+// The waveform shows what the metrics count: sums over its signals, read back by a reader of its own, are the metrics' numbers.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+
+#include "vcd_reader.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using heddle::test::vcd_reader;
 using json = nlohmann::json;
 
 constexpr std::uint64_t cycle_ps = 1000;   // the core clock is set to 1000 MHz
 
-/// For each signal of a VCD file: the value's ones, and whether it is not zero, each summed over the cycles.
-struct signal_sums {
-  std::uint64_t ones = 0;
-  std::uint64_t cycles = 0;
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Words by value, as a filter file of GTKWave has them.
+std::map<std::uint64_t, std::string> words_of(const fs::path& filter) {
+  std::map<std::uint64_t, std::string> words;
+  std::ifstream in(filter);
+  for (std::string line; std::getline(in, line);) {
+    const auto first = line.find('?'), second = line.find('?', first + 1);
+    EXPECT_NE(std::string::npos, second) << line;
+    words[std::stoull(line, nullptr, 16)] = line.substr(second + 1);
+  }
+  return words;
+}
+
+int run(const std::string& what) {
+  const std::string command = "'" HEDDLE_PROGRAM "' run " + what + " --set gpu.core_clock_mhz=1000 --quiet";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string quoted(const fs::path& p) { return " '" + p.string() + "'"; }
+
+struct scene {
+  const char* name;
+  const char* what;
 };
 
-class waveform {
- public:
-  explicit waveform(const fs::path& file) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) read(line);
-  }
-  const signal_sums& operator[](const std::string& name) const { return sums_.at(ids_.at(name)); }
-
- private:
-  void read(const std::string& line) {
-    std::istringstream words(line);
-    std::string first, type, width, id, name;
-    words >> first;
-    if (first == "$timescale") {
-      EXPECT_NE(line.find("1 ps"), std::string::npos) << line;
-    } else if (first == "$scope") {
-      words >> type >> name;
-      scope_ += name + ".";
-    } else if (first == "$upscope") {
-      scope_.erase(scope_.rfind('.', scope_.size() - 2) + 1);
-    } else if (first == "$var") {
-      words >> type >> width >> id >> name;
-      ids_[scope_ + name] = id;
-    } else if (!first.empty() && first[0] == '#') {
-      advance(std::stoull(first.substr(1)));
-    } else if (!first.empty() && first[0] == 'b') {
-      words >> id;
-      ones_[id] = static_cast<std::uint64_t>(std::count(first.begin(), first.end(), '1'));
-    } else if (!first.empty() && (first[0] == '0' || first[0] == '1')) {
-      ones_[first.substr(1)] = first[0] == '1';
-    }
-  }
-  void advance(std::uint64_t time) {
-    const std::uint64_t cycles = (time + cycle_ps / 2) / cycle_ps - (time_ + cycle_ps / 2) / cycle_ps;
-    time_ = time;
-    for (const auto& [id, ones] : ones_) {
-      sums_[id].ones += ones * cycles;
-      if (ones != 0) sums_[id].cycles += cycles;
-    }
-  }
-
-  std::string scope_;
-  std::map<std::string, std::string> ids_;
-  std::map<std::string, std::uint64_t> ones_;
-  std::map<std::string, signal_sums> sums_;
-  std::uint64_t time_ = 0;
+class waveforms : public ::testing::TestWithParam<scene> {
+ protected:
+  waveforms() : place_(fs::path(HEDDLE_SCRATCH) / GetParam().name) { fs::create_directories(place_); }
+  const fs::path place_;
 };
 
-class waveforms : public ::testing::TestWithParam<const char*> {};
+// What the states of the warps of one sub-partition are in the metrics.
+std::string cycles_name(const std::string& state) {
+  static const std::map<std::string, std::string> names = {
+      {"selected", "selected"}, {"not_selected", "not_selected"}, {"wait", "exec_dependency"}, {"short_scoreboard", "exec_dependency"},
+      {"long_scoreboard", "exec_dependency"}, {"math_pipe_throttle", "pipe_busy"}, {"mio_throttle", "memory"}, {"lg_throttle", "memory"},
+      {"tex_throttle", "texture"}, {"barrier", "sync"}, {"membar", "other"}, {"branch_resolving", "inst_fetch"},
+      {"no_instruction", "inst_fetch"}, {"imc_miss", "constant_memory_dependency"}, {"dispatch_stall", "other"}, {"drain", "other"},
+      {"sleeping", "sleeping"}, {"misc", "other"}};
+  return names.at(state);
+}
 
 TEST_P(waveforms, show_what_the_metrics_count) {
-  const std::string gpu = GetParam();
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / gpu;
-  fs::create_directories(place);
-  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu " + gpu +
-                              " --set gpu.core_clock_mhz=1000 --set gpu.sm_count=2 --quiet --trace-scope 'gpu.sm0*'" + " --vcd '" +
-                              (place / "w.vcd").string() + "' --metrics '" + (place / "m.json").string() + "'";
-  const int status = std::system(command.c_str());
-  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
-  std::ifstream in(place / "m.json");
-  const json sm = json::parse(in)["sms"][0];
-  const waveform w(place / "w.vcd");
-  std::uint64_t issued = 0;
+  const std::string what = GetParam().what + std::string(" --set gpu.sm_count=1");
+  ASSERT_EQ(0, run(what + " --trace-scope 'gpu.sm0*,gpu.cwd' --vcd" + quoted(place_ / "w.vcd") + " --metrics" + quoted(place_ / "m.json")));
+  ASSERT_EQ(0, run(what + " --metrics" + quoted(place_ / "alone.json")));
+  json metrics = json::parse(text_of(place_ / "m.json")), alone = json::parse(text_of(place_ / "alone.json"));
+  metrics.erase("host");
+  alone.erase("host");
+  EXPECT_TRUE(metrics == alone) << "who looks changes what happens";
+
+  const vcd_reader w(place_ / "w.vcd", cycle_ps);
+  const auto words = words_of(place_ / "w.state.filter");
+  const json& sm = metrics["sms"][0];
+  std::map<std::string, std::uint64_t> states;
+  std::uint64_t issued = 0, active = 0;
   for (unsigned p = 0; p < sm["sub_partitions"].size(); ++p) {
     const std::string base = "gpu.sm0.partition" + std::to_string(p) + ".";
     const json& cycles = sm["sub_partitions"][p]["warp_cycles"];
-    EXPECT_EQ(w[base + "active"].ones, cycles["active"].get<std::uint64_t>()) << base;
-    EXPECT_EQ(w[base + "issued"].cycles, cycles["selected"].get<std::uint64_t>()) << base;
-    issued += w[base + "issued"].cycles;
+    std::map<std::string, std::uint64_t> sums;
+    for (unsigned s = 0; w.has(base + "warp" + std::to_string(s) + "_state"); ++s)
+      for (const auto& [value, n] : w[base + "warp" + std::to_string(s) + "_state"]) {
+        if (value == 0) continue;
+        sums[cycles_name(words.at(value))] += n;
+        states[words.at(value)] += n;
+      }
+    for (const auto& [name, n] : cycles.items()) {
+      if (name == "active" || name == "memory_dependency" || name == "memory_throttle") continue;
+      EXPECT_EQ(n.get<std::uint64_t>(), sums[name]) << base << name;
+    }
+    EXPECT_EQ(cycles["memory_dependency"].get<std::uint64_t>() + cycles["memory_throttle"].get<std::uint64_t>(), sums["memory"]) << base;
+    EXPECT_EQ(cycles["active"].get<std::uint64_t>(), w.ones(base + "active")) << base;
+    EXPECT_EQ(sums["selected"] + sums["not_selected"], w.ones(base + "warp_scheduler.eligible")) << base;
+    EXPECT_EQ(sums["selected"], w.ones(base + "warp_scheduler.selected")) << base;
+    issued += w.sum(base + "issued") + w.sum(base + "replaying");
+    active += cycles["active"].get<std::uint64_t>();
   }
+  EXPECT_EQ(sm["inst_issued"].get<std::uint64_t>(), issued);
   EXPECT_GT(issued, 1000u);
+  std::map<std::string, std::uint64_t> expected;
+  for (const json& k : metrics["kernels"])
+    for (const auto& [name, n] : k["warp_states"].items())
+      if (name != "active" && n != 0) expected[name] += n.get<std::uint64_t>();
+  EXPECT_EQ(expected, states);
+
+  // Blocks on the SM.
+  const std::string manager = "gpu.sm0.resource_manager.";
+  EXPECT_EQ(active, w.sum(manager + "resident_warps"));
+  std::uint64_t warps = 0, slots = 0;
+  for (unsigned s = 0; w.has(manager + "slot" + std::to_string(s) + "_warps"); ++s) {
+    warps += w.sum(manager + "slot" + std::to_string(s) + "_warps");
+    for (const auto& [value, n] : w[manager + "slot" + std::to_string(s) + "_warps"]) slots += value != 0 ? n : 0;
+  }
+  EXPECT_EQ(active, warps);
+  EXPECT_EQ(slots, w.sum(manager + "resident_blocks"));
+  std::uint64_t blocks = 0;
+  for (const json& k : metrics["kernels"]) blocks += k["blocks"].get<std::uint64_t>();
+  EXPECT_EQ(blocks, std::prev(w["gpu.cwd.blocks_completed"].end())->first);
+  EXPECT_EQ(blocks, std::prev(w["gpu.cwd.blocks_placed"].end())->first);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, waveforms, ::testing::Values("gtx1080", "v100"));
+INSTANTIATE_TEST_SUITE_P(
+    all, waveforms,
+    ::testing::Values(scene{"gtx1080", "'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080"},
+                      scene{"v100", "'" HEDDLE_WORKLOADS "/bitonic_sort/job.json' --gpu v100"},
+                      scene{"gtx480", "'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx480"},
+                      scene{"gtxtitan", "'" HEDDLE_WORKLOADS "/transpose/job.json' --gpu gtxtitan --set sub_partition.scheduler=memory_aware"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "levels";
+  fs::create_directories(place);
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=2 --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,"
+                   "gpu.dram_channel0' --vcd" + quoted(place / "w.vcd")));
+  const vcd_reader w(place / "w.vcd", cycle_ps);
+  for (const char* name :
+       {"gpu.cycle", "gpu.cwd.grids", "gpu.cwd.blocks_submitted", "gpu.cwd.blocks_placed", "gpu.cwd.blocks_completed", "gpu.cwd.sm1_blocks",
+        "gpu.sm0.resource_manager.slot31_block", "gpu.sm0.resource_manager.slot0_launch", "gpu.sm0.resource_manager.free_cta_slots",
+        "gpu.sm0.resource_manager.free_registers", "gpu.sm0.resource_manager.free_shared_bytes",
+        "gpu.sm0.resource_manager.free_warps3", "gpu.sm0.barrier_unit.block0_waiting", "gpu.sm0.context_engine.step",
+        "gpu.sm0.load_store_unit.pending", "gpu.sm0.load_store_unit.queue3", "gpu.sm0.l1.mshrs_used", "gpu.sm0.l1.miss_queue",
+        "gpu.sm0.partition3.issued", "gpu.sm0.partition3.issue0_warp", "gpu.sm0.partition3.issue0_pc", "gpu.sm0.partition3.issue0_operation",
+        "gpu.sm0.partition3.issue1_pc", "gpu.sm0.partition3.issue1_operation", "gpu.sm0.partition3.active", "gpu.sm0.partition3.warp15_state",
+        "gpu.sm0.partition3.warp15_pc", "gpu.sm0.partition3.warp_scheduler.ready", "gpu.sm0.partition3.warp_scheduler.eligible",
+        "gpu.sm0.partition3.warp_scheduler.selected", "gpu.sm0.partition3.fetch.buffered", "gpu.sm0.partition3.scoreboard.warp15_pending",
+        "gpu.sm0.partition3.dependence_counters.warp15_raised", "gpu.sm0.partition3.register_file.bank_conflicts",
+        "gpu.sm0.partition3.register_file.in_use", "gpu.l2_slice0.requests_waiting", "gpu.l2_slice0.misses_outstanding",
+        "gpu.l2_slice0.sectors_hit", "gpu.l2_slice0.sectors_missed", "gpu.dram_channel0.requests_waiting", "gpu.dram_channel0.row_hits",
+        "gpu.dram_channel0.row_misses", "gpu.dram_channel0.open_banks"})
+    EXPECT_TRUE(w.has(name)) << name;
+  unsigned busy = 0;
+  for (const auto& [name, id] : w.signals())
+    busy += name.rfind("gpu.sm0.partition0.", 0) == 0 && name.compare(name.size() - 5, 5, ".busy") == 0;
+  EXPECT_EQ(9u, busy) << "execution units";
+  EXPECT_FALSE(w.has("gpu.sm1.partition0.issued")) << "not in scope";
+}
+
+TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "window";
+  fs::create_directories(place);
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000 --vcd" +
+                   quoted(place / "w.vcd")));
+  const vcd_reader w(place / "w.vcd", cycle_ps);
+  EXPECT_EQ(2000 * cycle_ps, w.first_ps());
+  EXPECT_EQ(5000 * cycle_ps, w.last_ps());
+  EXPECT_EQ(2000u, w["gpu.cycle"].begin()->first);
+  EXPECT_EQ(4999u, std::prev(w["gpu.cycle"].end())->first);
+  // Each trace of the layout is a signal of the waveform, its filters are there, and it begins where the waveform does.
+  std::ifstream in(place / "w.gtkw");
+  unsigned traces = 0;
+  int depth = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("^", 0) == 0) {
+      EXPECT_TRUE(fs::exists(place / line.substr(line.find(' ') + 1))) << line;
+    } else if (line.rfind("[timestart] ", 0) == 0) {
+      EXPECT_EQ(2000 * cycle_ps, std::stoull(line.substr(12)));
+    } else if (line.rfind("[dumpfile] ", 0) == 0) {
+      EXPECT_EQ("[dumpfile] \"w.vcd\"", line);
+    } else if (line == "@800200" || line == "@c00200") {
+      ++depth;
+    } else if (line == "@1000200" || line == "@1401200") {
+      EXPECT_GE(--depth, 0);
+    }
+    if (line.rfind("gpu.", 0) != 0) continue;
+    ++traces;
+    const std::string name = line.substr(0, line.find('['));
+    ASSERT_TRUE(w.has(name)) << line;
+    EXPECT_EQ(w.width(name) > 1 ? name + "[" + std::to_string(w.width(name) - 1) + ":0]" : name, line);
+  }
+  EXPECT_EQ(0, depth);
+  EXPECT_EQ(w.signals().size(), traces);
+}
 
 }  // namespace

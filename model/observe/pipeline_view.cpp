@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "observe/pipeline_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "isa/program.h"
+#include "memory/l2_slice.h"
+#include "observe/module_scope.h"
+#include "sm/sm.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned pipeline = kanata_writer::pipeline_lane;
+constexpr unsigned stalls = kanata_writer::stall_lane;
+
+// States in which a warp has gone no further than the instruction that it issued last.
+bool is_held(partition_levels::state s) {
+  for (const warp_stall h : {warp_stall::barrier, warp_stall::membar, warp_stall::sleeping, warp_stall::drain})
+    if (s == partition_levels::state_of(h)) return true;
+  return false;
+}
+
+const memory_operation* operation_of(const lsu_transaction& t) { return static_cast<const partition_transaction&>(t).operation; }
+
+}  // namespace
+
+pipeline_view::pipeline_view(gpu& g, const std::string& path, const std::string& scope, cycle_t first, cycle_t last)
+    : gpu_(g), writer_(path), first_(first), last_(last) {
+  find_partitions(scope, first, last);
+  // After the levels of the sub-partitions, which it reads.
+  g.core_clock().observe(*this);
+}
+
+void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cycle_t last) {
+  const auto wanted = modules_in_scope(gpu_, scope);
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
+    sm& s = gpu_.sm_at(i);
+    bool watched = false;
+    for (sub_partition& p : s.partitions) {
+      if (std::find(wanted.begin(), wanted.end(), &p) == wanted.end()) continue;
+      auto t = std::make_unique<partition_track>();
+      t->view = this;
+      t->partition = &p;
+      t->levels = &p.watch(first, last);
+      t->sm = i;
+      t->index = p.index();
+      t->warps.resize(p.slots());
+      p.observe(t.get());
+      partitions_.push_back(std::move(t));
+      watched = true;
+    }
+    if (watched) s.l1.observe(this);
+  }
+  if (partitions_.empty())
+    throw input_error("--trace-scope: '" + scope + "' holds no sub-partition, which --pipeline shows, expected for instance gpu.sm0*");
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+    if (const auto* slice = dynamic_cast<const l2_slice*>(&gpu_.slice_at(i))) slice->observe(this);
+}
+
+pipeline_view::~pipeline_view() { stop(); }
+
+void pipeline_view::stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  gpu_.core_clock().ignore(*this);
+  for (const auto& p : partitions_) {
+    p->partition->observe(nullptr);
+    gpu_.sm_at(p->sm).l1.observe(nullptr);
+  }
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i)
+    if (const auto* slice = dynamic_cast<const l2_slice*>(&gpu_.slice_at(i))) slice->observe(nullptr);
+}
+
+void pipeline_view::after_cycle() {
+  const cycle_t cycle = gpu_.cycle();
+  if (cycle < first_ || cycle >= last_) return;
+  now_ = cycle;
+  writer_.advance(cycle);
+  for (const auto& p : partitions_)
+    for (unsigned slot = 0; slot < p->warps.size(); ++slot) follow(*p, slot);
+}
+
+// What the warp in a slot did in this cycle.
+void pipeline_view::follow(partition_track& p, unsigned slot) {
+  warp_track& w = p.warps[slot];
+  const partition_levels::state state = p.levels->states[slot];
+  if (state == partition_levels::no_warp) {
+    leave(w);
+    return;
+  }
+  const unsigned per_warp = static_cast<unsigned>(gpu_.config().sm.sub_partitions);
+  if (p.levels->issued != 0 && p.levels->slots[0].warp / per_warp == slot)
+    issue(p, slot);
+  else
+    wait(p, slot, state);
+}
+
+// The warp is gone: what it was to issue will not be issued.
+void pipeline_view::leave(warp_track& w) {
+  if (w.head != none) writer_.retire(w.head, true);
+  w.head = none;
+  release(w);
+  w.writer.fill(0);
+}
+
+// The instruction that held the warp has done its work.
+void pipeline_view::release(warp_track& w) {
+  if (w.held_by != none) writer_.retire(w.held_by, false);
+  w.held_by = none;
+}
+
+void pipeline_view::wait(partition_track& p, unsigned slot, partition_levels::state state) {
+  warp_track& w = p.warps[slot];
+  const char* reason = partition_levels::name_of(state);
+  if (w.held_by != none && is_held(state)) {
+    writer_.begin(w.held_by, stalls, reason);
+    return;
+  }
+  // A replay of an instruction that has issued: the next one is not looked at yet.
+  if (state == partition_levels::state_of(warp_stall::selected)) return;
+  release(w);
+  if (is_held(state)) return;
+  const partition_levels::warp_place at = p.levels->at(slot);
+  const std::uint32_t pc = at.pc;
+  if (pc >= at.program->code.size()) return;   // it comes back from memory, and nobody knows yet where it stands
+  if (w.head != none && w.head_pc != pc) {
+    writer_.retire(w.head, true);
+    w.head = none;
+  }
+  if (w.head == none) {
+    w.head = open(p, slot, pc);
+    w.head_pc = pc;
+  }
+  const bool fetching = state == partition_levels::state_of(warp_stall::no_instruction) ||
+                        state == partition_levels::state_of(warp_stall::branch_resolving);
+  writer_.begin(w.head, pipeline, fetching ? "F" : "Ib");
+  writer_.begin(w.head, stalls, reason);
+}
+
+pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::uint32_t pc) {
+  warp_track& w = p.warps[slot];
+  const partition_levels::warp_place at = p.levels->at(slot);
+  const decoded_instruction& d = at.program->code[pc];
+  const gpu_config& c = gpu_.config();
+  const unsigned warp = slot * c.sm.sub_partitions + p.index;
+  const auto& b = at.block->index;
+  const std::string label = fmt::format("sm{} w{:02} {:4}: {}", p.sm, warp, pc, isa::to_string(*d.instruction));
+  const std::string place = at.recorded ? fmt::format("at {:#x}", d.instruction->line) : fmt::format("line {}", d.instruction->line);
+  const std::string details = fmt::format("{}, {} of {}, block ({},{},{}) warp {}", at.program->program->kernel, place,
+                                          at.program->program->file, b.x, b.y, b.z, at.warp_in_block);
+  const id_t id = writer_.open(w.instructions++, p.sm * c.sm.max_warps + warp, label, details);
+  arrows(w, d, id);
+  return id;
+}
+
+// Operands whose producers are still under way.
+void pipeline_view::arrows(warp_track& w, const decoded_instruction& d, id_t id) {
+  std::array<id_t, 32> drawn{};
+  unsigned count = 0;
+  const auto draw = [&](id_t writer) {
+    if (writer == 0 || !writer_.is_open(writer - 1)) return;
+    if (std::find(drawn.begin(), drawn.begin() + count, writer) != drawn.begin() + count || count == drawn.size()) return;
+    drawn[count++] = writer;
+    writer_.depends(id, writer - 1);
+  };
+  for (const isa::operand& o : d.instruction->src)
+    if (o.is_reg())
+      for (unsigned k = 0; k < o.count; ++k) draw(w.writer[(o.reg + k) % registers]);
+  for (unsigned m = d.predicates; m != 0; m &= m - 1) draw(w.writer[registers + static_cast<unsigned>(__builtin_ctz(m))]);
+}
+
+void pipeline_view::note_results(warp_track& w, const isa::instruction& i, id_t id) {
+  if (i.dst != isa::rz)
+    for (unsigned k = 0; k < i.dst_count; ++k) w.writer[(i.dst + k) % registers] = id + 1;
+  for (const auto p : i.pdst)
+    if (p != isa::pt && p < predicates) w.writer[registers + p] = id + 1;
+}
+
+void pipeline_view::issue(partition_track& p, unsigned slot) {
+  warp_track& w = p.warps[slot];
+  release(w);
+  for (unsigned k = 0; k < p.levels->issued; ++k) {
+    const std::uint32_t pc = p.levels->slots[k].pc;
+    id_t id = w.head;
+    if (id != none && w.head_pc != pc) {
+      writer_.retire(id, true);
+      id = none;
+    }
+    if (id == none) id = open(p, slot, pc);
+    w.head = none;
+    writer_.end(id, stalls);
+    writer_.begin(id, pipeline, "Is");
+    issue_one(p, slot, id, pc);
+  }
+  w.memory = nullptr;
+}
+
+void pipeline_view::issue_one(partition_track& p, unsigned slot, id_t id, std::uint32_t pc) {
+  warp_track& w = p.warps[slot];
+  const decoded_instruction& d = p.levels->at(slot).program->code[pc];
+  switch (d.kind) {
+    case issue_kind::arithmetic:
+      note_results(w, *d.instruction, id);
+      arithmetic(id, d, d.bank_conflicts != 0 ? p.partition->register_file.conflict_cycles : 0);
+      break;
+    case issue_kind::memory:
+      note_results(w, *d.instruction, id);
+      if (w.memory != nullptr && w.memory_pc == pc && w.memory_at == now_) {
+        flights_[w.memory] = {id, depth::queue};
+        writer_.begin_at(now_ + 1, id, "Lq");
+      } else {
+        writer_.retire_at(now_ + 1, id);   // no lane takes part
+      }
+      break;
+    case issue_kind::branch:
+      writer_.begin_at(now_ + 1, id, "Ex");
+      writer_.retire_at(now_ + std::max<cycle_t>(d.latency_cycles, 1), id);
+      break;
+    default:
+      // How long these take shows when the warp goes on.
+      note_results(w, *d.instruction, id);
+      writer_.begin_at(now_ + 1, id, "Ex");
+      w.held_by = id;
+  }
+}
+
+// Issue, operands, execution, write-back: of `latency_cycles` the first is the issue, the last one writes.
+void pipeline_view::arithmetic(id_t id, const decoded_instruction& d, unsigned conflicts) {
+  const cycle_t ready = now_ + std::max<cycle_t>(d.latency_cycles + conflicts, 1);
+  const isa::instruction& i = *d.instruction;
+  const bool writes = (i.dst != isa::rz && i.dst_count != 0) || d.written_predicates != 0;
+  const cycle_t write = writes ? std::max(ready - 1, now_ + 1) : ready;
+  const cycle_t execute = now_ + 2 + conflicts;
+  if (now_ + 1 < write) writer_.begin_at(now_ + 1, id, "Op");
+  if (execute < write) writer_.begin_at(execute, id, "Ex");
+  if (writes && write < ready) writer_.begin_at(write, id, "Wb");
+  writer_.retire_at(ready, id);
+}
+
+void pipeline_view::partition_track::memory_issued(unsigned slot, std::uint32_t pc, const memory_operation& operation) {
+  warps[slot].memory = &operation;
+  warps[slot].memory_pc = pc;
+  warps[slot].memory_at = view->gpu_.cycle();
+}
+
+void pipeline_view::partition_track::memory_taken(const memory_operation& operation, const lsu_transaction& t) {
+  const auto f = view->flights_.find(&operation);
+  if (f == view->flights_.end()) return;
+  const char* stage = t.kind == lsu_kind::constant_load ? "Cc" : t.global_mask == 0 ? "Sh" : "L1";
+  view->go_deeper(f->second, depth::l1, stage, view->gpu_.cycle());
+}
+
+void pipeline_view::partition_track::memory_done(const memory_operation& operation, cycle_t written) {
+  const auto f = view->flights_.find(&operation);
+  if (f == view->flights_.end()) return;
+  const cycle_t cycle = view->gpu_.cycle();
+  const id_t id = f->second.id;
+  view->flights_.erase(f);
+  if (operation.instruction->instruction->dst == isa::rz || operation.instruction->instruction->dst_count == 0) {
+    view->writer_.retire_at(cycle, id);
+    return;
+  }
+  const cycle_t write = std::max(written, cycle);
+  view->writer_.begin_at(write, id, "Wb");
+  view->writer_.retire_at(write + 1, id);
+}
+
+void pipeline_view::go_deeper(flight& f, depth to, const char* stage, cycle_t cycle) {
+  if (f.at >= to) return;
+  f.at = to;
+  writer_.begin_at(cycle, f.id, stage);
+}
+
+void pipeline_view::go_deeper(const lsu_transaction& transaction, depth to) {
+  const auto f = flights_.find(operation_of(transaction));
+  if (f == flights_.end()) return;
+  // The memory system has clocks of its own: what happens between two core cycles is seen in the later one.
+  go_deeper(f->second, to, to == depth::l2 ? "L2" : "Dr", std::max(now_ + 1, gpu_.cycle()));
+}
+
+// The look-up takes its cycle.
+void pipeline_view::left_l1(const lsu_transaction& transaction) {
+  const auto f = flights_.find(operation_of(transaction));
+  if (f != flights_.end()) go_deeper(f->second, depth::interconnect, "Ic", gpu_.cycle() + 1);
+}
+
+void pipeline_view::reached_l2(const gpu_request& request) {
+  if (request.sm < gpu_.sm_count())
+    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::l2); });
+}
+
+void pipeline_view::reached_memory(const gpu_request& request) {
+  if (request.sm < gpu_.sm_count())
+    gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::dram); });
+}
+
+void pipeline_view::close() {
+  stop();
+  // What ended between the last cycle looked at and now, has ended.
+  writer_.advance(std::max(now_, std::min(gpu_.cycle(), last_)));
+  writer_.close();
+}
+
+}  // namespace heddle

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "memory/request_observer.h"
+#include "observe/kanata_writer.h"
+#include "sub_partition/instruction_observer.h"
+#include "sub_partition/sub_partition.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+/// Warp instructions of the sub-partitions in scope, from fetch to write-back, for Konata (docs/pipeline_view.md). Arithmetic has its
+/// times when it issues; what waits is asked cycle by cycle; the memory system tells how far a load is.
+class pipeline_view : public cycle_observer, public request_observer {
+ public:
+  /// `path`: file to write. `scope`: as of a waveform; it must hold a sub-partition. Only instructions that a warp comes to in core
+  /// cycles [first, last) are recorded. Throws input_error.
+  pipeline_view(gpu& g, const std::string& path, const std::string& scope, cycle_t first = 0, cycle_t last = never);
+  pipeline_view(const pipeline_view&) = delete;
+  pipeline_view& operator=(const pipeline_view&) = delete;
+  ~pipeline_view() override;
+
+  void after_cycle() override;
+  void left_l1(const lsu_transaction& transaction) override;
+  void reached_l2(const gpu_request& request) override;
+  void reached_memory(const gpu_request& request) override;
+  /// Completes the file. Throws input_error on a full disk.
+  void close();
+
+ private:
+  using id_t = kanata_writer::instruction_id;
+  static constexpr id_t none = ~id_t{0};
+  static constexpr unsigned registers = 256;
+  static constexpr unsigned predicates = 8;
+
+  // How far a memory instruction is. It goes one way: of several requests the one that is furthest counts.
+  enum class depth : std::uint8_t { queue, l1, interconnect, l2, dram };
+  struct flight {
+    id_t id = none;
+    depth at = depth::queue;
+  };
+  struct warp_track {
+    id_t head = none;                // the instruction that the warp is to issue
+    std::uint32_t head_pc = 0;
+    id_t held_by = none;             // one that has issued, behind which the warp waits: a barrier, a fence, a sleep, an exit
+    std::uint64_t instructions = 0;
+    const memory_operation* memory = nullptr;   // of the instruction that issues in this cycle
+    std::uint32_t memory_pc = 0;
+    cycle_t memory_at = never;
+    std::array<id_t, registers + predicates> writer{};   // 1 + the last instruction that writes it; 0: none
+  };
+  // One sub-partition.
+  struct partition_track : instruction_observer {
+    pipeline_view* view = nullptr;
+    sub_partition* partition = nullptr;
+    const partition_levels* levels = nullptr;
+    unsigned sm = 0;
+    unsigned index = 0;
+    std::vector<warp_track> warps;
+
+    void memory_issued(unsigned slot, std::uint32_t pc, const memory_operation& operation) override;
+    void memory_taken(const memory_operation& operation, const lsu_transaction& transaction) override;
+    void memory_done(const memory_operation& operation, cycle_t written) override;
+  };
+
+  void find_partitions(const std::string& scope, cycle_t first, cycle_t last);
+  void stop();
+  void follow(partition_track& p, unsigned slot);
+  void wait(partition_track& p, unsigned slot, partition_levels::state state);
+  void issue(partition_track& p, unsigned slot);
+  void issue_one(partition_track& p, unsigned slot, id_t id, std::uint32_t pc);
+  void leave(warp_track& w);
+  void release(warp_track& w);
+  id_t open(partition_track& p, unsigned slot, std::uint32_t pc);
+  void arrows(warp_track& w, const decoded_instruction& d, id_t id);
+  void note_results(warp_track& w, const isa::instruction& i, id_t id);
+  void arithmetic(id_t id, const decoded_instruction& d, unsigned conflicts);
+  void go_deeper(const lsu_transaction& transaction, depth to);
+  void go_deeper(flight& f, depth to, const char* stage, cycle_t cycle);
+
+  gpu& gpu_;
+  kanata_writer writer_;
+  cycle_t first_;
+  cycle_t last_;
+  cycle_t now_ = 0;
+  bool stopped_ = false;
+  std::vector<std::unique_ptr<partition_track>> partitions_;
+  std::map<const memory_operation*, flight> flights_;
+};
+
+}  // namespace heddle

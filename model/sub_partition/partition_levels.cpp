@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "sub_partition/partition_levels.h"
+
+#include <algorithm>
+
+#include "sub_partition/sub_partition.h"
+
+namespace heddle {
+
+namespace {
+using closure = issue_gate::closure;
+}
+
+const char* partition_levels::name_of(state s) {
+  return s == no_warp ? "empty" : heddle::name_of(static_cast<warp_stall>(s - 1));
+}
+
+partition_levels::partition_levels(const sub_partition& partition, clock_domain& clock)
+    : states(partition.slots(), no_warp), partition_(partition), clock_(clock) {
+  clock_.observe(*this);
+}
+
+partition_levels::~partition_levels() { clock_.ignore(*this); }
+
+void partition_levels::only_in(cycle_t first, cycle_t last) {
+  const bool wanted = first_ <= last_;
+  first_ = wanted ? std::min(first_, first) : first;
+  last_ = wanted ? std::max(last_, last) : last;
+}
+
+partition_levels::warp_place partition_levels::at(unsigned slot) const {
+  const sub_partition::warp_slot& w = partition_.slots_[slot];
+  return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.step != nullptr};
+}
+
+void partition_levels::after_cycle() {
+  const cycle_t cycle = clock_.cycle();
+  // The cycle before the window tells how the units' inputs stood when it began.
+  if (cycle + 1 < first_ || cycle > last_) return;
+  next_ = never;
+  show_issue(cycle);
+  show_units(cycle);
+  show_warps(cycle);
+  if (next_ != never && next_ <= last_) clock_.look_at(next_);
+}
+
+void partition_levels::show_issue(cycle_t cycle) {
+  const sub_partition& p = partition_;
+  issued = p.issued_at_ == cycle ? p.issued_ : 0;
+  replaying = false;
+  if (issued != 0) look_again_at(cycle + 1);
+  for (unsigned k = 0; k < slots.size(); ++k) {
+    issue_slot& s = slots[k];
+    s.operation = 0;
+    if (k >= issued) continue;
+    const sub_partition::warp_slot& w = p.slots_[p.issued_warp_ / p.config_.sm.sub_partitions];
+    s.pc = p.issued_pc_ + k;
+    s.warp = p.issued_warp_;
+    s.lanes = p.issued_mask_;
+    s.operation = static_cast<std::uint8_t>(1 + static_cast<unsigned>(w.program->code[s.pc].timing));
+  }
+  p.register_file.conflict_cycles = p.conflicts_at_ == cycle ? p.conflicts_ : 0;
+}
+
+// How the unit's input stood in `cycle`: what it has counted since the last look, less what was to be expected of the cycles between.
+issue_gate::closure partition_levels::closure_in(isa::unit u, cycle_t cycle) {
+  issue_gate& gate = partition_.scheduler.gate(u);
+  gate_record& r = gates_[static_cast<unsigned>(u)];
+  const issue_gate::closed_cycles counted = gate.until(cycle + 1);
+  const std::uint64_t between = cycle - std::min(cycle, r.counted_to);
+  const auto here = [&](closure c, std::uint64_t before, std::uint64_t after) {
+    return after - before > (r.coming == c ? between : 0);
+  };
+  closure now = closure::open;
+  if (r.counted_to == 0)
+    now = gate.closure_at(cycle);
+  else if (here(closure::throttled, r.counted.throttled, counted.throttled))
+    now = closure::throttled;
+  else if (here(closure::busy, r.counted.busy, counted.busy))
+    now = closure::busy;
+  else if (here(closure::stalled, r.counted.stalled, counted.stalled))
+    now = closure::stalled;
+  r.counted = counted;
+  r.counted_to = cycle + 1;
+  r.coming = gate.closure_at(cycle + 1);
+  look_again_at(gate.changes_after(cycle + 1));
+  if (r.coming != now) look_again_at(cycle + 1);
+  return now;
+}
+
+void partition_levels::show_units(cycle_t cycle) {
+  for (unsigned u = 0; u < units; ++u) {
+    gates_[u].now = closure_in(static_cast<isa::unit>(u), cycle);
+    const execution_unit& unit = partition_.units[u];
+    unit.busy = unit.input.free_at > cycle;
+    if (unit.busy) look_again_at(unit.input.free_at);
+  }
+  for (const execution_unit& unit : partition_.shared_unit) {
+    unit.busy = unit.input.free_at > cycle;
+    if (unit.busy) look_again_at(unit.input.free_at);
+  }
+}
+
+void partition_levels::show_warps(cycle_t cycle) {
+  const sub_partition& p = partition_;
+  std::uint64_t ready = 0, eligible = 0, selected = 0, buffered = 0;
+  for (unsigned s = 0; s < states.size(); ++s) {
+    if (states[s] == no_warp && (p.active_ >> s & 1) == 0) continue;
+    const std::uint64_t bit = std::uint64_t{1} << s;
+    states[s] = state_in(s, cycle);
+    const sub_partition::warp_slot& w = p.slots_[s];
+    if (states[s] == state_of(warp_stall::selected)) {
+      selected |= bit;
+      if (w.phase == warp_phase::replaying && w.mark <= cycle) replaying = true;
+    }
+    if (states[s] == state_of(warp_stall::selected) || states[s] == state_of(warp_stall::not_selected)) eligible |= bit;
+    if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
+    if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
+    if (p.active_ >> s & 1) {
+      w.program->control_codes ? p.dependence_counters.show(s, cycle)
+                               : p.scoreboard.show(s, w.launch->program->registers, cycle);
+    }
+  }
+  p.scheduler.shown = {ready, eligible, selected};
+  p.fetch.buffered = buffered;
+}
+
+partition_levels::state partition_levels::state_in(unsigned slot, cycle_t cycle) {
+  const sub_partition& p = partition_;
+  const sub_partition::warp_slot& w = p.slots_[slot];
+  if (w.phase == warp_phase::empty) return no_warp;
+  if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
+  if (w.mark > cycle) {   // what it does, it does from then on
+    look_again_at(w.mark);
+    return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
+  }
+  switch (w.phase) {
+    case warp_phase::empty: return no_warp;
+    case warp_phase::waiting: {
+      if (cycle < w.fetch_at) {
+        look_again_at(w.fetch_at);
+        return state_of(w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction);
+      }
+      if (cycle < w.constant_at) {
+        look_again_at(w.constant_at);
+        return state_of(warp_stall::imc_miss);
+      }
+      constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
+      return state_of(stall[static_cast<unsigned>(w.waits_for)]);
+    }
+    case warp_phase::ready: return ready_state(slot);
+    case warp_phase::at_barrier: return state_of(warp_stall::barrier);
+    case warp_phase::at_fence: return state_of(warp_stall::membar);
+    case warp_phase::sleeping: return state_of(warp_stall::sleeping);
+    case warp_phase::exited: return state_of(warp_stall::drain);
+    case warp_phase::held: return state_of(warp_stall::dispatch_stall);
+    case warp_phase::stopped: return state_of(warp_stall::misc);
+    case warp_phase::replaying: return state_of(warp_stall::selected);
+  }
+  return no_warp;
+}
+
+partition_levels::state partition_levels::ready_state(unsigned slot) const {
+  const decoded_instruction& d = *partition_.slots_[slot].next;
+  switch (gates_[static_cast<unsigned>(d.unit)].now) {
+    case closure::open: return state_of(warp_stall::not_selected);
+    case closure::throttled: return state_of(warp_stall::lg_throttle);
+    case closure::stalled: return state_of(warp_stall::dispatch_stall);
+    case closure::busy: return state_of(partition_.busy_stall(d));
+  }
+  return no_warp;
+}
+
+}  // namespace heddle
