@@ -127,7 +127,7 @@ std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& f
   if (ends_with(s.name, "_operation")) return "@2022\n^2 " + files[2] + "\n" + line_of(s);
   if (ends_with(s.name, "context_engine.step")) return "@2022\n^3 " + files[3] + "\n" + line_of(s);
   if (is_mask(s.name)) return "@22\n" + line_of(s);
-  if (is_curve(s.name)) return "@88020\n[color] 3\n" + line_of(s) + "@20000\n-\n-\n";
+  if (is_curve(s.name)) return "@88024\n[color] 3\n" + line_of(s) + "@20000\n-\n-\n";
   return (s.width == 1 ? "@28\n[color] 4\n" : "@24\n") + line_of(s);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "observe/kanata_writer.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include "config/error.h"
 
@@ -48,54 +47,108 @@ void kanata_writer::advance(cycle_t cycle) {
   cycle_ = cycle;
 }
 
-// A command, in the cycle that it belongs to.
-void kanata_writer::line(const std::string& text) {
-  if (!begun_)
-    buffer_ += fmt::format("C=\t{}\n", cycle_);
-  else if (cycle_ != written_)
-    buffer_ += fmt::format("C\t{}\n", cycle_ - written_);
+// A command begins, in the cycle that it belongs to.
+void kanata_writer::command(char what) {
+  if (!begun_ || cycle_ != written_) {
+    buffer_ += begun_ ? "C" : "C=";
+    column(begun_ ? cycle_ - written_ : cycle_);
+    buffer_ += '\n';
+  }
   begun_ = true;
   written_ = cycle_;
+  buffer_ += what;
+}
+
+void kanata_writer::column(std::uint64_t number) {
+  char digits[24];
+  char* at = digits + sizeof digits;
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  *--at = '\t';
+  buffer_.append(at, static_cast<std::size_t>(digits + sizeof digits - at));
+}
+
+void kanata_writer::column(const char* text) {
+  buffer_ += '\t';
   buffer_ += text;
+}
+
+void kanata_writer::end_line() {
+  buffer_ += '\n';
   if (buffer_.size() > buffer_bytes) flush();
 }
 
-kanata_writer::instruction_id kanata_writer::open(std::uint64_t number, unsigned thread, const std::string& label,
+kanata_writer::instruction_id kanata_writer::open(std::uint64_t number, std::uint64_t thread, const std::string& label,
                                                   const std::string& details) {
   const instruction_id id = next_++;
-  open_[id].thread = thread;
-  line(fmt::format("I\t{}\t{}\t{}\nL\t{}\t0\t{}\nL\t{}\t1\t{}\n", id, number, thread, id, plain(label), id, plain(details)));
+  open_[id] = {};
+  command('I');
+  column(id);
+  column(number);
+  column(thread);
+  end_line();
+  unsigned kind = 0;
+  for (const std::string* text : {&label, &details}) {
+    command('L');
+    column(id);
+    column(std::uint64_t{kind++});
+    column(plain(*text).c_str());
+    end_line();
+  }
   return id;
 }
 
 void kanata_writer::begin(instruction_id id, unsigned lane, const char* stage) {
   const auto found = open_.find(id);
   if (found == open_.end()) return;
-  const char*& now = found->second.stage[lane];
-  if (now != nullptr && std::strcmp(now, stage) == 0) return;
-  end(id, lane);
-  line(fmt::format("S\t{}\t{}\t{}\n", id, lane, stage));
-  now = stage;
+  record& r = found->second;
+  if (r.stage[lane] != nullptr && std::strcmp(r.stage[lane], stage) == 0) return;
+  end(r, id, lane);
+  r.stage[lane] = stage;
+  command('S');
+  column(id);
+  column(std::uint64_t{lane});
+  column(stage);
+  end_line();
+}
+
+void kanata_writer::end(record& r, instruction_id id, unsigned lane) {
+  if (r.stage[lane] == nullptr) return;
+  command('E');
+  column(id);
+  column(std::uint64_t{lane});
+  column(r.stage[lane]);
+  end_line();
+  r.stage[lane] = nullptr;
 }
 
 void kanata_writer::end(instruction_id id, unsigned lane) {
   const auto found = open_.find(id);
-  if (found == open_.end() || found->second.stage[lane] == nullptr) return;
-  line(fmt::format("E\t{}\t{}\t{}\n", id, lane, found->second.stage[lane]));
-  found->second.stage[lane] = nullptr;
+  if (found != open_.end()) end(found->second, id, lane);
 }
 
 void kanata_writer::depends(instruction_id consumer, instruction_id producer) {
-  line(fmt::format("W\t{}\t{}\t0\n", consumer, producer));
+  command('W');
+  column(consumer);
+  column(producer);
+  column("0");
+  end_line();
 }
 
 void kanata_writer::retire(instruction_id id, bool flushed) {
-  if (!is_open(id)) return;
-  end(id, pipeline_lane);
-  end(id, stall_lane);
-  line(fmt::format("R\t{}\t{}\t{}\n", id, retired_, flushed ? 1 : 0));
+  const auto found = open_.find(id);
+  if (found == open_.end()) return;
+  end(found->second, id, pipeline_lane);
+  end(found->second, id, stall_lane);
+  command('R');
+  column(id);
+  column(retired_);
+  column(flushed ? "1" : "0");
+  end_line();
   retired_ += !flushed;
-  open_.erase(id);
+  open_.erase(found);
 }
 
 void kanata_writer::flush() {
@@ -104,7 +157,9 @@ void kanata_writer::flush() {
 }
 
 void kanata_writer::close() {
-  while (!open_.empty()) retire(open_.begin()->first, true);
+  std::set<instruction_id> rest;
+  for (const auto& [id, r] : open_) rest.insert(id);
+  for (const instruction_id id : rest) retire(id, true);
   flush();
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

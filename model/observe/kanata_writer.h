@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
-#include <vector>
+#include <unordered_map>
 
 #include "tlm/clock_domain.h"
 
@@ -29,7 +29,7 @@ class kanata_writer {
   /// All that follows happens in `cycle`, which is not before the one before.
   void advance(cycle_t cycle);
   /// An instruction appears. `number`: its place in the thread's order; `label` is shown at its row, `details` when asked for.
-  instruction_id open(std::uint64_t number, unsigned thread, const std::string& label, const std::string& details);
+  instruction_id open(std::uint64_t number, std::uint64_t thread, const std::string& label, const std::string& details);
   /// A stage begins, and the one before in its lane ends. The name lives as long as the writer. The same stage goes on.
   void begin(instruction_id id, unsigned lane, const char* stage);
   /// The stage of a lane ends, if there is one.
@@ -54,9 +54,12 @@ class kanata_writer {
   };
   struct record {
     std::array<const char*, 2> stage{};
-    unsigned thread = 0;
   };
-  void line(const std::string& text);
+  void command(char what);
+  void column(std::uint64_t number);
+  void column(const char* text);
+  void end_line();
+  void end(record& r, instruction_id id, unsigned lane);
   void flush();
 
   std::string path_;
@@ -68,7 +71,7 @@ class kanata_writer {
   cycle_t written_ = 0;                        // the file stands there
   instruction_id next_ = 0;
   std::uint64_t retired_ = 0;
-  std::map<instruction_id, record> open_;
+  std::unordered_map<instruction_id, record> open_;
   std::multimap<cycle_t, event> pending_;      // those of one cycle in the order in which they came
 };
 

@@ -149,13 +149,20 @@ pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::
   const gpu_config& c = gpu_.config();
   const unsigned warp = slot * c.sm.sub_partitions + p.index;
   const auto& b = at.block->index;
-  const std::string label = fmt::format("sm{} w{:02} {:4}: {}", p.sm, warp, pc, isa::to_string(*d.instruction));
+  const std::string label = fmt::format("sm{} w{:02} {:4}: {}", p.sm, warp, pc, text_of(*at.program, pc));
   const std::string place = at.recorded ? fmt::format("at {:#x}", d.instruction->line) : fmt::format("line {}", d.instruction->line);
   const std::string details = fmt::format("{}, {} of {}, block ({},{},{}) warp {}", at.program->program->kernel, place,
                                           at.program->program->file, b.x, b.y, b.z, at.warp_in_block);
   const id_t id = writer_.open(w.instructions++, p.sm * c.sm.max_warps + warp, label, details);
   arrows(w, d, id);
   return id;
+}
+
+const std::string& pipeline_view::text_of(const decoded_program& program, std::uint32_t pc) {
+  std::vector<std::string>& texts = texts_[&program];
+  if (texts.empty()) texts.resize(program.code.size());
+  if (texts[pc].empty()) texts[pc] = isa::to_string(*program.code[pc].instruction);
+  return texts[pc];
 }
 
 // Operands whose producers are still under way.

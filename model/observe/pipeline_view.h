@@ -80,6 +80,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   void leave(warp_track& w);
   void release(warp_track& w);
   id_t open(partition_track& p, unsigned slot, std::uint32_t pc);
+  const std::string& text_of(const decoded_program& program, std::uint32_t pc);
   void arrows(warp_track& w, const decoded_instruction& d, id_t id);
   void note_results(warp_track& w, const isa::instruction& i, id_t id);
   void arithmetic(id_t id, const decoded_instruction& d, unsigned conflicts);
@@ -94,6 +95,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   bool stopped_ = false;
   std::vector<std::unique_ptr<partition_track>> partitions_;
   std::map<const memory_operation*, flight> flights_;
+  std::map<const decoded_program*, std::vector<std::string>> texts_;   // of the instructions that were seen
 };
 
 }  // namespace heddle

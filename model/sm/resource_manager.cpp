@@ -296,7 +296,8 @@ void resource_manager::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, levels_->free_shared_bytes, base + ".free_shared_bytes");
   if (config_.sm.barriers != 0) sc_core::sc_trace(file, levels_->free_barriers, base + ".free_barriers");
   for (std::size_t p = 0; p < free_warps_.size(); ++p)
-    sc_core::sc_trace(file, free_warps_[p], base + ".free_warps" + std::to_string(p));
+    sc_core::sc_trace(file, free_warps_[p], base + ".free_warps" + std::to_string(p),
+                      static_cast<int>(config_.sm.max_warps / config_.sm.sub_partitions));
   for (std::size_t s = 0; s < blocks_.size(); ++s) {
     const std::string slot = base + ".slot" + std::to_string(s);
     sc_core::sc_trace(file, levels_->slots[s].launch, slot + "_launch");

@@ -26,7 +26,7 @@ cycle_t fetch::redirect(unsigned slot, std::uint64_t code_address, std::uint32_t
 
 void fetch::trace(sc_core::sc_trace_file* file) const {
   sc_core::sc_trace(file, redirects, std::string(name()) + ".redirects");
-  sc_core::sc_trace(file, buffered, std::string(name()) + ".buffered");
+  sc_core::sc_trace(file, buffered, std::string(name()) + ".buffered", static_cast<int>(buffers_.size()));
   on_trace(file);
 }
 

@@ -438,7 +438,7 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
     sc_core::sc_trace(file, levels_->slots[k].operation, slot + "_operation");
     sc_core::sc_trace(file, levels_->slots[k].lanes, slot + "_lanes");
   }
-  sc_core::sc_trace(file, active_, base + ".active");
+  sc_core::sc_trace(file, active_, base + ".active", static_cast<int>(slots_.size()));
   sc_core::sc_trace(file, credits_, base + ".lsu_credits");
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     const std::string warp = base + ".warp" + std::to_string(s);

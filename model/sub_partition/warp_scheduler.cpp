@@ -14,9 +14,10 @@ void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {
 
 void warp_scheduler::trace(sc_core::sc_trace_file* file) const {
   const std::string base(name());
-  sc_core::sc_trace(file, shown.ready, base + ".ready");
-  sc_core::sc_trace(file, shown.eligible, base + ".eligible");
-  sc_core::sc_trace(file, shown.selected, base + ".selected");
+  const int slots = static_cast<int>(since_.size());
+  sc_core::sc_trace(file, shown.ready, base + ".ready", slots);
+  sc_core::sc_trace(file, shown.eligible, base + ".eligible", slots);
+  sc_core::sc_trace(file, shown.selected, base + ".selected", slots);
   on_trace(file);
 }
 

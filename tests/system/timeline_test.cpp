@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,11 +47,63 @@ class timelines : public ::testing::Test {
   }
   static std::uint64_t cycle(const json& event) { return static_cast<std::uint64_t>(std::llround(event["ts"].get<double>() * mhz)); }
 
+  /// What the trace event format asks of each event, by its phase; no field that it does not know.
+  static void check_format(const json& all) {
+    ASSERT_EQ(2u, all.size());
+    ASSERT_TRUE(all["traceEvents"].is_array() && !all["traceEvents"].empty());
+    static const std::map<std::string, std::set<std::string>> fields = {
+        {"M", {"ph", "pid", "tid", "name", "args"}},  {"B", {"ph", "pid", "tid", "ts", "name", "args"}},
+        {"E", {"ph", "pid", "tid", "ts", "name"}},    {"C", {"ph", "pid", "ts", "name", "args"}},
+        {"b", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}, {"e", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}};
+    std::set<unsigned> processes, used_processes;
+    std::set<std::pair<unsigned, unsigned>> threads, used_threads;
+    std::map<std::string, std::pair<json, unsigned>> asynchronous;
+    for (const json& e : all["traceEvents"]) {
+      const std::string ph = e.at("ph");
+      ASSERT_TRUE(fields.count(ph)) << e;
+      for (const auto& [name, value] : e.items()) ASSERT_TRUE(fields.at(ph).count(name)) << name << " in " << e;
+      for (const std::string& name : fields.at(ph)) ASSERT_TRUE(e.contains(name) || (ph == "M" && name == "tid")) << name << " lacks in " << e;
+      ASSERT_TRUE(e["pid"].is_number_unsigned() && e["name"].is_string() && !e["name"].get<std::string>().empty()) << e;
+      if (ph == "M") {
+        const bool process = e["name"] == "process_name";
+        ASSERT_TRUE(process != (e["name"] == "thread_name")) << e;
+        ASSERT_TRUE(e["args"].size() == 1 && e["args"]["name"].is_string() && !e["args"]["name"].get<std::string>().empty()) << e;
+        const bool first = process ? processes.insert(e["pid"]).second : threads.insert({e["pid"], e.at("tid")}).second;
+        ASSERT_TRUE(first) << "named twice: " << e;
+        continue;
+      }
+      ASSERT_TRUE(e["ts"].is_number() && e["ts"].get<double>() >= 0) << e;
+      used_processes.insert(e["pid"].get<unsigned>());
+      if (ph == "C") {
+        ASSERT_EQ(1u, e["args"].size()) << e;
+        ASSERT_TRUE(e["args"]["value"].is_number() && e["args"]["value"].get<double>() >= 0) << e;
+        continue;
+      }
+      used_threads.insert({e["pid"].get<unsigned>(), e["tid"].get<unsigned>()});
+      if (ph == "B") ASSERT_TRUE(e["args"].is_object()) << e;
+      if (ph != "b" && ph != "e") continue;
+      const std::string key = e["cat"].get<std::string>() + "/" + e["id"].dump();
+      if (ph == "b") {
+        ASSERT_TRUE(asynchronous.emplace(key, std::make_pair(e, 1u)).second) << "begins twice: " << e;
+      } else {
+        ASSERT_EQ(1u, asynchronous.count(key)) << "ends, and did not begin: " << e;
+        auto& [begin, count] = asynchronous.at(key);
+        ASSERT_EQ(2u, ++count) << e;
+        ASSERT_EQ(begin["name"], e["name"]);
+        ASSERT_LE(begin["ts"].get<double>(), e["ts"].get<double>());
+      }
+    }
+    for (const auto& [key, event] : asynchronous) EXPECT_EQ(2u, event.second) << key << " does not end";
+    for (const unsigned p : used_processes) EXPECT_TRUE(processes.count(p)) << "process " << p << " has no name";
+    for (const auto& t : used_threads) EXPECT_TRUE(threads.count(t)) << "track " << t.first << "/" << t.second << " has no name";
+  }
+
   /// Reads the timeline; every begin must have its end on its track, properly nested.
   void load() {
     metrics_ = read(place_ / "m.json");
     const json all = read(place_ / "t.json");
     ASSERT_EQ("ns", all["displayTimeUnit"]);
+    ASSERT_NO_FATAL_FAILURE(check_format(all));
     std::map<std::pair<unsigned, unsigned>, std::vector<json>> open;
     slices_.clear();
     counters_.clear();

@@ -199,4 +199,90 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   EXPECT_EQ(w.signals().size(), traces);
 }
 
+// A kernel of 20 million cycles, most of which it sleeps through.
+constexpr const char* sleeper = R"(.version 6.3
+.target sm_70
+.address_size 64
+.visible .entry sleeper(.param .u32 turns) {
+  .reg .b32 %r<2>;
+  .reg .pred %p<2>;
+  ld.param.u32 %r1, [turns];
+again:
+  nanosleep.u32 1000;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  ret;
+}
+)";
+
+TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_rest) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "long";
+  fs::create_directories(place);
+  std::ofstream(place / "sleeper.ptx") << sleeper;
+  const std::string what = "--kernel" + quoted(place / "sleeper.ptx") + " --grid 1 --block 64 --arg u32:20000 --gpu v100 --set gpu.sm_count=1";
+  ASSERT_EQ(0, run(what + " --metrics" + quoted(place / "alone.json")));
+  const json alone = json::parse(text_of(place / "alone.json"));
+  ASSERT_GE(alone["cycles"].get<std::uint64_t>(), 20000000u);
+  const std::uint64_t memory = alone["host"]["peak_rss_bytes"];
+  for (const std::string window : {" --trace-window 15000000:15003000", ""}) {
+    ASSERT_EQ(0, run(what + window + " --metrics" + quoted(place / "m.json") + " --vcd" + quoted(place / "w.vcd") + " --pipeline" +
+                     quoted(place / "w.kanata") + " --timeline" + quoted(place / "w.json")));
+    const json m = json::parse(text_of(place / "m.json"));
+    EXPECT_EQ(alone["cycles"], m["cycles"]);
+    // Views take their signals and their buffers, and no more for a run that is traced from end to end.
+    EXPECT_LT(m["host"]["peak_rss_bytes"].get<std::uint64_t>(), memory + (24u << 20)) << window;
+    const vcd_reader w(place / "w.vcd", cycle_ps);
+    if (window.empty()) {
+      EXPECT_GE(w.last_ps(), 20000000 * cycle_ps);
+      continue;
+    }
+    EXPECT_GE(w.first_ps(), 15000000 * cycle_ps);
+    EXPECT_LE(w.last_ps(), 15003000 * cycle_ps);
+    EXPECT_GT(w["gpu.cycle"].size(), 10u);
+    EXPECT_LT(fs::file_size(place / "w.vcd"), 200000u);
+  }
+}
+
+TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "full";
+  fs::remove_all(place);
+  fs::create_directories(place);
+  if (fs::exists("/dev/full")) EXPECT_EQ(2, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --vcd /dev/full 2>/dev/null"));
+  // A file may have 64 blocks: the waveform, the pipeline view and the timeline find no room while the run goes on.
+  for (const char* view : {"--vcd", "--pipeline", "--timeline"}) {
+    const std::string command = "ulimit -f 64; '" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet " +
+                                std::string(view) + quoted(place / "view") + " --metrics" + quoted(place / "m.json") + " 2>" +
+                                quoted(fs::path(HEDDLE_SCRATCH) / "full.log");
+    const int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << view;
+    EXPECT_TRUE(fs::is_empty(place)) << view << " left " << fs::directory_iterator(place)->path();
+    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH) / "full.log").find("the disk is full, or the file's size is limited"));
+  }
+}
+
+// The ready layouts' filters are those that come with each waveform.
+TEST(waveform, has_the_filters_of_the_ready_layouts) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "filters", ready = fs::path(HEDDLE_SOURCE) / "waveforms";
+  fs::create_directories(place);
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-scope "
+                   "'gpu.cwd,gpu.sm0*,gpu.l2_slice*,gpu.dram_channel*' --vcd" + quoted(place / "w.vcd")));
+  for (const char* name : {"state", "operation", "step"})
+    EXPECT_EQ(text_of(place / ("w." + std::string(name) + ".filter")), text_of(ready / (std::string(name) + ".filter"))) << name;
+  const vcd_reader w(place / "w.vcd", cycle_ps);
+  for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue"}) {
+    std::ifstream in(ready / (std::string(name) + ".gtkw"));
+    unsigned traces = 0;
+    for (std::string line; std::getline(in, line);) {
+      if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);   // shown under another name
+      if (line.rfind("gpu.", 0) != 0) continue;
+      ++traces;
+      const std::string signal = line.substr(0, line.find('['));
+      ASSERT_TRUE(w.has(signal)) << name << ": " << line;
+      EXPECT_EQ(w.width(signal) > 1 ? signal + "[" + std::to_string(w.width(signal) - 1) + ":0]" : signal, line) << name;
+    }
+    EXPECT_GT(traces, 20u) << name;
+  }
+}
+
 }  // namespace

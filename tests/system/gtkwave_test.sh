@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# GTKWave, on a display of its own, opens what is written: each signal is shown, where the waveform begins, enumerations as words; and the
+# ready layouts show theirs. gtkwave_test.sh PROGRAM SOURCE SCRATCH. Exit 77: there is no GTKWave or no Xvfb here.
+set -eu
+program=$1 source=$2 scratch=$3
+for tool in gtkwave xvfb-run; do
+  command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+mkdir -p "$scratch"
+fail() { echo "gtkwave_test: $*" >&2; exit 1; }
+
+"$program" run "$source/testbench/workloads/sgemm/job.json" --gpu gtx1080 --set gpu.sm_count=2 --quiet --trace-window 2000:2400 \
+  --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,gpu.l2_slice1,gpu.dram_channel0,gpu.dram_channel1' --vcd "$scratch/w.vcd"
+
+cat > "$scratch/ask.tcl" <<'END'
+puts "signals [gtkwave::getNumFacs]"
+puts "displayed [llength [gtkwave::getDisplayedSignals]]"
+puts "start [gtkwave::getWindowStartTime]"
+gtkwave::setMarker [gtkwave::getWindowStartTime]
+for {set k 0} {$k < [gtkwave::getTotalNumTraces]} {incr k} {
+  puts "trace [gtkwave::getTraceNameFromIndex $k] = [gtkwave::getTraceValueAtMarkerFromIndex $k]"
+}
+exit
+END
+
+# ask FOLDER LAYOUT: what GTKWave says of the waveform under this layout. It looks for filters in the folder where it is started.
+ask() {
+  (cd "$1" && timeout 100 xvfb-run -a gtkwave -S "$scratch/ask.tcl" "$scratch/w.vcd" "$2") > "$scratch/said" 2>&1 ||
+    fail "GTKWave did not open $2: $(cat "$scratch/said")"
+}
+said() { sed -n "s/^$1 //p" "$scratch/said"; }
+# Warps' states are words of the filter, not numbers.
+words() {
+  count=0
+  for word in $(sed -n 's/^trace warp[0-9]*_state[^=]* = //p' "$scratch/said"); do
+    sed 's/.*?//' "$source/waveforms/state.filter" | grep -qx "$word" || fail "$1 shows a warp's state as '$word'"
+    count=$((count + 1))
+  done
+  [ $count -ge 16 ] || fail "$1 shows $count warps"
+}
+
+declared=$(grep -c '^\$var ' "$scratch/w.vcd")
+ask "$scratch" w.gtkw
+[ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared"
+[ "$(said displayed)" = "$declared" ] || fail "the layout shows $(said displayed) signals of $declared"
+start=$(sed -n 's/^\[timestart\] //p' "$scratch/w.gtkw")
+[ "$(said start)" = "$start" ] || fail "the view begins at $(said start), expected $start"
+words w.gtkw
+for layout in scheduler memory context_switch dual_issue; do
+  ask "$source/waveforms" $layout.gtkw
+  wanted=$(sed 's/^+{[^}]*} //' "$source/waveforms/$layout.gtkw" | grep -c '^gpu\.')
+  [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"
+  words $layout.gtkw
+done
+echo "GTKWave shows $declared signals"

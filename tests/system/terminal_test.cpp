@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What people see on a terminal: the progress line, a summary that fits 80 columns, colours where they are wanted.
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct session {
+  std::string seen;
+  int code = -1;
+};
+
+/// Runs the program on a pseudo terminal of 80 columns; `environment`: what to set beside TERM, "NAME=VALUE".
+session on_a_terminal(std::vector<std::string> arguments, const std::vector<std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), HEDDLE_PROGRAM);
+  winsize size{};
+  size.ws_row = 25;
+  size.ws_col = 80;
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    ::setenv("TERM", "xterm", 1);
+    ::unsetenv("NO_COLOR");
+    for (const std::string& e : environment) ::putenv(const_cast<char*>(e.c_str()));
+    std::vector<char*> argv;
+    for (std::string& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  session s;
+  char part[4096];
+  for (ssize_t n; (n = ::read(terminal, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);)
+    if (n > 0) s.seen.append(part, static_cast<std::size_t>(n));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::close(terminal);
+  s.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return s;
+}
+
+/// What a line of a terminal of 80 columns shows in the end, and the widest that it ever was: a carriage return goes back to its start.
+std::vector<std::string> shown_lines(const std::string& seen, std::size_t& widest) {
+  std::vector<std::string> lines(1);
+  std::size_t column = 0;
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    const char c = seen[k];
+    if (c == '\033') {
+      k = seen.find('m', k);
+    } else if (c == '\n') {
+      lines.emplace_back();
+      column = 0;
+    } else if (c == '\r') {
+      column = 0;
+    } else {
+      if (lines.back().size() <= column) lines.back().resize(column + 1, ' ');
+      lines.back()[column++] = c;
+      widest = std::max(widest, column);
+    }
+  }
+  return lines;
+}
+
+const std::vector<std::string> run = {"run", HEDDLE_WORKLOADS "/sgemm/job.json", "--gpu", "gtx1080"};
+
+TEST(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
+  const session s = on_a_terminal(run);
+  ASSERT_EQ(0, s.code) << s.seen;
+  const std::regex line("\rcycle [0-9,]+, blocks ([0-9]+)/256, [0-9.e+]+ M warp instructions/s(, [0-9:]+ (s|min|h) left)?");
+  std::vector<unsigned> blocks;
+  for (std::sregex_iterator i(s.seen.begin(), s.seen.end(), line), end; i != end; ++i)
+    blocks.push_back(static_cast<unsigned>(std::stoul((*i)[1].str())));
+  ASSERT_FALSE(blocks.empty()) << s.seen;
+  EXPECT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
+  EXPECT_EQ(256u, blocks.back());
+  std::size_t widest = 0;
+  const auto lines = shown_lines(s.seen, widest);
+  EXPECT_LE(widest, 80u);
+  bool summary = false;
+  for (const std::string& l : lines) {
+    EXPECT_EQ(std::string::npos, l.find("blocks 256/256")) << "the progress line is still there: " << l;
+    summary = summary || l.find("sgemm  grid 16x16 x block 16x16 on gtx1080") == 0;
+  }
+  EXPECT_TRUE(summary) << s.seen;
+}
+
+TEST(terminal, has_colours_unless_they_are_unwanted) {
+  EXPECT_NE(std::string::npos, on_a_terminal(run).seen.find("\033["));
+  for (const char* unwanted : {"NO_COLOR=1", "TERM=dumb"})
+    EXPECT_EQ(std::string::npos, on_a_terminal(run, {unwanted}).seen.find("\033[")) << unwanted;
+  EXPECT_NE(std::string::npos, on_a_terminal(run, {"NO_COLOR="}).seen.find("\033[")) << "empty: as if it were not set";
+}
+
+TEST(terminal, shows_no_progress_where_none_is_wanted) {
+  auto never = run;
+  never.insert(never.end(), {"--progress", "never", "--quiet"});
+  EXPECT_EQ("", on_a_terminal(never).seen);
+}
+
+}  // namespace

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Draws the pictures of README.md from real runs: pictures.sh [PROGRAM [LAYOUT...]]. Needs gtkwave, xvfb-run and ImageMagick.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+program=${1:-$root/build/release/heddle}
+[ $# -gt 0 ] && shift
+[ $# -gt 0 ] || set -- scheduler memory context_switch dual_issue
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# picture LAYOUT FROM_CYCLE ZOOM ARGUMENTS...: what GTKWave shows of the run, 2^ZOOM picoseconds a pixel; a cycle is a nanosecond
+picture() {
+  layout=$1 from=$2 zoom=$3
+  shift 3
+  "$program" run "$@" --set gpu.core_clock_mhz=1000 --quiet --vcd "$work/$layout.vcd"
+  cat > "$work/$layout.tcl" <<END
+gtkwave::setZoomFactor -$zoom
+gtkwave::setWindowStartTime ${from}000
+gtkwave::setMarker ${from}000
+END
+  # From the folder of the layouts: GTKWave looks for filters in the folder where it was started.
+  (cd "$here" && xvfb-run -a -s "-screen 0 1600x1000x24" sh -c '
+    gtkwave -S "$1/$2.tcl" "$1/$2.vcd" "$2.gtkw" > "$1/$2.log" 2>&1 & shown=$!
+    sleep "${SECONDS_TO_DRAW:-10}"
+    import -window root "$1/$2.png"
+    kill "$shown"' picture "$work" "$layout")
+  convert "$work/$layout.png" -colors 64 "$here/$layout.png"
+  echo "waveforms/$layout.png"
+}
+
+jobs=$root/testbench/workloads
+for layout in "$@"; do
+  case $layout in
+    scheduler) picture scheduler 2150 13 "$jobs/sgemm/job.json" --gpu gtx1080 --trace-window 2000:3500 ;;
+    memory) picture memory 1050 18 "$jobs/transpose/job.json" --gpu gtx1080 --trace-window 1000:8000 \
+      --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,gpu.l2_slice1,gpu.dram_channel0,gpu.dram_channel1' ;;
+    context_switch) picture context_switch 5000 23 "$root/testbench/preemption/full_context.json" --gpu gtx1080 \
+      --trace-window 5000:100000 ;;
+    dual_issue) picture dual_issue 26671 13 "$jobs/sgemm_register_tiled/job.json" --gpu gtxtitan --trace-window 26600:27600 ;;
+    *) echo "pictures.sh: no layout '$layout', expected scheduler memory context_switch dual_issue" >&2; exit 2 ;;
+  esac
+done
