@@ -30,6 +30,8 @@ void watch_signals() {
   struct sigaction action = {};
   action.sa_handler = remove_and_end;
   action.sa_flags = SA_RESETHAND | SA_NODEFER;
+  // A file that may grow no further is an error of the one who writes it, like a full disk, and not the program's end.
+  ::signal(SIGXFSZ, SIG_IGN);
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before;
     if (::sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) ::sigaction(signal_number, &action, nullptr);

@@ -446,6 +446,7 @@ void sub_partition::trace(sc_core::sc_trace_file* file) const {
     sc_core::sc_trace(file, slots_[s].state.pc, warp + "_pc");
     sc_core::sc_trace(file, slots_[s].state.active, warp + "_active_lanes");
   }
+  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
 }
 
 }  // namespace heddle

@@ -51,6 +51,6 @@ for layout in scheduler memory context_switch dual_issue; do
   ask "$source/waveforms" $layout.gtkw
   wanted=$(sed 's/^+{[^}]*} //' "$source/waveforms/$layout.gtkw" | grep -c '^gpu\.')
   [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"
-  words $layout.gtkw
+  [ $layout = dual_issue ] || words $layout.gtkw   # whose warps are folded
 done
 echo "GTKWave shows $declared signals"

@@ -68,7 +68,8 @@ class timelines : public ::testing::Test {
         const bool process = e["name"] == "process_name";
         ASSERT_TRUE(process != (e["name"] == "thread_name")) << e;
         ASSERT_TRUE(e["args"].size() == 1 && e["args"]["name"].is_string() && !e["args"]["name"].get<std::string>().empty()) << e;
-        const bool first = process ? processes.insert(e["pid"]).second : threads.insert({e["pid"], e.at("tid")}).second;
+        const bool first = process ? processes.insert(e["pid"].get<unsigned>()).second
+                                   : threads.insert({e["pid"].get<unsigned>(), e.at("tid").get<unsigned>()}).second;
         ASSERT_TRUE(first) << "named twice: " << e;
         continue;
       }
@@ -80,7 +81,7 @@ class timelines : public ::testing::Test {
         continue;
       }
       used_threads.insert({e["pid"].get<unsigned>(), e["tid"].get<unsigned>()});
-      if (ph == "B") ASSERT_TRUE(e["args"].is_object()) << e;
+      ASSERT_TRUE(ph != "B" || e["args"].is_object()) << e;
       if (ph != "b" && ph != "e") continue;
       const std::string key = e["cat"].get<std::string>() + "/" + e["id"].dump();
       if (ph == "b") {

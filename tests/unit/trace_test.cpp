@@ -15,6 +15,7 @@
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
 #include "store_kernel.h"
+#include "tlm/clock_domain.h"
 
 namespace heddle::test {
 namespace {
@@ -28,6 +29,7 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
   std::map<std::string, std::string> names;
   std::map<std::string, unsigned> changes;
   std::string scope;
+  bool declared = false;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
@@ -42,6 +44,8 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
       words >> type >> width >> id >> name;
       names[id] = scope.substr(scope.find('.') + 1) + name;   // below the scope SystemC
       changes[names[id]] = 0;
+    } else if (!declared) {
+      declared = first == "$enddefinitions";
     } else if (!first.empty() && first[0] == 'b') {
       words >> id;
       ++changes[names.at(id)];
@@ -56,6 +60,7 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
 void silent_modules(const sc_core::sc_object& object, const std::map<std::string, unsigned>& signals, std::set<std::string>& silent) {
   for (const sc_core::sc_object* child : object.get_child_objects()) {
     if (dynamic_cast<const sc_core::sc_module*>(child) == nullptr) continue;
+    if (dynamic_cast<const clock_domain*>(child) != nullptr) continue;   // nothing but time
     const std::string prefix = std::string(child->name()) + ".";
     const auto next = signals.lower_bound(prefix);
     if (next == signals.end() || next->first.compare(0, prefix.size(), prefix) != 0) silent.insert(child->name());
@@ -88,7 +93,7 @@ TEST_F(traces, hold_every_module_of_a_gpu_and_its_levels) {
   const auto signals = changes_in(written);
   std::set<std::string> silent;
   silent_modules(*g, signals, silent);
-  EXPECT_TRUE(silent.empty()) << *silent.begin();
+  for (const std::string& module : silent) ADD_FAILURE() << module << " puts nothing into the file";
   // Levels that follow from times are as live as those that are stored.
   for (const char* name : {"gpu.sm0.partition0.issued", "gpu.sm0.partition0.warp0_state", "gpu.sm0.partition0.warp_scheduler.selected",
                            "gpu.sm0.partition0.fetch.buffered", "gpu.sm0.partition0.int.busy", "gpu.cwd.blocks_placed",
