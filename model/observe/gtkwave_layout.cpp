@@ -50,9 +50,9 @@ const char* colour_of(isa::unit u) {
 
 const char* word_of(isa::op_class c) {
   static constexpr const char* words[] = {
-      "fp32_add",   "fp32_minmax", "fp32_compare",     "int_add",  "int_shift",    "int_multiply", "int_minmax",   "int_compare",
-      "special_register", "fp64_add", "fp64_compare", "half_add", "half_compare", "sfu",          "bit_count",    "conversion",
-      "tensor",     "load_store",  "shuffle",          "vote",     "texture",      "branch"};
+      "fp32_add",   "fp32_minmax", "fp32_compare",     "int_add",  "int_shift", "int_multiply", "int_minmax",   "int_compare",
+      "special_register", "fp64_add", "fp64_fma",     "fp64_compare", "half_add", "half_compare", "sfu",        "bit_count",
+      "bit_scan",   "conversion",  "tensor",           "load_store", "shuffle", "vote",         "texture",      "branch"};
   static_assert(sizeof words / sizeof words[0] == static_cast<std::size_t>(isa::op_class::count));
   return words[static_cast<unsigned>(c)];
 }
