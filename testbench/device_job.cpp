@@ -40,8 +40,14 @@ device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(dri
 
 void device_job::load_modules() {
   for (const std::string& file : job_.modules) {
-    modules_.push_back(driver_.load_module(read_file(file, job_.modules_where), file));
+    const std::string& text = sources_[file] = read_file(file, job_.modules_where);
+    modules_.push_back(driver_.load_module(text, file));
   }
+}
+
+const std::string* device_job::source(const std::string& file) const {
+  const auto found = sources_.find(file);
+  return found != sources_.end() ? &found->second : nullptr;
 }
 
 symbol_location device_job::symbol(const std::string& name, const place& where) const {

@@ -18,6 +18,8 @@ class device_job {
   device_job(const job& j, host_driver& driver);
 
   const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  /// The text of a module by its file; null: there is none of that name.
+  const std::string* source(const std::string& file) const;
   std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
   /// Bytes of an output as they are now.
   std::vector<std::uint8_t> read(const output& o) const;
@@ -37,6 +39,7 @@ class device_job {
   const job& job_;
   host_driver& driver_;
   std::vector<unsigned> modules_;
+  std::map<std::string, std::string> sources_;
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;    // of textures and surfaces
   std::map<const operation*, launch_request> requests_;

@@ -49,6 +49,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       driver_("driver", config),
       irq_("irq"),
       program_("host", driver_, clock_),
+      intervals_(gpu_),
       progress_(o.progress) {
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
@@ -158,12 +159,14 @@ void job_runner::take_outputs() {
 void job_runner::take_metrics() {
   run_metrics& m = outcome_.metrics;
   m = collect(gpu_);
+  intervals_.fill(m);
   m.config = config_;
   const auto& positions = program_.positions();
   double warp_instructions = 0;
   for (kernel_metrics& k : m.kernels) {
     invariant(k.launch < positions.size(), "metrics name a launch that was never made");
     k.launch = positions[k.launch];
+    quote_source(k);
     warp_instructions += static_cast<double>(k.metrics.inst_executed);
   }
   m.host.wall_seconds = wall_seconds_;
@@ -172,6 +175,21 @@ void job_runner::take_metrics() {
   if (cpu_seconds_ > 0) {
     m.host.warp_instructions_per_second = warp_instructions / cpu_seconds_;
     m.host.cycles_per_second = static_cast<double>(m.cycles) / cpu_seconds_;
+  }
+}
+
+// What the lines say whose numbers the metrics have.
+void job_runner::quote_source(kernel_metrics& k) const {
+  const std::string* source = device_->source(k.source);
+  if (source == nullptr) return;
+  std::size_t begin = 0;
+  std::uint32_t number = 1;
+  for (line_metrics& line : k.lines) {
+    for (; number < line.line && begin < source->size(); ++number) begin = std::min(source->find('\n', begin), source->size() - 1) + 1;
+    if (number != line.line) continue;
+    const std::size_t first = source->find_first_not_of(" \t", begin);
+    const std::size_t end = std::min(source->find_first_of("\r\n", begin), source->size());
+    if (first < end) line.text = source->substr(first, end - first);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
+#include "metrics/interval_sampler.h"
 #include "metrics/run_metrics.h"
 #include "testbench/compare.h"
 #include "testbench/core_time.h"
@@ -48,6 +49,7 @@ class job_runner {
   std::string deadlock_text() const;
   void take_outputs();
   void take_metrics();
+  void quote_source(kernel_metrics& k) const;
   void write_files();
 
   const run_options& options_;
@@ -60,6 +62,7 @@ class job_runner {
   host_program program_;
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
+  interval_sampler intervals_;
   std::unique_ptr<device_job> device_;
   progress_line progress_;
   run_outcome outcome_;

@@ -9,6 +9,7 @@
 #include "gpu/gpu.h"
 #include "memory/l2_slice.h"
 #include "memory/memory_model.h"
+#include "metrics/warp_states.h"
 #include "occupancy/occupancy.h"
 #include "sm/resource_manager.h"
 #include "sm/sm.h"
@@ -53,13 +54,15 @@ void add(warp_cycle_counts& w, const std::array<std::uint64_t, static_cast<std::
 }
 
 void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
-  k.file = l.program->file.substr(l.program->file.find_last_of('/') + 1);
+  k.source = l.program->file;
+  k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
   for (unsigned m = 0; m < g.sm_count(); ++m)
     for (const auto& p : g.sm_at(m).partitions) {
       const auto& profile = p.counters.at(l.launch_id).profile;
       for (std::size_t i = 0; i < profile.size(); ++i) {
         line_metrics& line = lines[l.program->code[i].line];
+        if (l.recording && line.text.empty()) line.text = isa::to_string(l.program->code[i]);
         const instruction_profile at = profile.at(i);
         line.executed += at.executed;
         add(line.warp_cycles, at.cycles);
@@ -72,27 +75,8 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
 }
 
 void fill_warp_cycles(kernel_metrics& k, const issue_totals& c) {
-  const auto m = [&](warp_stall s) { return c.warp_stalls[static_cast<std::size_t>(s)]; };
   add(k.warp_cycles, c.warp_cycles);
-  warp_state_counts& s = k.warp_states;
-  s.selected = m(warp_stall::selected);
-  s.not_selected = m(warp_stall::not_selected);
-  s.wait = m(warp_stall::wait);
-  s.short_scoreboard = m(warp_stall::short_scoreboard);
-  s.long_scoreboard = m(warp_stall::long_scoreboard);
-  s.math_pipe_throttle = m(warp_stall::math_pipe_throttle);
-  s.mio_throttle = m(warp_stall::mio_throttle);
-  s.lg_throttle = m(warp_stall::lg_throttle);
-  s.tex_throttle = m(warp_stall::tex_throttle);
-  s.barrier = m(warp_stall::barrier);
-  s.membar = m(warp_stall::membar);
-  s.branch_resolving = m(warp_stall::branch_resolving);
-  s.no_instruction = m(warp_stall::no_instruction);
-  s.imc_miss = m(warp_stall::imc_miss);
-  s.dispatch_stall = m(warp_stall::dispatch_stall);
-  s.drain = m(warp_stall::drain);
-  s.sleeping = m(warp_stall::sleeping);
-  s.misc = m(warp_stall::misc);
+  k.warp_states = warp_states_of(c.warp_stalls);
 }
 
 void fill_instructions(kernel_metrics& k, const issue_totals& c) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace heddle {
 
@@ -128,7 +130,9 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
   w.member("file", k.file);
   w.key("lines").begin_array();
   for (const line_metrics& l : k.lines) {
-    w.begin_object().member("line", l.line).member("executed", l.executed);
+    w.begin_object().member("line", l.line);
+    if (!l.text.empty()) w.member("text", l.text);
+    w.member("executed", l.executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
     w.end_object();
   }
@@ -165,7 +169,26 @@ void write_sm(json_writer& w, const sm_metrics& s) {
   w.end_array();
   w.member("occupancy_step_cycles", s.occupancy_step_cycles);
   write_list(w, "occupancy_over_time", s.occupancy_over_time);
+  if (!s.inst_executed_over_time.empty()) write_list(w, "inst_executed_over_time", s.inst_executed_over_time);
   w.end_object();
+}
+
+// Columns: a list for each state.
+void write_intervals(json_writer& w, const interval_series& s) {
+  w.key("intervals").begin_object();
+  write_list(w, "end_cycles", s.end_cycles);
+  write_list(w, "inst_executed", s.inst_executed);
+  write_list(w, "dram_read_bytes", s.dram_read_bytes);
+  write_list(w, "dram_write_bytes", s.dram_write_bytes);
+  std::vector<std::pair<const char*, std::vector<std::uint64_t>>> states;
+  warp_state_counts().visit([&](const char* name, std::uint64_t) { states.emplace_back(name, std::vector<std::uint64_t>()); });
+  for (const warp_state_counts& counts : s.warp_states) {
+    auto column = states.begin();
+    counts.visit([&](const char*, std::uint64_t n) { column++->second.push_back(n); });
+  }
+  w.key("warp_states").begin_object();
+  for (const auto& [name, column] : states) write_list(w, name, column);
+  w.end_object().end_object();
 }
 
 }  // namespace
@@ -185,6 +208,7 @@ std::string to_json(const run_metrics& m) {
   w.key("sms").begin_array();
   for (const auto& s : m.sms) write_sm(w, s);
   w.end_array();
+  if (!m.intervals.end_cycles.empty()) write_intervals(w, m.intervals);
   w.key("host").begin_object();
   w.member("wall_seconds", m.host.wall_seconds).member("cpu_seconds", m.host.cpu_seconds);
   w.member("peak_rss_bytes", m.host.peak_rss_bytes);

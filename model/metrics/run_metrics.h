@@ -424,6 +424,7 @@ struct occupancy_series {
 /// What a kernel's warps spent on the instructions made from one line of its source.
 struct line_metrics {
   std::uint32_t line = 0;
+  std::string text;                // of the source, as far as whoever collects has it; the instruction where there is none
   std::uint64_t executed = 0;      // warp instructions
   warp_cycle_counts warp_cycles;   // in which one of them was the warp's next instruction
 };
@@ -455,7 +456,8 @@ struct kernel_metrics {
   warp_state_counts warp_states;
   instruction_counts instructions;
   memory_counts memory;
-  std::string file;                 // of the source, without its folders
+  std::string source;               // the file that the program came from; no part of the metrics file
+  std::string file;                 // the same without its folders
   std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
 };
 
@@ -491,6 +493,16 @@ struct sm_metrics {
   std::vector<warp_cycle_counts> sub_partitions;
   std::uint64_t occupancy_step_cycles = 0;    // length of a step of the following
   std::vector<double> occupancy_over_time;    // achieved occupancy in each step from cycle 0 on, idle cycles included
+  std::vector<std::uint64_t> inst_executed_over_time;   // warp instructions in each of the run's intervals
+};
+
+/// The run by intervals, of all kernels and SMs together. Each begins where the one before it ends, the first in cycle 0.
+struct interval_series {
+  std::vector<std::uint64_t> end_cycles;
+  std::vector<std::uint64_t> inst_executed;     // warp instructions
+  std::vector<std::uint64_t> dram_read_bytes;
+  std::vector<std::uint64_t> dram_write_bytes;
+  std::vector<warp_state_counts> warp_states;   // warp-cycles
 };
 
 /// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.
@@ -508,6 +520,7 @@ struct run_metrics {
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
   std::vector<context_switch_metrics> context_switches;
   std::vector<sm_metrics> sms;
+  interval_series intervals;            // empty where nobody watched the run
   host_metrics host;
 };
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "metrics/interval_sampler.h"
+
+#include <algorithm>
+
+#include "gpu/gpu.h"
+#include "gpu/grid_distributor.h"
+#include "memory/memory_model.h"
+#include "metrics/warp_states.h"
+#include "sm/sm.h"
+
+namespace heddle {
+
+interval_sampler::interval_sampler(gpu& g) : gpu_(g) {
+  closed_.sm_instructions.resize(g.sm_count());
+  g.core_clock().observe(*this);
+}
+
+interval_sampler::~interval_sampler() { gpu_.core_clock().ignore(*this); }
+
+void interval_sampler::after_cycle() {
+  const cycle_t now = gpu_.cycle();
+  if (now < next_) {
+    // What the chip does before a long rest is not to be smeared over it.
+    const cycle_t last = samples_.empty() ? 0 : samples_.back().cycle;
+    if (now - last < step_ / 2 || !gpu_.core_clock().quiet() || gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted()) return;
+  }
+  gpu_.settle_accounts();
+  take();
+  if (samples_.size() >= most_samples) thin_out();
+  next_ = (now / step_ + 1) * step_;
+}
+
+// A job may have thousands of launches, of which only a few are under way.
+void interval_sampler::close_finished() {
+  const auto& grids = gpu_.cwd().grids();
+  for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
+    for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+      for (const auto& p : gpu_.sm_at(i).partitions)
+        if (const issue_counters* c = p.counters.find(open_from_)) {
+          closed_.instructions += c->inst_executed;
+          closed_.sm_instructions[i] += c->inst_executed;
+          for (std::size_t s = 0; s < c->warp_stalls.size(); ++s) closed_.states[s] += c->warp_stalls[s];
+        }
+}
+
+void interval_sampler::take() {
+  close_finished();
+  sample s = closed_;
+  s.cycle = gpu_.cycle();
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    for (const auto& p : gpu_.sm_at(i).partitions)
+      for (std::uint32_t launch = open_from_; launch < p.counters.end(); ++launch)
+        if (const issue_counters* c = p.counters.find(launch)) {
+          s.instructions += c->inst_executed;
+          s.sm_instructions[i] += c->inst_executed;
+          for (std::size_t n = 0; n < c->warp_stalls.size(); ++n) s.states[n] += c->warp_stalls[n];
+        }
+  for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
+    const memory_model* channel = gpu_.channel_at(i);
+    if (channel == nullptr) continue;
+    for (std::uint32_t launch = 0; launch < channel->counters().end(); ++launch)
+      if (const memory_counters* c = channel->counters().find(launch)) {
+        s.read_bytes += c->read_bytes;
+        s.write_bytes += c->write_bytes;
+      }
+  }
+  samples_.push_back(std::move(s));
+}
+
+// Steps twice as long: of each, the first look stays.
+void interval_sampler::thin_out() {
+  while (samples_.size() > most_samples / 2) {
+    step_ *= 2;
+    cycle_t kept = 0;
+    const auto superfluous = [&](const sample& s) {
+      if (s.cycle / step_ <= kept) return true;
+      kept = s.cycle / step_;
+      return false;
+    };
+    samples_.erase(std::remove_if(samples_.begin(), samples_.end(), superfluous), samples_.end());
+  }
+}
+
+void interval_sampler::fill(run_metrics& m) {
+  // Accounts were settled after the last look, if that was now.
+  if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();
+  take();
+  interval_series& to = m.intervals;
+  sample before;
+  before.sm_instructions.resize(gpu_.sm_count());
+  for (const sample& s : samples_) {
+    if (&s == &samples_.back() && s.states == before.states && s.read_bytes + s.write_bytes == before.read_bytes + before.write_bytes)
+      break;   // nothing happened any more
+    to.end_cycles.push_back(s.cycle);
+    to.inst_executed.push_back(s.instructions - before.instructions);
+    to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);
+    to.dram_write_bytes.push_back(s.write_bytes - before.write_bytes);
+    auto grown = s.states;
+    for (std::size_t n = 0; n < grown.size(); ++n) grown[n] -= before.states[n];
+    to.warp_states.push_back(warp_states_of(grown));
+    for (std::size_t i = 0; i < m.sms.size(); ++i)
+      m.sms[i].inst_executed_over_time.push_back(s.sm_instructions[i] - before.sm_instructions[i]);
+    before = s;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "metrics/run_metrics.h"
+#include "sub_partition/issue_counters.h"
+#include "tlm/clock_domain.h"
+
+namespace heddle {
+
+class gpu;
+
+/// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most `most_samples`
+/// looks are kept, with equal distances as far as the chip is at work; each settles the accounts of all warps, which changes no sum
+/// and costs as much as some of them issuing. To be made before the simulation starts; the GPU outlives it.
+class interval_sampler : public cycle_observer {
+ public:
+  explicit interval_sampler(gpu& g);
+  ~interval_sampler() override;
+  interval_sampler(const interval_sampler&) = delete;
+  interval_sampler& operator=(const interval_sampler&) = delete;
+
+  void after_cycle() override;
+  /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
+  void fill(run_metrics& m);
+
+ private:
+  struct sample {
+    cycle_t cycle = 0;
+    std::uint64_t instructions = 0;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t write_bytes = 0;
+    std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> states{};
+    std::vector<std::uint64_t> sm_instructions;
+  };
+  void close_finished();
+  void take();
+  void thin_out();
+
+  static constexpr std::size_t most_samples = 128;
+  gpu& gpu_;
+  cycle_t step_ = 128;
+  cycle_t next_ = 128;
+  std::vector<sample> samples_;   // sums since the start of the simulation
+  std::uint32_t open_from_ = 0;   // launches before this one have ended: their issue is in `closed_`
+  sample closed_;
+};
+
+}  // namespace heddle

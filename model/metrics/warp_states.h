@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "metrics/run_metrics.h"
+#include "sub_partition/issue_counters.h"
+
+namespace heddle {
+
+/// The units' counts of warp states under the names that the metrics have for them.
+warp_state_counts warp_states_of(const std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)>& cycles);
+
+}  // namespace heddle
