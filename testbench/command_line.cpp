@@ -9,6 +9,7 @@
 #include "testbench/info_commands.h"
 #include "testbench/log.h"
 #include "testbench/replay_command.h"
+#include "testbench/report/report_command.h"
 #include "testbench/run_command.h"
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text.h"
@@ -32,6 +33,7 @@ constexpr command commands[] = {
     {"gpus", "gpus [--json]", "the shipped GPUs and their main figures", gpus_command},
     {"config", "config --gpu G [--set K=V]...", "the effective configuration as an INI file", config_command},
     {"disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel", disasm_command},
+    {"report", "report FILE... -o REPORT.html", "one page of metrics files, or of a sweep's store", report_command},
     {"sweep", "sweep SWEEP.ini [options]", "many points, on this machine or a cluster", sweep_command},
 };
 

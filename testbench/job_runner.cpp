@@ -9,6 +9,8 @@
 
 #include "metrics/collect.h"
 #include "metrics/json.h"
+#include "testbench/report/metrics_report.h"
+#include "testbench/report/report_page.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -198,6 +200,8 @@ void job_runner::write_files() {
     if (!job_.outputs[i].file.empty()) files_.add(job_.outputs[i].file, output_data_[i].data(), output_data_[i].size());
   }
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(outcome_.metrics));
+  if (!options_.report_file.empty())
+    files_.add(options_.report_file, report_page(report_of_metrics({{job_.name, to_json(outcome_.metrics)}})));
   for (auto& v : views_) v->finish();
   files_.commit();
   outcome_.written = files_.written();

@@ -69,6 +69,7 @@ void read_launch(const option_parser& p, run_options& o) {
 
 void read_views(const option_parser& p, run_options& o) {
   if (p.has("metrics")) o.metrics_file = p.text("metrics");
+  if (p.has("report")) o.report_file = p.text("report");
   if (p.has("vcd")) o.vcd_file = p.text("vcd");
   if (p.has("timeline")) o.timeline_file = p.text("timeline");
   if (p.has("pipeline")) o.pipeline_file = p.text("pipeline");
@@ -86,6 +87,7 @@ void read_views(const option_parser& p, run_options& o) {
 void add_simulation_options(option_parser& p) {
   p.group("Results");
   p.value("metrics", "FILE.json", "write the metrics");
+  p.value("report", "FILE.html", "write the report, a page for a browser");
   p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
   p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
   p.value("pipeline", "FILE.kanata", "write a pipeline view of warp instructions for Konata");

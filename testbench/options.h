@@ -26,6 +26,7 @@ struct run_options {
   std::vector<std::string> overrides;
 
   std::string metrics_file;  // empty: not written
+  std::string report_file;
   std::string vcd_file;
   std::string timeline_file;
   std::string pipeline_file;

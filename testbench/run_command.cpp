@@ -42,6 +42,7 @@ void check_result_files(const run_options& o, const job& j) {
     if (!names.insert(path).second) throw input_error(option + ": '" + path + "' is written by something else already");
   };
   if (!o.metrics_file.empty()) check(o.metrics_file, "--metrics");
+  if (!o.report_file.empty()) check(o.report_file, "--report");
   for (const view_file& f : view_files(o)) check(f.path, f.option);
 }
 

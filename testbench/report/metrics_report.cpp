@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/report/metrics_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "config/config.h"
+#include "config/error.h"
+#include "config/ini_reader.h"
+#include "metrics/json.h"
+#include "testbench/json_tree.h"
+#include "testbench/report/report_page.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using kind = json_value::kind;
+
+// A metrics file with one of everything, which says of what kind each value is.
+json example() {
+  run_metrics m;
+  kernel_metrics k;
+  k.occupancy_limiters = {""};
+  k.over_time.achieved_occupancy = k.over_time.active_sms = {0};
+  line_metrics line;
+  line.text = " ";
+  k.lines = {line};
+  m.kernels = {k};
+  context_switch_metrics c;
+  c.blocks = {0};
+  c.block_modes = {""};
+  c.warp_ids = c.restored_warp_ids = {0};
+  m.context_switches = {c};
+  sm_metrics s;
+  s.sub_partitions = {warp_cycle_counts()};
+  s.occupancy_over_time = {0};
+  s.inst_executed_over_time = {0};
+  m.sms = {s};
+  m.intervals = {{0}, {0}, {0}, {0}, {warp_state_counts()}};
+  json all = json::parse(to_json(m));
+  all["gpu"]["config"] = json::object();   // parameters come and go
+  return all;
+}
+
+// What a page cannot do without; the rest may be missing in files of other versions.
+const std::set<std::string> needed = {"schema", "gpu", "cycles", "kernels", "sms", "gpu.name", "gpu.config",
+                                      "kernels[].name", "kernels[].launch", "kernels[].start_cycle", "kernels[].end_cycle",
+                                      "kernels[].cycles", "kernels[].grid", "kernels[].block", "kernels[].metrics",
+                                      "kernels[].warp_cycles", "kernels[].warp_states", "kernels[].instructions",
+                                      "kernels[].memory", "kernels[].theoretical_occupancy", "kernels[].occupancy_limiters"};
+
+const char* name_of(const json& j) {
+  return j.is_object() ? "an object" : j.is_array() ? "a list" : j.is_string() ? "a text" : j.is_boolean() ? "true or false" : "a number";
+}
+
+bool is_like(const json_value& v, const json& j) {
+  switch (v.what) {
+    case kind::null: return j.is_number();   // how JSON writes what is no number
+    case kind::boolean: return j.is_boolean();
+    case kind::number: return j.is_number();
+    case kind::string: return j.is_string();
+    case kind::array: return j.is_array();
+    case kind::object: return j.is_object();
+  }
+  return false;
+}
+
+[[noreturn]] void refuse_at(const json_value& v, const std::string& file, const std::string& what) {
+  throw input_error(file + ":" + std::to_string(v.line) + ":" + std::to_string(v.column) + ": " + what);
+}
+
+void check(const json_value& v, const json& like, const std::string& path, const std::string& file) {
+  if (!is_like(v, like)) refuse_at(v, file, "'" + path + "' is not what metrics have there, expected " + name_of(like));
+  if (v.what == kind::array && !like.empty())
+    for (const json_value& item : v.items) check(item, like[0], path + "[]", file);
+  if (v.what != kind::object) return;
+  const std::string prefix = path.empty() ? "" : path + ".";
+  for (const auto& item : like.items())
+    if (const json_value* found = v.find(item.key()))
+      check(*found, item.value(), prefix + item.key(), file);
+    else if (needed.count(prefix + item.key()) != 0)
+      refuse_at(v, file, "expected metrics of Heddle, '" + prefix + item.key() + "' is missing");
+}
+
+json values_of(gpu_config config) {
+  json_writer w;
+  w.begin_object();
+  config.visit_sections([&w](const char* section, auto& parameters) {
+    const auto write = [&](const char* key, const auto& v, const char*) { w.member(std::string(section) + "." + key, v); };
+    parameters.visit(write);
+  });
+  w.end_object();
+  return json::parse(valid_utf8(w.text()));
+}
+
+json meanings() {
+  json all = json::object();
+  gpu_config config;
+  config.visit_sections([&all](const char* section, auto& parameters) {
+    const auto write = [&](const char* key, const auto&, const char* what) { all[std::string(section) + "." + key] = what; };
+    parameters.visit(write);
+  });
+  return all;
+}
+
+// The parameters of the shipped GPU; null where there is none of that name, or it cannot be read.
+json preset_of(const json& gpu) {
+  const auto name = gpu.value("name", std::string());
+  const auto shipped = shipped_gpus();
+  if (std::find(shipped.begin(), shipped.end(), name) == shipped.end()) return nullptr;
+  try {
+    return values_of(load_config(name));
+  } catch (const input_error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void check_metrics(const named_metrics& metrics) {
+  const json_value root = parse_json(metrics.text, metrics.name);
+  const json_value* schema = root.find("schema");
+  if (root.what != kind::object || schema == nullptr || schema->what != kind::string)
+    refuse_at(root, metrics.name, "expected metrics of Heddle (\"schema\": \"heddle.metrics/1\"), or a sweep's store");
+  if (schema->text != "heddle.metrics/1") refuse_at(*schema, metrics.name, "got schema '" + printable(schema->text) + "', expected 'heddle.metrics/1'");
+  check(root, example(), "", metrics.name);
+}
+
+std::string report_of_metrics(const std::vector<named_metrics>& metrics) {
+  json page = {{"schema", "heddle.report/1"}, {"version", HEDDLE_VERSION}, {"kind", "metrics"}, {"files", json::array()}};
+  for (const named_metrics& m : metrics) {
+    json content = json::parse(valid_utf8(m.text));
+    json preset = preset_of(content["gpu"]);
+    page["files"].push_back({{"name", valid_utf8(m.name)}, {"metrics", std::move(content)}, {"preset", std::move(preset)}});
+  }
+  page["parameters"] = meanings();
+  return page.dump();
+}
+
+}  // namespace heddle::testbench

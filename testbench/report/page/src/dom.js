@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Elements from values: text always becomes a text node, so nothing from a file can become markup.
+
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === undefined || child === null || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+let last_id = 0;
+export const fresh_id = (prefix) => `${prefix}-${++last_id}`;
+
+export function select(label, options, chosen, on_change) {
+  const id = fresh_id('select');
+  const element = h('select', { id }, options.map((o, i) => h('option', { value: i, selected: i === chosen }, o)));
+  // What is built anew takes the chooser with it: the keyboard stays where it was.
+  element.addEventListener('change', () => {
+    const place = [...document.querySelectorAll('select')].indexOf(element);
+    on_change(Number(element.value));
+    if (!element.isConnected) document.querySelectorAll('select')[place]?.focus();
+  });
+  return h('span', { class: 'field' }, h('label', { for: id }, label), element);
+}
+
+/// A table in a frame of its own, which scrolls where the window is narrow. Columns: {name, text?(row), class?(row)}; rows are lists.
+export function table(caption, columns, rows) {
+  const cell = (value, i) => {
+    const number = typeof value === 'number';
+    const content = value instanceof Node ? value : number && columns[i].format ? columns[i].format(value) : (value ?? '');
+    return h(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: number || columns[i].number ? 'number' : null }, content);
+  };
+  return h('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
+    h('table', {},
+      h('caption', {}, caption),
+      h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.number || c.format ? 'number' : null }, c.name)))),
+      h('tbody', {}, rows.map((row) => h('tr', {}, row.map(cell))))));
+}
+
+const csv_cell = (value) => {
+  const text = value === null || value === undefined ? '' : String(value);
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+};
+export const to_csv = (header, rows) => [header, ...rows].map((row) => row.map(csv_cell).join(',')).join('\r\n') + '\r\n';
+
+export function csv_button(name, header, rows) {
+  const save = () => {
+    const link = h('a', { href: URL.createObjectURL(new Blob([to_csv(header, rows())], { type: 'text/csv' })), download: name + '.csv' });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  return h('button', { type: 'button', class: 'csv', 'data-csv': name, onclick: save, 'aria-label': `Download ${name} as CSV` }, 'CSV');
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Numbers for people.
+
+export const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+export const ratio = (a, b) => (b > 0 ? a / b : 0);
+export const whole = (value) => Math.round(number(value)).toLocaleString('en-US');
+export const percent = (value) => (100 * number(value)).toFixed(1) + ' %';
+
+export function short(value) {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return '';
+  if (Number.isInteger(value)) return value.toLocaleString('en-US');
+  const size = Math.abs(value);
+  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(4)));
+}
+
+export function scaled(value, unit) {
+  const steps = ['', 'k', 'M', 'G', 'T', 'P'];
+  let n = number(value), i = 0;
+  while (Math.abs(n) >= 1000 && i + 1 < steps.length) n /= 1000, ++i;
+  return `${Number(n.toPrecision(3))} ${steps[i]}${unit}`;
+}
+
+export function time(seconds) {
+  const [factor, unit] = seconds >= 1 ? [1, 's'] : seconds >= 1e-3 ? [1e3, 'ms'] : seconds >= 1e-6 ? [1e6, 'µs'] : [1e9, 'ns'];
+  return `${Number((number(seconds) * factor).toPrecision(4))} ${unit}`;
+}
+
+export const spoken = (name) => name.replaceAll('_', ' ');
+export const shape = (d) => (Array.isArray(d) ? d : [d]).join(' × ');

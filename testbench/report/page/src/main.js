@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+import './style.css';
+import { h, select, to_csv } from './dom.js';
+import { speed_of_light, roofline } from './peaks.js';
+import { run_page } from './run_page.js';
+import { sweep_page } from './sweep_page.js';
+import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
+import { set_theme } from './theme.js';
+import { verdict, waits } from './verdict.js';
+
+const data = JSON.parse(document.getElementById('heddle-data').textContent);
+const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
+const title = (data.kind === 'sweep' ? 'Sweep: ' : data.files.length > 1 ? 'Comparison: ' : 'Report: ') + names.join(', ');
+document.title = 'Heddle · ' + title;
+
+const bar = h('span', { class: 'bar' }), content = h('main', { id: 'content', tabindex: '-1' }), contents = h('ul');
+const themes = ['auto', 'light', 'dark'];
+document.getElementById('app').append(
+  h('a', { class: 'skip', href: '#content' }, 'To the content'),
+  h('header', {}, h('h1', {}, title), h('div', { class: 'bar' }, bar, select('Theme', themes, 0, (i) => set_theme(themes[i])))),
+  h('nav', { 'aria-label': 'Sections' }, contents), content,
+  h('footer', {}, `Made by Heddle ${data.version ?? ''}. This page holds all its data and loads nothing.`));
+set_theme('auto');
+const listed = (sections) => contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
+(data.kind === 'sweep' ? sweep_page : run_page)(data, content, bar, listed);
+
+// For tests: the rules by themselves.
+window.heddle = { data, verdict, waits, speed_of_light, roofline, sensitivity, pareto, more_is_better, lines, to_csv };

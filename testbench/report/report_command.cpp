@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/report/report_command.h"
+
+#include <cstdio>
+#include <filesystem>
+
+#include "config/error.h"
+#include "testbench/option_parser.h"
+#include "testbench/report/metrics_report.h"
+#include "testbench/report/report_page.h"
+#include "testbench/report/sweep_report.h"
+#include "testbench/result_files.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t most_files = 16;   // that a reader can still tell apart, side by side
+
+std::string data_of(const std::vector<std::string>& files) {
+  std::vector<named_metrics> metrics;
+  for (const std::string& file : files) {
+    named_metrics m{file, read_file(file, "report")};
+    if (is_store(file)) {
+      if (files.size() > 1) throw input_error("'" + file + "' is the store of a sweep: it is shown alone; expected metrics files beside each other");
+      return report_of_store(file);
+    }
+    check_metrics(m);
+    metrics.push_back(std::move(m));
+  }
+  return report_of_metrics(metrics);
+}
+
+}  // namespace
+
+int report_command(const std::vector<std::string>& arguments) {
+  option_parser p("report", "report FILE... -o REPORT.html",
+                  "Writes one page for a browser, with everything in it: of a metrics file, of several beside each other, or of a sweep's store.");
+  p.group("Options").value("output,o", "REPORT.html", "the page").flag("help", "this text");
+  if (p.parse(arguments, most_files)) {
+    std::fputs(p.help().c_str(), stdout);
+    return 0;
+  }
+  if (p.positionals().empty()) p.fail("expected metrics files, or the store of a sweep");
+  if (!p.has("output")) p.fail("expected -o REPORT.html");
+  const std::string& output = p.text("output");
+  check_writable(output, "-o");
+  std::error_code ignored;
+  for (const std::string& file : p.positionals())
+    if (std::filesystem::equivalent(file, output, ignored)) throw input_error("-o: '" + output + "' is what the report is made from");
+  const std::string page = report_page(data_of(p.positionals()));
+  result_files files;
+  files.add(output, page);
+  files.commit();
+  return 0;
+}
+
+}  // namespace heddle::testbench
