@@ -32,15 +32,15 @@ export function select(label, options, chosen, on_change) {
 
 /// A table in a frame of its own, which scrolls where the window is narrow. Columns: {name, text?(row), class?(row)}; rows are lists.
 export function table(caption, columns, rows) {
+  const right = columns.map((c, i) => c.number || (rows.length > 0 && rows.every((row) => typeof row[i] === 'number' || (row[i] ?? '') === '')));
   const cell = (value, i) => {
-    const number = typeof value === 'number';
-    const content = value instanceof Node ? value : number && columns[i].format ? columns[i].format(value) : (value ?? '');
-    return h(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: number || columns[i].number ? 'number' : null }, content);
+    const content = value instanceof Node ? value : typeof value === 'number' && columns[i].format ? columns[i].format(value) : (value ?? '');
+    return h(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: right[i] ? 'number' : null }, content);
   };
   return h('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
     h('table', {},
       h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.number || c.format ? 'number' : null }, c.name)))),
+      h('thead', {}, h('tr', {}, columns.map((c, i) => h('th', { scope: 'col', class: right[i] ? 'number' : null }, c.name)))),
       h('tbody', {}, rows.map((row) => h('tr', {}, row.map(cell))))));
 }
 

@@ -61,7 +61,7 @@ function pareto_chart(sweep, done, metrics, chosen) {
     const rows = () => front.map((i) => [point_label(sweep, done[i]), points[i].x, points[i].y]);
     const controls = [select('Across', metrics.map((m) => m.name), chosen.px, (i) => { chosen.px = i; chosen.x_more = Number(more_is_better(metrics[i].name)); show(); }), select('where', ways, chosen.x_more, (i) => { chosen.x_more = i; show(); }),
       select('Up', metrics.map((m) => m.name), chosen.py, (i) => { chosen.py = i; chosen.y_more = Number(more_is_better(metrics[i].name)); show(); }), select('where', ways, chosen.y_more, (i) => { chosen.y_more = i; show(); })];
-    place.replaceChildren(chart({ name: 'pareto', title: 'Best points of two metrics', controls, height: 380, about: `${front.length} of ${done.length} points are beaten by no other in both metrics.`,
+    place.replaceChildren(chart({ name: 'pareto', title: 'Best points of two metrics', controls, height: 380, about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.`,
       header: ['point', mx.name, my.name], rows,
       option: (c) => ({ tooltip: { trigger: 'item', formatter: undefined, valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)) }, xAxis: axis(c, { type: 'value', scale: true, name: mx.name }), yAxis: axis(c, { type: 'value', scale: true }),
         series: [{ type: 'scatter', name: 'other points', symbolSize: 7, itemStyle: { color: c.muted, opacity: 0.5 }, data: points.map((p, i) => ({ name: point_label(sweep, done[i]), value: [p.x, p.y] })).filter((p, i) => !best.has(i) && is_number(p.value[0]) && is_number(p.value[1])) },
@@ -92,7 +92,7 @@ function sweep_sections(sweep) {
   // The most telling first picture: the axis with most values across, a line for each of the next.
   const count = sweep.axes.map((_, i) => new Set(sweep.points.map((p) => p.axes[i])).size), order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
   const cycles = Math.max(0, metrics.findIndex((m) => m.name === 'cycles'));
-  const other = metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
+  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.name)), other = rate >= 0 ? rate : metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
   const chosen = { x: order[0], y: cycles, by: count[order[1]] > 1 && count[order[1]] <= 12 ? order[1] : sweep.axes.length,
     px: cycles, py: other, x_more: Number(more_is_better(metrics[cycles].name)), y_more: Number(more_is_better(metrics[other].name)) };
   return [overview, section('Metrics over axes', chooser_chart(sweep, done, metrics, { ...chosen })), section('Sensitivity', sensitivity_chart(sweep, done, metrics, { ...chosen })),

@@ -132,7 +132,7 @@ export function verdict(kernel, config) {
   if (top.share >= busy)
     return { kind: 'throughput', bound: top.name, headline: `Bound by throughput: ${top.name}`,
       reasons: [`${said_used}; ${percent(busy)} and more count as the bound.`, ...next_used(used)],
-      changes: pick([in_turn(used.filter((u) => u.share >= busy).map((u) => of_resource[u.name](config, kernel))), of_waits]) };
+      changes: pick([by_weight(used.filter((u) => u.share >= busy).map((u) => ({ share: u.share, changes: of_resource[u.name](config, kernel) }))), of_waits]) };
   if (n(kernel.launch_cycles) > n(kernel.cycles))
     return { kind: 'launch', bound: 'launch latency', headline: 'Bound by the launch',
       reasons: [`${n(kernel.launch_cycles)} cycles passed before the first block started, ${n(kernel.cycles)} until the last one ended.`],
@@ -153,12 +153,9 @@ export function verdict(kernel, config) {
 
 const next_used = (used) => (used.length > 1 && used[1].share >= noticed ? [`Next is ${used[1].name} with ${percent(used[1].share)}.`] : []);
 
-// The first change of each list in turn, then their second ones.
-function in_turn(lists) {
-  const out = [];
-  for (let i = 0; i < 3; ++i) for (const list of lists) if (list[i]) out.push(list[i]);
-  return out;
-}
+// By what they could save at the most: the share of the cause, for each further change of the same cause half of it.
+const by_weight = (causes) =>
+  causes.flatMap(({ share, changes }) => changes.map((c, i) => ({ c, weight: share / 2 ** i }))).sort((a, b) => b.weight - a.weight).map((x) => x.c);
 
 const pick_waits = (kernel, config, waiting) =>
-  in_turn(waiting.filter((w) => w.share >= noticed && of_wait[w.name]).map((w) => of_wait[w.name].changes(config, kernel)));
+  by_weight(waiting.filter((w) => w.share >= noticed && of_wait[w.name]).map((w) => ({ share: w.share, changes: of_wait[w.name].changes(config, kernel) })));
