@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <stdexcept>
 
@@ -54,11 +55,14 @@ std::string browser::program() {
 }
 
 browser::browser(const std::string& program, const std::string& folder) {
+  ::signal(SIGPIPE, SIG_IGN);   // one that has gone is told of by an exception
+  profile_ = folder + "/browser-" + std::to_string(::getpid());
+  std::filesystem::create_directories(profile_);
   int down[2], up[2];
   if (::pipe2(down, O_CLOEXEC) != 0 || ::pipe2(up, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   // Above 4, so that none of them is in the way of those that the browser reads and writes.
   const int in = ::fcntl(down[0], F_DUPFD_CLOEXEC, 10), out = ::fcntl(up[1], F_DUPFD_CLOEXEC, 10);
-  const std::string data = "--user-data-dir=" + folder;
+  const std::string data = "--user-data-dir=" + profile_;
   process_ = ::fork();
   if (process_ == 0) {
     ::setpgid(0, 0);
@@ -84,6 +88,8 @@ browser::~browser() {
   if (process_ <= 0) return;
   ::kill(-process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
+  std::error_code ignored;   // its helpers may still be leaving
+  std::filesystem::remove_all(profile_, ignored);
 }
 
 json browser::call(const std::string& method, const json& parameters) {

@@ -16,7 +16,7 @@ class browser {
   /// The one that $HEDDLE_BROWSER names, or the first of the usual names in $PATH; empty: there is none.
   static std::string program();
 
-  /// `folder` is for the browser's own files.
+  /// The browser's own files lie in a folder in `folder` while it runs.
   browser(const std::string& program, const std::string& folder);
   ~browser();
   browser(const browser&) = delete;
@@ -48,6 +48,7 @@ class browser {
   bool loaded_ = false;
   unsigned width_ = 0;
   std::string session_;
+  std::string profile_;   // folder of the browser's own files
   std::string pending_;   // read, no whole message yet
   std::vector<std::string> complaints_;
 };

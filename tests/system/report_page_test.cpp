@@ -80,7 +80,7 @@ class report_pages : public ::testing::Test {
   static void SetUpTestSuite() {
     const std::string program = browser::program();
     fs::create_directories(HEDDLE_SCRATCH);
-    if (!program.empty()) chromium = std::make_unique<browser>(program, HEDDLE_SCRATCH "/profile");
+    if (!program.empty()) chromium = std::make_unique<browser>(program, HEDDLE_SCRATCH);
   }
   static void TearDownTestSuite() { chromium.reset(); }
   void SetUp() override {

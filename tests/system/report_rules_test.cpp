@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The rules of the report (docs/report.md) as the page has them: known answers for verdicts, sensitivity and Pareto fronts.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -38,12 +39,13 @@ class report_rules : public ::testing::Test {
     if (program.empty()) return;
     const fs::path place = HEDDLE_SCRATCH;
     fs::create_directories(place);
-    const std::string page = place / "rules.html";
+    const std::string page = place / (std::to_string(::getpid()) + ".html");
     const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --report '" + page + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
-    chromium = std::make_unique<browser>(program, place / "profile");
+    chromium = std::make_unique<browser>(program, place);
     chromium->open(page, 800, false);
     chromium->evaluate(model);
+    fs::remove(page);
   }
   static void TearDownTestSuite() { chromium.reset(); }
   void SetUp() override {

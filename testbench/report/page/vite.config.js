@@ -26,7 +26,9 @@ function single_file() {
     name: 'single-file',
     enforce: 'post',
     generateBundle(options, bundle) {
-      let html, script = '', style = '';
+      let html,
+        script = '',
+        style = '';
       for (const item of Object.values(bundle)) {
         if (item.type === 'chunk') script += item.code;
         else if (item.fileName.endsWith('.css')) style += item.source;
@@ -36,7 +38,14 @@ function single_file() {
       html = html.replace('@HEDDLE_SOURCES@', () => sources_hash());
       html = html.replace('</head>', () => `<style>${style}</style>\n</head>`);
       html = html.replace('</body>', () => `<script>${script.replace(/<\/script/gi, '<\\/script').trim()}</script>\n</body>`);
-      writeFileSync(target, html.split('\n').map((line) => line.trimEnd()).filter((line) => line !== '').join('\n') + '\n');
+      writeFileSync(
+        target,
+        html
+          .split('\n')
+          .map((line) => line.trimEnd())
+          .filter((line) => line !== '')
+          .join('\n') + '\n',
+      );
     },
   };
 }

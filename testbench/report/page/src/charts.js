@@ -8,11 +8,22 @@ import { csv_button, fresh_id, h, table } from './dom.js';
 import { short } from './format.js';
 import { colours, on_theme } from './theme.js';
 
-use([BarChart, HeatmapChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkLineComponent, TooltipComponent,
-  VisualMapComponent, CanvasRenderer, SVGRenderer]);
+use([
+  BarChart,
+  HeatmapChart,
+  LineChart,
+  ScatterChart,
+  GridComponent,
+  LegendComponent,
+  MarkLineComponent,
+  TooltipComponent,
+  VisualMapComponent,
+  CanvasRenderer,
+  SVGRenderer,
+]);
 
 let shown = [];
-const most_rows = 400;   // of a table in the page; the CSV has all
+const most_rows = 400; // of a table in the page; the CSV has all
 
 export function clear_charts() {
   for (const c of shown) c.instance?.dispose();
@@ -23,16 +34,38 @@ const basics = (c, narrow) => ({
   animation: false,
   textStyle: { fontFamily: 'system-ui, sans-serif', color: c.text },
   color: c.list,
-  tooltip: { trigger: 'axis', confine: true, backgroundColor: c.back, borderColor: c.line, textStyle: { color: c.text, fontSize: 12 },
-    axisPointer: { type: 'shadow' }, valueFormatter: (v) => (typeof v === 'number' ? short(v) : String(v ?? '')) },
-  legend: { type: 'scroll', top: 0, textStyle: { color: c.text, fontSize: narrow ? 11 : 12 }, pageTextStyle: { color: c.text },
-    pageIconColor: c.text, pageIconInactiveColor: c.line, itemWidth: 14, itemHeight: 10 },
+  tooltip: {
+    trigger: 'axis',
+    confine: true,
+    backgroundColor: c.back,
+    borderColor: c.line,
+    textStyle: { color: c.text, fontSize: 12 },
+    axisPointer: { type: 'shadow' },
+    valueFormatter: (v) => (typeof v === 'number' ? short(v) : String(v ?? '')),
+  },
+  legend: {
+    type: 'scroll',
+    top: 0,
+    textStyle: { color: c.text, fontSize: narrow ? 11 : 12 },
+    pageTextStyle: { color: c.text },
+    pageIconColor: c.text,
+    pageIconInactiveColor: c.line,
+    itemWidth: 14,
+    itemHeight: 10,
+  },
   grid: { left: 8, right: narrow ? 12 : 24, top: 40, bottom: 28, containLabel: true },
 });
 
 export function axis(c, more = {}) {
-  return { nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: c.muted }, axisLabel: { color: c.muted, hideOverlap: true },
-    axisLine: { lineStyle: { color: c.line } }, splitLine: { lineStyle: { color: c.line } }, ...more };
+  return {
+    nameLocation: 'middle',
+    nameGap: 28,
+    nameTextStyle: { color: c.muted },
+    axisLabel: { color: c.muted, hideOverlap: true },
+    axisLine: { lineStyle: { color: c.line } },
+    splitLine: { lineStyle: { color: c.line } },
+    ...more,
+  };
 }
 
 function merged(a, b) {
@@ -46,7 +79,8 @@ function merged(a, b) {
 
 function draw(chart) {
   if (!chart.box.isConnected) return;
-  const c = colours(), width = chart.box.clientWidth;
+  const c = colours(),
+    width = chart.box.clientWidth;
   if (width === 0) return;
   chart.instance ??= init(chart.box, null, { renderer: chart.renderer, height: chart.height });
   chart.instance.resize({ width });
@@ -58,7 +92,13 @@ function draw(chart) {
 /// to be seen; it is what a screen reader hears of the picture.
 export function chart(spec) {
   const id = fresh_id('chart');
-  const box = h('div', { class: 'chart', role: 'img', 'aria-labelledby': id + '-title', 'aria-describedby': id + '-about', 'data-chart': spec.name });
+  const box = h('div', {
+    class: 'chart',
+    role: 'img',
+    'aria-labelledby': id + '-title',
+    'aria-describedby': id + '-about',
+    'data-chart': spec.name,
+  });
   box.style.height = (spec.height ?? 300) + 'px';
   const entry = { box, option: spec.option, height: spec.height ?? 300, renderer: spec.renderer ?? 'svg' };
   shown = shown.filter((c) => c.box.isConnected || c.instance === undefined);
@@ -67,20 +107,33 @@ export function chart(spec) {
   details.addEventListener('toggle', () => {
     if (!details.open || details.children.length > 1) return;
     const rows = spec.rows();
-    details.append(table(spec.title, spec.header.map((name) => ({ name, format: short })), rows.slice(0, most_rows)));
-    if (rows.length > most_rows) details.append(h('p', { class: 'muted' }, `The first ${most_rows} of ${rows.length} rows; the CSV has all.`));
+    details.append(
+      table(
+        spec.title,
+        spec.header.map((name) => ({ name, format: short })),
+        rows.slice(0, most_rows),
+      ),
+    );
+    if (rows.length > most_rows)
+      details.append(h('p', { class: 'muted' }, `The first ${most_rows} of ${rows.length} rows; the CSV has all.`));
   });
-  return h('figure', { id },
+  return h(
+    'figure',
+    { id },
     h('figcaption', {}, h('h3', { id: id + '-title' }, spec.title), spec.controls, csv_button(spec.name, spec.header, spec.rows)),
-    h('p', { class: 'about', id: id + '-about' }, spec.about), box, details);
+    h('p', { class: 'about', id: id + '-about' }, spec.about),
+    box,
+    details,
+  );
 }
 
 /// The legend in as many rows as these names need, and the place above the grid that it takes.
 export function legend_for(names, width) {
-  let rows = 1, used = 0;
+  let rows = 1,
+    used = 0;
   for (const name of names) {
     const takes = 34 + 7 * name.length;
-    if (used + takes > width - 16 && used > 0) ++rows, used = 0;
+    if (used + takes > width - 16 && used > 0) (++rows, (used = 0));
     used += takes;
   }
   return rows > 7 ? { legend: {}, top: 40 } : { legend: { type: 'plain' }, top: 16 + 22 * rows };
@@ -90,7 +143,8 @@ export const draw_all = () => shown.forEach(draw);
 export const draw_in = (element) => shown.filter((c) => element.contains(c.box)).forEach(draw);
 
 on_theme(draw_all);
-let last_width = 0, due = 0;
+let last_width = 0,
+  due = 0;
 new ResizeObserver(() => {
   if (document.documentElement.clientWidth === last_width) return;
   last_width = document.documentElement.clientWidth;

@@ -20,7 +20,11 @@ export const fresh_id = (prefix) => `${prefix}-${++last_id}`;
 
 export function select(label, options, chosen, on_change) {
   const id = fresh_id('select');
-  const element = h('select', { id }, options.map((o, i) => h('option', { value: i, selected: i === chosen }, o)));
+  const element = h(
+    'select',
+    { id },
+    options.map((o, i) => h('option', { value: i, selected: i === chosen }, o)),
+  );
   // What is built anew takes the chooser with it: the keyboard stays where it was.
   element.addEventListener('change', () => {
     const place = [...document.querySelectorAll('select')].indexOf(element);
@@ -32,16 +36,37 @@ export function select(label, options, chosen, on_change) {
 
 /// A table in a frame of its own, which scrolls where the window is narrow. Columns: {name, text?(row), class?(row)}; rows are lists.
 export function table(caption, columns, rows) {
-  const right = columns.map((c, i) => c.number || (rows.length > 0 && rows.every((row) => typeof row[i] === 'number' || (row[i] ?? '') === '')));
+  const right = columns.map(
+    (c, i) => c.number || (rows.length > 0 && rows.every((row) => typeof row[i] === 'number' || (row[i] ?? '') === '')),
+  );
   const cell = (value, i) => {
-    const content = value instanceof Node ? value : typeof value === 'number' && columns[i].format ? columns[i].format(value) : (value ?? '');
+    const content =
+      value instanceof Node ? value : typeof value === 'number' && columns[i].format ? columns[i].format(value) : (value ?? '');
     return h(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: right[i] ? 'number' : null }, content);
   };
-  return h('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
-    h('table', {},
+  return h(
+    'div',
+    { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': caption },
+    h(
+      'table',
+      {},
       h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, columns.map((c, i) => h('th', { scope: 'col', class: right[i] ? 'number' : null }, c.name)))),
-      h('tbody', {}, rows.map((row) => h('tr', {}, row.map(cell))))));
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          columns.map((c, i) => h('th', { scope: 'col', class: right[i] ? 'number' : null }, c.name)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map((row) => h('tr', {}, row.map(cell))),
+      ),
+    ),
+  );
 }
 
 const csv_cell = (value) => {
@@ -52,11 +77,18 @@ export const to_csv = (header, rows) => [header, ...rows].map((row) => row.map(c
 
 export function csv_button(name, header, rows) {
   const save = () => {
-    const link = h('a', { href: URL.createObjectURL(new Blob([to_csv(header, rows())], { type: 'text/csv' })), download: name + '.csv' });
+    const link = h('a', {
+      href: URL.createObjectURL(new Blob([to_csv(header, rows())], { type: 'text/csv' })),
+      download: name + '.csv',
+    });
     document.body.append(link);
     link.click();
     link.remove();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  return h('button', { type: 'button', class: 'csv', 'data-csv': name, onclick: save, 'aria-label': `Download ${name} as CSV` }, 'CSV');
+  return h(
+    'button',
+    { type: 'button', class: 'csv', 'data-csv': name, onclick: save, 'aria-label': `Download ${name} as CSV` },
+    'CSV',
+  );
 }

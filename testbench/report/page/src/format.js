@@ -15,8 +15,9 @@ export function short(value) {
 
 export function scaled(value, unit) {
   const steps = ['', 'k', 'M', 'G', 'T', 'P'];
-  let n = number(value), i = 0;
-  while (Math.abs(n) >= 1000 && i + 1 < steps.length) n /= 1000, ++i;
+  let n = number(value),
+    i = 0;
+  while (Math.abs(n) >= 1000 && i + 1 < steps.length) ((n /= 1000), ++i);
   return `${Number(n.toPrecision(3))} ${steps[i]}${unit}`;
 }
 

@@ -13,15 +13,30 @@ const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.n
 const title = (data.kind === 'sweep' ? 'Sweep: ' : data.files.length > 1 ? 'Comparison: ' : 'Report: ') + names.join(', ');
 document.title = 'Heddle · ' + title;
 
-const bar = h('span', { class: 'bar' }), content = h('main', { id: 'content', tabindex: '-1' }), contents = h('ul');
+const bar = h('span', { class: 'bar' }),
+  content = h('main', { id: 'content', tabindex: '-1' }),
+  contents = h('ul');
 const themes = ['auto', 'light', 'dark'];
 document.getElementById('app').append(
   h('a', { class: 'skip', href: '#content' }, 'To the content'),
-  h('header', {}, h('h1', {}, title), h('div', { class: 'bar' }, bar, select('Theme', themes, 0, (i) => set_theme(themes[i])))),
-  h('nav', { 'aria-label': 'Sections' }, contents), content,
-  h('footer', {}, `Made by Heddle ${data.version ?? ''}. This page holds all its data and loads nothing.`));
+  h(
+    'header',
+    {},
+    h('h1', {}, title),
+    h(
+      'div',
+      { class: 'bar' },
+      bar,
+      select('Theme', themes, 0, (i) => set_theme(themes[i])),
+    ),
+  ),
+  h('nav', { 'aria-label': 'Sections' }, contents),
+  content,
+  h('footer', {}, `Made by Heddle ${data.version ?? ''}. This page holds all its data and loads nothing.`),
+);
 set_theme('auto');
-const listed = (sections) => contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
+const listed = (sections) =>
+  contents.replaceChildren(...sections.map((s) => h('li', {}, h('a', { href: '#' + s.id }, s.querySelector('h2').textContent))));
 (data.kind === 'sweep' ? sweep_page : run_page)(data, content, bar, listed);
 
 // For tests: the rules by themselves.

@@ -3,30 +3,80 @@
 import { axis, chart, clear_charts, draw_all, draw_in } from './charts.js';
 import { csv_button, h, select, table } from './dom.js';
 import { percent, short } from './format.js';
-import { section, tiles } from './run_page.js';
+import { section, tiles } from './layout.js';
 import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 
 const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 const none = 'nothing';
 const most_rows = 300;
-const clip = (v) => { const t = String(v ?? ''); const job = t.endsWith('/job.json') ? t.split('/').slice(-2)[0] : t; return job.length > 28 ? '…' + job.slice(-27) : job; };
+const clip = (v) => {
+  const t = String(v ?? '');
+  const job = t.endsWith('/job.json') ? t.split('/').slice(-2)[0] : t;
+  return job.length > 28 ? '…' + job.slice(-27) : job;
+};
 
 function chooser_chart(sweep, done, metrics, chosen) {
   const place = h('div');
   const axes = sweep.axes;
   const show = () => {
     const { x, y, by } = chosen;
-    const rows = done.map((p) => ({ x: p.axes[x], value: p.values[metrics[y].column], series: by < axes.length ? clip(p.axes[by]) : '' }));
-    const list = lines(rows), numeric = rows.every((r) => is_number(r.x));
+    const rows = done.map((p) => ({
+      x: p.axes[x],
+      value: p.values[metrics[y].column],
+      series: by < axes.length ? clip(p.axes[by]) : '',
+    }));
+    const list = lines(rows),
+      numeric = rows.every((r) => is_number(r.x));
     const categories = [...new Set(rows.map((r) => r.x))];
-    const controls = [select('Metric', metrics.map((m) => m.name), y, (i) => { chosen.y = i; show(); }), select('over', axes, x, (i) => { chosen.x = i; show(); }),
-      select('a line for each', [...axes, none], by, (i) => { chosen.by = i; show(); })];
-    place.replaceChildren(chart({ name: 'metric_over_axis', title: `${metrics[y].name} over ${axes[x]}`, controls, height: 380,
-      about: `The mean of all points that have the same ${axes[x]}${by < axes.length ? ` and ${axes[by]}` : ''}: ${list.length} line${list.length === 1 ? '' : 's'}, ${done.length} points.`,
-      header: [by < axes.length ? axes[by] : 'series', axes[x], metrics[y].name + ' (mean)', 'points'], rows: () => list.flatMap((l) => l.points.map((p) => [l.series, ...p])),
-      option: (c) => ({ tooltip: { axisPointer: { type: 'line' } }, legend: { show: list.length > 1 }, xAxis: axis(c, numeric ? { type: 'value', scale: true, name: axes[x] } : { type: 'category', name: axes[x], data: categories.map(clip) }), yAxis: axis(c, { type: 'value', scale: true }),
-        series: list.map((l, i) => ({ type: 'line', name: l.series || metrics[y].name, symbol: ['circle', 'rect', 'triangle', 'diamond'][i % 4], symbolSize: 7, lineStyle: { type: ['solid', 'dashed', 'dotted'][Math.floor(i / 4) % 3] },
-          data: l.points.map((p) => [numeric ? p[0] : clip(p[0]), p[1]]) })) }) }));
+    const controls = [
+      select(
+        'Metric',
+        metrics.map((m) => m.name),
+        y,
+        (i) => {
+          chosen.y = i;
+          show();
+        },
+      ),
+      select('over', axes, x, (i) => {
+        chosen.x = i;
+        show();
+      }),
+      select('a line for each', [...axes, none], by, (i) => {
+        chosen.by = i;
+        show();
+      }),
+    ];
+    place.replaceChildren(
+      chart({
+        name: 'metric_over_axis',
+        title: `${metrics[y].name} over ${axes[x]}`,
+        controls,
+        height: 380,
+        about: `The mean of all points that have the same ${axes[x]}${by < axes.length ? ` and ${axes[by]}` : ''}: ${list.length} line${list.length === 1 ? '' : 's'}, ${done.length} points.`,
+        header: [by < axes.length ? axes[by] : 'series', axes[x], metrics[y].name + ' (mean)', 'points'],
+        rows: () => list.flatMap((l) => l.points.map((p) => [l.series, ...p])),
+        option: (c) => ({
+          tooltip: { axisPointer: { type: 'line' } },
+          legend: { show: list.length > 1 },
+          xAxis: axis(
+            c,
+            numeric
+              ? { type: 'value', scale: true, name: axes[x] }
+              : { type: 'category', name: axes[x], data: categories.map(clip) },
+          ),
+          yAxis: axis(c, { type: 'value', scale: true }),
+          series: list.map((l, i) => ({
+            type: 'line',
+            name: l.series || metrics[y].name,
+            symbol: ['circle', 'rect', 'triangle', 'diamond'][i % 4],
+            symbolSize: 7,
+            lineStyle: { type: ['solid', 'dashed', 'dotted'][Math.floor(i / 4) % 3] },
+            data: l.points.map((p) => [numeric ? p[0] : clip(p[0]), p[1]]),
+          })),
+        }),
+      }),
+    );
     draw_in(place);
   };
   show();
@@ -37,13 +87,49 @@ function sensitivity_chart(sweep, done, metrics, chosen) {
   const place = h('div');
   const show = () => {
     const metric = metrics[chosen.y];
-    const ranked = sensitivity(sweep.axes, done.map((p) => ({ axes: p.axes, value: p.values[metric.column] })));
-    place.replaceChildren(chart({ name: 'sensitivity', title: `What moves ${metric.name}`, controls: [select('Metric', metrics.map((m) => m.name), chosen.y, (i) => { chosen.y = i; show(); })], height: 90 + 44 * ranked.length,
-      about: ranked.length > 0 ? `Most of it ${ranked[0].axis}: it explains ${percent(ranked[0].explained)} of the variance, and the means of its values spread over ${percent(ranked[0].spread)} of the mean.` : 'No point has this metric.',
-      header: ['axis', 'values', 'variance explained', 'spread of means', 'least at', 'most at'], rows: () => ranked.map((r) => [r.axis, r.values, r.explained, r.spread, r.least, r.most]),
-      option: (c, width) => ({ tooltip: { valueFormatter: percent }, grid: { top: 40, bottom: 8 }, xAxis: axis(c, { type: 'value', min: 0, axisLabel: { color: c.muted, formatter: (v) => Math.round(100 * v) + ' %' } }),
-        yAxis: axis(c, { type: 'category', inverse: true, data: ranked.map((r) => r.axis), axisLabel: { color: c.text, width: width < 500 ? 110 : 240, overflow: 'break' } }),
-        series: [{ type: 'bar', name: 'variance explained', data: ranked.map((r) => r.explained) }, { type: 'bar', name: 'spread of means', data: ranked.map((r) => r.spread) }] }) }));
+    const ranked = sensitivity(
+      sweep.axes,
+      done.map((p) => ({ axes: p.axes, value: p.values[metric.column] })),
+    );
+    place.replaceChildren(
+      chart({
+        name: 'sensitivity',
+        title: `What moves ${metric.name}`,
+        controls: [
+          select(
+            'Metric',
+            metrics.map((m) => m.name),
+            chosen.y,
+            (i) => {
+              chosen.y = i;
+              show();
+            },
+          ),
+        ],
+        height: 90 + 44 * ranked.length,
+        about:
+          ranked.length > 0
+            ? `Most of it ${ranked[0].axis}: it explains ${percent(ranked[0].explained)} of the variance, and the means of its values spread over ${percent(ranked[0].spread)} of the mean.`
+            : 'No point has this metric.',
+        header: ['axis', 'values', 'variance explained', 'spread of means', 'least at', 'most at'],
+        rows: () => ranked.map((r) => [r.axis, r.values, r.explained, r.spread, r.least, r.most]),
+        option: (c, width) => ({
+          tooltip: { valueFormatter: percent },
+          grid: { top: 40, bottom: 8 },
+          xAxis: axis(c, { type: 'value', min: 0, axisLabel: { color: c.muted, formatter: (v) => Math.round(100 * v) + ' %' } }),
+          yAxis: axis(c, {
+            type: 'category',
+            inverse: true,
+            data: ranked.map((r) => r.axis),
+            axisLabel: { color: c.text, width: width < 500 ? 110 : 240, overflow: 'break' },
+          }),
+          series: [
+            { type: 'bar', name: 'variance explained', data: ranked.map((r) => r.explained) },
+            { type: 'bar', name: 'spread of means', data: ranked.map((r) => r.spread) },
+          ],
+        }),
+      }),
+    );
     draw_in(place);
   };
   show();
@@ -53,19 +139,86 @@ function sensitivity_chart(sweep, done, metrics, chosen) {
 const point_label = (sweep, p) => sweep.axes.map((a, i) => `${a} = ${clip(p.axes[i])}`).join(', ');
 
 function pareto_chart(sweep, done, metrics, chosen) {
-  const place = h('div'), ways = ['less is better', 'more is better'];
+  const place = h('div'),
+    ways = ['less is better', 'more is better'];
   const show = () => {
-    const mx = metrics[chosen.px], my = metrics[chosen.py];
+    const mx = metrics[chosen.px],
+      my = metrics[chosen.py];
     const points = done.map((p) => ({ x: p.values[mx.column], y: p.values[my.column] }));
-    const front = pareto(points, chosen.x_more === 1, chosen.y_more === 1), best = new Set(front);
+    const front = pareto(points, chosen.x_more === 1, chosen.y_more === 1),
+      best = new Set(front);
     const rows = () => front.map((i) => [point_label(sweep, done[i]), points[i].x, points[i].y]);
-    const controls = [select('Across', metrics.map((m) => m.name), chosen.px, (i) => { chosen.px = i; chosen.x_more = Number(more_is_better(metrics[i].name)); show(); }), select('where', ways, chosen.x_more, (i) => { chosen.x_more = i; show(); }),
-      select('Up', metrics.map((m) => m.name), chosen.py, (i) => { chosen.py = i; chosen.y_more = Number(more_is_better(metrics[i].name)); show(); }), select('where', ways, chosen.y_more, (i) => { chosen.y_more = i; show(); })];
-    place.replaceChildren(chart({ name: 'pareto', title: 'Best points of two metrics', controls, height: 380, about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.`,
-      header: ['point', mx.name, my.name], rows,
-      option: (c) => ({ tooltip: { trigger: 'item', formatter: undefined, valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)) }, xAxis: axis(c, { type: 'value', scale: true, name: mx.name }), yAxis: axis(c, { type: 'value', scale: true }),
-        series: [{ type: 'scatter', name: 'other points', symbolSize: 7, itemStyle: { color: c.muted, opacity: 0.5 }, data: points.map((p, i) => ({ name: point_label(sweep, done[i]), value: [p.x, p.y] })).filter((p, i) => !best.has(i) && is_number(p.value[0]) && is_number(p.value[1])) },
-          { type: 'line', name: 'best points', step: chosen.y_more === chosen.x_more ? 'start' : 'end', symbol: 'diamond', symbolSize: 11, itemStyle: { color: c.accent }, lineStyle: { color: c.accent }, data: front.map((i) => ({ name: point_label(sweep, done[i]), value: [points[i].x, points[i].y] })) }] }) }));
+    const controls = [
+      select(
+        'Across',
+        metrics.map((m) => m.name),
+        chosen.px,
+        (i) => {
+          chosen.px = i;
+          chosen.x_more = Number(more_is_better(metrics[i].name));
+          show();
+        },
+      ),
+      select('where', ways, chosen.x_more, (i) => {
+        chosen.x_more = i;
+        show();
+      }),
+      select(
+        'Up',
+        metrics.map((m) => m.name),
+        chosen.py,
+        (i) => {
+          chosen.py = i;
+          chosen.y_more = Number(more_is_better(metrics[i].name));
+          show();
+        },
+      ),
+      select('where', ways, chosen.y_more, (i) => {
+        chosen.y_more = i;
+        show();
+      }),
+    ];
+    place.replaceChildren(
+      chart({
+        name: 'pareto',
+        title: 'Best points of two metrics',
+        controls,
+        height: 380,
+        about: `${front.length} of ${done.length} points are beaten by no other in both metrics. Across: ${mx.name}; up: ${my.name}.`,
+        header: ['point', mx.name, my.name],
+        rows,
+        option: (c) => ({
+          tooltip: {
+            trigger: 'item',
+            formatter: undefined,
+            valueFormatter: (v) => (Array.isArray(v) ? v.map(short).join(', ') : short(v)),
+          },
+          xAxis: axis(c, { type: 'value', scale: true, name: mx.name }),
+          yAxis: axis(c, { type: 'value', scale: true }),
+          series: [
+            {
+              type: 'scatter',
+              name: 'other points',
+              symbolSize: 7,
+              itemStyle: { color: c.muted, opacity: 0.5 },
+              data: points
+                .map((p, i) => ({ name: point_label(sweep, done[i]), value: [p.x, p.y] }))
+                .filter((p, i) => !best.has(i) && is_number(p.value[0]) && is_number(p.value[1])),
+            },
+            {
+              type: 'line',
+              name: 'best points',
+              step: chosen.y_more === chosen.x_more ? 'start' : 'end',
+              symbol: 'diamond',
+              symbolSize: 11,
+              itemStyle: { color: c.accent },
+              lineStyle: { color: c.accent },
+              data: front.map((i) => ({ name: point_label(sweep, done[i]), value: [points[i].x, points[i].y] })),
+            },
+          ],
+        }),
+      }),
+    );
     draw_in(place);
   };
   show();
@@ -76,27 +229,83 @@ function points_section(sweep, shown_metrics) {
   const header = ['position', 'status', ...sweep.axes, ...shown_metrics.map((m) => m.name)];
   const row = (p) => [p.position, p.status, ...p.axes, ...shown_metrics.map((m) => p.values[m.column])];
   const failed = sweep.points.filter((p) => p.status !== 'done');
-  return section('Points', h('figure', {}, h('figcaption', {}, h('h3', {}, `${sweep.points.length} points`), csv_button('points', ['position', 'id', 'status', 'reason', ...sweep.axes, ...sweep.metrics], () => sweep.points.map((p) => [p.position, p.id, p.status, p.reason, ...p.axes, ...p.values]))),
-    sweep.points.length > most_rows && h('p', { class: 'about' }, `The first ${most_rows}; the CSV has all of them, with all metrics.`),
-    table('Points', header.map((name, i) => ({ name, format: i === 0 || i > 1 ? short : undefined })), sweep.points.slice(0, most_rows).map(row))),
-  failed.length > 0 && h('figure', {}, h('figcaption', {}, h('h3', {}, `${failed.length} points without a result`)), table('Points without a result', [{ name: 'position', format: String }, { name: 'status' }, { name: 'point' }, { name: 'reason' }],
-    failed.slice(0, most_rows).map((p) => [p.position, p.status, point_label(sweep, p), p.reason]))));
+  return section(
+    'Points',
+    h(
+      'figure',
+      {},
+      h(
+        'figcaption',
+        {},
+        h('h3', {}, `${sweep.points.length} points`),
+        csv_button('points', ['position', 'id', 'status', 'reason', ...sweep.axes, ...sweep.metrics], () =>
+          sweep.points.map((p) => [p.position, p.id, p.status, p.reason, ...p.axes, ...p.values]),
+        ),
+      ),
+      sweep.points.length > most_rows &&
+        h('p', { class: 'about' }, `The first ${most_rows}; the CSV has all of them, with all metrics.`),
+      table(
+        'Points',
+        header.map((name, i) => ({ name, format: i === 0 || i > 1 ? short : undefined })),
+        sweep.points.slice(0, most_rows).map(row),
+      ),
+    ),
+    failed.length > 0 &&
+      h(
+        'figure',
+        {},
+        h('figcaption', {}, h('h3', {}, `${failed.length} points without a result`)),
+        table(
+          'Points without a result',
+          [{ name: 'position', format: String }, { name: 'status' }, { name: 'point' }, { name: 'reason' }],
+          failed.slice(0, most_rows).map((p) => [p.position, p.status, point_label(sweep, p), p.reason]),
+        ),
+      ),
+  );
 }
 
 function sweep_sections(sweep) {
   const done = sweep.points.filter((p) => p.status === 'done');
-  const metrics = sweep.metrics.map((name, column) => ({ name, column })).filter((m) => done.some((p) => is_number(p.values[m.column])));
+  const metrics = sweep.metrics
+    .map((name, column) => ({ name, column }))
+    .filter((m) => done.some((p) => is_number(p.values[m.column])));
   const dropped = sweep.dropped.map((d) => `${d.points} dropped by ${d.constraint}`);
-  const overview = section('Sweep', tiles([['points', short(sweep.points.length)], ['with a result', short(done.length)], ['axes', sweep.axes.join(', ') || none], ['dropped', dropped.join(', ') || '0']]));
-  if (metrics.length === 0 || sweep.axes.length === 0) return [overview, section('Metrics', h('p', {}, 'No point has a metric that is a number.')), points_section(sweep, [])];
+  const overview = section(
+    'Sweep',
+    tiles([
+      ['points', short(sweep.points.length)],
+      ['with a result', short(done.length)],
+      ['axes', sweep.axes.join(', ') || none],
+      ['dropped', dropped.join(', ') || '0'],
+    ]),
+  );
+  if (metrics.length === 0 || sweep.axes.length === 0)
+    return [overview, section('Metrics', h('p', {}, 'No point has a metric that is a number.')), points_section(sweep, [])];
   // The most telling first picture: the axis with most values across, a line for each of the next.
-  const count = sweep.axes.map((_, i) => new Set(sweep.points.map((p) => p.axes[i])).size), order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
-  const cycles = Math.max(0, metrics.findIndex((m) => m.name === 'cycles'));
-  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.name)), other = rate >= 0 ? rate : metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
-  const chosen = { x: order[0], y: cycles, by: count[order[1]] > 1 && count[order[1]] <= 12 ? order[1] : sweep.axes.length,
-    px: cycles, py: other, x_more: Number(more_is_better(metrics[cycles].name)), y_more: Number(more_is_better(metrics[other].name)) };
-  return [overview, section('Metrics over axes', chooser_chart(sweep, done, metrics, { ...chosen })), section('Sensitivity', sensitivity_chart(sweep, done, metrics, { ...chosen })),
-    section('Pareto front', pareto_chart(sweep, done, metrics, { ...chosen })), points_section(sweep, metrics.slice(0, 12))];
+  const count = sweep.axes.map((_, i) => new Set(sweep.points.map((p) => p.axes[i])).size),
+    order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
+  const cycles = Math.max(
+    0,
+    metrics.findIndex((m) => m.name === 'cycles'),
+  );
+  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.name)),
+    other = rate >= 0 ? rate : metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
+  const chosen = {
+    x: order[0],
+    y: cycles,
+    by: count[order[1]] > 1 && count[order[1]] <= 12 ? order[1] : sweep.axes.length,
+    px: cycles,
+    py: other,
+    x_more: Number(more_is_better(metrics[cycles].name)),
+    y_more: Number(more_is_better(metrics[other].name)),
+  };
+  return [
+    overview,
+    section('Metrics over axes', chooser_chart(sweep, done, metrics, { ...chosen })),
+    section('Sensitivity', sensitivity_chart(sweep, done, metrics, { ...chosen })),
+    section('Pareto front', pareto_chart(sweep, done, metrics, { ...chosen })),
+    points_section(sweep, metrics.slice(0, 12)),
+  ];
 }
 
 /// Builds the report of a store into `main`, and the chooser of its sweeps into `bar`.
@@ -104,8 +313,24 @@ export function sweep_page(data, main, bar, listed) {
   let chosen = 0;
   const show = () => {
     clear_charts();
-    bar.replaceChildren(data.sweeps.length > 1 ? select('Sweep', data.sweeps.map((s) => s.name), chosen, (i) => { chosen = i; show(); }) : '');
-    main.replaceChildren(...(data.sweeps.length > 0 ? sweep_sections(data.sweeps[chosen]) : [section('Sweep', h('p', {}, 'The store holds no sweep.'))]));
+    bar.replaceChildren(
+      data.sweeps.length > 1
+        ? select(
+            'Sweep',
+            data.sweeps.map((s) => s.name),
+            chosen,
+            (i) => {
+              chosen = i;
+              show();
+            },
+          )
+        : '',
+    );
+    main.replaceChildren(
+      ...(data.sweeps.length > 0
+        ? sweep_sections(data.sweeps[chosen])
+        : [section('Sweep', h('p', {}, 'The store holds no sweep.'))]),
+    );
     listed([...main.querySelectorAll('section')]);
     draw_all();
   };

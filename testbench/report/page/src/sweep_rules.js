@@ -12,25 +12,35 @@ export function sensitivity(axes, rows) {
   if (good.length === 0) return [];
   const all = mean(good.map((r) => r.value));
   const total = good.reduce((sum, r) => sum + (r.value - all) ** 2, 0);
-  return axes.map((axis, i) => {
-    const groups = new Map();
-    for (const r of good) {
-      const key = JSON.stringify(r.axes[i]);
-      if (!groups.has(key)) groups.set(key, { value: r.axes[i], values: [] });
-      groups.get(key).values.push(r.value);
-    }
-    const means = [...groups.values()].map((g) => ({ value: g.value, mean: mean(g.values), count: g.values.length }));
-    const least = means.reduce((a, b) => (b.mean < a.mean ? b : a)), most = means.reduce((a, b) => (b.mean > a.mean ? b : a));
-    const between = means.reduce((sum, g) => sum + g.count * (g.mean - all) ** 2, 0);
-    return { axis, values: means.length, spread: all === 0 ? 0 : (most.mean - least.mean) / Math.abs(all), explained: total === 0 ? 0 : between / total,
-      least: least.value, most: most.value };
-  }).sort((a, b) => b.explained - a.explained || b.spread - a.spread);
+  return axes
+    .map((axis, i) => {
+      const groups = new Map();
+      for (const r of good) {
+        const key = JSON.stringify(r.axes[i]);
+        if (!groups.has(key)) groups.set(key, { value: r.axes[i], values: [] });
+        groups.get(key).values.push(r.value);
+      }
+      const means = [...groups.values()].map((g) => ({ value: g.value, mean: mean(g.values), count: g.values.length }));
+      const least = means.reduce((a, b) => (b.mean < a.mean ? b : a)),
+        most = means.reduce((a, b) => (b.mean > a.mean ? b : a));
+      const between = means.reduce((sum, g) => sum + g.count * (g.mean - all) ** 2, 0);
+      return {
+        axis,
+        values: means.length,
+        spread: all === 0 ? 0 : (most.mean - least.mean) / Math.abs(all),
+        explained: total === 0 ? 0 : between / total,
+        least: least.value,
+        most: most.value,
+      };
+    })
+    .sort((a, b) => b.explained - a.explained || b.spread - a.spread);
 }
 
 /// The points that no other point beats: those than which none is as good in both metrics and better in one. Points are {x, y};
 /// returns their indices, in the order of x from its best on. Of equal points all are in.
 export function pareto(points, x_more_is_better, y_more_is_better) {
-  const x = (p) => (x_more_is_better ? -p.x : p.x), y = (p) => (y_more_is_better ? -p.y : p.y);
+  const x = (p) => (x_more_is_better ? -p.x : p.x),
+    y = (p) => (y_more_is_better ? -p.y : p.y);
   const order = points.map((p, i) => i).filter((i) => is_number(points[i].x) && is_number(points[i].y));
   order.sort((a, b) => x(points[a]) - x(points[b]) || y(points[a]) - y(points[b]) || a - b);
   const front = [];
@@ -51,7 +61,8 @@ export function lines(rows) {
   const by = new Map();
   for (const r of rows) {
     if (!is_number(r.value)) continue;
-    const series = String(r.series ?? ''), key = JSON.stringify(r.x);
+    const series = String(r.series ?? ''),
+      key = JSON.stringify(r.x);
     if (!by.has(series)) by.set(series, new Map());
     const at = by.get(series).get(key) ?? { x: r.x, sum: 0, count: 0 };
     at.sum += r.value;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Several files beside each other.
+import { axis, chart } from './charts.js';
+import { csv_button, h, table } from './dom.js';
+import { number as n, percent, ratio, scaled, short, whole } from './format.js';
+import { grid, section } from './layout.js';
+import { speed_of_light } from './peaks.js';
+import { kernel_label, stall_chart } from './run_charts.js';
+import { verdict } from './verdict.js';
+
+// The kernel of another file that is the same: by launch and name, by name, by place.
+export const partner = (kernel, index, kernels) =>
+  kernels.find((k) => k.name === kernel.name && k.launch === kernel.launch) ??
+  kernels.find((k) => k.name === kernel.name) ??
+  kernels[index];
+
+export function comparison_section(files, index) {
+  const first = files[0].metrics.kernels[index];
+  const runs = files
+    .map((f) => ({
+      name: f.name,
+      kernel: partner(first, index, f.metrics.kernels),
+      config: f.metrics.gpu.config,
+      gpu: f.metrics.gpu.name,
+    }))
+    .filter((r) => r.kernel);
+  const measures = [
+    ['cycles', (k) => k.cycles, whole],
+    ['IPC of an SM', (k) => k.metrics.ipc, short],
+    ['issue slots used', (k) => k.metrics.issue_slot_utilization, percent],
+    ['achieved occupancy', (k) => k.metrics.achieved_occupancy, percent],
+    ['theoretical occupancy', (k) => k.theoretical_occupancy, percent],
+    ['L1 hits', (k) => ratio(n(k.memory.l1?.hits), n(k.memory.l1?.accesses)), percent],
+    ['L2 hits', (k) => ratio(n(k.memory.l2?.hits), n(k.memory.l2?.accesses)), percent],
+    ['DRAM bytes', (k) => n(k.memory.dram?.read_bytes) + n(k.memory.dram?.write_bytes), (v) => scaled(v, 'B')],
+    ['warp instructions', (k) => k.metrics.inst_executed, whole],
+    ['registers a thread', (k) => k.registers_per_thread, short],
+  ];
+  const against = (v, base) => (v === base || base === 0 ? '' : ` (× ${(v / base).toFixed(3)})`);
+  const values = measures.map(([name, of, format]) => [
+    name,
+    ...runs.map((r) => format(n(of(r.kernel))) + against(n(of(r.kernel)), n(of(runs[0].kernel)))),
+  ]);
+  const keys = [...new Set(runs.flatMap((r) => Object.keys(r.config)))];
+  const differing = keys
+    .filter((k) => runs.some((r) => r.config[k] !== runs[0].config[k]))
+    .map((k) => [h('code', {}, k), ...runs.map((r) => String(r.config[k] ?? ''))]);
+  const sol = runs.map((r) => new Map(speed_of_light(r.kernel, r.config).map((s) => [s.name, s.share])));
+  const resources = [...new Set(sol.flatMap((s) => [...s.keys()]))];
+  const columns = [{ name: 'of the kernel' }, ...runs.map((r) => ({ name: r.name, number: true }))];
+  return section(
+    'Comparison',
+    h('p', { class: 'about' }, `${kernel_label(first)} in ${runs.length} files; in brackets against the first.`),
+    h(
+      'ul',
+      {},
+      runs.map((r) => h('li', {}, `${r.name} (${r.gpu}): ${verdict(r.kernel, r.config).headline}`)),
+    ),
+    grid(
+      h(
+        'figure',
+        {},
+        h(
+          'figcaption',
+          {},
+          h('h3', {}, 'Side by side'),
+          csv_button('comparison', ['measure', ...runs.map((r) => r.name)], () =>
+            measures.map(([name, of]) => [name, ...runs.map((r) => n(of(r.kernel)))]),
+          ),
+        ),
+        table('Measures of each file', columns, values),
+      ),
+      chart({
+        name: 'compared_speed_of_light',
+        title: 'Speed of light side by side',
+        height: 90 + resources.length * (12 + 14 * runs.length),
+        about: 'What the kernel used of what each chip can do in its time.',
+        header: ['resource', ...runs.map((r) => r.name)],
+        rows: () => resources.map((name) => [name, ...sol.map((s) => s.get(name) ?? 0)]),
+        option: (c) => ({
+          tooltip: { valueFormatter: percent },
+          grid: { top: 40, bottom: 8 },
+          xAxis: axis(c, { type: 'value', min: 0, max: 1, axisLabel: { color: c.muted, formatter: (v) => 100 * v + ' %' } }),
+          yAxis: axis(c, { type: 'category', inverse: true, data: resources, axisLabel: { color: c.text } }),
+          series: runs.map((r, i) => ({ type: 'bar', name: r.name, data: resources.map((name) => sol[i].get(name) ?? 0) })),
+        }),
+      }),
+      stall_chart(
+        'compared_states',
+        'Warp states side by side',
+        'Shares of the active warp-cycles of the kernel.',
+        runs.map((r) => ({ label: r.name, counts: r.kernel.warp_states })),
+      ),
+      h(
+        'figure',
+        {},
+        h(
+          'figcaption',
+          {},
+          h('h3', {}, 'Parameters that differ'),
+          csv_button('compared_parameters', ['parameter', ...runs.map((r) => r.name)], () =>
+            keys
+              .filter((k) => runs.some((r) => r.config[k] !== runs[0].config[k]))
+              .map((k) => [k, ...runs.map((r) => r.config[k] ?? '')]),
+          ),
+        ),
+        differing.length > 0
+          ? table('Parameters that differ', [{ name: 'parameter' }, ...runs.map((r) => ({ name: r.name }))], differing)
+          : h('p', {}, 'None: the files come from the same configuration.'),
+      ),
+    ),
+  );
+}

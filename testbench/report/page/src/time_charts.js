@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// What happened when.
+import { axis, chart, legend_for } from './charts.js';
+import { number as n, ratio, short, spoken } from './format.js';
+import { share_axis } from './run_charts.js';
+
+const clipped = (text, most) => (text.length > most ? text.slice(0, most - 1) + '…' : text);
+
+export function occupancy_over_time_chart(kernel) {
+  const s = kernel.occupancy_over_time;
+  if (!s || !(s.achieved_occupancy?.length > 0)) return null;
+  const rows = s.achieved_occupancy.map((v, i) => [n(s.from_cycle) + i * n(s.step_cycles), v, s.active_sms?.[i] ?? null]);
+  return chart({
+    name: 'occupancy_over_time',
+    title: 'Occupancy over time',
+    about: `Achieved occupancy of the SMs that held warps of the kernel, in steps of ${short(s.step_cycles)} cycles, and how many SMs that were.`,
+    header: ['from cycle', 'achieved occupancy', 'active SMs'],
+    rows: () => rows,
+    option: (c) => ({
+      grid: { top: 40 },
+      xAxis: axis(c, { type: 'value', name: 'cycle', min: 'dataMin', max: 'dataMax' }),
+      yAxis: [share_axis(c), axis(c, { type: 'value', splitLine: { show: false }, minInterval: 1 })],
+      series: [
+        {
+          type: 'line',
+          step: 'end',
+          symbol: 'none',
+          name: 'occupancy',
+          areaStyle: { opacity: 0.2 },
+          data: rows.map((r) => [r[0], r[1]]),
+        },
+        {
+          type: 'line',
+          step: 'end',
+          symbol: 'none',
+          name: 'SMs (right)',
+          yAxisIndex: 1,
+          lineStyle: { type: 'dashed' },
+          data: rows.map((r) => [r[0], r[2]]),
+        },
+      ],
+    }),
+  });
+}
+
+/// What warps did over the run: intervals of equal length while the chip was at work.
+export function stalls_over_time_chart(intervals, kernels) {
+  const ends = intervals?.end_cycles;
+  if (!(ends?.length > 0)) return null;
+  const names = Object.keys(intervals.warp_states).filter((s) => intervals.warp_states[s].some((v) => v > 0));
+  const length = (i) => Math.max(1, ends[i] - (i > 0 ? ends[i - 1] : 0));
+  const rows = () => ends.map((end, i) => [i > 0 ? ends[i - 1] : 0, end, ...names.map((s) => intervals.warp_states[s][i])]);
+  return chart({
+    name: 'states_over_time',
+    title: 'What warps did over time',
+    height: 340,
+    about:
+      'Warps in each state, on the average of each interval, all SMs and kernels of the run together; vertical lines are the starts of kernels.',
+    header: ['from cycle', 'to cycle', ...names.map((s) => s + ' (warp-cycles)')],
+    rows,
+    option: (c, width) => ({
+      tooltip: { axisPointer: { type: 'line' } },
+      legend: legend_for(names, width).legend,
+      grid: { top: 10 + legend_for(names, width).top },
+      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
+      yAxis: axis(c, { type: 'value', name: 'warps', nameGap: 44 }),
+      series: names.map((s, k) => ({
+        type: 'line',
+        stack: 'states',
+        step: 'start',
+        symbol: 'none',
+        lineStyle: { width: 0 },
+        areaStyle: { opacity: 0.9 },
+        name: spoken(s),
+        itemStyle: { color: c.state(s) },
+        data: [
+          [0, intervals.warp_states[s][0] / length(0)],
+          ...ends.map((end, i) => [end, intervals.warp_states[s][i] / length(i)]),
+        ],
+        markLine:
+          k > 0
+            ? undefined
+            : {
+                silent: true,
+                symbol: 'none',
+                lineStyle: { color: c.text, type: 'dotted' },
+                label: { show: kernels.length <= 6, color: c.text, formatter: (p) => clipped(p.name, 16) },
+                data: kernels.slice(0, 60).map((kernel) => ({ name: kernel.name, xAxis: kernel.start_cycle })),
+              },
+      })),
+    }),
+  });
+}
+
+export function rates_over_time_chart(intervals) {
+  const ends = intervals?.end_cycles;
+  if (!(ends?.length > 0)) return null;
+  const length = (i) => Math.max(1, ends[i] - (i > 0 ? ends[i - 1] : 0));
+  const ipc = ends.map((end, i) => intervals.inst_executed[i] / length(i));
+  const dram = ends.map((end, i) => (intervals.dram_read_bytes[i] + intervals.dram_write_bytes[i]) / length(i));
+  const steps = (values) => [[0, values[0]], ...values.map((v, i) => [ends[i], v])];
+  return chart({
+    name: 'rates_over_time',
+    title: 'Instructions and memory traffic over time',
+    about: 'Warp instructions per cycle of the whole chip, and bytes per cycle read from and written to DRAM.',
+    header: ['to cycle', 'warp instructions per cycle', 'DRAM bytes per cycle'],
+    rows: () => ends.map((end, i) => [end, ipc[i], dram[i]]),
+    option: (c) => ({
+      tooltip: { axisPointer: { type: 'line' } },
+      xAxis: axis(c, { type: 'value', name: 'cycle', min: 0, max: 'dataMax' }),
+      yAxis: [axis(c, { type: 'value' }), axis(c, { type: 'value', splitLine: { show: false } })],
+      series: [
+        { type: 'line', step: 'start', symbol: 'none', name: 'instructions per cycle', data: steps(ipc) },
+        {
+          type: 'line',
+          step: 'start',
+          symbol: 'none',
+          name: 'DRAM bytes per cycle (right)',
+          yAxisIndex: 1,
+          lineStyle: { type: 'dashed' },
+          data: steps(dram),
+        },
+      ],
+    }),
+  });
+}
+
+/// A cell for each SM and step of time; what: 'occupancy' or 'instructions'.
+export function sm_heat_map(metrics, what, controls) {
+  const ends = metrics.intervals?.end_cycles ?? [];
+  const by_instructions = what === 'instructions';
+  const steps = by_instructions ? ends.length : Math.max(0, ...metrics.sms.map((s) => s.occupancy_over_time?.length ?? 0));
+  if (steps === 0) return null;
+  const step = n(metrics.sms[0]?.occupancy_step_cycles);
+  const from = (i) => (by_instructions ? (i > 0 ? ends[i - 1] : 0) : i * step);
+  const value = (s, i) =>
+    by_instructions ? ratio(n(s.inst_executed_over_time?.[i]), ends[i] - from(i)) : n(s.occupancy_over_time?.[i]);
+  // SMs whose step is longer than the others' have fewer of them.
+  const cells = metrics.sms.flatMap((s, k) =>
+    Array.from({ length: steps }, (_, i) => {
+      const at = by_instructions || !s.occupancy_step_cycles ? i : Math.floor((i * step) / s.occupancy_step_cycles);
+      return [i, k, value(s, at)];
+    }),
+  );
+  const most = cells.reduce((a, cell) => Math.max(a, cell[2]), 0) || 1;
+  const title = by_instructions ? 'Warp instructions per cycle of each SM' : 'Occupancy of each SM';
+  return chart({
+    name: 'sm_heat_map',
+    title,
+    controls,
+    height: Math.max(260, Math.min(700, 90 + 12 * metrics.sms.length)),
+    renderer: 'canvas',
+    about: `${title} over time: a row for each of ${metrics.sms.length} SMs, a column for each of ${steps} intervals. The largest value is ${short(most)}.`,
+    header: ['sm', 'from cycle', by_instructions ? 'warp instructions per cycle' : 'occupancy'],
+    rows: () => cells.map(([i, k, v]) => [metrics.sms[k].sm, from(i), v]),
+    option: (c) => ({
+      legend: { show: false },
+      tooltip: {
+        trigger: 'item',
+        formatter: (p) => `SM ${metrics.sms[p.value[1]].sm}, from cycle ${short(from(p.value[0]))}: ${short(p.value[2])}`,
+      },
+      grid: { top: 8, bottom: 64 },
+      xAxis: axis(c, { type: 'category', name: 'cycle', data: Array.from({ length: steps }, (_, i) => short(from(i))) }),
+      yAxis: axis(c, { type: 'category', inverse: true, name: 'SM', nameGap: 34, data: metrics.sms.map((s) => String(s.sm)) }),
+      visualMap: {
+        min: 0,
+        max: most,
+        orient: 'horizontal',
+        left: 'center',
+        bottom: 0,
+        itemHeight: 120,
+        itemWidth: 12,
+        text: [short(most), '0'],
+        textStyle: { color: c.text },
+        inRange: { color: c.ramp },
+      },
+      series: [{ type: 'heatmap', data: cells, progressive: 0 }],
+    }),
+  });
+}
