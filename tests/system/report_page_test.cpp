@@ -110,8 +110,6 @@ class report_pages : public ::testing::Test {
         EXPECT_EQ(value(faults), json::array()) << name << " " << width << (dark ? " dark" : " light");
         EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
         EXPECT_EQ(value("document.documentElement.dataset.theme"), dark ? "dark" : "light");
-        if (std::getenv("HEDDLE_PICTURES") != nullptr)
-          write(name + "." + std::to_string(width) + (dark ? ".dark" : ".light") + ".png", chromium->picture());
       }
   }
   /// Texts that a chart shows.

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -96,6 +97,8 @@ TEST_F(report_rules, waits_are_the_bound_where_nothing_is_busy) {
   // Too few warps to hide it: what limits them.
   EXPECT_EQ(value("judged(kernel({theoretical_occupancy: 0.25, occupancy_limiters: ['registers']}, {wait: 0, not_selected: 0}))"),
             (json{"latency", "long_scoreboard", "l1.cache_global_loads=true", "sm.registers=131072"}));
+  // Places that no block fills help nobody.
+  EXPECT_EQ(value("judged(kernel({waves: 0.9, theoretical_occupancy: 0.25, occupancy_limiters: ['registers']}, {wait: 0, not_selected: 0}))").at(3), "l2.latency_cycles=100");
   // A wait of little weight is behind the second change for a heavy one.
   EXPECT_EQ(value("judged(kernel({}, {mio_throttle: 900}))").at(3), "ldst.queue_entries=8");
   EXPECT_EQ(value("judged(kernel({}, {mio_throttle: 900}))").at(1), "mio_throttle");
@@ -120,6 +123,23 @@ TEST_F(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
 TEST_F(report_rules, changes_are_never_what_the_machine_has_not) {
   EXPECT_EQ(value("judged(kernel(), {'gpu.sm_count': 10, 'sm.sub_partitions': 4})"), (json{"latency", "long_scoreboard", "gpu.sm_count=20"}));
   EXPECT_EQ(value("heddle.verdict(kernel({}, {wait: 0, not_selected: 0, long_scoreboard: 0, sleeping: 99}), config).changes"), json::array());
+}
+
+TEST_F(report_rules, changes_are_taken_by_every_machine) {
+  const fs::path file = fs::path(HEDDLE_SCRATCH) / (std::to_string(::getpid()) + ".json");
+  for (const std::string gpu : {"g80", "gtx480", "gtx1080", "v100", "h100"}) {
+    const std::string run = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --gpu " + gpu + " --metrics '" + file.string() + "'";
+    ASSERT_EQ(std::system(run.c_str()), 0);
+    std::ifstream in(file);
+    const json config = json::parse(in)["gpu"]["config"];
+    const json changes = value("[...new Set(heddle.all_changes(" + config.dump() + ").map(heddle.as_options))]");
+    EXPECT_GT(changes.size(), 30u);
+    for (const json& options : changes) {
+      const std::string command = "'" HEDDLE_PROGRAM "' config --gpu " + gpu + " " + options.get<std::string>() + " >/dev/null";
+      EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    }
+  }
+  fs::remove(file);
 }
 
 TEST_F(report_rules, sensitivity_of_a_known_plane) {

@@ -8,18 +8,19 @@ import { speed_of_light } from './peaks.js';
 import { kernel_label, stall_chart } from './run_charts.js';
 import { verdict } from './verdict.js';
 
-// The kernel of another file that is the same: by launch and name, by name, by place.
-export const partner = (kernel, index, kernels) =>
-  kernels.find((k) => k.name === kernel.name && k.launch === kernel.launch) ??
-  kernels.find((k) => k.name === kernel.name) ??
-  kernels[index];
+/// The kernel of another file that is the same as kernels[index]: the so-manieth of its launch and name, one of its name, one in its place.
+export function partner(kernels, index, others) {
+  const same = (k) => k.name === kernels[index].name && k.launch === kernels[index].launch;
+  const before = kernels.slice(0, index).filter(same).length;
+  return others.filter(same)[before] ?? others.find((k) => k.name === kernels[index].name) ?? others[index];
+}
 
 export function comparison_section(files, index) {
   const first = files[0].metrics.kernels[index];
   const runs = files
     .map((f) => ({
       name: f.name,
-      kernel: partner(first, index, f.metrics.kernels),
+      kernel: partner(files[0].metrics.kernels, index, f.metrics.kernels),
       config: f.metrics.gpu.config,
       gpu: f.metrics.gpu.name,
     }))

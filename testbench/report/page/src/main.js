@@ -6,7 +6,7 @@ import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
 import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 import { set_theme } from './theme.js';
-import { verdict, waits } from './verdict.js';
+import { all_changes, as_options, verdict, waits } from './verdict.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
 const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
@@ -40,4 +40,17 @@ const listed = (sections) =>
 (data.kind === 'sweep' ? sweep_page : run_page)(data, content, bar, listed);
 
 // For tests: the rules by themselves.
-window.heddle = { data, verdict, waits, speed_of_light, roofline, sensitivity, pareto, more_is_better, lines, to_csv };
+window.heddle = {
+  data,
+  verdict,
+  waits,
+  all_changes,
+  as_options,
+  speed_of_light,
+  roofline,
+  sensitivity,
+  pareto,
+  more_is_better,
+  lines,
+  to_csv,
+};

@@ -4,7 +4,8 @@ import { axis, chart, legend_for } from './charts.js';
 import { number as n, percent, ratio, scaled, short, spoken } from './format.js';
 import { roofline, speed_of_light } from './peaks.js';
 
-export const kernel_label = (k) => `${k.name} (launch ${k.launch})`;
+// A launch that is repeated has one position in the job, and many beginnings.
+export const kernel_label = (k) => `${k.name} (launch ${k.launch}, from ${short(k.start_cycle)})`;
 export const share_axis = (c, more) =>
   axis(c, {
     type: 'value',

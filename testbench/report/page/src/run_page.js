@@ -8,7 +8,7 @@ import { number as n, percent, ratio, scaled, shape, short, spoken, time, whole 
 import { grid, section, tiles } from './layout.js';
 import * as charts from './run_charts.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
-import { verdict, waits } from './verdict.js';
+import { as_options, verdict, waits } from './verdict.js';
 import * as time_charts from './time_charts.js';
 
 function verdict_section(kernel, config) {
@@ -25,7 +25,7 @@ function verdict_section(kernel, config) {
         h(
           'ol',
           {},
-          v.changes.map((c) => h('li', {}, h('code', {}, `--set ${c.key}=${c.to}`), ` instead of ${c.from}: ${c.why}.`)),
+          v.changes.map((c) => h('li', {}, h('code', {}, as_options(c)), ` instead of ${c.from}: ${c.why}.`)),
         ),
       ],
       h(
@@ -345,7 +345,7 @@ export function run_page(data, main, bar, listed) {
     draw_all();
   };
   const partner_index = (kernels, index, others) =>
-    Math.max(0, others.indexOf(index < 0 ? others[0] : partner(kernels[index], index, others)));
+    Math.max(0, others.indexOf(index < 0 ? others[0] : partner(kernels, index, others)));
   on_theme(() => {
     for (const bar_part of main.querySelectorAll('.meter i'))
       bar_part.style.background = (state_colours[bar_part.dataset.state] ?? ['#777777', '#aaaaaa'])[is_dark() ? 1 : 0];

@@ -20,7 +20,19 @@ const wider_issue = (c) =>
 const more_l2 = (c) => change(c, 'l2.size_bytes', twice(c, 'l2.size_bytes'), 'what misses the L2 goes to the memory');
 const l1_on = (c) =>
   change(c, 'l1.cache_global_loads', c['l1.cache_global_loads'] === false ? true : null, 'global loads pass the L1 by');
-const more_l1 = (c) => change(c, 'l1.size_bytes', twice(c, 'l1.size_bytes'), 'what misses the L1 goes to the L2');
+// Where L1 and shared memory are one, both of them together grow.
+function grown(c, key, why) {
+  const found = change(c, key, twice(c, key), why);
+  const unified = n(c['shared_memory.unified_bytes']);
+  if (found !== null) found.also = unified > 0 ? { 'shared_memory.unified_bytes': unified + n(c[key]) } : {};
+  return found;
+}
+const more_l1 = (c) => grown(c, 'l1.size_bytes', 'what misses the L1 goes to the L2');
+function more_shared(c, why) {
+  const found = grown(c, 'shared_memory.size_bytes', why);
+  if (found !== null) found.also['shared_memory.carveouts_kb'] = `${c['shared_memory.carveouts_kb']},${found.to / 1024}`;
+  return found;
+}
 
 // A resource that is busy: the parameters that make it wider, or ask less of it.
 const of_resource = {
@@ -63,12 +75,13 @@ function more_warps(c, k) {
     warps: 'sm.max_warps',
     blocks: 'sm.max_blocks',
     registers: 'sm.registers',
-    shared_memory: 'shared_memory.size_bytes',
     barriers: 'sm.barriers',
   };
-  if (n(k.theoretical_occupancy) >= 0.99) return null;
+  if (n(k.theoretical_occupancy) >= 0.99 || n(k.waves ?? 1) < 1) return null; // a grid that does not fill the places needs no more of them
   const limiter = (k.occupancy_limiters ?? []).find((l) => l in key);
-  return limiter && change(c, key[limiter], twice(c, key[limiter]), 'more warps would hide the wait; this limits them');
+  const why = 'more warps would hide the wait; this limits them';
+  if ((k.occupancy_limiters ?? [])[0] === 'shared_memory') return more_shared(c, why);
+  return limiter ? change(c, key[limiter], twice(c, key[limiter]), why) : null;
 }
 
 const memory_wait = (c, k) => {
@@ -242,6 +255,25 @@ const of_wait = {
   },
   not_selected: { name: 'the number of schedulers', changes: (c) => first(wider_issue(c), more_sms(c, 'more schedulers')) },
 };
+
+/// All that the rules could ever want changed on this machine, whatever the kernel does: for a test that the machine takes it.
+export function all_changes(config) {
+  const kernel = {
+    metrics: { gld_transactions: 1 },
+    memory: { l1: { hits: 1, accesses: 9 }, l2: { misses: 9, accesses: 9 }, shared: { bank_conflicts: 1, accesses: 9 } },
+    instructions: { fp32: 1, int: 1, fp64: 1, half: 1, sfu: 1, texture: 1 },
+    cycles: 1,
+  };
+  const limits = ['warps', 'blocks', 'registers', 'shared_memory', 'barriers'].map((l) =>
+    more_warps(config, { occupancy_limiters: [l] }),
+  );
+  const lists = [...Object.values(of_resource), ...Object.values(of_wait).map((w) => w.changes)].map((of) => of(config, kernel));
+  return [...first(...limits), ...lists.flat()];
+}
+
+/// The options of the command line that make a change.
+export const as_options = (c) =>
+  [[c.key, c.to], ...Object.entries(c.also ?? {})].map(([key, to]) => `--set ${key}=${to}`).join(' ');
 
 /// Shares of active warp-cycles by state, largest first, without those that issue.
 export function waits(kernel) {
