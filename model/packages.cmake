@@ -34,4 +34,8 @@ foreach(part library dev tools)
     COMPONENT ${part})
 endforeach()
 
+# What the program carries of others: the report's page.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/testbench/report/licenses/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_TOOLS_PACKAGE_NAME}/report_page
+  COMPONENT tools)
+
 include(CPack)
