@@ -25,10 +25,19 @@ void interval_sampler::after_cycle() {
     const cycle_t last = samples_.empty() ? 0 : samples_.back().cycle;
     if (now - last < step_ / 2 || !gpu_.core_clock().quiet() || gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted()) return;
   }
-  gpu_.settle_accounts();
+  settle();
   take();
   if (samples_.size() >= most_samples) thin_out();
   next_ = (now / step_ + 1) * step_;
+}
+
+// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back.
+void interval_sampler::settle() {
+  std::vector<bool> restoring(gpu_.sm_count());
+  for (const auto& c : gpu_.cwd().context_switches())
+    if (c->restore_cycle != 0 && c->resumed_cycle == 0) restoring[c->sm] = true;
+  for (unsigned i = 0; i < gpu_.sm_count(); ++i)
+    if (!restoring[i]) gpu_.sm_at(i).settle_accounts(gpu_.cycle());
 }
 
 // A job may have thousands of launches, of which only a few are under way.

@@ -14,8 +14,8 @@ namespace heddle {
 class gpu;
 
 /// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most `most_samples`
-/// looks are kept, with equal distances as far as the chip is at work; each settles the accounts of all warps, which changes no sum
-/// and costs as much as some of them issuing. To be made before the simulation starts; the GPU outlives it.
+/// looks are kept, with equal distances as far as the chip is at work; each settles the accounts of warps, which changes no sum and
+/// costs as much as some of them issuing. To be made before the simulation starts; the GPU outlives it.
 class interval_sampler : public cycle_observer {
  public:
   explicit interval_sampler(gpu& g);
@@ -37,6 +37,7 @@ class interval_sampler : public cycle_observer {
     std::vector<std::uint64_t> sm_instructions;
   };
   void close_finished();
+  void settle();
   void take();
   void thin_out();
 
