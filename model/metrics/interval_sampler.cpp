@@ -25,19 +25,26 @@ void interval_sampler::after_cycle() {
     const cycle_t last = samples_.empty() ? 0 : samples_.back().cycle;
     if (now - last < step_ / 2 || !gpu_.core_clock().quiet() || gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted()) return;
   }
-  settle();
+  const std::uint64_t restoring = settle();
   take();
+  samples_.back().states[static_cast<std::size_t>(warp_stall::misc)] += restoring;
   if (samples_.size() >= most_samples) thin_out();
   next_ = (now / step_ + 1) * step_;
 }
 
-// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back.
-void interval_sampler::settle() {
+// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back. Returns the
+// warp-cycles that they have taken so far.
+std::uint64_t interval_sampler::settle() {
   std::vector<bool> restoring(gpu_.sm_count());
-  for (const auto& c : gpu_.cwd().context_switches())
-    if (c->restore_cycle != 0 && c->resumed_cycle == 0) restoring[c->sm] = true;
+  std::uint64_t warp_cycles = 0;
+  for (const auto& c : gpu_.cwd().context_switches()) {
+    if (c->restore_cycle == 0 || c->resumed_cycle != 0) continue;
+    restoring[c->sm] = true;
+    for (const switched_block& b : c->blocks) warp_cycles += b.warp_ids.size() * (gpu_.cycle() - c->restore_cycle);
+  }
   for (unsigned i = 0; i < gpu_.sm_count(); ++i)
     if (!restoring[i]) gpu_.sm_at(i).settle_accounts(gpu_.cycle());
+  return warp_cycles;
 }
 
 // A job may have thousands of launches, of which only a few are under way.

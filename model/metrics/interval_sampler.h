@@ -37,7 +37,7 @@ class interval_sampler : public cycle_observer {
     std::vector<std::uint64_t> sm_instructions;
   };
   void close_finished();
-  void settle();
+  std::uint64_t settle();
   void take();
   void thin_out();
 
