@@ -21,7 +21,7 @@ constexpr numeric_range cache_ways{1, 4096};
 
 const std::map<std::string, numeric_range>& ranges() {
   static const std::map<std::string, numeric_range> table = {
-      {"gpu.sm_count", {1, 1024}}, {"gpu.core_clock_mhz", clock_mhz},
+      {"gpu.sm_count", {1, 1024}}, {"gpu.core_clock_mhz", clock_mhz}, {"gpu.watchdog_cycles", {0, 4000000000}},
       {"cwd.launch_latency_cycles", delay}, {"cwd.dispatch_interval_cycles", latency},
       {"cwd.dispatch_latency_cycles", latency}, {"cwd.max_resident_grids", {1, 1024}},
       {"sm.sub_partitions", {1, 16}}, {"sm.max_threads", {32, 8192}}, {"sm.max_warps", {1, 256}},

@@ -15,12 +15,15 @@ struct gpu_parameters {
   std::string compute_capability = "6.1";
   unsigned sm_count = 20;
   double core_clock_mhz = 1607;
+  unsigned watchdog_cycles = 1000000;
 
   template <class V> void visit(V& v) {
     v("name", name, "name of the configuration");
     v("compute_capability", compute_capability, "major.minor");
     v("sm_count", sm_count, "streaming multiprocessors");
     v("core_clock_mhz", core_clock_mhz, "SM clock; all cycles are of this clock");
+    v("watchdog_cycles", watchdog_cycles,
+      "when no block has begun or ended for so long, warps that only go round in circles end the run as a deadlock; 0: never");
   }
 };
 
@@ -94,6 +97,7 @@ struct sub_partition_parameters {
   unsigned ccws_throttle = 8;
   std::string divergence = "stack";
   unsigned convergence_patience_turns = 32;
+  bool states_by_warp = false;
 
   template <class V> void visit(V& v) {
     v("scheduler", scheduler, "the scheduling policy, see [scheduling](scheduling.md)");
@@ -117,6 +121,7 @@ struct sub_partition_parameters {
     v("divergence", divergence, "stack: a reconvergence stack per warp | independent: a program counter per lane");
     v("convergence_patience_turns", convergence_patience_turns,
       "independent: turns of a loop with atomics or volatile loads before lanes that wait behind it go on alone");
+    v("states_by_warp", states_by_warp, "count warp_cycles and warp_states for each warp id as well (metrics: sms[].warp_slots)");
   }
 };
 

@@ -33,6 +33,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   /// SMs that hold no blocks are left alone; one in the middle of another switch first ends that.
   void preempt(const preempt_request& request) override;
   void check_invariants() const override;
+  std::string who_waits() const override;
   void halt() override { halted_ = true; }
   bool works_by_clock() const override { return true; }
 

@@ -21,6 +21,7 @@ void compute_work_distributor::ask(unsigned sm, preemption_mode mode, cycle_t no
   c->waits_for = waits_for;
   accounts_[sm].requests.push_back(c.get());
   contexts_.push_back(std::move(c));
+  ++preempt_counts_.asked;
   ++switches_;
   clock_.wake_at(now + 1);
 }
@@ -50,6 +51,7 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     return;
   }
   if (a.blocks == 0) {
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;   // parts of a request that found some come after it
     --switches_;
     blocked_ = false;
     set_resume_cycle(a, c, cycle, cycle);   // of the request's other parts
@@ -120,6 +122,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   }
   if (c.blocks.empty()) {   // they ended before they could be stopped
     c.resumed = true;
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;
     --switches_;
   } else {
     a.away.push_back(&c);

@@ -12,6 +12,7 @@
 #include "gpu/gpu_blocks.h"
 #include "gpu/host_interface.h"
 #include "gpu/path_latency.h"
+#include "gpu/progress_watch.h"
 #include "memory/dram_channel.h"
 #include "memory/fixed_memory.h"
 #include "memory/interconnect.h"
@@ -50,6 +51,7 @@ struct gpu::parts {
   sc_core::sc_vector<protocol_monitor> monitors;
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
+  std::unique_ptr<progress_watch> watch;   // null where it cannot know what changes memory
 
   parts(const gpu_config& c, const gpu_blocks& own)
       : config(c),
@@ -130,6 +132,9 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
       if (parts_->host.busy() && stuck()) parts_->host.report_stuck();
     };
   build_memory(own);
+  if (config.gpu.watchdog_cycles != 0 && !shared && !own.l2_slice)
+    p.watch = std::make_unique<progress_watch>(p.core, p.config, *p.cwd, p.sms, p.slices,
+                                               [this](const std::string& text) { parts_->host.program_fault(text); });
 }
 
 gpu::~gpu() = default;

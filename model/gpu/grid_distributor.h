@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -35,6 +36,12 @@ struct grid_record {
   std::uint64_t completed = 0;
   bool finished = false;
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
+};
+
+/// Preemptions of single SMs: a request that names ten SMs asks ten times. What was asked and did neither is still to begin.
+struct preempt_counts {
+  std::uint64_t asked = 0;           // by jobs and hosts, for launches of higher priority, for time slices
+  std::uint64_t found_no_blocks = 0; // when their turn came: dropped, without an entry among the context switches
 };
 
 /// Who hears of the end of a grid, or of the simulated program's failure.
@@ -77,6 +84,8 @@ class grid_distributor : public sc_core::sc_module {
   virtual void preempt(const preempt_request& request);
   /// Throws internal_error when an account does not add up.
   virtual void check_invariants() const {}
+  /// Blocks that wait for a place on an SM, one line each beginning with a line's end: for a report of a program that cannot end.
+  virtual std::string who_waits() const { return {}; }
   /// A fault has ended the run: dispatch nothing more.
   virtual void halt() = 0;
   /// All that it does by itself happens in cycles that it asked its clock domain for; then a GPU whose clocks have nothing to do is
@@ -85,6 +94,7 @@ class grid_distributor : public sc_core::sc_module {
 
   /// All preemptions of SMs that held blocks, in the order of their requests.
   const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }
+  const preempt_counts& preempt_requests() const { return preempt_counts_; }
   const std::deque<grid_record>& grids() const { return grids_; }
   /// Grids in the order in which their last block was dispatched.
   const std::vector<std::uint32_t>& dispatch_order() const { return dispatch_order_; }
@@ -98,6 +108,7 @@ class grid_distributor : public sc_core::sc_module {
   std::deque<grid_record> grids_;            // by launch number
   std::vector<std::uint32_t> dispatch_order_;
   std::deque<std::unique_ptr<context_in_flight>> contexts_;
+  preempt_counts preempt_counts_;
   unsigned unfinished_ = 0;                  // grids
   std::uint64_t blocks_submitted_ = 0;
   std::uint64_t blocks_placed_ = 0;      // sent to an SM

@@ -277,11 +277,12 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const unsigned size = isa::size_of(type);
   std::uint8_t* line = lines_.data(slot);
   std::uint8_t uses[line_bytes] = {};
-  unsigned most = 1;
+  unsigned most = 1, changes = 0;
   for (unsigned i = 0; i < a.count; ++i) {
     std::uint64_t old = 0;
     std::memcpy(&old, line + a.offset[i], size);
     const std::uint64_t value = simt::atomic_result(op, type, old, a.operand[i], a.swap[i]);
+    changes += std::memcmp(line + a.offset[i], &value, size) != 0;
     std::memcpy(line + a.offset[i], &value, size);
     a.result[i] = old;
     most = std::max<unsigned>(most, ++uses[a.offset[i]]);
@@ -291,6 +292,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   s.launch = d.launch;
   if (d.system) write_back(slot);
   counters_[d.launch].atomic_lanes += a.count;
+  counters_[d.launch].atomic_changes += changes;
   // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
   if (most > 1) taken += parameters_.atomic_contention_cycles;

@@ -23,6 +23,7 @@ struct l2_counters {
   std::uint64_t writes = 0;
   std::uint64_t atomics = 0;
   std::uint64_t atomic_lanes = 0;
+  std::uint64_t atomic_changes = 0;     // cells that an atomic left with another value
   std::uint64_t read_sectors = 0;
   std::uint64_t read_hits = 0;          // all bytes wanted of the sector were there
   std::uint64_t read_misses = 0;        // the sector was fetched for this request

@@ -66,6 +66,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
         const instruction_profile at = profile.at(i);
         line.executed += at.executed;
         add(line.warp_cycles, at.cycles);
+        add(line.warp_states, at.stalls);
       }
     }
   for (auto& [number, line] : lines) {
@@ -76,7 +77,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
 
 void fill_warp_cycles(kernel_metrics& k, const issue_totals& c) {
   add(k.warp_cycles, c.warp_cycles);
-  k.warp_states = warp_states_of(c.warp_stalls);
+  add(k.warp_states, c.warp_stalls);
 }
 
 void fill_instructions(kernel_metrics& k, const issue_totals& c) {
@@ -297,15 +298,24 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   m.sm = i;
   m.active_cycles = s.resource_manager.sm_residency.until(g.cycle());
   for (const auto& p : s.partitions) {
-    warp_cycle_counts& states = m.sub_partitions.emplace_back();
+    sub_partition_metrics& states = m.sub_partitions.emplace_back();
     for (std::uint32_t launch = 0; launch < p.counters.end(); ++launch) {
       const issue_totals c = p.counters.at(launch).totals();
-      add(states, c.warp_cycles);
+      add(states.warp_cycles, c.warp_cycles);
+      add(states.warp_states, c.warp_stalls);
       m.active_warps += c.active_warp_cycles;
       m.inst_executed += c.inst_executed;
       m.inst_issued += c.inst_issued1 + 2 * c.inst_issued2;
       m.warps += c.warps;
     }
+  }
+  for (unsigned warp = 0; warp < g.config().sm.max_warps && g.config().sub_partition.states_by_warp; ++warp) {
+    const state_counts& c = s.partitions[warp % s.partitions.size()].states_by_slot[warp / s.partitions.size()];
+    warp_slot_metrics slot;
+    slot.warp_id = warp;
+    add(slot.warp_cycles, c.cycles);
+    add(slot.warp_states, c.stalls);
+    if (slot.warp_cycles.active != 0) m.warp_slots.push_back(slot);
   }
   const auto& residencies = s.resource_manager.launch_residency;
   for (std::uint32_t launch = 0; launch < residencies.end(); ++launch) m.blocks += residencies.at(launch).blocks;
@@ -386,6 +396,7 @@ run_metrics collect(const gpu& g) {
     if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));
   switch_entries entries;
   for (const auto& c : g.cwd().context_switches()) add_switches(r, *c, entries);
+  r.preempt_requests = {g.cwd().preempt_requests().asked, g.cwd().preempt_requests().found_no_blocks};
   for (unsigned i = 0; i < g.sm_count(); ++i) r.sms.push_back(sm_of(g, i));
   return r;
 }

@@ -134,6 +134,7 @@ void write_kernel(json_writer& w, const kernel_metrics& k) {
     if (!l.text.empty()) w.member("text", l.text);
     w.member("executed", l.executed);
     write_counts(w, "warp_cycles", l.warp_cycles);
+    write_counts(w, "warp_states", l.warp_states);
     w.end_object();
   }
   w.end_array().end_object();
@@ -161,12 +162,23 @@ void write_sm(json_writer& w, const sm_metrics& s) {
   w.member("achieved_occupancy", s.achieved_occupancy).member("ipc", s.ipc);
   w.member("blocks", s.blocks).member("warps", s.warps);
   w.key("sub_partitions").begin_array();
-  for (const warp_cycle_counts& c : s.sub_partitions) {
+  for (const sub_partition_metrics& p : s.sub_partitions) {
     w.begin_object();
-    write_counts(w, "warp_cycles", c);
+    write_counts(w, "warp_cycles", p.warp_cycles);
+    write_counts(w, "warp_states", p.warp_states);
     w.end_object();
   }
   w.end_array();
+  if (!s.warp_slots.empty()) {
+    w.key("warp_slots").begin_array();
+    for (const warp_slot_metrics& p : s.warp_slots) {
+      w.begin_object().member("warp_id", p.warp_id);
+      write_counts(w, "warp_cycles", p.warp_cycles);
+      write_counts(w, "warp_states", p.warp_states);
+      w.end_object();
+    }
+    w.end_array();
+  }
   w.member("occupancy_step_cycles", s.occupancy_step_cycles);
   write_list(w, "occupancy_over_time", s.occupancy_over_time);
   if (!s.inst_executed_over_time.empty()) write_list(w, "inst_executed_over_time", s.inst_executed_over_time);
@@ -205,6 +217,8 @@ std::string to_json(const run_metrics& m) {
   w.key("context_switches").begin_array();
   for (const auto& c : m.context_switches) write_switch(w, c);
   w.end_array();
+  w.key("preempt_requests").begin_object();
+  w.member("asked", m.preempt_requests.asked).member("found_no_blocks", m.preempt_requests.found_no_blocks).end_object();
   w.key("sms").begin_array();
   for (const auto& s : m.sms) write_sm(w, s);
   w.end_array();

@@ -427,6 +427,7 @@ struct line_metrics {
   std::string text;                // of the source, as far as whoever collects has it; the instruction where there is none
   std::uint64_t executed = 0;      // warp instructions
   warp_cycle_counts warp_cycles;   // in which one of them was the warp's next instruction
+  warp_state_counts warp_states;
 };
 
 /// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's
@@ -480,6 +481,23 @@ struct context_switch_metrics {
   std::vector<std::uint32_t> restored_warp_ids;
 };
 
+/// Preemptions of single SMs. Those that found blocks are in `context_switches`.
+struct preempt_request_metrics {
+  std::uint64_t asked = 0;
+  std::uint64_t found_no_blocks = 0;
+};
+
+/// The states of a sub-partition's warps.
+struct sub_partition_metrics {
+  warp_cycle_counts warp_cycles;
+  warp_state_counts warp_states;
+};
+
+/// Those of all warps that had one warp id of an SM.
+struct warp_slot_metrics : sub_partition_metrics {
+  std::uint32_t warp_id = 0;
+};
+
 struct sm_metrics {
   std::uint32_t sm = 0;
   std::uint64_t active_cycles = 0;  // cycles with at least one active warp
@@ -490,7 +508,8 @@ struct sm_metrics {
   double ipc = 0;
   std::uint64_t blocks = 0;
   std::uint64_t warps = 0;
-  std::vector<warp_cycle_counts> sub_partitions;
+  std::vector<sub_partition_metrics> sub_partitions;
+  std::vector<warp_slot_metrics> warp_slots;  // of ids that held a warp; empty without sub_partition.states_by_warp
   std::uint64_t occupancy_step_cycles = 0;    // length of a step of the following
   std::vector<double> occupancy_over_time;    // achieved occupancy in each step from cycle 0 on, idle cycles included
   std::vector<std::uint64_t> inst_executed_over_time;   // warp instructions in each of the run's intervals
@@ -519,6 +538,7 @@ struct run_metrics {
   std::uint64_t cycles = 0;             // from the first doorbell to the last completion
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
   std::vector<context_switch_metrics> context_switches;
+  preempt_request_metrics preempt_requests;
   std::vector<sm_metrics> sms;
   interval_series intervals;            // empty where nobody watched the run
   host_metrics host;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sub_partition/fetch.h"
 
+#include <algorithm>
+
 namespace heddle {
 
 fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots)
@@ -10,7 +12,11 @@ fetch::fetch(sc_core::sc_module_name name, const gpu_config& config, instruction
       line_bytes_(config.instruction_cache.line_bytes),
       line_shift_(static_cast<unsigned>(__builtin_ctz(line_bytes_))),
       latency_cycles_(config.sub_partition.fetch_latency_cycles),
-      buffers_(slots) {}
+      entries_(config.sub_partition.instruction_buffer_entries),
+      short_(entries_ < std::max(ample_entries(config.sub_partition), config.sub_partition.issue_width)),
+      buffers_(slots),
+      freed_(std::size_t{slots} * entries_),
+      next_entry_(slots) {}
 
 cycle_t fetch::enter(unsigned slot, std::uint64_t line, cycle_t cycle) {
   buffers_[slot] = {line, cache_.look_up(line * line_bytes_, cycle)};
@@ -21,7 +27,13 @@ cycle_t fetch::redirect(unsigned slot, std::uint64_t code_address, std::uint32_t
   ++redirects;
   const cycle_t available = enter(slot, line_of(code_address, pc), cycle) + latency_cycles_;
   buffers_[slot].available = available;
+  if (short_) std::fill_n(freed_.begin() + slot * entries_, entries_, available - latency_cycles_);   // all of them are empty
   return available;
+}
+
+void fetch::free_entry(unsigned slot, cycle_t cycle) {
+  freed_[slot * entries_ + next_entry_[slot]] = cycle;
+  if (++next_entry_[slot] == entries_) next_entry_[slot] = 0;
 }
 
 void fetch::trace(sc_core::sc_trace_file* file) const {

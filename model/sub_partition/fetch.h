@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Models: the fetch stage of a sub-partition: one instruction buffer per warp, filled from the SM's instruction cache.
 // Sockets: none; the issue stage asks when a warp's next instruction is in its buffer.
-// One cycle: the buffer runs ahead of a warp along the straight line; only a new cache line or a changed direction
-//   (branch, exit of some lanes) can make the warp wait.
-// Parameters: sub_partition.fetch_latency_cycles, [instruction_cache]. Source: gpu pipelines as in Huerta et al., MICRO 2025.
+// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later; so the buffer runs ahead
+//   of a warp along the straight line by its entries. A new cache line, a changed direction (branch, exit of some lanes) or an
+//   entry that has not been refilled makes the warp wait.
+// Parameters: sub_partition.instruction_buffer_entries, sub_partition.fetch_latency_cycles, [instruction_cache]. Source: gpu pipelines as in Huerta et al., MICRO 2025.
 #pragma once
 
 #include <algorithm>
@@ -27,12 +28,19 @@ class fetch : public sc_core::sc_module {
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
     const std::uint64_t line = line_of(code_address, pc);
     const buffer& b = buffers_[slot];
-    return line == b.line ? std::max(cycle, b.available) : enter(slot, line, cycle);
+    const cycle_t at = line == b.line ? std::max(cycle, b.available) : enter(slot, line, cycle);
+    return __builtin_expect(short_, 0) ? std::max(at, refilled(slot)) : at;
+  }
+  /// The slot's next instruction left its buffer in `cycle`.
+  void issued(unsigned slot, cycle_t cycle) {
+    if (__builtin_expect(short_, 0)) free_entry(slot, cycle);
   }
   /// The same after a change of direction decided in `cycle`: the buffer is flushed and refilled.
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
   void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
+  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp never waits for an entry on the straight line.
+  static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
   void prepare() const { bring_near(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -49,13 +57,19 @@ class fetch : public sc_core::sc_module {
     return (code_address + std::uint64_t{pc} * instruction_bytes_) >> line_shift_;
   }
   cycle_t enter(unsigned slot, std::uint64_t line, cycle_t cycle);
+  cycle_t refilled(unsigned slot) const { return freed_[slot * entries_ + next_entry_[slot]] + latency_cycles_; }
+  void free_entry(unsigned slot, cycle_t cycle);
 
   instruction_cache& cache_;
   unsigned instruction_bytes_;
   unsigned line_bytes_;
   unsigned line_shift_;       // lines are powers of two
   unsigned latency_cycles_;
+  unsigned entries_;
+  bool short_;                             // too few entries to hide the latency: what follows is kept
   std::vector<buffer> buffers_;
+  std::vector<cycle_t> freed_;             // by slot and entry: when the instruction that was in it issued
+  std::vector<std::uint8_t> next_entry_;   // by slot: the one that the next instruction comes from
 };
 
 }  // namespace heddle

@@ -46,12 +46,4 @@ issue_totals issue_counters::totals() const {
   return t;
 }
 
-const char* name_of(warp_stall s) {
-  constexpr const char* names[] = {"selected", "not_selected", "wait", "short_scoreboard", "long_scoreboard",
-                                   "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "barrier",
-                                   "membar", "branch_resolving", "no_instruction", "imc_miss", "dispatch_stall", "drain",
-                                   "sleeping", "misc"};
-  return names[static_cast<unsigned>(s)];
-}
-
 }  // namespace heddle

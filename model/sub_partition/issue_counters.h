@@ -9,14 +9,6 @@
 
 namespace heddle {
 
-/// The state of an active warp in a cycle, in the finer terms of newer profilers (`warp_states`).
-enum class warp_stall : std::uint8_t {
-  selected, not_selected, wait, short_scoreboard, long_scoreboard, math_pipe_throttle, mio_throttle, lg_throttle,
-  tex_throttle, barrier, membar, branch_resolving, no_instruction, imc_miss, dispatch_stall, drain, sleeping, misc, count
-};
-
-const char* name_of(warp_stall s);
-
 /// What one sub-partition counts for one launch. All are sums of events or of warp-cycles.
 struct issue_totals {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> warp_cycles{};

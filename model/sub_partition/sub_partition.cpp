@@ -31,6 +31,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       units("unit"),
       shared_unit("fp32_shared"),
       config_(config),
+      checks_codes_(config.tlm.check),
       slots_(config.sm.max_warps / config.sm.sub_partitions),
       clock_(clock, *this),
       supervisor_(supervisor),
@@ -61,6 +62,8 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
     shared_dispatch_socket[0].bind(shared_unit[0].dispatch_socket);
   }
   lsu_socket.bind(*this);
+  if (config.sub_partition.states_by_warp) states_by_slot.resize(slots_.size());
+  for (std::size_t s = 0; s < states_by_slot.size(); ++s) slots_[s].own_states = &states_by_slot[s];
   for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
     if (is_shared(static_cast<isa::unit>(u), config)) shared_units_ |= static_cast<std::uint16_t>(1u << u);
   const auto watched = [this](const sc_core::sc_trace_file* file) { watch_for(file); };
@@ -107,7 +110,8 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.state.slot = slot * config_.sm.sub_partitions + index_;
   w.loads = w.stores = 0;
   w.placed_at = cycle;
-  w.program->control_codes ? dependence_counters.clear(slot) : scoreboard.clear(slot);
+  if (w.program->control_codes) dependence_counters.clear(slot);
+  if (keeps_scoreboard(slot)) scoreboard.clear(slot);
   if (last_slot_ == slot) reuses_ = nullptr;
   fetch.clear(slot);
   scheduler.placed(slot, cycle);
@@ -424,6 +428,13 @@ const partition_levels& sub_partition::watch(cycle_t first, cycle_t last) const 
 void sub_partition::watch_for(const sc_core::sc_trace_file* file) const {
   const auto* const window = dynamic_cast<const trace_window*>(file);
   watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never);
+}
+
+std::string sub_partition::owner(unsigned slot) const {
+  const warp_slot& w = slots_[slot];
+  const simt::dim3& b = w.state.block->index;
+  return "block (" + std::to_string(b.x) + "," + std::to_string(b.y) + "," + std::to_string(b.z) + ") of kernel '" +
+         w.launch->program->kernel + "'";
 }
 
 void sub_partition::trace(sc_core::sc_trace_file* file) const {

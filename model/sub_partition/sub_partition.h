@@ -15,6 +15,7 @@
 #include <tlm>
 #include <vector>
 
+#include "config/error.h"
 #include "config/parameters.h"
 #include "memory/coalescer.h"
 #include "memory/per_launch.h"
@@ -140,6 +141,12 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const partition_levels& watch(cycle_t first, cycle_t last) const;
   /// Has `observer` told of memory instructions from now on; null: nobody.
   void observe(instruction_observer* observer) { observer_ = observer; }
+  /// Whose the slot's warp is, for messages: "block (0,0,0) of kernel 'k'".
+  std::string owner(unsigned slot) const;
+  /// The slot's warp follows a recording.
+  bool recorded(unsigned slot) const { return slots_[slot].step != nullptr; }
+  /// Of what the slot's warp computes with: registers, predicates, where its lanes are. Equal states have equal ones.
+  std::uint64_t fingerprint(unsigned slot);
   /// Adds what the active warps have spent up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
 
@@ -152,6 +159,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool idle() const { return active_ == 0 && operations_.in_use() == 0; }
   void check_invariants() const;
   per_launch<issue_counters> counters;
+  /// States of all warps that a slot has held, by slot; empty without sub_partition.states_by_warp.
+  std::vector<state_counts> states_by_slot;
 
   warp_scheduler scheduler;
   class fetch fetch;
@@ -198,6 +207,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t placed_at = 0;
     unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
     bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
+    state_counts* own_states = nullptr;          // of the warps that were in this slot; null: nobody asked for them
   };
 
   void start_of_simulation() override;
@@ -228,20 +238,29 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     return slots_[slot].program->control_codes ? dependence_counters.probe(slot, d) : scoreboard.probe(slot, d);
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-    slots_[slot].program->control_codes ? dependence_counters.set_ready(slot, d, cycle) : scoreboard.set_ready(slot, *d.instruction, cycle);
+    if (slots_[slot].program->control_codes) dependence_counters.set_ready(slot, d, cycle);
+    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle);
   }
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
-    slots_[slot].program->control_codes ? dependence_counters.set_pending(slot, d, kind) : scoreboard.set_pending(slot, *d.instruction, kind);
+    if (slots_[slot].program->control_codes) dependence_counters.set_pending(slot, d, kind);
+    if (keeps_scoreboard(slot)) scoreboard.set_pending(slot, *d.instruction, kind);
   }
   void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-    slots_[slot].program->control_codes ? dependence_counters.release(slot, d, cycle) : scoreboard.release(slot, *d.instruction, cycle);
+    if (slots_[slot].program->control_codes) dependence_counters.release(slot, d, cycle);
+    if (keeps_scoreboard(slot)) scoreboard.release(slot, *d.instruction, cycle);
+  }
+  // With tlm.check the scoreboard is kept beside control codes, and no instruction may issue before it says so.
+  bool keeps_scoreboard(unsigned slot) const { return !slots_[slot].program->control_codes || checks_codes_; }
+  void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
+    invariant(scoreboard.probe(slot, d).cycle <= cycle, "control codes let an instruction issue before its operands were ready");
   }
 
   // Accounting (sub_partition.cpp)
   static launch_profile::line& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
     if (cycles == 0) return;
-    w.counters->profile.add(profile_of(w), static_cast<unsigned>(c), cycles);
+    w.counters->profile.add(profile_of(w), launch_profile::what(state_of(c, s)), cycles);
+    if (__builtin_expect(w.own_states != nullptr, 0)) add_state(*w.own_states, state_of(c, s), cycles);
     w.counters->warp_stalls[static_cast<unsigned>(s)] += cycles;
   }
   void account(unsigned slot, cycle_t until);
@@ -325,6 +344,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   enum class pairing : std::uint8_t { none, any, maxwell };
 
   const gpu_config& config_;   // outlives the sub-partition, as its SM does
+  const bool checks_codes_;    // tlm.check
   // From here to halted_: what every instruction touches, in as few cache lines as it takes.
   alignas(64) std::vector<warp_slot> slots_;
   clock_port clock_;

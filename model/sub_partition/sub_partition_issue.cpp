@@ -55,6 +55,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   const bool shared = first.unit == second.unit;
   if (shared && !may_share(first, second)) return false;
   if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
+  if (fp64_alone_ && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
   if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;
   if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
   if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
@@ -71,7 +72,11 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   const decoded_instruction& d = *w.next;
   const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
-  if (w.program->control_codes) dependence_counters.issued(slot, d, cycle);
+  if (w.program->control_codes) {
+    if (__builtin_expect(checks_codes_, 0)) check_codes(slot, d, cycle);
+    dependence_counters.issued(slot, d, cycle);
+  }
+  fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
   c.profile.add(profile_of(w), launch_profile::executed, 1);

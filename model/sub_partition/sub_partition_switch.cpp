@@ -81,6 +81,20 @@ void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
     if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);
 }
 
+std::uint64_t sub_partition::fingerprint(unsigned slot) {
+  warp_slot& w = slots_[slot];
+  simt::context_image image;
+  image.write();
+  image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  image(w.state);
+  std::uint64_t hash = 0;
+  for (const std::uint32_t word : image.words()) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
 void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped && !outstanding(slot), "a warp was swapped out that was not at rest");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -57,17 +58,22 @@ void expect_partitions(const json& metrics) {
   EXPECT_EQ(sum(kernel["warp_cycles"]), active);
   EXPECT_EQ(sum(kernel["warp_states"]), active);
   std::uint64_t in_lines = 0, executed = 0, in_partitions = 0, in_sms = 0;
+  std::map<std::string, std::uint64_t> states;
   for (const json& line : kernel["lines"]) {
     EXPECT_EQ(sum(line["warp_cycles"]), line["warp_cycles"]["active"]);
+    EXPECT_EQ(sum(line["warp_states"]), line["warp_cycles"]["active"]);
+    for (const auto& [name, n] : line["warp_states"].items()) states[name] += n.get<std::uint64_t>();
     in_lines += line["warp_cycles"]["active"].get<std::uint64_t>();
     executed += line["executed"].get<std::uint64_t>();
   }
   EXPECT_EQ(in_lines, active);
+  for (const auto& [name, n] : kernel["warp_states"].items()) EXPECT_EQ(states[name], n) << name;
   EXPECT_EQ(executed, kernel["metrics"]["inst_executed"]);
   for (const json& sm : metrics["sms"]) {
     in_sms += sm["active_warps"].get<std::uint64_t>();
     for (const json& p : sm["sub_partitions"]) {
       EXPECT_EQ(sum(p["warp_cycles"]), p["warp_cycles"]["active"]);
+      EXPECT_EQ(sum(p["warp_states"]), p["warp_cycles"]["active"]);
       in_partitions += p["warp_cycles"]["active"].get<std::uint64_t>();
     }
   }
@@ -97,6 +103,64 @@ TEST_P(stall, is_where_most_warp_cycles_go) {
   EXPECT_GE(kernel["warp_cycles"][r.cycle].get<double>() / active, r.share) << kernel["warp_cycles"].dump(1);
   EXPECT_GE(kernel["warp_states"][r.state].get<double>() / active, r.share) << kernel["warp_states"].dump(1);
   expect_partitions(metrics);
+}
+
+json run_job(const json& job, const std::string& name, const std::string& options) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / name;
+  fs::create_directories(place);
+  std::ofstream(place / "job.json") << job.dump(2);
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --metrics '" +
+                              (place / "metrics.json").string() + "' " + options;
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
+  std::ifstream in(place / "metrics.json");
+  return ::testing::Test::HasFailure() ? json() : json::parse(in);
+}
+
+TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
+  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+                    {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
+                    {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
+                    {"launches", {{{"kernel", "sampling"}, {"grid", {1, 1, 1}}, {"block", {1024, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
+                    {"outputs", json::array()}};
+  const json metrics = run_job(job, "stall_texture", "--gpu gtx1080");
+  if (metrics.is_null()) return;
+  const json& kernel = metrics["kernels"][0];
+  const double active = kernel["warp_cycles"]["active"];
+  EXPECT_GE(kernel["warp_cycles"]["texture"].get<double>() / active, 0.5) << kernel["warp_cycles"].dump(1);
+  EXPECT_EQ(kernel["warp_cycles"]["texture"], kernel["warp_states"]["tex_throttle"]);
+  expect_partitions(metrics);
+}
+
+// Warps are stopped while they quiesce, are saved and are restored, and are not there in between.
+TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
+  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+                    {"buffers", {{"out", {{"bytes", 262144}}}}},
+                    {"launches", {{{"kernel", "not_selected"}, {"grid", {1, 1, 1}}, {"block", {1024, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
+                    {"outputs", json::array()},
+                    {"preempt", {{{"at_cycle", 1500}, {"sm", 0}, {"mode", "switch"}, {"resume_after", 3000}}}}};
+  const json metrics = run_job(job, "stall_misc", "--gpu gtx1080 --set sub_partition.states_by_warp=true");
+  if (metrics.is_null()) return;
+  const json& kernel = metrics["kernels"][0];
+  ASSERT_EQ(metrics["context_switches"].size(), 1u);
+  const json& s = metrics["context_switches"][0];
+  const auto between = [&](const char* from, const char* to) { return s[to].get<std::uint64_t>() - s[from].get<std::uint64_t>(); };
+  const std::uint64_t misc = kernel["warp_states"]["misc"];
+  const std::uint64_t moving = between("quiesced_cycle", "saved_cycle") + between("restore_cycle", "resumed_cycle");
+  EXPECT_GE(misc, 32 * moving);
+  EXPECT_LE(misc, 32 * (moving + between("request_cycle", "quiesced_cycle")));
+  EXPECT_GE(kernel["warp_cycles"]["other"].get<std::uint64_t>(), misc);
+  expect_partitions(metrics);
+  // Each warp id, too: those of an SM make up its sub-partitions.
+  std::uint64_t in_slots = 0;
+  for (const json& slot : metrics["sms"][0]["warp_slots"]) {
+    EXPECT_EQ(sum(slot["warp_cycles"]), slot["warp_cycles"]["active"]);
+    EXPECT_EQ(sum(slot["warp_states"]), slot["warp_cycles"]["active"]);
+    EXPECT_GE(slot["warp_states"]["misc"].get<std::uint64_t>(), moving) << slot["warp_id"];
+    in_slots += slot["warp_cycles"]["active"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(metrics["sms"][0]["warp_slots"].size(), 32u);
+  EXPECT_EQ(in_slots, kernel["warp_cycles"]["active"].get<std::uint64_t>());
 }
 
 INSTANTIATE_TEST_SUITE_P(rules, stall, ::testing::Range(std::size_t{0}, std::size(rules)),

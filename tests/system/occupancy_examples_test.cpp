@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -49,6 +51,18 @@ turn:
 }
 )";
 
+// A kernel that keeps `values` numbers over a loop of 300 turns.
+std::string keeping_kernel(unsigned values) {
+  std::string text = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry keeping(.param .u64 out)\n{\n  .reg .b32 %v<" +
+                     std::to_string(values + 2) + ">;\n  .reg .b64 %a;\n  .reg .pred %p;\n  ld.param.u64 %a, [out];\n  mov.u32 %v0, %tid.x;\n";
+  const auto v = [](unsigned n) { return "%v" + std::to_string(n); };
+  for (unsigned n = 1; n <= values; ++n) text += "  add.u32 " + v(n) + ", " + v(n - 1) + ", " + v(n - 1) + ";\n";
+  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) + ", 1;\n  setp.ne.u32 %p, " +
+          v(values + 1) + ", 0;\n  @%p bra turn;\n";
+  for (unsigned n = 1; n <= values; ++n) text += "  xor.b32 %v0, %v0, " + v(n) + ";\n";
+  return text + "  st.global.u32 [%a], %v0;\n  ret;\n}\n";
+}
+
 class occupancy_examples : public ::testing::Test {
  protected:
   occupancy_examples() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
@@ -65,10 +79,73 @@ class occupancy_examples : public ::testing::Test {
     std::ifstream in(metrics);
     return json::parse(in)["kernels"][0];
   }
+  /// The device of a lecture: 768 threads, 8 blocks, 8,000 registers and 16 KB of shared memory to an SM, nothing rounded up.
+  std::string lecture_device() {
+    const std::string file = (place_ / "lecture.ini").string();
+    const std::string command = "'" HEDDLE_PROGRAM "' config --gpu g80 --set gpu.sm_count=1 --set sm.max_threads=768 --set sm.max_blocks=8"
+                                " --set sm.registers=8000 --set sm.registers_per_block=8000 --set sm.register_allocation_unit=1"
+                                " --set sm.warp_allocation_granularity=1 --set shared_memory.allocation_unit_bytes=1 >'" + file + "'";
+    EXPECT_EQ(0, std::system(command.c_str()));
+    return "--gpu '" + file + "'";
+  }
+  /// What the calculator says.
+  json ask(const std::string& what) {
+    const fs::path out = place_ / "answer.json";
+    EXPECT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' occupancy " + what + " --json >'" + out.string() + "'").c_str())) << what;
+    std::ifstream in(out);
+    return json::parse(in);
+  }
+  void expect(const json& answer, unsigned blocks, unsigned warps, double occupancy, const std::vector<std::string>& limiters) {
+    EXPECT_EQ(blocks, answer["blocks_per_sm"].get<unsigned>());
+    EXPECT_EQ(warps, answer["active_warps"].get<unsigned>());
+    EXPECT_DOUBLE_EQ(occupancy, answer["theoretical_occupancy"].get<double>());
+    EXPECT_EQ(limiters, answer["limiters"].get<std::vector<std::string>>());
+  }
+  /// The most warps that one SM of `gpu` held at a time of a kernel that keeps `values` numbers, in blocks more than fit.
+  unsigned most_warps(unsigned values, unsigned registers, unsigned threads, unsigned shared, unsigned blocks, const std::string& gpu) {
+    std::ofstream(place_ / "keeping.ptx") << keeping_kernel(values);
+    const fs::path metrics = place_ / "metrics.json";
+    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "keeping.ptx").string() + "' --grid " + std::to_string(3 * blocks) +
+                                " --block " + std::to_string(threads) + " --shared-bytes " + std::to_string(shared) +
+                                " --arg buf:4 --quiet --metrics '" + metrics.string() + "' --set gpu.sm_count=1 " + gpu;
+    EXPECT_EQ(0, std::system(command.c_str())) << command;
+    std::ifstream in(metrics);
+    const json m = json::parse(in);
+    EXPECT_EQ(registers, m["kernels"][0]["registers_per_thread"].get<unsigned>());
+    EXPECT_EQ(blocks, m["kernels"][0]["blocks_per_sm"].get<unsigned>());
+    double most = 0;
+    for (const json& share : m["sms"][0]["occupancy_over_time"]) most = std::max(most, share.get<double>());
+    return static_cast<unsigned>(most * m["gpu"]["config"]["sm.max_warps"].get<unsigned>() + 0.5);
+  }
   const fs::path place_;
 };
 
 double achieved(const json& kernel) { return kernel["metrics"]["achieved_occupancy"]; }
+
+TEST_F(occupancy_examples, registers_of_768_threads_and_8000_registers) {
+  const std::string gpu = lecture_device();
+  expect(ask(gpu + " --threads 256 --regs 10"), 3, 24, 1, {"warps", "registers"});
+  expect(ask(gpu + " --threads 256 --regs 11"), 2, 16, 16.0 / 24, {"registers"});
+  EXPECT_EQ(24u, most_warps(8, 10, 256, 0, 3, gpu));
+  EXPECT_EQ(16u, most_warps(9, 11, 256, 0, 2, gpu));
+}
+
+TEST_F(occupancy_examples, shared_memory_of_16_kb_and_8_blocks) {
+  const std::string gpu = lecture_device();
+  expect(ask(gpu + " --threads 32 --regs 10 --smem 2048"), 8, 8, 8.0 / 24, {"blocks", "shared_memory"});
+  expect(ask(gpu + " --threads 32 --regs 10 --smem 4096"), 4, 4, 4.0 / 24, {"shared_memory"});
+  expect(ask(gpu + " --threads 32 --regs 10 --smem 5120"), 3, 3, 3.0 / 24, {"shared_memory"});
+  EXPECT_EQ(8u, most_warps(8, 10, 32, 2048, 8, gpu));
+  EXPECT_EQ(4u, most_warps(8, 10, 32, 4096, 4, gpu));
+  EXPECT_EQ(3u, most_warps(8, 10, 32, 5120, 3, gpu));
+}
+
+TEST_F(occupancy_examples, compute_capability_5_0_of_128_threads_and_48_registers) {
+  expect(ask("--gpu gtx750ti --threads 128 --regs 48 --smem 5000"), 10, 40, 0.625, {"registers"});
+  expect(ask("--gpu gtx750ti --threads 128 --regs 48 --smem 10000"), 6, 24, 0.375, {"shared_memory"});
+  EXPECT_EQ(40u, most_warps(46, 48, 128, 5000, 10, "--gpu gtx750ti"));
+  EXPECT_EQ(24u, most_warps(46, 48, 128, 10000, 6, "--gpu gtx750ti"));
+}
 
 TEST_F(occupancy_examples, forty_five_blocks_on_15_sms_of_4_blocks_each_achieve_75_percent) {
   // Warps that take turns end together; the greedy policy lets some of a block end long before the others.

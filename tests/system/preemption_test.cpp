@@ -437,6 +437,90 @@ TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
   for (const json& s : r.metrics["context_switches"]) EXPECT_NE("auto", s["mode"]) << "in different modes: " << s;
 }
 
+// A request that comes while its SM is being freed waits for that, is not merged with the one before, and finds the SM empty or not.
+TEST_F(preemption, requests_that_overlap_are_counted) {
+  json job = job_of("saxpy");
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1";
+  const result base = run(job, options);
+  const auto start = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>();
+  EXPECT_EQ(0u, base.metrics["preempt_requests"]["asked"].get<unsigned>());
+  const auto requests = [&](std::uint64_t at, std::uint64_t away, std::uint64_t next) {
+    job["preempt"] = {{{"at_cycle", at}, {"resume_after", away}}, {{"at_cycle", next}, {"resume_after", 0}}};
+    const result r = run(job, options);
+    EXPECT_EQ(0, r.code) << r.log;
+    EXPECT_EQ(2u, r.metrics["preempt_requests"]["asked"].get<unsigned>());
+    EXPECT_EQ(2u, r.metrics["preempt_requests"]["found_no_blocks"].get<std::size_t>() + r.metrics["context_switches"].size());
+    return r.metrics["context_switches"].size();
+  };
+  EXPECT_EQ(1u, requests(start + 300, 9000, start + 301)) << "nothing is left when the first one has ended";
+  EXPECT_EQ(2u, requests(start + 300, 0, start + 300 + 5000)) << "the blocks are back";
+  EXPECT_EQ(0u, requests(1, 0, 2)) << "none has come";
+}
+
+// Takes the lock at `lock`, turns `turns` times, and lets it go.
+const char* const locked_kernel = R"(.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry locked(.param .u64 lock, .param .u32 turns)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [lock];
+  ld.param.u32 %r1, [turns];
+spin:
+  atom.global.cas.b32 %r2, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra spin;
+turn:
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra turn;
+  membar.gl;
+  atom.global.exch.b32 %r2, [%rd1], 0;
+  ret;
+}
+)";
+
+// The block that holds the lock is switched out; one of another kernel comes to the SM's only place and spins on the lock for ever.
+TEST_F(preemption, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock) {
+  std::ofstream(place_ / "locked.ptx") << locked_kernel;
+  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"bytes", 4}}}}}, {"outputs", json::array()}};
+  for (unsigned stream = 0; stream < 2; ++stream)
+    job["launches"].push_back({{"kernel", "locked"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"stream", stream},
+                               {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}});
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=20000 --max-cycles 5000000";
+  EXPECT_EQ(0, run(job, options).code) << "one after the other";
+  job["preempt"] = {{{"at_cycle", 5000}, {"mode", "switch"}, {"resume_after", 3000}}};
+  result r = run(job, options);
+  EXPECT_EQ(1, r.code) << r.log;
+  for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ", "is wanted back, waits for the blocks there to end",
+                           "\n  sm 0 warp ", "block (0,0,0) of kernel 'locked', goes round at "})
+    EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
+  // Where blocks take turns the holder comes back.
+  r = run(job, options + " --set context.time_slice_cycles=4000");
+  EXPECT_EQ(0, r.code) << r.log;
+  // Who holds the lock for long is not stuck, nor are those that wait for it.
+  job.erase("preempt");
+  for (json& launch : job["launches"]) launch["args"][1] = {{"u32", 40000}};
+  r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=20000");
+  EXPECT_EQ(0, r.code) << r.log;
+}
+
+// Blocks wait for one that no SM has room for: nobody was preempted.
+TEST_F(preemption, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
+  std::ofstream(place_ / "locked.ptx") << locked_kernel;
+  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}}, {"outputs", json::array()}};
+  std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
+  job["launches"] = {{{"kernel", "locked"}, {"grid", {5, 1, 1}}, {"block", {64, 1, 1}}, {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}}};
+  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=2 --set gpu.watchdog_cycles=20000 --max-cycles 5000000");
+  EXPECT_EQ(1, r.code) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("deadlock")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("3 blocks of kernel 'locked' (launch 0, stream 0) wait for a place on an SM")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', goes round at ")) << r.log;
+}
+
 TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
   const std::string options = "--gpu v100 --set gpu.sm_count=2";
   const auto mode_at = [&](json job, std::uint64_t cycle) {

@@ -104,11 +104,11 @@ std::vector<std::string> ways(bool needs_more) {
       "--gpu gtx1080 --set sub_partition.fetch_group_warps=4 --set sub_partition.scheduler=two_level",
       "--gpu gtxtitan --set l1.prefetch_lines=3" + cached + "prefetch_aware",
       "--gpu gtxtitan --set ldst.reexecution_entries=32 --set l1.mshr_entries=16" + cached + "memory_aware",
-      "--gpu gtx1080 --set sub_partition.scheduler=lrr",
+      "--gpu gtx1080 --set tlm.check=true --set sub_partition.scheduler=lrr",
       "--gpu gtx1080 --set sub_partition.issue_width=1 --set sub_partition.scheduler=gto",
       "--gpu v100 --set sub_partition.scheduler=lrr",
       "--gpu v100 --set sub_partition.issue_width=2 --set sub_partition.dual_issue=any --set sub_partition.scheduler=lrr",
-      "--gpu v100 --set sub_partition.scheduler=gto",
+      "--gpu v100 --set tlm.check=true --set sub_partition.scheduler=gto",
       "--gpu v100 --set sub_partition.issue_width=2 --set sub_partition.dual_issue=any --set sub_partition.scheduler=gto",
       "--gpu v100 --set sub_partition.scheduler=cggty",
       "--gpu v100 --set l1.size_bytes=8192 --set sub_partition.scheduler=ccws",
@@ -157,7 +157,9 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
   for (const char* gpu : {"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060", "rtx2080ti", "a100",
                           "rtx3070", "rtx3080", "rtx4090", "h100"}) {
     for (const char* policy : {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
-      const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy +
+      // Once with all checks, that of control codes against the scoreboard among them.
+      const std::string checked = std::string(policy) == "gto" ? " --set tlm.check=true" : "";
+      const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy + checked +
                                   (GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "");
       const fs::path log = place_ / "every.txt";
       for (const fs::path& file : files_) fs::remove(file);

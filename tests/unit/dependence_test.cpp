@@ -2,6 +2,8 @@
 // Software-controlled dependence and the register file's operand read, with codes and cycles worked out by hand.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "config/config.h"
 #include "fresh_simulation.h"
 #include "sm_harness.h"
@@ -175,6 +177,27 @@ TEST_F(register_file, the_reuse_cache_saves_reads_of_the_same_operand) {
   EXPECT_EQ(cycles_of(two_of_three, {}), 120u);   // one read is left
   EXPECT_EQ(cycles_of(same_operands, {"sub_partition.reuse_cache=false"}), 3u * 120);
 }
+// While the operands of one warp are read, the other three of its scheduler may not issue: of three cycles one issues, and in the two others
+// all that were ready stand in dispatch_stall.
+TEST_F(register_file, a_fixed_window_is_dispatch_stall_for_those_that_are_ready) {
+  const auto stalled = [](const std::string& window) {
+    restart();
+    sm_harness h(load_config("gtx1080", {"sub_partition.operand_read=" + window, "sub_partition.reuse_cache=false", "sub_partition.dependence=scoreboard",
+                                         "sub_partition.scheduler=lrr"}));
+    std::vector<isa::instruction> code;
+    for (unsigned k = 0; k < 64; ++k) code.push_back(all_in_one_bank(k % 12));
+    code.push_back(exit_instruction());
+    h.run(std::move(code), 32 * 16, 1, 64);
+    h.sm.check_invariants();
+    const issue_totals t = h.total(0);
+    EXPECT_EQ(t.warp_cycles[static_cast<unsigned>(warp_cycle::other)],
+              t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)] + t.warp_stalls[static_cast<unsigned>(warp_stall::drain)]);
+    return static_cast<double>(t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)]) / static_cast<double>(t.active_warp_cycles);
+  };
+  EXPECT_GT(stalled("window"), 0.35);
+  EXPECT_EQ(stalled("collector"), 0.0);
+}
+
 // Two warps of one scheduler in turn: each finds the other's operands in the reuse cache.
 TEST_F(register_file, the_reuse_cache_holds_the_last_warp_only) {
   EXPECT_EQ(cycles_of(same_operands, {"sub_partition.scheduler=lrr"}, 32 * 8), 2u * 3 * 120);
@@ -230,6 +253,63 @@ TEST_F(register_file, an_instruction_that_issues_alone_takes_the_other_scheduler
   EXPECT_EQ(cycles_of(dadd, alone), 120u);
 }
 
+// Where two things keep a warp at the same time, the state is the first of them in the order of the contract: what each of 60 further
+// instructions of a warp alone spends in each state.
+class state_priority : public register_file {
+ protected:
+  template <class F>
+  static std::array<double, static_cast<std::size_t>(warp_cycle::count)> states_of(F make, std::vector<std::string> settings) {
+    restart();
+    gpu_config config = load_config("gtx1080", settings);
+    config.instruction_cache.size_bytes = 1 << 20;
+    config.instruction_cache.miss_latency_cycles = 0;
+    config.instruction_cache.second_level_bytes = 0;
+    sm_harness h(config);
+    for (const unsigned length : {40u, 100u}) {
+      std::vector<isa::instruction> code;
+      for (unsigned k = 0; k < length; ++k) code.push_back(make(k));
+      code.push_back(exit_instruction());
+      h.run(std::move(code), 32, 1, 64);
+    }
+    std::array<double, static_cast<std::size_t>(warp_cycle::count)> each{};
+    for (std::size_t s = 0; s < each.size(); ++s)
+      each[s] = static_cast<double>(h.total(1).warp_cycles[s] - h.total(0).warp_cycles[s]) / 60;
+    return each;
+  }
+  static double in(const std::array<double, static_cast<std::size_t>(warp_cycle::count)>& each, warp_cycle state) {
+    return each[static_cast<std::size_t>(state)];
+  }
+};
+
+TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
+  const std::vector<std::string> settings = {"fp64.latency_cycles=8"};   // a warp every 8 cycles through four lanes
+  auto each = states_of(dadd, settings);
+  EXPECT_EQ(1.0, in(each, warp_cycle::selected));
+  EXPECT_EQ(7.0, in(each, warp_cycle::pipe_busy));
+  EXPECT_EQ(0.0, in(each, warp_cycle::exec_dependency));
+  const auto chain = [](unsigned) {
+    isa::instruction i = dadd(0);
+    i.src[0] = isa::make_reg(0, 2);
+    i.src[1] = isa::make_reg(18, 2);   // in other banks
+    return i;
+  };
+  each = states_of(chain, {"fp64.latency_cycles=5"});
+  EXPECT_EQ(1.0, in(each, warp_cycle::selected));
+  EXPECT_EQ(4.0, in(each, warp_cycle::exec_dependency));
+  EXPECT_EQ(3.0, in(each, warp_cycle::pipe_busy)) << "the unit is busy in all seven";
+}
+
+TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand) {
+  const auto chain = [](unsigned) { return ffma(0, 0, 1, 2); };
+  auto each = states_of(chain, {});
+  EXPECT_EQ(5.0, in(each, warp_cycle::exec_dependency));
+  EXPECT_EQ(0.0, in(each, warp_cycle::inst_fetch));
+  each = states_of(chain, {"sub_partition.issue_width=1", "sub_partition.dual_issue=none", "sub_partition.instruction_buffer_entries=1", "sub_partition.fetch_latency_cycles=4"});
+  EXPECT_EQ(1.0, in(each, warp_cycle::selected));
+  EXPECT_EQ(3.0, in(each, warp_cycle::inst_fetch));
+  EXPECT_EQ(2.0, in(each, warp_cycle::exec_dependency)) << "the operand lacks in all five";
+}
+
 // Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
@@ -253,6 +333,64 @@ TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
   const auto chain = [](unsigned) { return ffma(0, 0, 1, 2); };
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=software"}), 6u * 120);
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=scoreboard"}), 6u * 120);
+}
+
+// An entry of the buffer is refilled as many cycles after it was emptied as fetching takes: with too few, a warp alone issues so many
+// instructions in that time.
+TEST_F(register_file, a_small_instruction_buffer_costs_fetches) {
+  const auto independent = [](unsigned k) { return ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3); };
+  const auto cycles = [&](unsigned entries, unsigned latency, unsigned threads = 32) {
+    return cycles_of(independent, {"sub_partition.issue_width=1", "sub_partition.dual_issue=none", "sub_partition.instruction_buffer_entries=" + std::to_string(entries),
+                                   "sub_partition.fetch_latency_cycles=" + std::to_string(latency)}, threads);
+  };
+  EXPECT_EQ(cycles(2, 2), 120u);
+  EXPECT_EQ(cycles(1, 2), 2u * 120);
+  EXPECT_EQ(cycles(1, 5), 5u * 120);
+  EXPECT_EQ(cycles(2, 5), 5u * 120 / 2);
+  EXPECT_EQ(cycles(4, 5), 5u * 120 / 4);
+  EXPECT_EQ(cycles(5, 5), 120u);
+  EXPECT_EQ(cycles(64, 5), 120u);
+  // Five warps of a scheduler fill each other's gaps.
+  EXPECT_NEAR(static_cast<double>(cycles(1, 5, 32 * 4 * 5)), 5.0 * 120, 8);
+}
+
+// Two instructions a cycle need entries for two.
+TEST_F(register_file, a_small_instruction_buffer_costs_pairs) {
+  const auto pairs = [](unsigned k) {
+    return k % 2 == 0 ? ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3)
+                      : op(isa::opcode::iadd3, static_cast<std::uint8_t>(16 + k % 16), isa::make_reg(1), isa::make_reg(2), isa::make_reg(3));
+  };
+  const auto cycles = [&](unsigned entries) {
+    return cycles_of(pairs, {"sub_partition.dual_issue=any", "sub_partition.reuse_cache=false", "sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard",
+                             "sub_partition.instruction_buffer_entries=" + std::to_string(entries)});
+  };
+  EXPECT_EQ(cycles(4), 60u);
+  EXPECT_EQ(cycles(2), 120u);   // both at once, then two cycles of fetching
+  EXPECT_EQ(cycles(1), 240u);
+}
+
+// With tlm.check the scoreboard is kept beside the codes: a stall count that is one too short is found.
+TEST_F(register_file, codes_that_let_an_operand_be_read_too_early_are_found) {
+  for (const unsigned stall : {6u, 5u}) {
+    restart();
+    sm_harness h(load_config("gtx1080", {"tlm.check=true"}));
+    auto program = std::make_shared<isa::program>();
+    program->code = {ffma(16, 1, 2, 3), ffma(17, 16, 2, 3), exit_instruction()};
+    program->registers = 32;
+    auto launch = std::make_shared<resident_launch>();
+    auto code = std::make_shared<decoded_program>(*decode(program, h.config, 0));
+    EXPECT_EQ(code->code[0].stall, 6u);
+    code->code[0].stall = static_cast<decltype(code->code[0].stall)>(stall);
+    launch->program = program;
+    launch->decoded = code;
+    launch->block = {32, 1, 1};
+    launch->banks[0].resize(4096);
+    h.cwd.submit(launch);
+    if (stall == 6)
+      EXPECT_NO_THROW(sc_core::sc_start());
+    else
+      EXPECT_THROW(sc_core::sc_start(), sc_core::sc_report);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/progress_watch.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned least_samples = 64;    // so that what was under way when the window began has arrived
+constexpr unsigned most_samples = 512;
+constexpr unsigned most_lines = 12;       // of warps, in a report
+
+// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop that waits
+// for memory stands still, and is seen in one place only.
+cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
+unsigned busy_distance(unsigned sample) { return sample % 29; }
+
+}  // namespace
+
+progress_watch::progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd, sc_core::sc_vector<sm>& sms,
+                               sc_core::sc_vector<l2_cache>& slices, std::function<void(const std::string&)> on_end)
+    : clock_(clock), cwd_(cwd), sms_(sms), slices_(slices), on_end_(std::move(on_end)), patience_(config.gpu.watchdog_cycles), next_(patience_) {
+  clock_.observe(*this);
+}
+
+void progress_watch::after_cycle() {
+  const cycle_t cycle = clock_.cycle();
+  if (cycle < next_) return;
+  if (busy_ != 0) {
+    --busy_;
+    return;
+  }
+  if (cwd_.idle() || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
+    // A window is opened by a look that finds no block moved since the last one.
+    const bool quiet = !cwd_.idle() && moved_ == blocks_moved();
+    begin_window(cycle);
+    samples_ = quiet ? 1 : 0;
+    next_ = cycle + (quiet ? distance(0) : patience_);
+    return;
+  }
+  const verdict v = sample();
+  if (v == verdict::ended) {
+    next_ = never;
+    on_end_(report(cycle));
+    return;
+  }
+  next_ = cycle + distance(samples_);
+  busy_ = busy_distance(samples_);
+  if (v == verdict::open && ++samples_ < most_samples) return;
+  samples_ = 0;
+  next_ = cycle + patience_;
+}
+
+void progress_watch::begin_window(cycle_t cycle) {
+  moved_ = blocks_moved();
+  changes_ = memory_changes();
+  unchanged_since_ = cycle;
+  warps_.clear();
+}
+
+// Blocks that have come to an SM, have ended, left it or come back.
+std::uint64_t progress_watch::blocks_moved() const {
+  std::uint64_t n = cwd_.blocks_submitted() + cwd_.blocks_completed();
+  for (const grid_record& g : cwd_.grids()) n += g.dispatched;
+  for (const auto& c : cwd_.context_switches()) n += c->saved + c->resumed;
+  return n;
+}
+
+std::uint64_t progress_watch::memory_changes() const {
+  std::uint64_t n = 0;
+  for (const l2_cache& slice : slices_)
+    for (std::uint32_t l = 0; l < slice.counters().end(); ++l)
+      if (const l2_counters* c = slice.counters().find(l)) n += c->writes + c->atomic_changes;
+  for (const sm& s : sms_)
+    for (std::uint32_t l = 0; l < s.shared_memory.counters.end(); ++l)
+      if (const shared_memory_counters* c = s.shared_memory.counters.find(l)) n += c->store_requests + c->atomic_requests;
+  return n;
+}
+
+progress_watch::verdict progress_watch::sample() {
+  std::size_t at = 0;
+  bool all = true, any = false;
+  for (sm& s : sms_)
+    for (sub_partition& p : s.partitions)
+      for (unsigned slot = 0; slot < p.slots(); ++slot, ++at) {
+        if (at == warps_.size()) warps_.emplace_back();
+        const warp_phase phase = p.phase(slot);
+        if (phase == warp_phase::empty) continue;
+        // One on its way to the end or to memory, or one that follows a recording, which has an end.
+        if (phase == warp_phase::exited || phase == warp_phase::stopped || p.recorded(slot)) return verdict::changes;
+        any = true;
+        all &= note(warps_[at], p.fingerprint(slot), phase == warp_phase::at_barrier);
+      }
+  return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
+}
+
+// True: the warp will do nothing that it has not done before.
+bool progress_watch::note(history& h, std::uint64_t state, bool waits) {
+  h.waits = waits && (h.states.empty() || h.states.back() == state);
+  if (!h.returned && !h.states.empty() && h.states.back() != state)
+    h.returned = std::find(h.states.begin(), h.states.end(), state) != h.states.end();
+  if (h.states.empty() || h.states.back() != state) h.states.push_back(state);
+  return h.returned || h.waits;
+}
+
+std::string progress_watch::report(cycle_t cycle) const {
+  std::string text = "deadlock: since cycle " + std::to_string(unchanged_since_) +
+                     " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers (cycle " +
+                     std::to_string(cycle) + ")" + cwd_.who_waits();
+  std::size_t at = 0;
+  unsigned lines = 0, more = 0;
+  for (const sm& s : sms_)
+    for (const sub_partition& p : s.partitions)
+      for (unsigned slot = 0; slot < p.slots(); ++slot, ++at) {
+        if (p.phase(slot) == warp_phase::empty) continue;
+        if (lines == most_lines) {
+          ++more;
+          continue;
+        }
+        ++lines;
+        text += "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(slot * s.config_.sm.sub_partitions + p.index()) + ", " + p.owner(slot) +
+                (warps_[at].returned ? ", goes round at " : ", waits at ") + p.position(slot);
+      }
+  if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
+  return text;
+}
+
+}  // namespace heddle
