@@ -78,16 +78,18 @@ std::string compute_work_distributor::who_waits() const {
     for (const context_in_flight* c : a.away) {
       if (!wanted_back(a, *c, clock_.cycle()) || c->mode == preemption_mode::drain) continue;
       const switched_block& first = c->blocks.front();
-      text += "\n  block " + std::to_string(first.block) + " of kernel '" + grids_[first.launch].launch->program->kernel + "'" +
-              (c->blocks.size() > 1 ? " and " + std::to_string(c->blocks.size() - 1) + " more" : "") + ", which left sm " +
-              std::to_string(c->sm) + " in cycle " + std::to_string(c->saved_cycle) + " (launch " + std::to_string(first.launch) + ") and " +
-              (c->blocks.size() > 1 ? "are" : "is") + " wanted back, " + (c->blocks.size() > 1 ? "wait" : "waits") + " for the blocks there to end";
+      const bool more = c->blocks.size() > 1;
+      text += "\n  block " + std::to_string(first.block) + " of kernel '" + grids_[first.launch].launch->program->kernel + "'";
+      if (more) text += " and " + std::to_string(c->blocks.size() - 1) + " more";
+      text += ", which left sm " + std::to_string(c->sm) + " in cycle " + std::to_string(c->saved_cycle) + " (launch " +
+              std::to_string(first.launch) + ") and " + (more ? "are wanted back, wait" : "is wanted back, waits") +
+              " for the blocks there to end";
     }
   for (const std::uint32_t id : candidates_) {
     const grid_record& g = grids_[id];
     if (g.dispatched == g.blocks() || g.ready_cycle > clock_.cycle()) continue;
-    text += "\n  " + std::to_string(g.blocks() - g.dispatched) + " blocks of kernel '" + g.launch->program->kernel + "' (launch " +
-            std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for a place on an SM";
+    text += "\n  " + std::to_string(g.blocks() - g.dispatched) + " blocks of kernel '" + g.launch->program->kernel +
+            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for a place on an SM";
   }
   return text;
 }

@@ -11,16 +11,23 @@ constexpr unsigned least_samples = 64;    // so that what was under way when the
 constexpr unsigned most_samples = 512;
 constexpr unsigned most_lines = 12;       // of warps, in a report
 
-// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop that waits
-// for memory stands still, and is seen in one place only.
+// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop that
+// waits for memory stands still, and is seen in one place only.
 cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
 unsigned busy_distance(unsigned sample) { return sample % 29; }
 
 }  // namespace
 
-progress_watch::progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd, sc_core::sc_vector<sm>& sms,
-                               sc_core::sc_vector<l2_cache>& slices, std::function<void(const std::string&)> on_end)
-    : clock_(clock), cwd_(cwd), sms_(sms), slices_(slices), on_end_(std::move(on_end)), patience_(config.gpu.watchdog_cycles), next_(patience_) {
+progress_watch::progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
+                               sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices,
+                               std::function<void(const std::string&)> on_end)
+    : clock_(clock),
+      cwd_(cwd),
+      sms_(sms),
+      slices_(slices),
+      on_end_(std::move(on_end)),
+      patience_(config.gpu.watchdog_cycles),
+      next_(patience_) {
   clock_.observe(*this);
 }
 
@@ -106,8 +113,8 @@ bool progress_watch::note(history& h, std::uint64_t state, bool waits) {
 
 std::string progress_watch::report(cycle_t cycle) const {
   std::string text = "deadlock: since cycle " + std::to_string(unchanged_since_) +
-                     " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers (cycle " +
-                     std::to_string(cycle) + ")" + cwd_.who_waits();
+                     " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at"
+                     " barriers (cycle " + std::to_string(cycle) + ")" + cwd_.who_waits();
   std::size_t at = 0;
   unsigned lines = 0, more = 0;
   for (const sm& s : sms_)
@@ -119,7 +126,8 @@ std::string progress_watch::report(cycle_t cycle) const {
           continue;
         }
         ++lines;
-        text += "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(slot * s.config_.sm.sub_partitions + p.index()) + ", " + p.owner(slot) +
+        text += "\n  sm " + std::to_string(s.id()) + " warp " +
+                std::to_string(slot * s.config_.sm.sub_partitions + p.index()) + ", " + p.owner(slot) +
                 (warps_[at].returned ? ", goes round at " : ", waits at ") + p.position(slot);
       }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: nothing of the chip: it looks whether the simulated programs can still come to an end.
 // Sockets: none; it reads the units' states and counters between two cycles.
-// One cycle: nothing, until no block has begun or ended for gpu.watchdog_cycles; then samples of the warps' states, some hundred cycles apart.
+// One cycle: nothing, until no block has begun or ended for gpu.watchdog_cycles; then samples of the warps' states, some hundred
+//   cycles apart.
 // Parameters: gpu.watchdog_cycles. Source: docs/preemption.md.
 #pragma once
 
@@ -18,8 +19,8 @@
 
 namespace heddle {
 
-/// Programs are deterministic: while memory keeps its values, a warp that is back in a state that it has been in goes round for ever.
-/// When all running warps do, or wait at barriers, nothing will ever change again, and `on_end` is told who waits for what.
+/// Programs are deterministic: while memory keeps its values, a warp that is back in a state that it has been in goes round for
+/// ever. When all running warps do, or wait at barriers, nothing will ever change again, and `on_end` is told who waits for what.
 class progress_watch : public cycle_observer {
  public:
   /// All outlive the watch. Slices whose changes cannot be counted, and memory that others write, must not be watched.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Models: the fetch stage of a sub-partition: one instruction buffer per warp, filled from the SM's instruction cache.
 // Sockets: none; the issue stage asks when a warp's next instruction is in its buffer.
-// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later; so the buffer runs ahead
-//   of a warp along the straight line by its entries. A new cache line, a changed direction (branch, exit of some lanes) or an
-//   entry that has not been refilled makes the warp wait.
-// Parameters: sub_partition.instruction_buffer_entries, sub_partition.fetch_latency_cycles, [instruction_cache]. Source: gpu pipelines as in Huerta et al., MICRO 2025.
+// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later; so the
+//   buffer runs ahead of a warp along the straight line by its entries. A new cache line, a changed direction (branch, exit of
+//   some lanes) or an entry that has not been refilled makes the warp wait.
+// Parameters: sub_partition.instruction_buffer_entries and .fetch_latency_cycles, [instruction_cache]. Source: pipelines as in
+//   Huerta et al., MICRO 2025.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +40,7 @@ class fetch : public sc_core::sc_module {
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
   void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
-  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp never waits for an entry on the straight line.
+  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp on the straight line never waits for one.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
   void prepare() const { bring_near(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;

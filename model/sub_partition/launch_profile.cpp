@@ -30,9 +30,9 @@ void launch_profile::carry(const line& from, unsigned what, std::uint64_t high) 
 void add_state(state_counts& to, unsigned state, std::uint64_t n) {
   using c = warp_cycle;
   constexpr warp_cycle cycles[state_count] = {
-      c::selected, c::not_selected, c::exec_dependency, c::exec_dependency, c::exec_dependency, c::pipe_busy, c::memory_dependency,
-      c::memory_throttle, c::texture, c::sync, c::other, c::inst_fetch, c::inst_fetch, c::constant_memory_dependency, c::other, c::other,
-      c::sleeping, c::other, c::memory_dependency};
+      c::selected, c::not_selected, c::exec_dependency, c::exec_dependency, c::exec_dependency, c::pipe_busy,
+      c::memory_dependency, c::memory_throttle, c::texture, c::sync, c::other, c::inst_fetch, c::inst_fetch,
+      c::constant_memory_dependency, c::other, c::other, c::sleeping, c::other, c::memory_dependency};
   to.cycles[static_cast<std::size_t>(cycles[state])] += n;
   to.stalls[static_cast<std::size_t>(state == lg_dependency ? static_cast<unsigned>(warp_stall::lg_throttle) : state)] += n;
 }

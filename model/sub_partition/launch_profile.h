@@ -33,8 +33,8 @@ struct state_counts {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> stalls{};
 };
 
-/// One kind follows from the other but for lg_throttle, which is memory_throttle where the memory system holds the LDST unit up, and else
-/// memory_dependency: that gets a number of its own, behind the others.
+/// One kind follows from the other but for lg_throttle, which is memory_throttle where the memory system holds the LDST unit up,
+/// and else memory_dependency: that gets a number of its own, behind the others.
 constexpr unsigned lg_dependency = static_cast<unsigned>(warp_stall::count);
 constexpr unsigned state_count = lg_dependency + 1;
 constexpr unsigned state_of(warp_cycle c, warp_stall s) {
@@ -48,8 +48,8 @@ struct instruction_profile : state_counts {
   std::uint64_t executed = 0;   // warp instructions
 };
 
-/// The profiles of a launch's instructions on one sub-partition. The low halves of an instruction's counts share two cache lines, of
-/// which nearly all that happens touches the first; what does not fit 32 bits, which takes hours, goes where it is in nobody's way.
+/// The profiles of a launch's instructions on one sub-partition. The low halves of an instruction's counts share two cache lines,
+/// of which the first sees nearly all that happens; what does not fit 32 bits, which takes hours, goes elsewhere.
 class launch_profile {
  public:
   static constexpr unsigned executed = 0;   // the warp instructions, then the states

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Programs that can never end, though their warps go on: they spin on what nobody will change. The run says so, and who waits for what.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+struct result {
+  int code = -1;
+  std::string log;
+};
+
+class livelock : public ::testing::Test {
+ protected:
+  livelock() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    fs::create_directories(place_);
+  }
+  result run(const json& job, const std::string& options) {
+    std::ofstream(place_ / "job.json") << job.dump(2);
+    const fs::path log = place_ / "log.txt";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    std::ifstream in(log);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, {std::istreambuf_iterator<char>(in), {}}};
+  }
+  const fs::path place_;
+};
+
+// Takes the lock at `lock`, turns `turns` times, and lets it go.
+const char* const locked_kernel = R"(.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry locked(.param .u64 lock, .param .u32 turns)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [lock];
+  ld.param.u32 %r1, [turns];
+spin:
+  atom.global.cas.b32 %r2, [%rd1], 0, 1;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra spin;
+turn:
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra turn;
+  membar.gl;
+  atom.global.exch.b32 %r2, [%rd1], 0;
+  ret;
+}
+)";
+
+// The block that holds the lock is switched out; one of another kernel comes to the SM's only place and spins on the lock for ever.
+TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock) {
+  std::ofstream(place_ / "locked.ptx") << locked_kernel;
+  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"bytes", 4}}}}}, {"outputs", json::array()}};
+  for (unsigned stream = 0; stream < 2; ++stream)
+    job["launches"].push_back({{"kernel", "locked"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"stream", stream},
+                               {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}});
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=20000 --max-cycles 5000000";
+  EXPECT_EQ(0, run(job, options).code) << "one after the other";
+  job["preempt"] = {{{"at_cycle", 5000}, {"mode", "switch"}, {"resume_after", 3000}}};
+  result r = run(job, options);
+  EXPECT_EQ(1, r.code) << r.log;
+  for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ", "is wanted back, waits for the blocks there to end",
+                           "\n  sm 0 warp ", "block (0,0,0) of kernel 'locked', goes round at "})
+    EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
+  // Where blocks take turns the holder comes back.
+  r = run(job, options + " --set context.time_slice_cycles=4000");
+  EXPECT_EQ(0, r.code) << r.log;
+  // Who holds the lock for long is not stuck, nor are those that wait for it.
+  job.erase("preempt");
+  for (json& launch : job["launches"]) launch["args"][1] = {{"u32", 40000}};
+  r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=20000");
+  EXPECT_EQ(0, r.code) << r.log;
+}
+
+// Blocks wait for one that no SM has room for: nobody was preempted.
+TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
+  std::ofstream(place_ / "locked.ptx") << locked_kernel;
+  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}}, {"outputs", json::array()}};
+  std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
+  job["launches"] = {{{"kernel", "locked"}, {"grid", {5, 1, 1}}, {"block", {64, 1, 1}}, {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}}};
+  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=2 --set gpu.watchdog_cycles=20000 --max-cycles 5000000");
+  EXPECT_EQ(1, r.code) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("deadlock")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("3 blocks of kernel 'locked' (launch 0, stream 0) wait for a place on an SM")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', goes round at ")) << r.log;
+}
+
+// On chips before Volta a lane that has the lock waits for those of its warp that spin for it.
+TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
+  const std::string job = "'" HEDDLE_WORKLOADS "/intra_warp_lock/job.json'", log = (place_ / "log.txt").string();
+  const int status = std::system(("'" HEDDLE_PROGRAM "' run " + job + " --gpu gtx1080 --set gpu.watchdog_cycles=20000 --quiet >'" + log + "' 2>&1").c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  std::ifstream in(log);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', goes round at ")) << text;
+}
+
+// Who only waits for long, or counts as it spins, is let be.
+TEST_F(livelock, is_not_said_of_programs_that_may_end) {
+  const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()},
+                    {"launches", {{{"kernel", "turning"}, {"grid", {2, 1, 1}}, {"block", {64, 1, 1}},
+                                   {"args", {{{"u32", 20000}}, {{"u32", 7}}, {{"u32", 11}}}}}}}};
+  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=2000");
+  EXPECT_EQ(0, r.code) << r.log;
+}
+
+}  // namespace
