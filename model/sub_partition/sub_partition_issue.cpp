@@ -10,6 +10,13 @@ namespace heddle {
 
 namespace {
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
+
+// The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers and not lanes,
+// wait for nothing but what these have computed: on one arm of a branch it also waits for the other arm's results.
+simt::lane_mask all_threads(const simt::warp_state& w) {
+  const unsigned threads = std::min(w.block->launch->threads_per_block() - w.warp_in_block * isa::warp_size, isa::warp_size);
+  return threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
+}
 }  // namespace
 
 void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
@@ -73,7 +80,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   if (w.program->control_codes) {
-    if (__builtin_expect(checks_codes_, 0)) check_codes(slot, d, cycle);
+    if (__builtin_expect(checks_codes_, 0) && w.state.active == all_threads(w.state)) check_codes(slot, d, cycle);
     dependence_counters.issued(slot, d, cycle);
   }
   fetch.issued(slot, cycle);
