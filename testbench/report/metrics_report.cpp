@@ -35,7 +35,8 @@ json example() {
   c.warp_ids = c.restored_warp_ids = {0};
   m.context_switches = {c};
   sm_metrics s;
-  s.sub_partitions = {warp_cycle_counts()};
+  s.sub_partitions = {sub_partition_metrics()};
+  s.warp_slots = {warp_slot_metrics()};
   s.occupancy_over_time = {0};
   s.inst_executed_over_time = {0};
   m.sms = {s};

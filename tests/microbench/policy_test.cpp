@@ -74,7 +74,7 @@ TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   auto r = run_all("cache_sensitive", "--gpu gtx480 --set memory.channels=3");
   EXPECT_LT((1 - r["ccws"].l1_hits) * 100, (1 - r["gto"].l1_hits) * 85);
   EXPECT_LT(r["ccws"].cycles * 100, r["gto"].cycles * 88);
-  EXPECT_LT(r["memory_aware"].cycles * 100, r["gto"].cycles * 98);
+  EXPECT_LT(r["memory_aware"].cycles * 100, r["gto"].cycles * 99);
   // Hits go by loads that wait for room, but so do misses of further warps, which drive lines out.
   const measured deferred = run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
   std::printf("with a re-execution queue: %llu cycles, %.1f %% L1 hits\n", static_cast<unsigned long long>(deferred.cycles), 100 * deferred.l1_hits);

@@ -39,6 +39,9 @@ class pipeline_view : public ::testing::Test {
   json metrics(const char* name) const {
     json m = json::parse(text(name));
     m.erase("host");
+    // Who looks reads the channels' counters at other times within the cycle in which an interval ends.
+    m["intervals"].erase("dram_read_bytes");
+    m["intervals"].erase("dram_write_bytes");
     return m;
   }
   const fs::path place_;

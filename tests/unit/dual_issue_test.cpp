@@ -59,7 +59,9 @@ struct chip {
 };
 
 const chip chips[] = {
-    {'F', "Fermi 2.1", "gtx480", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=4"}},
+    // Of GF104's three groups of lanes an SM has one more than GF100: integers beside floats.
+    {'F', "Fermi 2.1", "gtx480", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=4",
+                                  "int.on_fp32_lanes=false"}},
     {'K', "Kepler (gtxtitan)", "gtxtitan", {}},
     {'M', "Maxwell (gtx980)", "gtx980", {}},
     {' ', "Pascal (p100)", "p100", {}},
@@ -125,6 +127,7 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
         bool expected = config.sub_partition.issue_width == 2 && rule != "none" && unit_of[a] != unit_of[b];
         if (rule == "maxwell") expected = expected && (partner[a] || partner[b]);
         if (a == 0 && b == 0) expected = config.fp32.shared_lanes != 0;   // Kepler's third pair of lanes
+        if (a == 1 && b == 1) expected = config.integer.shared_lanes != 0;   // half of which do integers
         if (config.fp64.issues_alone && (unit_of[a] == 2 || unit_of[b] == 2)) expected = false;   // Fermi: double precision pairs with nothing
         const std::vector<isa::instruction> pair = {classes[a].make(8), classes[b].make(16)};
         EXPECT_EQ(expected, issue_together(config, pair)) << c.name << ": " << classes[a].name << ", " << classes[b].name;
@@ -149,7 +152,7 @@ TEST_F(dual_issue, is_what_width_and_rule_say) {
   EXPECT_TRUE(issue_together(load_config("gtxtitan"), pair));
   EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.issue_width=1"}), pair));
   EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.dual_issue=none"}), pair));
-  EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.instruction_buffer_entries=2", "fp32.shared_lanes=0"}), two));
+  EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.instruction_buffer_entries=2", "fp32.shared_lanes=0", "int.shared_lanes=0"}), two));
 }
 
 }  // namespace
