@@ -39,9 +39,8 @@ class pipeline_view : public ::testing::Test {
   json metrics(const char* name) const {
     json m = json::parse(text(name));
     m.erase("host");
-    // Who looks reads the channels' counters at other times within the cycle in which an interval ends.
-    m["intervals"].erase("dram_read_bytes");
-    m["intervals"].erase("dram_write_bytes");
+    m.erase("intervals");   // they end in the first cycle in which something happens, be it that somebody looks
+    for (json& sm : m["sms"]) sm.erase("inst_executed_over_time");
     return m;
   }
   const fs::path place_;
