@@ -19,6 +19,9 @@ interval_sampler::interval_sampler(gpu& g) : gpu_(g) {
 interval_sampler::~interval_sampler() { gpu_.core_clock().ignore(*this); }
 
 void interval_sampler::after_cycle() {
+  // Cycles in which somebody only looks do not count: intervals end alike whoever looks.
+  if (gpu_.core_clock().busy_cycles() == busy_cycles_) return;
+  busy_cycles_ = gpu_.core_clock().busy_cycles();
   const cycle_t now = gpu_.cycle();
   if (now < next_) {
     // What the chip does before a long rest is not to be smeared over it.

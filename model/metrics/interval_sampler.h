@@ -45,6 +45,7 @@ class interval_sampler : public cycle_observer {
   gpu& gpu_;
   cycle_t step_ = 128;
   cycle_t next_ = 128;
+  std::uint64_t busy_cycles_ = 0;   // of the clock, at the last call
   std::vector<sample> samples_;   // sums since the start of the simulation
   std::uint32_t open_from_ = 0;   // launches before this one have ended: their issue is in `closed_`
   sample closed_;
