@@ -126,9 +126,13 @@ std::string progress_watch::report(cycle_t cycle) const {
           continue;
         }
         ++lines;
-        text += "\n  sm " + std::to_string(s.id()) + " warp " +
-                std::to_string(slot * s.config_.sm.sub_partitions + p.index()) + ", " + p.owner(slot) +
-                (warps_[at].returned ? ", goes round at " : ", waits at ") + p.position(slot);
+        const unsigned warp = slot * s.config_.sm.sub_partitions + p.index();
+        const std::string who = "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + p.owner(slot) + ", ";
+        if (warps_[at].returned) {
+          text += who + "goes round at " + p.position(slot);
+          continue;
+        }
+        for (const std::string& place : s.standing(warp)) text += who + place;
       }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
   return text;

@@ -158,9 +158,7 @@ void sm::report_deadlock(unsigned cta_slot) {
                      std::to_string(b.context.index.z) + "): every warp that has not exited waits, and no barrier can complete";
   for (unsigned w = 0; w < b.warps.size(); ++w) {
     if (!(barrier_unit.waiting(cta_slot) >> w & 1)) continue;
-    const unsigned warp = b.warps[w];
-    text += "\n  warp " + std::to_string(w) + " waits at barrier " + std::to_string(barrier_unit.waits_at(cta_slot, w)) + ", " +
-            partitions[warp % config_.sm.sub_partitions].position(slot_of(warp));
+    for (const std::string& place : standing(b.warps[w])) text += "\n  warp " + std::to_string(w) + " " + place;
   }
   program_fault(text);
 }
@@ -170,13 +168,21 @@ void sm::program_fault(const std::string& text) {
   resource_manager.report_fault(text);
 }
 
+std::vector<std::string> sm::standing(unsigned warp) const {
+  const unsigned cta_slot = resource_manager.cta_slot_of(warp);
+  return partitions[warp % config_.sm.sub_partitions].standing(
+      slot_of(warp), barrier_unit.waits_at(cta_slot, resource_manager.warp_in_block(warp)));
+}
+
 std::string sm::waiting_warps() const {
   std::string text;
   for (const auto& p : partitions)
-    for (unsigned s = 0; s < p.slots(); ++s)
-      if (p.phase(s) != warp_phase::empty)
-        text += "\n  sm " + std::to_string(id_) + " warp " + std::to_string(s * config_.sm.sub_partitions + p.index()) + ", " +
-                p.position(s);
+    for (unsigned s = 0; s < p.slots(); ++s) {
+      if (p.phase(s) == warp_phase::empty) continue;
+      const unsigned warp = s * config_.sm.sub_partitions + p.index();
+      for (const std::string& place : standing(warp))
+        text += "\n  sm " + std::to_string(id_) + " warp " + std::to_string(warp) + ", " + p.owner(s) + ", " + place;
+    }
   return text;
 }
 

@@ -56,6 +56,8 @@ class sm : public sc_core::sc_module,
   void settle_accounts(cycle_t cycle);
   /// Every waiting warp and where it waits, one a line: for a report of a program that cannot go on.
   std::string waiting_warps() const;
+  /// Where the groups of the warp's lanes stand and what each waits for, for messages.
+  std::vector<std::string> standing(unsigned warp) const;
   unsigned id() const { return id_; }
 
   // warp_supervisor

@@ -2,12 +2,10 @@
 #include "sub_partition/sub_partition.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "config/error.h"
 #include "simt/divergence.h"
 #include "tlm/prefetch.h"
-#include "tlm/trace_window.h"
 
 namespace heddle {
 
@@ -392,72 +390,6 @@ void sub_partition::settle_accounts(cycle_t cycle) {
     w.counters->active_warp_cycles += std::max(cycle, w.mark) - w.placed_at;
     w.placed_at = std::max(cycle, w.mark);
   }
-}
-
-void sub_partition::check_invariants() const {
-  invariant(credits_ <= config_.ldst.queue_entries, "the load/store unit returned a credit twice");
-  std::uint64_t selected = 0;
-  for (std::uint32_t launch = 0; launch < counters.end(); ++launch) {
-    const issue_totals c = counters.at(launch).totals();
-    std::uint64_t cycles = 0, stalls = 0;
-    for (const auto v : c.warp_cycles) cycles += v;
-    for (const auto v : c.warp_stalls) stalls += v;
-    invariant(cycles == c.active_warp_cycles, "warp-cycle states do not partition active warp-cycles");
-    invariant(stalls == c.active_warp_cycles, "warp stall states do not partition active warp-cycles");
-    invariant(c.inst_issued1 + 2 * c.inst_issued2 >= c.inst_executed, "fewer instructions issued than executed");
-    invariant(pairing_ != pairing::none || c.inst_issued2 == 0, "more instructions issued in a cycle than the issue width");
-    selected += c.warp_cycles[static_cast<unsigned>(warp_cycle::selected)];
-  }
-  invariant(selected <= clock_.cycle() + 1, "more warps were selected than there were cycles");
-}
-
-std::string sub_partition::position(unsigned slot) const {
-  const warp_slot& w = slots_[slot];
-  if (w.step == nullptr) return w.launch->program->file + ":" + std::to_string(w.next->instruction->line);
-  char place[32];
-  std::snprintf(place, sizeof place, ", at 0x%x", w.next->instruction->line);
-  return w.launch->program->file + place;
-}
-
-const partition_levels& sub_partition::watch(cycle_t first, cycle_t last) const {
-  if (!levels_) levels_ = std::make_unique<partition_levels>(*this, clock_.domain());
-  levels_->only_in(first, last);
-  return *levels_;
-}
-
-void sub_partition::watch_for(const sc_core::sc_trace_file* file) const {
-  const auto* const window = dynamic_cast<const trace_window*>(file);
-  watch(window != nullptr ? window->first : 0, window != nullptr ? window->last : never);
-}
-
-std::string sub_partition::owner(unsigned slot) const {
-  const warp_slot& w = slots_[slot];
-  const simt::dim3& b = w.state.block->index;
-  return "block (" + std::to_string(b.x) + "," + std::to_string(b.y) + "," + std::to_string(b.z) + ") of kernel '" +
-         w.launch->program->kernel + "'";
-}
-
-void sub_partition::trace(sc_core::sc_trace_file* file) const {
-  watch_for(file);
-  const std::string base(name());
-  sc_core::sc_trace(file, levels_->issued, base + ".issued");
-  sc_core::sc_trace(file, levels_->replaying, base + ".replaying");
-  for (unsigned k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, levels_->slots.size()); ++k) {
-    const std::string slot = base + ".issue" + std::to_string(k);
-    sc_core::sc_trace(file, levels_->slots[k].warp, slot + "_warp");
-    sc_core::sc_trace(file, levels_->slots[k].pc, slot + "_pc");
-    sc_core::sc_trace(file, levels_->slots[k].operation, slot + "_operation");
-    sc_core::sc_trace(file, levels_->slots[k].lanes, slot + "_lanes");
-  }
-  sc_core::sc_trace(file, active_, base + ".active", static_cast<int>(slots_.size()));
-  sc_core::sc_trace(file, credits_, base + ".lsu_credits");
-  for (std::size_t s = 0; s < slots_.size(); ++s) {
-    const std::string warp = base + ".warp" + std::to_string(s);
-    sc_core::sc_trace(file, levels_->states[s], warp + "_state");
-    sc_core::sc_trace(file, slots_[s].state.pc, warp + "_pc");
-    sc_core::sc_trace(file, slots_[s].state.active, warp + "_active_lanes");
-  }
-  for (const sc_core::sc_object* child : get_child_objects()) child->trace(file);
 }
 
 }  // namespace heddle

@@ -135,8 +135,11 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *slots_[slot].next, lane, what); }
   warp_phase phase(unsigned slot) const { return slots_[slot].phase; }
   unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
-  /// Where the slot's warp stands, for messages: "file.ptx:12".
+  /// Where the slot's warp stands, for messages: "file.ptx:12:5".
   std::string position(unsigned slot) const;
+  /// What each group of the warp's lanes waits for and where, for messages: "lanes 0x0000ffff, waits at barrier 1, file.ptx:12:5".
+  /// `barrier`: the one at which the warp waits as a whole, if it does.
+  std::vector<std::string> standing(unsigned slot, unsigned barrier) const;
   /// What goes on in each cycle from `first` to `last`, both included, for a view of it; as long as the sub-partition.
   const partition_levels& watch(cycle_t first, cycle_t last) const;
   /// Has `observer` told of memory instructions from now on; null: nobody.
@@ -283,6 +286,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
+  std::string place_of(unsigned slot, const isa::instruction& i) const;
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what);
 

@@ -221,10 +221,25 @@ TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
     const outcome o = run(module_of("", code), gpu, 1, 128);
     EXPECT_EQ(o.code, 1);
     EXPECT_NE(o.err.find("deadlock at a barrier in kernel 'k', block (0,0,0)"), std::string::npos) << o.err;
-    for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11\n", "warp 1 waits at barrier 2, k.ptx:13\n", "warp 3 waits at barrier 3, k.ptx:10\n"})
+    for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11:4\n", "warp 1 waits at barrier 2, k.ptx:13:1\n", "warp 3 waits at barrier 3, k.ptx:10:1\n"})
       EXPECT_NE(o.err.find(warp), std::string::npos) << warp << " in\n" << o.err;
     EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;   // its threads have left
   }
+}
+
+TEST(faults, a_deadlock_names_each_group_of_lanes_that_waits) {
+  const std::string parts = "setp.lt.u32 %p0, %r0, 7; @%p0 bra A;\nbar.sync 1; ret;\n";
+  const outcome barriers = run(module_of("", parts + "A: bar.sync 2;"), "v100", 1, 64);
+  EXPECT_EQ(barriers.code, 1);
+  for (const char* group : {"warp 0 lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n", "warp 0 lanes 0x0000007f, waits at barrier 2, k.ptx:10:4\n",
+                            "warp 1 waits at barrier 1, k.ptx:9:1\n"})
+    EXPECT_NE(barriers.err.find(group), std::string::npos) << group << " in\n" << barriers.err;
+  const outcome shuffle = run(module_of("", parts + "A: shfl.sync.bfly.b32 %r3, %r0, 1, 31, -1; st.global.u32 [%o], %r3;"), "v100", 1, 64);
+  EXPECT_EQ(shuffle.code, 1);
+  for (const char* group : {"sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n",
+                            "sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0x0000007f, waits for lanes 0xffffff80, k.ptx:10:4\n",
+                            "sm 0 warp 1, block (0,0,0) of kernel 'k', waits at barrier 1, k.ptx:9:1\n"})
+    EXPECT_NE(shuffle.err.find(group), std::string::npos) << group << " in\n" << shuffle.err;
 }
 
 // Lanes that part must be one warp again at a barrier, where some left the kernel or might have failed on the way.

@@ -267,7 +267,7 @@ TEST(placement, lays_out_and_relocates_module_variables) {
 TEST(lowering_errors, name_place_and_cause) {
   const std::string start = ".entry k(.param .u64 o) {\n.reg .b32 %r<4>; .reg .b64 %d; .reg .f64 %x; .reg .pred %p;\n";
   EXPECT_EQ(message_of(start + "  frobnicate.u32 %r0, %r1;\nret; }"), "k.ptx:6:3: unknown instruction 'frobnicate.u32'");
-  EXPECT_EQ(message_of(start + "add.rn.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
+  EXPECT_EQ(message_of(start + "add.cc.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
   EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
             "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
   EXPECT_EQ(message_of(start + "ret ret; }"), "k.ptx:6:5: 'ret' takes no operands, expected ';'");

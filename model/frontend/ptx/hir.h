@@ -191,4 +191,7 @@ bool find_op(const std::string& word, ptx_op& op);
 /// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take.
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file);
 
+/// Throws input_error when the types and modifiers do not make a form of the instruction that the PTX ISA has.
+void check_form(const ast_instruction& i, ptx_op op, const modifiers& m, const std::string& file);
+
 }  // namespace heddle::ptx

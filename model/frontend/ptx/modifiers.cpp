@@ -123,7 +123,7 @@ bool round_word(const std::string& w, std::uint32_t groups, modifiers& m) {
                                                                        {"rna", isa::rounding::rna}};
   const bool integer = (groups & g_integer_round) && w.size() == 3 && w[2] == 'i';
   auto it = table.find(integer ? w.substr(0, 2) : w);
-  if (it == table.end() || !(groups & g_round)) return false;
+  if (it == table.end() || !(groups & g_round) || m.rounded) return false;
   m.round = it->second;
   m.rounded = true;
   m.to_integer = integer;
@@ -188,7 +188,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using order = modifiers::order_kind;
   if (!(groups & g_order)) return false;
-  if (w == "weak") return true;
+  if (w == "weak" || w == "mmio") return true;   // the second stands beside relaxed.sys, which is as strong
   if (w == "relaxed") m.order = order::relaxed;
   else if (w == "acquire") m.order = order::acquire;
   else if (w == "release") m.order = order::release;
@@ -361,6 +361,7 @@ modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::strin
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   if (row.types == 2 && m.types == 1 && op != ptx_op::slct) m.type2 = m.type;
+  check_form(i, op, m, file);
   return m;
 }
 

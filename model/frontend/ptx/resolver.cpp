@@ -389,6 +389,7 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], isa::dtype::u32, i.where));
   if (h.src.empty() && h.m.sub != 0) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number");
+  if (h.m.sub == 1 && h.src.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
   if (h.src.empty()) h.src.push_back(immediate_value(0));
   const value& number = h.src[0];
   if (number.is_immediate() && number.bits > 15) fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
