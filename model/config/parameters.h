@@ -176,8 +176,8 @@ struct int_parameters {
     v("compare_latency_cycles", compare_latency_cycles, "compare to predicate");
     v("special_register_lanes", special_register_lanes, "S2R");
     v("special_register_latency_cycles", special_register_latency_cycles, "S2R");
-    v("on_fp32_lanes", on_fp32_lanes, "add, logic, move, select, min, max and compare take the lanes of fp32");
-    v("shared_lanes", shared_lanes, "those of fp32.shared_lanes that do these, and fp32 min, max and compare, too: a multiple of 32");
+    v("on_fp32_lanes", on_fp32_lanes, "integer instructions take the lanes of fp32, those with fewer results a cycle for longer");
+    v("shared_lanes", shared_lanes, "those of fp32.shared_lanes that do integers at full rate, and fp32 min, max and compare, too: a multiple of 32");
   }
 };
 

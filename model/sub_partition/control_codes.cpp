@@ -131,7 +131,7 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
   if (parameters.issue_width < 2 || parameters.dual_issue == "none") return false;
   if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
-  if (first.unit == second.unit && !second.shares_lanes) return false;
+  if (first.unit == second.unit && std::max(first.shared_use, second.shared_use) == lane_use::none) return false;
   return parameters.dual_issue != "maxwell" || first.partner || second.partner;
 }
 

@@ -81,11 +81,18 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
-// Where a core does both, what it does of integers at full rate takes the lanes of fp32.
+// Where a core does both, integers take the lanes of fp32, the slower ones for longer.
 isa::unit unit_of(isa::op_class c, const gpu_config& g) {
-  using k = isa::op_class;
-  const bool by_core = c == k::int_add || c == k::int_minmax || c == k::int_compare || c == k::vote;
-  return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : isa::unit_of(c);
+  const isa::unit own = isa::unit_of(c);
+  const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
+  return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
+}
+
+// What a core does at less than full rate its own sub-partition's do.
+lane_use use_of_shared_lanes(const decoded_instruction& d, double lanes, const gpu_config& g) {
+  if (d.unit != isa::unit::fp32 || g.fp32.shared_lanes == 0) return lane_use::none;
+  if (d.timing == isa::op_class::fp32_add) return lane_use::any;
+  return lanes >= g.integer.lanes ? lane_use::general : lane_use::none;
 }
 
 // A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
@@ -250,7 +257,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                       i.mem_space != isa::space::constant;
     d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&
                     i.cache != isa::cache_op::volatile_;
-    d.shares_lanes = d.timing == isa::op_class::fp32_add && config.fp32.shared_lanes != 0;
+    d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
     if (d.kind == issue_kind::memory) d.source_read_cycles = static_cast<std::uint8_t>(std::min(source_read_cycles(i, config.ldst), 255u));
     if (d.kind == issue_kind::arithmetic) {

@@ -9,6 +9,7 @@
 #include "isa/liveness.h"
 #include "isa/program.h"
 #include "simt/execute.h"
+#include "sub_partition/shared_lanes.h"
 
 namespace heddle {
 
@@ -37,7 +38,7 @@ struct decoded_instruction {
   bool partner = false;                 // memory class or quarter rate: may be the second kind of a Maxwell pair
   bool global_access = false;           // a memory instruction that can reach global or local memory
   bool cached_load = false;             // of these, a load that the L1 may hold
-  bool shares_lanes = false;            // may execute on any of the fp32 lanes that sub-partitions share
+  lane_use shared_use = lane_use::none;   // of the fp32 lanes that sub-partitions share, those that can execute it
   bool has_constant = false;            // reads a constant-bank operand at (constant_bank, constant_offset)
   bool synchronises = false;            // with lanes that it names and that may be elsewhere (independent lanes only)
   loop_turn turn = loop_turn::none;

@@ -13,9 +13,10 @@ bool shared_lanes::may_have(std::size_t group, unsigned user, cycle_t cycle) con
   return first == user || asked_[first] == 0 || asked_[first] + users <= cycle || asked_[first] == cycle + 1;
 }
 
-bool shared_lanes::grant(unsigned user, bool general, cycle_t cycle) {
+bool shared_lanes::grant(unsigned user, lane_use use, cycle_t cycle) {
+  if (use == lane_use::none || (use == lane_use::general && general_ == 0)) return false;
   asked_[user] = cycle + 1;
-  for (std::size_t k = general ? free_at_.size() - general_ : 0; k < free_at_.size(); ++k) {
+  for (std::size_t k = use == lane_use::general ? free_at_.size() - general_ : 0; k < free_at_.size(); ++k) {
     if (!may_have(k, user, cycle)) continue;
     granted_ = k;
     return true;

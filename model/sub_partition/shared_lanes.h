@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "tlm/clock_domain.h"
 
 namespace heddle {
+
+/// An instruction's use of them: none of them executes it, those that do everything, or any.
+enum class lane_use : std::uint8_t { none, general, any };
 
 /// Lanes of the SM that its sub-partitions share, in groups of a warp's width, each for one instruction at a time. The first groups take
 /// additions and multiplications of fp32 alone, the last ones whatever a core does. The first right to a group changes from cycle to
@@ -15,10 +19,8 @@ class shared_lanes {
   /// `groups` in all, `general` of them for everything; users are numbered from 0 to `users` - 1.
   shared_lanes(unsigned groups, unsigned general, unsigned users);
 
-  /// Whether there are groups for what is not an addition or multiplication of fp32.
-  bool has_general() const { return general_ != 0; }
   /// May `user` use a group from `cycle` on? If so it calls take() next.
-  bool grant(unsigned user, bool general, cycle_t cycle);
+  bool grant(unsigned user, lane_use use, cycle_t cycle);
   void take(cycle_t cycle, unsigned initiation_cycles) { free_at_[granted_] = cycle + initiation_cycles; }
 
  private:

@@ -277,7 +277,6 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   // Issue (sub_partition_issue.cpp)
   void issue_from(unsigned slot, cycle_t cycle);
-  bool may_share(const decoded_instruction& first, const decoded_instruction& second) const;
   bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
   void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle);
   /// Issues the slot's next instruction; returns true if the warp went on in sequence and may issue a second one.
@@ -375,7 +374,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::uint16_t shared_units_ = 0;             // units that the SM's sub-partitions have together, bit per unit
   const decoded_instruction* reuses_ = nullptr;   // the instruction behind the last arithmetic one, whose operands the reuse cache holds
   unsigned last_slot_ = 0;                     // and that one's warp
-  bool to_shared_ = false;                     // the instruction being issued goes to the shared lanes
+  const decoded_instruction* to_shared_ = nullptr;   // of the pair being issued, the one for the shared lanes
   // As of the last issue, for observers.
   unsigned issued_ = 0;                        // instructions issued in the last active cycle
   cycle_t issued_at_ = never;                  // the cycle of the last issue

@@ -47,12 +47,6 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
 }
 
-// May two instructions of one unit take its own lanes and the shared ones? Where those do not do everything, one that they do goes there.
-bool sub_partition::may_share(const decoded_instruction& first, const decoded_instruction& second) const {
-  if (shared_lanes_ == nullptr || first.unit != isa::unit::fp32) return false;
-  return shared_lanes_->has_general() || first.shares_lanes || second.shares_lanes;
-}
-
 // May the instruction now at the slot's pc issue together with `first`, which was issued in this cycle?
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
@@ -60,7 +54,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   const decoded_instruction& second = w.program->code[w.state.pc];
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
-  if (shared && !may_share(first, second)) return false;
+  if (shared && shared_lanes_ == nullptr) return false;
   if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
   if (fp64_alone_ && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
   if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;
@@ -68,9 +62,11 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
     return false;
   if (operands(slot, second).cycle > cycle) return false;
-  if (shared && !shared_lanes_->grant(index_, !first.shares_lanes && !second.shares_lanes, cycle)) return false;
+  if (shared) {
+    if (!shared_lanes_->grant(index_, std::max(first.shared_use, second.shared_use), cycle)) return false;
+    to_shared_ = first.shared_use > second.shared_use ? &first : &second;   // the other one takes the sub-partition's own lanes
+  }
   w.next = &second;
-  to_shared_ = shared;
   return true;
 }
 
@@ -165,9 +161,10 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   packet.initiation_cycles = d.initiation_cycles;
   packet.latency_cycles = d.latency_cycles;
   sc_core::sc_time delay;
-  if (to_shared_) {
-    to_shared_ = false;
-    shared_lanes_->take(cycle, d.initiation_cycles);
+  if (to_shared_ != nullptr) {
+    shared_lanes_->take(cycle, to_shared_->initiation_cycles);
+    if (to_shared_ != &d) scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
+    to_shared_ = nullptr;
     shared_dispatch_socket[0]->b_transport(packet, delay);
     return;
   }

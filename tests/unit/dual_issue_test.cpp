@@ -59,9 +59,9 @@ struct chip {
 };
 
 const chip chips[] = {
-    // Of GF104's three groups of lanes an SM has one more than GF100: integers beside floats.
+    // GF104 has three groups of 16 lanes to GF100's two: its schedulers share the third.
     {'F', "Fermi 2.1", "gtx480", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=4",
-                                  "int.on_fp32_lanes=false"}},
+                                  "fp32.shared_lanes=32", "int.shared_lanes=32"}},
     {'K', "Kepler (gtxtitan)", "gtxtitan", {}},
     {'M', "Maxwell (gtx980)", "gtx980", {}},
     {' ', "Pascal (p100)", "p100", {}},
