@@ -226,6 +226,7 @@ TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
     g.start(size);
     sc_core::sc_start(1, sc_core::SC_MS);
     EXPECT_TRUE(g.gpu.faulted());
+    EXPECT_NO_THROW(g.gpu.check_invariants());
     EXPECT_NE(g.driver.fault().find("TLM_ADDRESS_ERROR_RESPONSE"), std::string::npos) << g.driver.fault();
   }
 }
