@@ -269,9 +269,11 @@ namespace {
 template <class Sms, class Slices, class Channels>
 void check_conservation(const Sms& sms, const Slices& slices, const Channels& channels) {
   std::uint64_t sent = 0, received = 0;
-  for (const auto& s : sms)
+  for (const auto& s : sms) {
+    invariant(s.l1.payloads_in_use() == 0, "L1: idle, and payloads of its requests were not given back");
     for (std::uint32_t l = 0; l < s.l1.counters.end(); ++l)
       if (const l1_counters* c = s.l1.counters.find(l)) sent += c->read_requests + c->write_requests + c->atomics;
+  }
   for (std::size_t i = 0; i < slices.size(); ++i) {
     std::uint64_t fetched = 0, written = 0, read_bytes = 0, write_bytes = 0;
     for (std::uint32_t l = 0; l < slices[i].counters().end(); ++l)

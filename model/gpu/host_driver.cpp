@@ -19,6 +19,7 @@ namespace heddle {
 namespace {
 constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
 constexpr std::uint64_t alignment = 256;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
 constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
 }  // namespace
@@ -44,16 +45,34 @@ host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config,
       first_address_(first_address),
       link_(std::make_unique<host_link>(host_socket, socket_base)),
       next_address_(first_address),
-      memory_(std::make_unique<memory_record>()) {}
+      context_area_(std::uint64_t{config.context.area_mib} * mebibyte),
+      memory_(std::make_unique<memory_record>()) {
+  if (first_address < default_first_address || first_address % alignment != 0)
+    throw input_error(std::string(this->name()) + ": device memory from address " + std::to_string(first_address) +
+                      " on, expected a multiple of 256 of at least " + std::to_string(default_first_address));
+}
 
 host_driver::~host_driver() = default;
 
 std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   const host_link::call call(*link_);
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
-  const std::uint64_t address = next_address_;
-  next_address_ = (address + size + gap + alignment - 1) / alignment * alignment;
+  const std::uint64_t address = reserve(size, gap);
   map(address, size);
+  return address;
+}
+
+// The next bytes that nobody has. Where contexts are saved no program has its data.
+std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
+  place_contexts();
+  const std::uint64_t address = next_address_;
+  const std::uint64_t end = context_area_ > first_address_ ? context_area_ : ~std::uint64_t{0} / alignment * alignment;
+  const std::uint64_t taken = behind + alignment - 1;
+  if (address > end || end - address < taken || end - address - taken < bytes)
+    throw input_error("no " + std::to_string(bytes) + " bytes of device memory are left from " + std::to_string(address) + " on: " +
+                      (context_area_ > first_address_ ? "the area where contexts are saved begins at " : "it ends at ") +
+                      std::to_string(end));
+  next_address_ = (address + bytes + taken) / alignment * alignment;
   return address;
 }
 
@@ -96,16 +115,20 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
 void host_driver::place_contexts() {
   if (has_context_area_) return;
   has_context_area_ = true;
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, part = 16 * mebibyte, area = 65536 * mebibyte;
+  constexpr std::uint64_t part = 16 * mebibyte, area = 65536 * mebibyte;
   if (first_address_ == default_first_address || config_.context.area_mib != context_parameters().area_mib) return;
   save_contexts_at(config_.context.area_mib * mebibyte + (first_address_ - default_first_address) / part * area);
 }
 
 void host_driver::save_contexts_at(std::uint64_t address) {
   const host_link::call call(*link_);
+  if (address >= first_address_ && address < next_address_)
+    throw input_error("contexts cannot be saved at " + std::to_string(address) + ": the driver has handed out the memory up to " +
+                      std::to_string(next_address_));
   has_context_area_ = true;
   link_->write_register(host_register::context_area, address);
   if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  context_area_ = address;
 }
 
 std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded) {

@@ -75,7 +75,8 @@ class host_driver : public sc_core::sc_module {
  public:
   /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part of their own, at
   /// least 16 MiB apart, and with it an area of their own for contexts (docs/preemption.md). `socket_base` is the address at which the
-  /// bus between has the GPU's host socket; it is added to the address of every access.
+  /// bus between has the GPU's host socket; it is added to the address of every access. Throws input_error for a `first_address` below
+  /// the default one or that is no multiple of 256.
   host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address = default_first_address,
               std::uint64_t socket_base = 0);
   ~host_driver() override;
@@ -96,7 +97,8 @@ class host_driver : public sc_core::sc_module {
   /// A variable of any loaded module. Throws input_error.
   symbol_location symbol(const std::string& name) const;
 
-  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls.
+  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls. Throws input_error
+  /// where it would run into the area of contexts, which config's `context.area_mib` or save_contexts_at() moves.
   std::uint64_t allocate(std::uint64_t bytes);
   /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
   /// where something is mapped already.
@@ -150,6 +152,7 @@ class host_driver : public sc_core::sc_module {
   sc_core::sc_time between_questions() const;
   bool interrupt_is_missing();
   void place_contexts();
+  std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);
@@ -166,6 +169,7 @@ class host_driver : public sc_core::sc_module {
   std::vector<std::unique_ptr<module_record>> modules_;
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
   std::uint64_t next_address_;
+  std::uint64_t context_area_;
   bool has_heap_ = false;
   bool has_workspace_ = false;
   bool has_context_area_ = false;

@@ -197,6 +197,7 @@ void host_interface::drive_irq() {
 }
 
 unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if (bytes == 0 || bytes - 1 > ~address) return 0;   // nothing lies behind the last address
   tlm::tlm_generic_payload p;
   p.set_command(command);
   p.set_address(address);

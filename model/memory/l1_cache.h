@@ -88,6 +88,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
+  /// Payloads that somebody holds: with nothing on its way, none.
+  std::size_t payloads_in_use() const { return pool_.in_use(); }
   bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
   void check_invariants() const;

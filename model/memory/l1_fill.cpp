@@ -154,7 +154,8 @@ void l1_cache::note_failure(l1_access& access, const std::string& message) {
 }
 
 void l1_cache::check_invariants() const {
-  invariant(pool_.in_use() == slots_used_, "L1: payloads in use differ from requests without an answer");
+  // More are in use while somebody on the way still holds one that was answered.
+  invariant(pool_.in_use() >= slots_used_, "L1: fewer payloads in use than requests without an answer");
   invariant(port_.queued() + port_.in_flight() == slots_used_, "L1: requests queued and sent differ from those without an answer");
   invariant(reads_ <= mshr_entries_ && mshrs_used_ <= reads_, "L1: more lines outstanding than MSHRs");
   for (std::uint32_t l = 0; l < counters.end(); ++l) {

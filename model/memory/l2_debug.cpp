@@ -21,19 +21,37 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
     p.set_streaming_width(length - done);
     const unsigned n = std::min(length - done, memory_socket->transport_dbg(p));
     done += n;
-    if (n != 0) continue;
-    if (!in_thread()) break;
-    p.set_address(address + done);   // a target may have changed it
-    p.set_byte_enable_ptr(nullptr);
-    p.set_byte_enable_length(0);
-    p.set_dmi_allowed(false);
-    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
-    memory_socket->b_transport(p, delay);
-    if (p.is_response_ok()) done = length;
-    break;
+    if (n == 0) return in_thread() ? done + memory_blocking(write, address + done, data + done, length - done) : done;
   }
   return done;
+}
+
+// Transfers like those of nb_transport: whole sectors, aligned powers of two of them, are read; natural runs of bytes are written.
+unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  for (unsigned done = 0; done < length;) {
+    const std::uint64_t first = address + done;
+    unsigned n = write ? 1 : sector_bytes;
+    if (write)
+      while (first % (n * 2) == 0 && n * 2 <= length - done) n *= 2;
+    else
+      while (first / n != (address + length - 1) / n) n *= 2;
+    std::uint8_t image[line_bytes] = {};
+    const std::uint64_t from = first / n * n;
+    if (write) std::memcpy(image, data + done, n);
+    tlm::tlm_generic_payload p;
+    p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    p.set_address(from);
+    p.set_data_ptr(image);
+    p.set_data_length(n);
+    p.set_streaming_width(n);
+    sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
+    memory_socket->b_transport(p, delay);
+    if (!p.is_response_ok()) return done;
+    const unsigned got = write ? n : length - done;
+    if (!write) std::memcpy(data + done, image + (first - from), got);
+    done += got;
+  }
+  return length;
 }
 
 // Brings the bytes of a debug write to all that may bring older ones to the memory or to who reads.

@@ -131,6 +131,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
   void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
   unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  unsigned memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
 
   address_map map_;
   l2_parameters parameters_;

@@ -13,6 +13,8 @@ namespace heddle {
 struct transfer_splitter::part : tlm::tlm_generic_payload {
   using tlm_generic_payload::tlm_generic_payload;
   whole* of = nullptr;
+  // Whose bytes these are: who still holds the part when the whole has been answered finds them as they were.
+  tlm::tlm_generic_payload* owner = nullptr;
   std::vector<std::uint8_t> enables;   // where those of the whole repeat
 };
 
@@ -29,7 +31,10 @@ struct transfer_splitter::part_pool : tlm::tlm_mm_interface {
   }
   void free(tlm::tlm_generic_payload* p) override {
     p->reset();
-    unused.push_back(static_cast<part*>(p));
+    part& q = *static_cast<part*>(p);
+    if (q.owner != nullptr) q.owner->release();
+    q.owner = nullptr;
+    unused.push_back(&q);
   }
   std::vector<std::unique_ptr<part>> all;
   std::vector<part*> unused;
@@ -160,6 +165,8 @@ bool transfer_splitter::send_part(const sc_core::sc_time& now) {
   part& q = pool_->acquire();
   fill(q, *w.payload, w.runs[w.sent++]);
   q.of = &w;
+  q.owner = w.payload;
+  q.owner->acquire();
   asking_ = &q;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay;

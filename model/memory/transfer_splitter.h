@@ -16,8 +16,8 @@
 namespace heddle {
 
 /// Each transfer becomes naturally aligned ones of a power of two of bytes, in the order of addresses; it is answered when all of them
-/// are, with the first error if there is one. Bytes are not copied: parts point into the data of the whole. Both exclusion rules
-/// are kept towards either side, and every answer that the base protocol allows is taken. Debug transport and DMI pass as they are.
+/// are, with the first error if there is one. Bytes are not copied: parts point into the data of the whole and hold a
+/// reference to it. Both exclusion rules are kept towards either side, and every answer that the base protocol allows is taken. Debug transport and DMI pass as they are.
 class transfer_splitter : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
  public:
   /// `most_bytes`: of one transfer, a power of two; without `byte_enables` runs of enabled bytes become transfers of their own.

@@ -18,8 +18,14 @@ void sub_partition::check_invariants() const {
     std::uint64_t cycles = 0, stalls = 0;
     for (const auto v : c.warp_cycles) cycles += v;
     for (const auto v : c.warp_stalls) stalls += v;
-    invariant(cycles == c.active_warp_cycles, "warp-cycle states do not partition active warp-cycles");
-    invariant(stalls == c.active_warp_cycles, "warp stall states do not partition active warp-cycles");
+    // A warp's active cycles are added when it leaves, its states as they change.
+    std::uint64_t active = c.active_warp_cycles;
+    for (std::uint64_t a = active_; a != 0; a &= a - 1) {
+      const warp_slot& w = slots_[static_cast<unsigned>(__builtin_ctzll(a))];
+      if (w.launch->launch_id == launch) active += w.mark - w.placed_at;
+    }
+    invariant(cycles == active, "warp-cycle states do not partition active warp-cycles");
+    invariant(stalls == active, "warp stall states do not partition active warp-cycles");
     invariant(c.inst_issued1 + 2 * c.inst_issued2 >= c.inst_executed, "fewer instructions issued than executed");
     invariant(pairing_ != pairing::none || c.inst_issued2 == 0, "more instructions issued in a cycle than the issue width");
     selected += c.warp_cycles[static_cast<unsigned>(warp_cycle::selected)];

@@ -277,6 +277,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   std::uint64_t begun = 0;
   std::uint64_t writes_begun = 0;
   std::uint64_t ended = 0;
+  std::uint64_t blocking = 0;   // calls of b_transport
   std::size_t most_open = 0;
 
  private:
@@ -296,6 +297,16 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     if (p.get_byte_enable_ptr() != nullptr)
       t.enables.assign(p.get_byte_enable_ptr(), p.get_byte_enable_ptr() + p.get_byte_enable_length());
     return t;
+  }
+  void expect_attributes(const tlm::tlm_generic_payload& p) {
+    const unsigned n = p.get_data_length();
+    expect(p.is_read() || p.is_write(), "a command that no memory knows");
+    expect(p.get_data_ptr() != nullptr && n != 0 && n <= 128 && (n & (n - 1)) == 0, "a strange length");
+    expect(n != 0 && p.get_address() % n == 0, "an address that is not aligned");
+    expect(p.get_streaming_width() >= p.get_data_length(), "a streaming access");
+    expect(p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_length() != 0, "byte enables without a length");
+    expect(p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE, "a response status that is set");
+    expect(!p.is_dmi_allowed(), "a DMI hint that is set");
   }
   void expect_unchanged(const tlm::tlm_generic_payload& p) {
     const auto it = open_.find(const_cast<tlm::tlm_generic_payload*>(&p));
@@ -332,13 +343,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
       expect(asking_ == nullptr, "a request before the end of the one before it");
       expect(open_.emplace(&p, asked(p)).second, "a payload that is still under way");
       expect(p.has_mm() && p.get_ref_count() > 0, "a payload without memory management");
-      expect(p.is_read() || p.is_write(), "a command that no memory knows");
-      expect(p.get_data_ptr() != nullptr && p.get_data_length() != 0 && p.get_data_length() <= 128, "a strange length");
-      expect(p.get_address() % p.get_data_length() == 0, "an address that is not aligned");
-      expect(p.get_streaming_width() >= p.get_data_length(), "a streaming access");
-      expect(p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_length() != 0, "byte enables without a length");
-      expect(p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE, "a response status that is set");
-      expect(!p.is_dmi_allowed(), "a DMI hint that is set");
+      expect_attributes(p);
       asking_ = &p;
       ++begun;
       writes_begun += p.is_write();
@@ -380,7 +385,11 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     return answer;
   }
 
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { out->b_transport(p, delay); }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
+    expect_attributes(p);
+    ++blocking;
+    out->b_transport(p, delay);
+  }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override {
     expect(false, "a request for DMI");
     return false;

@@ -6,6 +6,7 @@
 
 #include "fresh_simulation.h"
 #include "memory/protocol_monitor.h"
+#include "memory/transfer_splitter.h"
 #include "memory_stress.h"
 #include "tlm/width_adapter.h"
 
@@ -75,6 +76,59 @@ TEST_F(foreign_ip, memories_that_take_short_transfers_and_know_no_byte_enables) 
     expect_content(first);
     expect_content(second);
   }
+}
+
+TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_somebody_holds_them) {
+  // A memory that answers at once and looks at what it was given later.
+  struct slow_reader : sc_core::sc_module {
+    explicit slow_reader(sc_core::sc_module_name name) : sc_module(name) {
+      socket.register_nb_transport_fw(this, &slow_reader::nb_transport_fw);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase&, sc_core::sc_time&) {
+      p.acquire();
+      held.push_back(&p);
+      p.set_response_status(tlm::TLM_OK_RESPONSE);
+      return tlm::TLM_COMPLETED;
+    }
+    tlm_utils::simple_target_socket<slow_reader> socket{"socket"};
+    std::vector<tlm::tlm_generic_payload*> held;
+  };
+  struct writer : sc_core::sc_module, tlm::tlm_mm_interface {
+    explicit writer(sc_core::sc_module_name name) : sc_module(name) { socket.register_nb_transport_bw(this, &writer::nb_transport_bw); }
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) {
+      if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+      answered = true;
+      p.release();
+      return tlm::TLM_COMPLETED;
+    }
+    void free(tlm::tlm_generic_payload*) override { bytes.assign(16, 0xee); }   // they serve another transfer
+    tlm_utils::simple_initiator_socket<writer> socket{"socket"};
+    std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(16, 7);
+    bool answered = false;
+  };
+  slow_reader memory("memory");
+  transfer_splitter splitter("splitter", 4, true);
+  writer source("source");
+  source.socket.bind(splitter.target_socket);
+  splitter.initiator_socket.bind(memory.socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  tlm::tlm_generic_payload p(&source);
+  p.acquire();
+  p.set_write();
+  p.set_data_ptr(source.bytes.data());
+  p.set_data_length(16);
+  p.set_streaming_width(16);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay;
+  source.socket->nb_transport_fw(p, phase, delay);
+  sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+  ASSERT_TRUE(source.answered);
+  ASSERT_EQ(memory.held.size(), 4u);
+  for (tlm::tlm_generic_payload* part : memory.held) {
+    EXPECT_EQ(part->get_data_ptr()[3], 7);
+    part->release();
+  }
+  EXPECT_EQ(source.bytes[3], 0xee) << "the transfer was never given back";
 }
 
 TEST_F(foreign_ip, a_memory_that_refuses_what_it_was_not_said_to_refuse_stops_the_gpu_with_its_reason) {
@@ -172,6 +226,7 @@ TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
     g.start(size);
     sc_core::sc_start(1, sc_core::SC_MS);
     EXPECT_TRUE(g.gpu.faulted());
+    EXPECT_NO_THROW(g.gpu.check_invariants());
     EXPECT_NE(g.driver.fault().find("TLM_ADDRESS_ERROR_RESPONSE"), std::string::npos) << g.driver.fault();
   }
 }
@@ -203,6 +258,7 @@ TEST_F(foreign_ip, a_memory_with_neither_dmi_nor_debug_transport) {
   EXPECT_TRUE(host.right);
   EXPECT_EQ(g.driver.fault(), "");
   expect_content(checker);
+  EXPECT_GT(checker.blocking, 100u) << "images and commands went another way";
 }
 
 }  // namespace

@@ -281,6 +281,25 @@ struct shared_memory : sc_core::sc_module {
   unsigned transport_dbg(int, tlm::tlm_generic_payload& p) { return store.debug(p); }
 };
 
+TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_contexts) {
+  gpu g("gpu", small());
+  for (const std::uint64_t first : {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})
+    EXPECT_NE(refusal([&] { host_driver driver("driver", g.config(), first); }).find("expected a multiple of 256"), std::string::npos);
+  host_driver driver("driver", g.config());
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const std::uint64_t contexts = std::uint64_t{g.config().context.area_mib} << 20, first = driver.allocate(1);
+  // Up to the last byte, and not one more; what was refused leaves no trace.
+  for (const std::uint64_t bytes : {~std::uint64_t{0}, 0 - first, contexts - first, contexts - first - 8192 - 255})
+    EXPECT_NE(refusal([&] { driver.allocate(bytes); }).find("contexts are saved"), std::string::npos) << bytes;
+  const std::uint64_t next = driver.allocate(contexts - first - 16384);
+  EXPECT_EQ(next, first + 4096 + 256);
+  EXPECT_NE(refusal([&] { driver.allocate(8192); }).find("bytes of device memory are left"), std::string::npos);
+  EXPECT_NE(refusal([&] { driver.save_contexts_at(first + 4096); }).find("handed out"), std::string::npos);
+  driver.save_contexts_at(2 * contexts);
+  EXPECT_GT(driver.allocate(8192), next);
+}
+
 TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_keep_them_apart) {
   const gpu_config config =
       load_config("v100", {"gpu.sm_count=1", "memory.model=external", "memory.channels=1", "l2.size_bytes=12288"});

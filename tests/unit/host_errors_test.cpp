@@ -272,7 +272,10 @@ TEST_F(host_errors, payloads) {
   EXPECT_EQ(host_->access(tlm::TLM_WRITE_COMMAND, reg::status, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   EXPECT_EQ(host_->access(tlm::TLM_READ_COMMAND, 0x9000, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   // The last bytes of the address space, and beyond them.
-  host_->access(tlm::TLM_READ_COMMAND, ~std::uint64_t{3}, &word, 8);
+  for (const tlm::tlm_command c : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND}) {
+    EXPECT_EQ(host_->access(c, ~std::uint64_t{7}, &word, 8), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(host_->access(c, ~std::uint64_t{3}, &word, 8), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  }
   // A register beside the doorbell, with the heap at the end of all addresses.
   host_->set(reg::heap_base, ~std::uint64_t{0});
   host_->set(reg::heap_bytes, ~std::uint64_t{0});

@@ -175,6 +175,7 @@ inline void run_until_finished(const std::vector<stressed_gpu*>& gpus) {
     bool all = true;
     for (stressed_gpu* g : gpus) {
       ASSERT_EQ(g->driver.fault(), "");
+      g->gpu.check_invariants();
       all = g->finished() && all;
     }
     if (all) break;
