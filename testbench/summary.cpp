@@ -143,7 +143,7 @@ void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
   if (c.memory.model != "dram" || d.busy_cycles == 0) return;
   const std::uint64_t all = d.busy_cycles + d.idle_cycles + d.refresh_cycles + d.turnaround_cycles + d.row_cycles;
   const auto share = [all](std::uint64_t n) { return percent(static_cast<double>(n) / static_cast<double>(all)); };
-  p.line("DRAM bus", fmt::format("{} of the time moved data; the rest:", share(d.busy_cycles)));
+  p.line("DRAM bus", fmt::format("moved data {} of the time from first to last byte; else:", share(d.busy_cycles)));
   p.line("", fmt::format("idle {}, rows {}, turnaround {}, refresh {}", share(d.idle_cycles), share(d.row_cycles),
                          share(d.turnaround_cycles), share(d.refresh_cycles)));
 }
@@ -192,13 +192,13 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
 
 void write_table(page& p, const run_metrics& m) {
   p.title(fmt::format("{} launches on {}", m.kernels.size(), m.config.gpu.name));
-  p.line("kernel", fmt::format("{:<22}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "cycles", "IPC", "occup."));
+  p.line("kernel", fmt::format("{:<20}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "cycles", "IPC", "occup."));
   warp_cycle_counts sum;
   for (std::size_t i = 0; i < m.kernels.size(); ++i) {
     const kernel_metrics& k = m.kernels[i];
     add(sum, k.warp_cycles);
     if (i >= kernels_listed) continue;
-    p.line("", fmt::format("{:<22}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 21), grouped(k.blocks),
+    p.line("", fmt::format("{:<20}{:>12}{:>14}{:>8.2f}{:>8.2f}", shortened(k.name, 19), grouped(k.blocks),
                            grouped(k.cycles), k.metrics.ipc, k.metrics.achieved_occupancy));
   }
   if (m.kernels.size() > kernels_listed)

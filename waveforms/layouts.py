@@ -102,7 +102,8 @@ def dual_issue():
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for name, lines in (("scheduler", scheduler()), ("memory", memory()), ("context_switch", context_switch()), ("dual_issue", dual_issue())):
-        head = ["[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1", "[signals_width] 330", "[sst_expanded] 0"]
+        # With its own name in it, GTKWave finds the filters beside the file, wherever it is started.
+        head = [f'[savefile] "{name}.gtkw"', "[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1", "[signals_width] 330", "[sst_expanded] 0"]
         with open(os.path.join(folder, name + ".gtkw"), "w", encoding="utf-8") as out:
             out.write("\n".join(head + lines) + "\n")
 

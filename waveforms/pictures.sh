@@ -20,12 +20,11 @@ gtkwave::setZoomFactor -$zoom
 gtkwave::setWindowStartTime ${from}000
 gtkwave::setMarker ${from}000
 END
-  # From the folder of the layouts: GTKWave looks for filters in the folder where it was started.
-  (cd "$here" && xvfb-run -a -s "-screen 0 1600x1000x24" sh -c '
-    gtkwave -S "$1/$2.tcl" "$1/$2.vcd" "$2.gtkw" > "$1/$2.log" 2>&1 & shown=$!
+  xvfb-run -a -s "-screen 0 1600x1000x24" sh -c '
+    gtkwave -S "$1/$2.tcl" "$1/$2.vcd" "$3/$2.gtkw" > "$1/$2.log" 2>&1 & shown=$!
     sleep "${SECONDS_TO_DRAW:-10}"
     import -window root "$1/$2.png"
-    kill "$shown"' picture "$work" "$layout")
+    kill "$shown"' picture "$work" "$layout" "$here"
   convert "$work/$layout.png" -colors 64 "$here/$layout.png"
   echo "waveforms/$layout.png"
 }

@@ -178,7 +178,8 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
                                                                 const std::vector<vcd_writer::signal>& signals,
                                                                 std::uint64_t start) {
   const auto names = gtkwave_layout_names(vcd_name);
-  std::string text = "[dumpfile] \"" + vcd_name + "\"\n[timestart] " + std::to_string(start) +
+  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself.
+  std::string text = "[dumpfile] \"" + vcd_name + "\"\n[savefile] \"" + names[0] + "\"\n[timestart] " + std::to_string(start) +
                      "\n[size] 1600 900\n[pos] -1 -1\n*-16.000000 " + std::to_string(start) +
                      " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 220\n[signals_width] 320\n";
   std::vector<std::string> modules;

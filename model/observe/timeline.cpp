@@ -79,13 +79,13 @@ void timeline::name_track(unsigned pid, int tid, const char* what, const std::st
   put(fmt::format("{{\"ph\":\"M\",\"pid\":{},{}\"name\":\"{}\",\"args\":{{\"name\":{}}}}}", pid, thread, what, quoted(name)));
 }
 
-// Slices of one track never overlap: each is a begin and an end.
+// Slices of one track never overlap: each is a begin and an end. Both have the arguments: speedscope takes them for a part of the name.
 void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to, const std::string& arguments) {
   from = std::max(from, first_);
   to = std::min(to, last_);
   if (from >= to) return;
   put(fmt::format("{{\"ph\":\"B\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(from), quoted(name), arguments));
-  put(fmt::format("{{\"ph\":\"E\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{}}}", pid, tid, time_of(to), quoted(name)));
+  put(fmt::format("{{\"ph\":\"E\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(to), quoted(name), arguments));
 }
 
 void timeline::counter(const char* name, cycle_t at, double value) {

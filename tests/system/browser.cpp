@@ -134,7 +134,7 @@ void browser::note(const json& event) {
   const json& p = event.contains("params") ? event["params"] : event;
   if (method == "Page.loadEventFired") loaded_ = true;
   if (method == "Runtime.exceptionThrown") complaints_.push_back("exception: " + p["exceptionDetails"].dump());
-  if (method == "Runtime.consoleAPICalled") complaints_.push_back("console: " + p["args"].dump());
+  if (method == "Runtime.consoleAPICalled") complaints_.push_back("console " + p.value("type", "") + ": " + p["args"].dump());
   if (method == "Log.entryAdded") complaints_.push_back("log: " + p["entry"].dump());
   if (method == "Network.requestWillBeSent")
     if (const std::string url = p["request"]["url"]; url.rfind("file:", 0) != 0 && url.rfind("data:", 0) != 0 && url.rfind("blob:", 0) != 0)

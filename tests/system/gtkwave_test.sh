@@ -24,10 +24,11 @@ for {set k 0} {$k < [gtkwave::getTotalNumTraces]} {incr k} {
 exit
 END
 
-# ask FOLDER LAYOUT: what GTKWave says of the waveform under this layout. It looks for filters in the folder where it is started.
+# ask LAYOUT [WAVEFORM]: what GTKWave says of the waveform under this layout, started in a folder that has neither of them.
 ask() {
-  (cd "$1" && timeout 100 xvfb-run -a gtkwave -S "$scratch/ask.tcl" "$scratch/w.vcd" "$2") > "$scratch/said" 2>&1 ||
-    fail "GTKWave did not open $2: $(cat "$scratch/said")"
+  (cd / && timeout 100 xvfb-run -a gtkwave -S "$scratch/ask.tcl" ${2:+"$2"} "$1") > "$scratch/said" 2>&1 ||
+    fail "GTKWave did not open $1: $(cat "$scratch/said")"
+  ! grep -q 'Could not open' "$scratch/said" || fail "GTKWave under $1: $(grep 'Could not open' "$scratch/said" | head -n 1)"
 }
 said() { sed -n "s/^$1 //p" "$scratch/said"; }
 # Warps' states are words of the filter, not numbers.
@@ -41,14 +42,18 @@ words() {
 }
 
 declared=$(grep -c '^\$var ' "$scratch/w.vcd")
-ask "$scratch" w.gtkw
+ask "$scratch/w.gtkw" "$scratch/w.vcd"
 [ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared"
 [ "$(said displayed)" = "$declared" ] || fail "the layout shows $(said displayed) signals of $declared"
 start=$(sed -n 's/^\[timestart\] //p' "$scratch/w.gtkw")
 [ "$(said start)" = "$start" ] || fail "the view begins at $(said start), expected $start"
 words w.gtkw
+# The layout alone says which waveform it is for.
+ask "$scratch/w.gtkw"
+[ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared by the layout alone"
+words w.gtkw
 for layout in scheduler memory context_switch dual_issue; do
-  ask "$source/waveforms" $layout.gtkw
+  ask "$source/waveforms/$layout.gtkw" "$scratch/w.vcd"
   wanted=$(sed 's/^+{[^}]*} //' "$source/waveforms/$layout.gtkw" | grep -c '^gpu\.')
   [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"
   [ $layout = dual_issue ] || words $layout.gtkw   # whose warps are folded

@@ -42,6 +42,9 @@ const char* const faults = R"((() => {
     const drawn = chart.querySelector('canvas') ? chart.querySelector('canvas').width > 0 : all('path', chart).length > 3;
     if (chart.dataset.drawn !== 'yes' || !drawn) bad.push(`${name} is not drawn`);
     if (/NaN|undefined/.test(chart.innerHTML)) bad.push(`${name} has no numbers`);
+    // Bars side by side fill a row, however many rows the legend takes.
+    const bars = () => all('path', chart).map((p) => p.getBBox()).filter((b) => b.height >= 12).reduce((sum, b) => sum + b.width, 0);
+    if (/^(stalls|warp_states|compared_states)$/.test(name) && bars() < 0.3 * chart.clientWidth) bad.push(`${name} has no bars`);
     const figure = chart.closest('figure');
     if (!figure.querySelector('button.csv') || !figure.querySelector('summary')) bad.push(`${name} has no table or CSV`);
   }
@@ -169,7 +172,7 @@ TEST_F(report_pages, draw_what_was_measured) {
 
 TEST_F(report_pages, hand_out_their_data) {
   heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics m.json --report r.html");
-  chromium->open(place_ / "r.html", 1600, false);
+  sound("r.html");
   const json m = metrics("m.json");
   const json names = value("[...document.querySelectorAll('[data-csv]')].map((b) => b.dataset.csv)");
   EXPECT_GT(names.size(), 12u);
@@ -251,6 +254,15 @@ TEST_F(report_pages, compare_files) {
   value("const s = document.querySelector('select'); s.value = 1; s.dispatchEvent(new Event('change'))");
   EXPECT_TRUE(shows("occupancy", percent(b["kernels"][0]["metrics"]["achieved_occupancy"])));
   EXPECT_EQ(value(faults), json::array());
+  // Another kernel in the place of one that a file lacks is called what it is.
+  heddle("run '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --metrics c.json");
+  heddle("report a.json c.json -o other.html");
+  sound("other.html");
+  const std::string said = value("document.querySelector('#comparison .about').textContent");
+  EXPECT_NE(said.find("in 1 file; "), std::string::npos) << said;
+  EXPECT_NE(said.find("c.json has no such kernel: saxpy is in its place."), std::string::npos) << said;
+  EXPECT_EQ(value("document.querySelectorAll('#comparison thead th')[2].textContent"), "c.json: saxpy");
+  EXPECT_TRUE(shows("compared_states", "c.json: saxpy"));
 }
 
 TEST_F(report_pages, take_nothing_for_markup) {

@@ -87,6 +87,20 @@ TEST_F(report_rules, a_busy_resource_is_the_bound) {
   EXPECT_EQ(value("judged(kernel({instructions: {int: 12000}}))").at(0), "throughput");
 }
 
+TEST_F(report_rules, ports_between_sms_and_l2_take_packets_in_whole_cycles) {
+  // 60 reads and 40 writes of 64 bytes each with headers of 8: 72 bytes take 3 cycles of a port of 32, a header alone one.
+  const std::string l2 = "{requests: 100, accesses: 200, read_bytes: 3840, write_bytes: 2560}";
+  const std::string config = "{...config, 'interconnect.header_bytes': 8, 'interconnect.request_bytes_per_cycle': 32}";
+  const json used = value("Object.fromEntries(heddle.speed_of_light(kernel({memory: {l2: " + l2 + "}}), " + config + ").map((s) => [s.name, s.share]))");
+  EXPECT_DOUBLE_EQ(used["SMs to L2"], (40 * 3 + 60) / (1000.0 * 4));
+  EXPECT_DOUBLE_EQ(used["L2 to SMs"], (60 * 3 + 40) / (1000.0 * 4));
+  // Single sectors that are stored fill the way there, though their bytes are few of what it could move.
+  const std::string stores = "kernel({memory: {l2: {requests: 1600, accesses: 1600, read_bytes: 0, write_bytes: 51200}, dram: {}}}, {lg_throttle: 900})";
+  EXPECT_EQ(value("judged(" + stores + ", " + config + ")"), (json{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "memory.channels=8"}));
+  // With more slices than SMs it is the SMs' ports that are few.
+  EXPECT_EQ(value("judged(" + stores + ", {..." + config + ", 'gpu.sm_count': 3})").at(3), "gpu.sm_count=6");
+}
+
 TEST_F(report_rules, two_busy_resources_get_a_change_each) {
   EXPECT_EQ(value("judged(kernel({instructions: {int: 13000, ldst: 6200}}))"), (json{"throughput", "int", "int.lanes=32", "ldst.lanes=16"}));
 }
@@ -107,6 +121,47 @@ TEST_F(report_rules, waits_are_the_bound_where_nothing_is_busy) {
   EXPECT_EQ(value("judged(kernel({instructions: {int: 900, fp32: 20}}, {wait: 900}))").at(2), "int.latency_cycles=2");
   // Warps that only wait to be picked have too few schedulers.
   EXPECT_EQ(value("judged(kernel({}, {not_selected: 900}))").at(2), "sub_partition.issue_width=2");
+}
+
+TEST_F(report_rules, a_cache_grows_only_where_it_was_too_small) {
+  const auto judged = [](const std::string& memory) { return value("judged(kernel({memory: {" + memory + "}}, {wait: 0, not_selected: 0}), {...config, 'dram.controller_latency_cycles': 90})"); };
+  // Each byte came once, and the L2 gave up nothing: neither of the caches could have done better.
+  EXPECT_EQ(judged("l1: {}, l2: {accesses: 100, misses: 90, evictions: 0, read_bytes: 1000}, dram: {read_bytes: 1000}"),
+            (json{"latency", "long_scoreboard", "l2.latency_cycles=100", "dram.controller_latency_cycles=45"}));
+  // The L2 gave up lines.
+  EXPECT_EQ(judged("l1: {}, l2: {accesses: 100, misses: 90, evictions: 5, read_bytes: 1000}, dram: {read_bytes: 1000}"),
+            (json{"latency", "long_scoreboard", "l2.size_bytes=2097152", "l2.latency_cycles=100"}));
+  // Bytes came from the L2 four times: an L1 would have had them.
+  EXPECT_EQ(judged("l1: {}, l2: {accesses: 100, misses: 10, evictions: 0, read_bytes: 8000}, dram: {read_bytes: 1000}"),
+            (json{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
+  EXPECT_EQ(judged("l1: {accesses: 100, hits: 50, evictions: 0}, l2: {accesses: 100, misses: 1, evictions: 0, read_bytes: 1000}, dram: {read_bytes: 900}").at(2), "l2.latency_cycles=100");
+  EXPECT_EQ(judged("l1: {accesses: 100, hits: 50, evictions: 9}, l2: {accesses: 100, misses: 1, evictions: 0, read_bytes: 1000}, dram: {read_bytes: 900}").at(2), "l1.size_bytes=32768");
+  // A program that fits its cache is waited for when it comes for the first time.
+  const std::string caches = "{...config, 'instruction_cache.size_bytes': 4096, 'instruction_cache.instruction_bytes': 8, 'instruction_cache.miss_latency_cycles': 30}";
+  EXPECT_EQ(value("judged(kernel({lines: Array(100).fill({})}, {no_instruction: 900}), " + caches + ")").at(2), "instruction_cache.miss_latency_cycles=15");
+  EXPECT_EQ(value("judged(kernel({lines: Array(1000).fill({})}, {no_instruction: 900}), " + caches + ")").at(2), "instruction_cache.size_bytes=8192");
+  // Loads that pass the L1 by take no MSHR.
+  EXPECT_EQ(value("judged(kernel({}, {lg_throttle: 900}), {...config, 'l1.mshr_entries': 8})").at(2), "memory.channels=8");
+  EXPECT_EQ(value("judged(kernel({}, {lg_throttle: 900}), {...config, 'l1.mshr_entries': 8, 'l1.cache_global_loads': true})").at(2), "l1.mshr_entries=16");
+}
+
+// What the page wants changed makes real kernels faster, each change by itself.
+TEST_F(report_rules, changes_are_worth_making) {
+  const std::string file = fs::path(HEDDLE_SCRATCH) / (std::to_string(::getpid()) + ".json");
+  const auto run = [&file](const std::string& job, const std::string& options) {
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/" + job + "/job.json' --quiet " + options + " --metrics '" + file + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    std::ifstream in(file);
+    return json::parse(in);
+  };
+  for (const char* job : {"transpose", "vector_add", "saxpy", "black_scholes", "stencil_f64", "fft"}) {
+    const json m = run(job, "");
+    const json changes = value("heddle.verdict(" + m["kernels"][0].dump() + ", " + m["gpu"]["config"].dump() + ").changes.map(heddle.as_options)");
+    EXPECT_EQ(changes.size(), 2u) << job;
+    for (const json& options : changes)
+      EXPECT_LT(run(job, options)["kernels"][0]["cycles"].get<double>(), 0.95 * m["kernels"][0]["cycles"].get<double>()) << job << " " << options;
+  }
+  fs::remove(file);
 }
 
 TEST_F(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {

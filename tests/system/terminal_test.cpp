@@ -93,6 +93,24 @@ TEST(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
   EXPECT_TRUE(summary) << s.seen;
 }
 
+// More launches than are told of one by one: a table, each line with all its columns.
+TEST(terminal, shows_many_launches_as_a_table_that_fits) {
+  const session s = on_a_terminal({"run", HEDDLE_WORKLOADS "/bitonic_sort/job.json", "--gpu", "gtx1080", "--progress", "never"}, {"NO_COLOR=1"});
+  ASSERT_EQ(0, s.code) << s.seen;
+  std::size_t widest = 0;
+  unsigned rows = 0;
+  bool heads = false;
+  for (const std::string& l : shown_lines(s.seen, widest)) {
+    heads = heads || std::regex_search(l, std::regex("^  kernel .* blocks +cycles +IPC +occup\\.$"));
+    if (l.find("  sort_in_block ") == std::string::npos && l.find("  merge_step ") == std::string::npos) continue;
+    ++rows;
+    EXPECT_TRUE(std::regex_search(l, std::regex(" [0-9]+ +[0-9,]+ +[0-9.]+ +[01]\\.[0-9]{2}$"))) << l;
+  }
+  EXPECT_TRUE(heads) << s.seen;
+  EXPECT_EQ(6u, rows) << s.seen;
+  EXPECT_LE(widest, 80u);
+}
+
 TEST(terminal, has_colours_unless_they_are_unwanted) {
   EXPECT_NE(std::string::npos, on_a_terminal(run).seen.find("\033["));
   for (const char* unwanted : {"NO_COLOR=1", "TERM=dumb"})

@@ -53,7 +53,7 @@ class timelines : public ::testing::Test {
     ASSERT_TRUE(all["traceEvents"].is_array() && !all["traceEvents"].empty());
     static const std::map<std::string, std::set<std::string>> fields = {
         {"M", {"ph", "pid", "tid", "name", "args"}},  {"B", {"ph", "pid", "tid", "ts", "name", "args"}},
-        {"E", {"ph", "pid", "tid", "ts", "name"}},    {"C", {"ph", "pid", "ts", "name", "args"}},
+        {"E", {"ph", "pid", "tid", "ts", "name", "args"}}, {"C", {"ph", "pid", "ts", "name", "args"}},
         {"b", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}, {"e", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}};
     std::set<unsigned> processes, used_processes;
     std::set<std::pair<unsigned, unsigned>> threads, used_threads;
@@ -133,6 +133,7 @@ class timelines : public ::testing::Test {
         ASSERT_EQ("E", ph);
         ASSERT_FALSE(stack.empty()) << e;
         ASSERT_EQ(stack.back()["name"], e["name"]);
+        ASSERT_EQ(stack.back()["args"], e["args"]);
         slices_[track].push_back({e["name"], cycle(stack.back()), cycle(e)});
         stack.pop_back();
       }

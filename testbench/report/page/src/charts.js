@@ -82,14 +82,16 @@ function draw(chart) {
   const c = colours(),
     width = chart.box.clientWidth;
   if (width === 0) return;
-  chart.instance ??= init(chart.box, null, { renderer: chart.renderer, height: chart.height });
-  chart.instance.resize({ width });
+  const height = chart.height(width);
+  chart.box.style.height = height + 'px';
+  chart.instance ??= init(chart.box, null, { renderer: chart.renderer, height });
+  chart.instance.resize({ width, height });
   chart.instance.setOption(merged(basics(c, width < 600), chart.option(c, width)), { notMerge: true });
   chart.box.dataset.drawn = 'yes';
 }
 
 /// {title, about, name, option(colours, width), header, rows(), height?, renderer?, controls?}. `about` says in a sentence what is
-/// to be seen; it is what a screen reader hears of the picture.
+/// to be seen; it is what a screen reader hears of the picture. `height`: pixels, or a function of the width.
 export function chart(spec) {
   const id = fresh_id('chart');
   const box = h('div', {
@@ -99,8 +101,9 @@ export function chart(spec) {
     'aria-describedby': id + '-about',
     'data-chart': spec.name,
   });
-  box.style.height = (spec.height ?? 300) + 'px';
-  const entry = { box, option: spec.option, height: spec.height ?? 300, renderer: spec.renderer ?? 'svg' };
+  const height = typeof spec.height === 'function' ? spec.height : () => spec.height ?? 300;
+  box.style.height = height(560) + 'px';
+  const entry = { box, option: spec.option, height, renderer: spec.renderer ?? 'svg' };
   shown = shown.filter((c) => c.box.isConnected || c.instance === undefined);
   shown.push(entry);
   const details = h('details', {}, h('summary', {}, 'Table'));

@@ -17,14 +17,19 @@ export function partner(kernels, index, others) {
 
 export function comparison_section(files, index) {
   const first = files[0].metrics.kernels[index];
-  const runs = files
-    .map((f) => ({
-      name: f.name,
-      kernel: partner(files[0].metrics.kernels, index, f.metrics.kernels),
-      config: f.metrics.gpu.config,
-      gpu: f.metrics.gpu.name,
-    }))
-    .filter((r) => r.kernel);
+  const found = files.map((f) => ({
+    file: f.name,
+    kernel: partner(files[0].metrics.kernels, index, f.metrics.kernels),
+    config: f.metrics.gpu.config,
+    gpu: f.metrics.gpu.name,
+  }));
+  // Where another kernel stands in its place, it is named beside the file.
+  const runs = found
+    .filter((r) => r.kernel)
+    .map((r) => ({ ...r, name: r.kernel.name === first.name ? r.file : `${r.file}: ${r.kernel.name}` }));
+  const same = runs.filter((r) => r.kernel.name === first.name);
+  const strangers = runs.filter((r) => r.kernel.name !== first.name).map((r) => `${r.file} has no such kernel: ${r.kernel.name} is in its place.`);
+  const without = found.filter((r) => !r.kernel).map((r) => `${r.file} has none to compare.`);
   const measures = [
     ['cycles', (k) => k.cycles, whole],
     ['IPC of an SM', (k) => k.metrics.ipc, short],
@@ -51,7 +56,7 @@ export function comparison_section(files, index) {
   const columns = [{ name: 'of the kernel' }, ...runs.map((r) => ({ name: r.name, number: true }))];
   return section(
     'Comparison',
-    h('p', { class: 'about' }, `${kernel_label(first)} in ${runs.length} files; in brackets against the first.`),
+    h('p', { class: 'about' }, [`${kernel_label(first)} in ${same.length} ${same.length === 1 ? 'file' : 'files'}; in brackets against the first.`, ...strangers, ...without].join(' ')),
     h(
       'ul',
       {},

@@ -21,6 +21,25 @@ export function l2_bytes_per_cycle(config) {
   );
 }
 
+/// Cycles that the packets of a kernel take on the ports between SMs and L2 slices, and how many the narrow side has per core cycle: there
+/// (writes take their data along) and back (reads bring it). A packet takes whole cycles; its size is the mean of all, metrics have no more.
+export function packets(l2, config) {
+  const requests = n(l2.requests) || n(l2.accesses),
+    moved = n(l2.read_bytes) + n(l2.write_bytes),
+    header = cfg(config, 'interconnect.header_bytes');
+  const writes = requests * ratio(n(l2.write_bytes), moved),
+    data = ratio(moved, requests);
+  const cycles = (bytes, key) => Math.max(1, Math.ceil(ratio(bytes, cfg(config, key))));
+  const way = (full, key) => full * cycles(header + data, key) + (requests - full) * cycles(header, key);
+  return {
+    there: way(writes, 'interconnect.request_bytes_per_cycle'),
+    back: way(requests - writes, 'interconnect.response_bytes_per_cycle'),
+    ports:
+      Math.min(cfg(config, 'memory.channels', 1), cfg(config, 'gpu.sm_count', 1)) *
+      ratio(cfg(config, 'interconnect.clock_mhz'), cfg(config, 'gpu.core_clock_mhz')),
+  };
+}
+
 /// Bytes per core cycle that the L1s of all SMs can read from their banks.
 export const l1_bytes_per_cycle = (config) =>
   (cfg(config, 'gpu.sm_count', 1) * cfg(config, 'l1.banks', 1) * cfg(config, 'l1.sector_bytes', 32)) /
@@ -61,7 +80,11 @@ export function speed_of_light(kernel, config) {
     dram = memory.dram ?? {};
   if (n(l1.hits) > 0)
     add('L1', ratio(n(l1.hits) * cfg(config, 'l1.sector_bytes', 32), cycles), l1_bytes_per_cycle(config), 'bytes');
-  if (n(l2.accesses) > 0) add('L2 to SMs', ratio(n(l2.read_bytes), cycles), l2_bytes_per_cycle(config), 'bytes');
+  if (n(l2.accesses) > 0) {
+    const { there, back, ports } = packets(l2, config);
+    add('SMs to L2', ratio(there, cycles), ports, 'cycles of a port');
+    add('L2 to SMs', ratio(back, cycles), ports, 'cycles of a port');
+  }
   add('DRAM', ratio(n(dram.read_bytes) + n(dram.write_bytes), cycles), dram_bytes_per_cycle(config), 'bytes');
   return out;
 }

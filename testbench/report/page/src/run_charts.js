@@ -90,6 +90,9 @@ export function instruction_chart(kernel) {
   });
 }
 
+// The label of a bar in lines of its own: a kernel's name and which of its launches this is.
+const bar_label = (label) => label.replace(/ \((launch [^)]*)\)$/, '\n$1');
+
 const stacked_states = (c, names, rows, horizontal, categories, width) => ({
   tooltip: { axisPointer: { type: 'shadow' }, valueFormatter: percent },
   legend: legend_for(names, width).legend,
@@ -99,7 +102,7 @@ const stacked_states = (c, names, rows, horizontal, categories, width) => ({
     type: 'category',
     inverse: horizontal,
     data: categories,
-    axisLabel: { color: c.text, width: width < 500 ? 90 : 200, overflow: 'break' },
+    axisLabel: { color: c.text, width: width < 500 ? 115 : 200, overflow: 'truncate', lineHeight: 14, formatter: bar_label },
   }),
   series: names.map((name, i) => ({
     type: 'bar',
@@ -126,7 +129,7 @@ export function stall_chart(name, title, about, rows) {
     name,
     title,
     about: about + more,
-    height: 130 + 32 * shown.length,
+    height: (width) => 52 + legend_for(names, width).top + 34 * shown.length,
     header: ['of', ...names],
     rows: () => rows.map((r) => [r.label, ...shares(r)]),
     option: (c, width) =>
@@ -196,7 +199,7 @@ export function roofline_chart(kernel, config) {
           type: 'scatter',
           name: l.name,
           symbol: ['circle', 'rect', 'triangle'][i],
-          symbolSize: 13,
+          symbolSize: [20, 13, 11][i], // levels may lie upon each other
           itemStyle: { color: c.list[i] },
           data: [[l.intensity, r.rate]],
         })),

@@ -144,7 +144,10 @@ function memory_section(kernel, config) {
           'SMs',
           `${whole(kernel.instructions.ldst)} memory instructions`,
           `shared: ${whole(shared.accesses)} accesses, ${whole(shared.bank_conflicts)} bank conflicts`,
-          `loads use ${percent(m.gld_efficiency)}, stores ${percent(m.gst_efficiency)} of the bytes moved`,
+          [
+            n(m.gld_transactions) > 0 ? `loads use ${percent(m.gld_efficiency)} of the bytes moved` : 'no global loads',
+            n(m.gst_transactions) > 0 ? `stores ${percent(m.gst_efficiency)}` : 'no global stores',
+          ].join(', '),
         ),
         link(`${bytes(n(l1.read_bytes))} read, ${bytes(n(l1.write_bytes))} written`, n(l1.read_bytes)),
         level('L1', hits(l1), `${bytes(n(config['l1.size_bytes']))} an SM`),
@@ -153,8 +156,10 @@ function memory_section(kernel, config) {
         link(`${bytes(n(dram.read_bytes))} read, ${bytes(n(dram.write_bytes))} written`, n(dram.read_bytes)),
         level(
           'DRAM',
-          `${percent(ratio(n(dram.row_hits), n(dram.row_hits) + n(dram.row_misses)))} row hits`,
-          bus > 0 ? `bus moves data ${percent(n(dram.busy_cycles) / bus)} of the time` : 'no traffic',
+          n(dram.row_hits) + n(dram.row_misses) > 0
+            ? `${percent(ratio(n(dram.row_hits), n(dram.row_hits) + n(dram.row_misses)))} row hits`
+            : 'no rows opened',
+          bus > 0 ? `bus moves data ${percent(n(dram.busy_cycles) / bus)} of the time from first to last byte` : 'no traffic',
         ),
       ),
     ),

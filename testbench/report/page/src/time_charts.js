@@ -43,6 +43,22 @@ export function occupancy_over_time_chart(kernel) {
   });
 }
 
+// Starts of kernels as vertical lines, with names where there is room for them between those before and after.
+function kernel_starts(kernels, until, width) {
+  let taken = -Infinity;
+  return [...kernels]
+    .sort((a, b) => a.start_cycle - b.start_cycle)
+    .slice(0, 60)
+    .map((kernel) => {
+      const text = clipped(kernel.name, 16),
+        at = ratio(kernel.start_cycle, until) * (width - 100),
+        wide = 7 * text.length;
+      const show = at - wide / 2 > taken;
+      if (show) taken = at + wide / 2 + 6;
+      return { name: text, xAxis: kernel.start_cycle, label: { show } };
+    });
+}
+
 /// What warps did over the run: intervals of equal length while the chip was at work.
 export function stalls_over_time_chart(intervals, kernels) {
   const ends = intervals?.end_cycles;
@@ -53,7 +69,7 @@ export function stalls_over_time_chart(intervals, kernels) {
   return chart({
     name: 'states_over_time',
     title: 'What warps did over time',
-    height: 340,
+    height: (width) => 280 + legend_for(names, width).top,
     about:
       'Warps in each state, on the average of each interval, all SMs and kernels of the run together; vertical lines are the starts of kernels.',
     header: ['from cycle', 'to cycle', ...names.map((s) => s + ' (warp-cycles)')],
@@ -84,8 +100,8 @@ export function stalls_over_time_chart(intervals, kernels) {
                 silent: true,
                 symbol: 'none',
                 lineStyle: { color: c.text, type: 'dotted' },
-                label: { show: kernels.length <= 6, color: c.text, formatter: (p) => clipped(p.name, 16) },
-                data: kernels.slice(0, 60).map((kernel) => ({ name: kernel.name, xAxis: kernel.start_cycle })),
+                label: { color: c.text, formatter: (p) => p.name },
+                data: kernel_starts(kernels, ends[ends.length - 1], width),
               },
       })),
     }),
