@@ -40,7 +40,7 @@ device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(dri
 
 void device_job::load_modules() {
   for (const std::string& file : job_.modules) {
-    const std::string& text = sources_[file] = read_file(file, job_.modules_where);
+    const std::string& text = sources_[file] = content_of(job_, file, job_.modules_where);
     modules_.push_back(driver_.load_module(text, file));
   }
 }
@@ -70,7 +70,7 @@ void device_job::check_symbols() {
     if (!o.is_symbol) continue;
     const symbol_location location = symbol(o.name, o.where);
     if (o.expect.empty()) continue;
-    const std::uint64_t size = readable_size(o.expect, o.where);
+    const std::uint64_t size = size_of(job_, o.expect, o.where);
     if (location.size != size) {
       refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " +
                           std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
@@ -180,7 +180,7 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
 
 void device_job::fill_buffers() {
   for (const symbol_data& s : job_.symbols) {
-    const std::string content = read_file(s.file, s.where);
+    const std::string content = content_of(job_, s.file, s.where);
     if (content.size() != s.bytes) refuse(s.where, "'" + s.file + "' changed its size while it was in use");
     driver_.write(symbol(s.symbol, s.where).address, content.data(), content.size());
   }
@@ -190,7 +190,7 @@ void device_job::fill_buffers() {
 void device_job::fill(const buffer& b) {
   const std::uint64_t address = addresses_.at(b.name);
   if (b.content == buffer::fill::file) {
-    const std::string content = read_file(b.file, b.where);
+    const std::string content = content_of(job_, b.file, b.where);
     if (content.size() != b.bytes) refuse(b.where, "'" + b.file + "' changed its size while it was in use");
     driver_.write(address, content.data(), content.size());
   } else if (b.content == buffer::fill::zero) {

@@ -108,6 +108,22 @@ const texture* find_texture(const job& j, const std::string& name) {
   return nullptr;
 }
 
+std::string content_of(const job& j, const std::string& file, const place& where) {
+  if (j.read_before) {
+    const auto found = j.read_before->find(file);
+    if (found != j.read_before->end()) return found->second;
+  }
+  return read_file(file, where);
+}
+
+std::uint64_t size_of(const job& j, const std::string& file, const place& where) {
+  if (j.read_before) {
+    const auto found = j.read_before->find(file);
+    if (found != j.read_before->end()) return found->second.size();
+  }
+  return readable_size(file, where);
+}
+
 const buffer* find_buffer(const job& j, const std::string& name) {
   for (const buffer& b : j.buffers) {
     if (b.name == name) return &b;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -126,6 +127,9 @@ struct preemption {
   place where;
 };
 
+/// The bytes of files, by their names.
+using file_contents = std::map<std::string, std::string>;
+
 /// A whole job; file names are as the program opens them (relative to where it runs, or absolute).
 struct job {
   std::string name;  // the job file, or the module of a single launch
@@ -138,7 +142,12 @@ struct job {
   std::vector<preemption> preemptions;  // by cycle
   bool in_order = false;  // the host makes all operations one after another; else each stream on its own
   std::vector<output> outputs;
+  std::shared_ptr<const file_contents> read_before;  // files that are not read again; null: none
 };
+
+/// The whole of a file of the job, and its size. Throw input_error.
+std::string content_of(const job& j, const std::string& file, const place& where);
+std::uint64_t size_of(const job& j, const std::string& file, const place& where);
 
 /// Checks everything that needs no machine: names, ranges, files readable and of the right size, output places
 /// writable. Throws input_error.

@@ -34,8 +34,8 @@ double wall_seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<std::uint8_t> expected_bytes(const output& o, std::size_t size) {
-  const std::string content = read_file(o.expect, o.where);
+std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::size_t size) {
+  const std::string content = content_of(j, o.expect, o.where);
   if (content.size() != size) refuse(o.where, "'" + o.expect + "' changed its size during the run");
   return {content.begin(), content.end()};
 }
@@ -149,7 +149,7 @@ void job_runner::take_outputs() {
   for (const output& o : job_.outputs) {
     output_data_.push_back(device_->read(o));
     if (o.expect.empty()) continue;
-    outcome_.checks.push_back(compare(o, output_data_.back(), expected_bytes(o, output_data_.back().size())));
+    outcome_.checks.push_back(compare(o, output_data_.back(), expected_bytes(job_, o, output_data_.back().size())));
     const comparison& c = outcome_.checks.back();
     if (c.differing == 0) continue;
     outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + c.expect + ": " + grouped(c.differing) + " of " +

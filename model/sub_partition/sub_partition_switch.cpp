@@ -76,6 +76,8 @@ void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
   for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
   for (const simt::convergence_frame& f : w.state.frames)
     if (f.participants != 0) needed |= live[f.resume];
+  // A barrier that has let the warp go has written its result, though the warp still stands at its BAR for the barrier's latency.
+  if (w.stopped_in == warp_phase::at_barrier && w.state.pc + 1 < live.size()) needed |= live[w.state.pc + 1];
   image.align(line_words);
   for (std::size_t r = 0; r < w.launch->program->registers; ++r)
     if (needed[r]) image.exchange(w.state.regs + r * isa::warp_size, isa::warp_size);

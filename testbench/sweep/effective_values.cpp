@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/effective_values.h"
 
+#include "config/config.h"
 #include "config/dram_presets.h"
 
 namespace heddle::testbench {
@@ -24,6 +25,13 @@ std::string effective_values::text(const overrides& changes) {
   std::string all;
   for (const parameter_reference& p : parameters_) all += p.section + "." + p.key + "=" + text_of(p) + "\n";
   return all;
+}
+
+gpu_config effective_values::config(const overrides& changes) const {
+  effective_values values(base_);
+  values.set(changes);
+  check(values.values_);
+  return values.values_;
 }
 
 std::string effective_values::value(const std::string& name, const overrides& changes) {

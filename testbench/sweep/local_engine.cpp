@@ -15,7 +15,6 @@
 #include <cstring>
 
 #include "config/error.h"
-#include "testbench/sweep/stop_signals.h"
 
 namespace heddle::testbench {
 
@@ -28,6 +27,9 @@ void silence() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
 }
 
+// A process whose result could not be written ends with this and the system's number of what was wrong.
+constexpr int unwritable_code = 128;
+
 // A point must not go on alone, writing into a store that somebody else may have begun anew.
 void end_with(pid_t parent) {
 #if defined(__linux__)
@@ -38,30 +40,17 @@ void end_with(pid_t parent) {
 
 }  // namespace
 
-local_engine::local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, runner run)
-    : plan_(plan), store_(store), jobs_(jobs), run_(std::move(run)) {}
+local_engine::local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run)
+    : plan_(plan), store_(store), jobs_(jobs), again_(again), run_(std::move(run)), claims_(store.claims_file()) {}
 
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
-  std::size_t next = 0;
+  queue open(points.begin(), points.end());
+  queue taken;  // by others: they are looked at again when nothing else is left
   try {
-    while (next < points.size() || !children_.empty()) {
-      while (next < points.size() && children_.size() < jobs_) {
-        const pid_t parent = ::getpid();
-        std::fflush(nullptr);
-        store_.remove(plan_.id_text(points[next]));  // an earlier attempt's, which must not be taken for this one's
-        const pid_t process = ::fork();
-        if (process < 0 && !children_.empty()) break;  // as many as the system allows
-        if (process < 0) throw input_error(std::string("cannot start a process: ") + std::strerror(errno));
-        if (process == 0) {
-          end_with(parent);
-          signals.restore();
-          silence();
-          run_(points[next]);
-          ::_exit(0);
-        }
-        children_[process] = {points[next++], clock::now(), false};
-      }
+    while (!open.empty() || !taken.empty() || !children_.empty()) {
+      start(open, taken, signals, progress);
+      if (open.empty() && taken.empty() && children_.empty()) break;
       const int number = signals.wait(200);
       if (number != 0 && number != SIGCHLD) {
         stop();
@@ -69,6 +58,7 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
       }
       collect(progress);
       end_late();
+      if (open.empty()) open.swap(taken);
       progress.show();
     }
   } catch (...) {
@@ -76,6 +66,54 @@ int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& pr
     throw;
   }
   return 0;
+}
+
+void local_engine::start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress) {
+  while (!points.empty() && children_.size() < jobs_) {
+    const std::size_t point = points.front();
+    const std::string id = plan_.id_text(point);
+    const bool ours = claims_.take(id);
+    // Asked for with the claim: whoever had it may just have finished.
+    const point_status status = store_.status(id);
+    const bool finished = status == point_status::done || (status != point_status::missing && !again_);
+    if (ours && !finished) {
+      if (status != point_status::missing) store_.remove(id);  // an earlier attempt's, which must not be taken for this one's
+      if (!start(point, signals)) {
+        claims_.release(id);
+        return;  // as many processes as the system allows
+      }
+    } else if (finished) {
+      if (ours) claims_.release(id);
+      progress.finished(status);
+    } else {
+      taken.push_back(point);
+    }
+    points.pop_front();
+  }
+}
+
+bool local_engine::start(std::size_t point, const stop_signals& signals) {
+  const pid_t parent = ::getpid();
+  std::fflush(nullptr);
+  const pid_t process = ::fork();
+  if (process < 0 && !children_.empty()) return false;
+  if (process < 0) throw input_error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (process == 0) work(point, parent, signals);
+  children_[process] = {point, clock::now(), false};
+  ++started_;
+  return true;
+}
+
+void local_engine::work(std::size_t point, pid_t parent, const stop_signals& signals) {
+  end_with(parent);
+  signals.restore();
+  silence();
+  try {
+    run_(point);
+  } catch (const unwritable_result& e) {
+    ::_exit(unwritable_code + (e.error() & 0x7f));
+  }
+  ::_exit(0);
 }
 
 void local_engine::collect(sweep_progress& progress) {
@@ -86,6 +124,7 @@ void local_engine::collect(sweep_progress& progress) {
     const child c = found->second;
     children_.erase(found);
     judge(c, process, status);
+    claims_.release(plan_.id_text(c.point));
     progress.finished(store_.status(plan_.id_text(c.point)));
   }
 }
@@ -94,6 +133,11 @@ void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
   store_.remove_unfinished(id, process);
   if (store_.status(id) != point_status::missing) return;  // whatever happened to the process afterwards
+  // What cannot be kept need not be run: the others' results would be lost as well.
+  if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
+    throw input_error("cannot write '" + store_.point_file(id) + "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
+                      "; what is finished is kept, and the same command goes on from there");
+  }
   point_result r;
   if (c.late) {
     r.status = point_status::timeout;
@@ -125,6 +169,7 @@ void local_engine::stop() {
   for (const auto& [process, c] : children_) {
     ::waitpid(process, nullptr, 0);
     store_.remove_unfinished(plan_.id_text(c.point), process);
+    claims_.release(plan_.id_text(c.point));
   }
   children_.clear();
 }

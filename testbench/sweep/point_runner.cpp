@@ -55,11 +55,9 @@ void run_point(const sweep_plan& plan, const result_store& store, std::size_t po
   } catch (const std::exception& e) {
     r = {point_status::fault, e.what(), ""};
   }
-  try {
-    store.write(plan.id_text(point), r);
-  } catch (const input_error&) {
-    // Whoever started this finds no result, and says so.
-  }
+  const std::string changed = plan.changed_input(point);
+  if (!changed.empty()) r = {point_status::failed, "'" + changed + "' changed while the sweep was running", ""};
+  store.write(plan.id_text(point), r);
 }
 
 }  // namespace heddle::testbench

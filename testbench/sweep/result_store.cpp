@@ -29,7 +29,8 @@ bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 
 void make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    throw input_error("cannot make the folder '" + path + "': " + std::strerror(errno));
+    const int error = errno;
+    throw unwritable_result("cannot make the folder '" + path + "': " + std::strerror(error), error);
   }
 }
 
@@ -141,7 +142,8 @@ void result_store::write(const std::string& id, const point_result& result) cons
   const bool written = out && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() && std::fflush(out.get()) == 0 &&
                        ::fsync(::fileno(out.get())) == 0;
   if (!written || std::fclose(out.release()) != 0 || std::rename(temporary.name().c_str(), file.c_str()) != 0) {
-    throw input_error("cannot write '" + file + "': " + std::strerror(errno));
+    const int error = errno;
+    throw unwritable_result("cannot write '" + file + "': " + std::strerror(error), error);
   }
   temporary.keep();
 }

@@ -86,9 +86,11 @@ class sweep_run {
   }
 
   int run_local(sweep_progress& progress) {
-    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(),
+    local_engine engine(plan_, store_, options_.jobs ? options_.jobs : cores(), options_.resume,
                         [this](std::size_t p) { run_point(plan_, store_, p); });
-    return engine.run(work_, progress);
+    const int signal = engine.run(work_, progress);
+    run_ = engine.started();
+    return signal;
   }
 
   int run_slurm(sweep_progress& progress) {
@@ -101,7 +103,8 @@ class sweep_run {
     request.arguments = options_.slurm_arguments;
     // Until its task has come to it, a point that is run again has no result.
     if (options_.resume)
-      for (const std::size_t p : work_) store_.remove(plan_.id_text(p));
+      for (const std::size_t p : work_)
+        if (store_.status(plan_.id_text(p)) != point_status::done) store_.remove(plan_.id_text(p));
     slurm_engine engine(plan_, store_, request);
     const std::string job = engine.submit();
     if (options_.no_wait) {
@@ -117,7 +120,7 @@ class sweep_run {
     for (const auto& [name, count] : plan_.dropped()) {
       if (count) text += ", " + grouped(count) + " dropped by " + name;
     }
-    text += "; " + grouped(work_.size()) + (options_.dry_run ? " to run" : options_.no_wait ? " submitted" : " run");
+    text += "; " + grouped(options_.slurm || options_.dry_run ? work_.size() : run_) + (options_.dry_run ? " to run" : options_.no_wait ? " submitted" : " run");
     if (options_.shard)
       text +=
           " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
@@ -161,6 +164,7 @@ class sweep_run {
   result_store store_;
   std::vector<std::size_t> work_;
   std::size_t points_ = 0;  // of this shard, equal ones counted once
+  std::size_t run_ = 0;     // by this process, others of work_ meanwhile by somebody else
   bool submitted_ = false;
 };
 

@@ -39,25 +39,36 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 
 std::string digest_of(sha256& hash) { return hex(hash.finish()); }
 
-// The job's own text and the content of all that it names.
-std::string job_digest(const std::string& path, const job& j) {
+// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed, whatever becomes
+// of the files meanwhile.
+std::string job_digest(const std::string& text, job& j) {
+  file_contents contents;
   sha256 hash;
-  hash.field("job").field(read_file(path, "job"));
-  for (const std::string& module : j.modules) hash.field(read_file(module, j.modules_where));
+  const auto add = [&](const std::string& file, const place& where) {
+    const auto [at, fresh] = contents.try_emplace(file);
+    if (fresh) at->second = read_file(file, where);
+    hash.field(at->second);
+  };
+  hash.field("job").field(text);
+  for (const std::string& module : j.modules) add(module, j.modules_where);
   for (const buffer& b : j.buffers)
-    if (!b.file.empty()) hash.field(read_file(b.file, b.where));
-  for (const symbol_data& s : j.symbols) hash.field(read_file(s.file, s.where));
+    if (!b.file.empty()) add(b.file, b.where);
+  for (const symbol_data& s : j.symbols) add(s.file, s.where);
   for (const output& o : j.outputs)
-    if (!o.expect.empty()) hash.field(read_file(o.expect, o.where));
+    if (!o.expect.empty()) add(o.expect, o.where);
+  j.read_before = std::make_shared<const file_contents>(std::move(contents));
   return digest_of(hash);
 }
 
-std::string trace_digest(const std::string& list) {
+// A replay reads its files again, block by block: they are watched.
+std::string trace_digest(const std::string& list, std::vector<file_version>& files) {
   sha256 hash;
   hash.field("trace").field(read_file(list, "trace"));
-  std::set<std::string> files;
+  std::set<std::string> seen;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(list)) {
-    if (c.what == sass_trace::list_command::kind::kernel && files.insert(c.file).second) hash.field(read_file(c.file, "trace"));
+    if (c.what != sass_trace::list_command::kind::kernel || !seen.insert(c.file).second) continue;
+    files.emplace_back(c.file);
+    hash.field(read_file(c.file, "trace"));
   }
   return digest_of(hash);
 }
@@ -168,8 +179,14 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
 void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {
   const std::string path = file_.path(written);
   workload w;
-  w.what = trace ? traces(path) : load_job(path);
-  w.digest = trace ? trace_digest(path) : job_digest(path, w.what);
+  if (trace) {
+    w.digest = trace_digest(path, w.replayed);
+    w.what = traces(path);
+  } else {
+    const std::string text = read_file(path, "job");
+    w.what = parse_job(text, path);
+    w.digest = job_digest(text, w.what);
+  }
   // Points run at the same time, and what they are run for is their metrics: only comparisons stay of the outputs.
   for (output& o : w.what.outputs) o.file.clear();
   w.what.outputs.erase(
@@ -281,9 +298,7 @@ effective_values::overrides sweep_plan::overrides_at(std::uint64_t number) const
 }
 
 gpu_config sweep_plan::config_of(std::size_t point) const {
-  std::vector<std::string> overrides;
-  for (const auto& [name, value] : overrides_at(numbers_[point])) overrides.push_back(name + "=" + *value);
-  gpu_config config = load_config(gpu_name(file_, gpu_at(numbers_[point])), overrides);
+  gpu_config config = gpus_.at(gpu_at(numbers_[point])).config(overrides_at(numbers_[point]));
   if (config.memory.model == "external") throw input_error("memory.model = external is for programs with a memory of their own");
   return config;
 }
@@ -292,6 +307,12 @@ const sweep_plan::workload& sweep_plan::workload_at(std::uint64_t number) const 
   for (const char* axis : {"job", "trace"})
     if (const std::string* value = axis_value(axis, number)) return workloads_.at(*value);
   return workloads_.at(file_.job.empty() ? file_.trace : file_.job);
+}
+
+std::string sweep_plan::changed_input(std::size_t point) const {
+  for (const file_version& f : workload_at(numbers_[point]).replayed)
+    if (f.changed()) return f.name();
+  return "";
 }
 
 job sweep_plan::job_of(std::size_t point) const {

@@ -12,6 +12,7 @@
 #include "testbench/job.h"
 #include "testbench/sweep/constraint.h"
 #include "testbench/sweep/effective_values.h"
+#include "testbench/sweep/file_version.h"
 #include "testbench/sweep/point_space.h"
 #include "testbench/sweep/sweep_file.h"
 
@@ -47,11 +48,14 @@ class sweep_plan {
   /// Throw input_error where the values of the point do not fit each other.
   gpu_config config_of(std::size_t point) const;
   job job_of(std::size_t point) const;
+  /// A file that the point reads as it runs and that is not what it was when its id was made; empty: there is none.
+  std::string changed_input(std::size_t point) const;
 
  private:
   struct workload {
     job what;
     std::string digest;  // of its text and of all files that it reads
+    std::vector<file_version> replayed;
   };
 
   void check_axes();

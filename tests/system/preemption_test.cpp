@@ -3,6 +3,7 @@
 // A seeded sample of (workload, GPU, mode, cycle, SMs, registers saved); long_* takes a large one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,13 +61,17 @@ struct result {
 class preemption : public ::testing::Test {
  protected:
   preemption() : place_(place()) { fs::create_directories(place_); }
+  ~preemption() override {
+    std::error_code ignored;
+    if (!HasFailure()) fs::remove_all(place_, ignored);
+  }
 
-  // A folder of each test's own: they run side by side.
+  // A folder of each test's and each process's own: they run side by side, also twice in one build tree.
   static fs::path place() {
     const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test.test_suite_name()) + "." + test.name();
     std::replace(name.begin(), name.end(), '/', '_');
-    return fs::path(HEDDLE_SCRATCH) / name;
+    return fs::path(HEDDLE_SCRATCH) / (name + "." + std::to_string(::getpid()));
   }
 
   json job_of(const std::string& workload) {
@@ -273,6 +278,57 @@ TEST_F(preemption, a_reduced_context_leaves_out_what_nobody_will_read) {
   check_switches(reduced);
   const auto bytes = [](const result& r) { return r.metrics["context_switches"][0]["bytes_saved"].get<std::uint64_t>(); };
   EXPECT_LT(bytes(reduced), bytes(whole));
+}
+
+// A reducing barrier writes its result when the last warp comes; each warp then stands there for the barrier's latency.
+TEST_F(preemption, a_reduced_context_holds_what_a_barrier_has_just_written) {
+  std::ofstream(place_ / "count.ptx") << R"(.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry count(.param .u64 out)
+{
+	.reg .pred %p<3>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	mov.u32 %r2, 0;
+	mov.u32 %r3, 60;
+turn:
+	and.b32 %r4, %r1, %r3;
+	setp.ne.u32 %p1, %r4, 0;
+	barrier.sync 1, 96;
+	barrier.red.popc.u32 %r5, 0, 96, %p1;
+	mad.lo.u32 %r2, %r2, 131, %r5;
+	sub.u32 %r3, %r3, 1;
+	setp.ne.u32 %p2, %r3, 0;
+	@%p2 bra turn;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd3, %rd1, %rd2;
+	st.global.u32 [%rd3], %r2;
+	ret;
+}
+)";
+  json job = {{"module", (place_ / "count.ptx").string()}, {"buffers", {{"out", {{"bytes", 384}}}}},
+              {"launches", {{{"kernel", "count"}, {"grid", {1, 1, 1}}, {"block", {96, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
+              {"outputs", {{{"buffer", "out"}, {"file", (place_ / "0.out.bin").string()}}}}};
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=1 --set context.saved_registers=live";
+    const result base = run(job, options);
+    ASSERT_EQ(0, base.code) << base.log;
+    const auto middle = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>() +
+                        base.metrics["kernels"][0]["cycles"].get<std::uint64_t>() / 2;
+    unsigned switched = 0;
+    for (std::uint64_t at = middle; at < middle + 120; at += 3) {
+      json preempted = job;
+      preempted["preempt"] = {{{"at_cycle", at}, {"resume_after", 10}}};
+      const result r = run(preempted, options);
+      ASSERT_EQ(0, r.code) << r.log;
+      ASSERT_TRUE(r.bytes == base.bytes) << gpu << ", preempted in cycle " << at;
+      switched += static_cast<unsigned>(r.metrics["context_switches"].size());
+    }
+    EXPECT_EQ(40u, switched) << gpu;
+  }
 }
 
 TEST_F(preemption, the_waveform_shows_each_step) {

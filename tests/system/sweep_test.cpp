@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,7 +87,16 @@ class sweeps : public ::testing::Test {
            "\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:" + std::to_string(29 + points) + ":1\n";
   }
 
-  pid_t start(const words& arguments) {
+  /// Files of points in the store s.sqlite.
+  std::size_t finished_points() const {
+    std::size_t count = 0;
+    if (!fs::exists(place_ / "s.sqlite.points")) return 0;
+    for (const auto& e : fs::recursive_directory_iterator(place_ / "s.sqlite.points"))
+      count += e.path().extension() == ".json" && e.path().filename() != "store.json";
+    return count;
+  }
+
+  pid_t start(const words& arguments, const char* out = "stdout") {
     const pid_t child = fork();
     if (child != 0) return child;
     words all = {HEDDLE_PROGRAM, "sweep"};
@@ -95,7 +105,11 @@ class sweeps : public ::testing::Test {
     for (std::string& a : all) argv.push_back(a.data());
     argv.push_back(nullptr);
     setpgid(0, 0);
-    if (chdir(place_.c_str()) != 0 || !freopen("stdout", "w", stdout) || !freopen("stderr", "w", stderr)) _exit(126);
+    if (chdir(place_.c_str()) != 0 || !freopen(out, "w", stdout) || !freopen("stderr", "w", stderr)) _exit(126);
+    if (file_limit_ != 0) {
+      const rlimit limit = {file_limit_, file_limit_};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
     alarm(500);
     execv(HEDDLE_PROGRAM, argv.data());
     _exit(127);
@@ -146,6 +160,7 @@ class sweeps : public ::testing::Test {
   }
 
   fs::path place_;
+  rlim_t file_limit_ = 0;  // 0: none
 };
 
 TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
@@ -247,6 +262,67 @@ TEST_F(sweeps, two_in_one_store_share_points_and_the_database_knows_both) {
   EXPECT_TRUE(read("s.sqlite") == both) << "the order of two sweeps shows";
 }
 
+/// How many points the run that wrote this said it has run.
+unsigned said_run(const std::string& out) {
+  const auto at = out.find(" points; ");
+  return at == std::string::npos ? 0 : static_cast<unsigned>(std::strtoul(out.c_str() + at + 9, nullptr, 10));
+}
+
+TEST_F(sweeps, two_at_the_same_time_share_points) {
+  // Some hundredths of a second a point, so that they meet at work.
+  for (const char* name : {"a", "b"})
+    write(std::string(name) + ".ini",
+          "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 100000\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:53:1\n");
+  const pid_t a = start({"a.ini", "--jobs", "2"}, "a.out");
+  const pid_t b = start({"b.ini", "--jobs", "2"}, "b.out");
+  EXPECT_EQ(finish(a), 1);  // the limit makes them failed points, which are results like others
+  EXPECT_EQ(finish(b), 1);
+  const unsigned by_a = said_run(read("a.out")), by_b = said_run(read("b.out"));
+  EXPECT_EQ(by_a + by_b, 24u) << read("a.out") << read("b.out");
+  EXPECT_GT(by_a, 0u);
+  EXPECT_GT(by_b, 0u);
+  const std::string both = read("s.sqlite");
+  fs::remove_all(place_ / "s.sqlite.points");
+  fs::remove(place_ / "s.sqlite");
+  run({"a.ini"});
+  run({"b.ini"});
+  EXPECT_TRUE(read("s.sqlite") == both);
+}
+
+TEST_F(sweeps, points_run_with_the_inputs_that_their_ids_are_of) {
+  const std::string sweep = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.inst_executed\n"
+                            "[axes]\ngpu = mine.ini\ngpu.sm_count = 1\nl1.latency_cycles = 30:129:1\n";
+  const std::string gpu = content(HEDDLE_SOURCE "/configs/gtx1080.ini");
+  write("i.ini", sweep);
+  write("mine.ini", gpu);
+  ASSERT_EQ(run({"i.ini"}), 0) << read("stderr");
+  const std::string undisturbed = read("s.csv");
+  fs::remove_all(place_ / "s.sqlite.points");
+  fs::remove(place_ / "s.sqlite");
+  const pid_t child = start({"i.ini", "--jobs", "1"});
+  for (int i = 0; i < 3000 && finished_points() < 3; ++i) usleep(2000);
+  write("mine.ini", gpu + "\n[sub_partition]\nthis is no parameter\n");
+  write("tiny.json", "{}");
+  std::string other = module_text;
+  other.replace(other.find("mov.u32 %r2"), 0, "add.u32 %r1, %r1, %r1;\n\t");
+  write("k.ptx", other);
+  EXPECT_LT(finished_points(), 100u) << "the files changed too late to tell";
+  EXPECT_EQ(finish(child), 0) << read("stderr");
+  EXPECT_EQ(read("s.csv"), undisturbed);
+}
+
+TEST_F(sweeps, a_result_that_cannot_be_written_ends_the_sweep_and_says_why) {
+  write("a.ini", sweep_of(4, "s.sqlite"));
+  file_limit_ = 4096;  // of bytes: results with all metrics are larger
+  EXPECT_EQ(run({"a.ini"}), 2);
+  file_limit_ = 0;
+  const std::string err = read("stderr");
+  EXPECT_EQ(err.rfind("heddle: error: cannot write '", 0), 0u) << err;
+  EXPECT_NE(err.find("File too large"), std::string::npos) << err;
+  EXPECT_EQ(finished_points(), 0u) << "a row says that a point was killed";
+  EXPECT_EQ(run({"a.ini"}), 0) << read("stderr");
+}
+
 TEST_F(sweeps, an_id_follows_all_that_determines_the_result_and_nothing_else) {
   const auto ids = [this](const std::string& ini) {
     write("i.ini", ini);
@@ -276,13 +352,7 @@ TEST_F(sweeps, the_ready_ones_are_good) {
 TEST_F(sweeps, control_c_keeps_what_is_whole) {
   write("a.ini", "[sweep]\nstore = s.sqlite\nmetrics = cycles\n[axes]\njob = tiny.json, spin.json\ngpu.sm_count = 1\n");
   const pid_t child = start({"a.ini", "--jobs", "2"});
-  const auto finished = [this] {
-    if (!fs::exists(place_ / "s.sqlite.points")) return false;
-    for (const auto& e : fs::recursive_directory_iterator(place_ / "s.sqlite.points"))
-      if (e.path().extension() == ".json" && e.path().filename() != "store.json") return true;
-    return false;
-  };
-  for (int i = 0; i < 3000 && !finished(); ++i) usleep(10000);
+  for (int i = 0; i < 3000 && finished_points() == 0; ++i) usleep(10000);
   kill(-child, SIGINT);
   EXPECT_EQ(finish(child), 128 + SIGINT);
   const auto table = rows("s.csv");
