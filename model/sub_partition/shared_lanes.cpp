@@ -10,7 +10,7 @@ bool shared_lanes::may_have(std::size_t group, unsigned user, cycle_t cycle) con
   if (free_at_[group] > cycle) return false;
   const std::size_t users = asked_.size();
   const std::size_t first = (cycle + group * users / free_at_.size()) % users;
-  return first == user || asked_[first] == 0 || asked_[first] + users <= cycle || asked_[first] == cycle + 1;
+  return first <= user || asked_[first] == 0 || asked_[first] + users <= cycle || asked_[first] == cycle + 1;
 }
 
 bool shared_lanes::grant(unsigned user, lane_use use, cycle_t cycle) {

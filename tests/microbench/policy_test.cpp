@@ -74,7 +74,11 @@ TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   auto r = run_all("cache_sensitive", "--gpu gtx480 --set memory.channels=3");
   EXPECT_LT((1 - r["ccws"].l1_hits) * 100, (1 - r["gto"].l1_hits) * 85);
   EXPECT_LT(r["ccws"].cycles * 100, r["gto"].cycles * 88);
-  EXPECT_LT(r["memory_aware"].cycles * 100, r["gto"].cycles * 99);
+  // Memory-bound in both; together, because which lines happen to be driven out moves a single run by a per cent or two.
+  const std::uint64_t owner = run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=4").cycles + r["memory_aware"].cycles;
+  const std::uint64_t greedy = run("cache_sensitive", "gto", "--gpu gtx480 --set memory.channels=4").cycles + r["gto"].cycles;
+  std::printf("with 3 and with 4 channels: memory_aware %.3f of gto\n", static_cast<double>(owner) / static_cast<double>(greedy));
+  EXPECT_LT(owner * 100, greedy * 98);
   // Hits go by loads that wait for room, but so do misses of further warps, which drive lines out.
   const measured deferred = run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
   std::printf("with a re-execution queue: %llu cycles, %.1f %% L1 hits\n", static_cast<unsigned long long>(deferred.cycles), 100 * deferred.l1_hits);
