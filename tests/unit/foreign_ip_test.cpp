@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fresh_simulation.h"
+#include "memory/address_map.h"
 #include "memory/protocol_monitor.h"
 #include "memory/transfer_splitter.h"
 #include "memory_stress.h"
@@ -259,6 +260,42 @@ TEST_F(foreign_ip, a_memory_with_neither_dmi_nor_debug_transport) {
   EXPECT_EQ(g.driver.fault(), "");
   expect_content(checker);
   EXPECT_GT(checker.blocking, 100u) << "images and commands went another way";
+}
+
+// Each channel a memory of its own that begins at zero and is hardly larger than what is put into it; the memory's bytes are looked
+// for where the map says they are.
+TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
+  constexpr unsigned channels = 4;
+  for (const std::string more : {"tlm.random_delay_cycles=0", "memory.max_transfer_bytes=8", "tlm.random_delay_cycles=20"})
+    for (const bool debug : {true, false}) {
+      restart();
+      const gpu_config config = external(channels, {"memory.addresses=channel", "memory.base_mib=0", "l2.hash=xor", more});
+      stressed_gpu g("gpu", config);
+      sc_core::sc_vector<foreign::checker> checkers("checker", channels);
+      std::vector<std::unique_ptr<foreign::blocking_memory>> memories;
+      for (unsigned m = 0; m < channels; ++m) {
+        memories.push_back(std::make_unique<foreign::blocking_memory>(("memory" + std::to_string(m)).c_str(), debug));
+        memories[m]->store.most_bytes = config.memory.max_transfer_bytes;
+        g.gpu.memory_socket[m].bind(checkers[m].in);
+        checkers[m].out.bind(memories[m]->socket);
+      }
+      threaded_host host("host", g, size);
+      sc_core::sc_start();
+      EXPECT_TRUE(host.right) << more;
+      const std::uint64_t used = g.driver.allocate(1) - host_driver::default_first_address;
+      for (unsigned m = 0; m < channels; ++m) {
+        expect_content(checkers[m]);
+        EXPECT_LT(memories[m]->store.bytes.rbegin()->first, used / channels + config.l2.interleave_bytes) << more;
+      }
+      const address_map map(config);
+      const std::vector<std::uint32_t> in = stress_input();   // the first that the driver puts into memory
+      for (std::uint64_t i = 0; i < in.size(); ++i) {
+        const std::uint64_t address = host_driver::default_first_address + i * 4, at = map.outside_address(address);
+        std::uint32_t value = 0;
+        for (unsigned b = 0; b < 4; ++b) value |= std::uint32_t{memories[map.channel_of(address)]->store.bytes[at + b]} << 8 * b;
+        ASSERT_EQ(value, in[i]) << address;
+      }
+    }
 }
 
 }  // namespace
