@@ -90,7 +90,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"l2.atomic_interval_cycles", delay}, {"l2.atomic_contention_cycles", delay},
       {"l2.atomic_limit_cycles", delay}, {"l2.interleave_bytes", {128, 1048576}},
       {"memory.channels", {1, 256}}, {"memory.latency_cycles", latency}, {"memory.bytes_per_cycle", {1.0 / 64, 65536}},
-      {"memory.max_transfer_bytes", {1, 128}},
+      {"memory.max_transfer_bytes", {1, 128}}, {"memory.base_mib", {0, 4294967295.0}},
       {"dram.clock_mhz", clock_mhz}, {"dram.bytes_per_cycle", port_bytes}, {"dram.burst_bytes", {1, 4096}},
       {"dram.banks", {1, 1024}}, {"dram.row_bytes", {128, 1048576}}, {"dram.queue_entries", {1, 4096}},
       {"dram.controller_latency_cycles", delay}, {"dram.t_rcd_cycles", latency}, {"dram.t_rp_cycles", latency},
@@ -126,6 +126,7 @@ const std::map<std::string, std::vector<std::string>>& choices() {
       {"context.saved_registers", {"used", "live"}},
       {"context.priority_preemption", {"none", "drain", "switch", "flush", "auto"}},
       {"memory.model", {"dram", "fixed", "external"}},
+      {"memory.addresses", {"device", "channel"}},
       {"dram.preset", {"none", "gddr5", "gddr5x", "gddr6", "gddr6x", "hbm2", "hbm2e", "hbm3"}},
   };
   return table;

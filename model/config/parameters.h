@@ -507,6 +507,8 @@ struct memory_parameters {
   double bytes_per_cycle = 24.9;
   unsigned max_transfer_bytes = 128;
   bool byte_enables = true;
+  std::string addresses = "device";
+  unsigned base_mib = 256;
 
   template <class V> void visit(V& v) {
     v("model", model, "dram | fixed | external");
@@ -515,6 +517,8 @@ struct memory_parameters {
     v("bytes_per_cycle", bytes_per_cycle, "fixed: bandwidth per channel; core cycles");
     v("max_transfer_bytes", max_transfer_bytes, "external: longest transfer that the memory takes, a power of two; a line is split");
     v("byte_enables", byte_enables, "external: the memory knows byte enables; else runs of bytes are written one by one");
+    v("addresses", addresses, "external: device (the memory is addressed as programs do) | channel (each channel's bytes lie side by side)");
+    v("base_mib", base_mib, "external: where device memory begins in the memory, MiB; for programs it begins at 256");
   }
 };
 

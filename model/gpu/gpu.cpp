@@ -13,6 +13,7 @@
 #include "gpu/host_interface.h"
 #include "gpu/path_latency.h"
 #include "gpu/progress_watch.h"
+#include "memory/address_translator.h"
 #include "memory/dram_channel.h"
 #include "memory/fixed_memory.h"
 #include "memory/interconnect.h"
@@ -51,6 +52,7 @@ struct gpu::parts {
   sc_core::sc_vector<protocol_monitor> monitors;
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
+  sc_core::sc_vector<address_translator> translators;
   std::unique_ptr<progress_watch> watch;   // null where it cannot know what changes memory
 
   parts(const gpu_config& c, const gpu_blocks& own)
@@ -66,7 +68,8 @@ struct gpu::parts {
         channels("dram_channel"),
         monitors("monitor"),
         delays("delay"),
-        splitters("splitter") {
+        splitters("splitter"),
+        translators("translator") {
     sms.init(c.gpu.sm_count, [&](const char*, std::size_t i) {
       return new sm(numbered("sm", i).c_str(), core, config, static_cast<unsigned>(i), host.ranges());
     });
@@ -156,7 +159,9 @@ void gpu::build_memory(const gpu_blocks& own) {
     p.splitters.init(n, [&](const char* nm, std::size_t) {
       return new transfer_splitter(nm, c.memory.max_transfer_bytes, c.memory.byte_enables);
     });
-  const unsigned arrows = c.gpu.sm_count + (split ? 3 : 2) * n;
+  const bool translated = outside && !address_map(c).outside_is_same();
+  if (translated) p.translators.init(n, [&](const char* nm, std::size_t) { return new address_translator(nm, c); });
+  const unsigned arrows = c.gpu.sm_count + (2 + split + translated) * n;
   const bool delayed = c.tlm.random_delay_cycles != 0;
   if (c.tlm.check)
     p.monitors.init(arrows * (delayed ? 2 : 1), [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
@@ -200,12 +205,18 @@ void gpu::connect_memory() {
     join(p.interconnect.slice_socket[m], p.slices[m].request_socket);
     if (p.channels.size() != 0) {
       join(p.slices[m].memory_socket, p.channels[m].request_socket);
-    } else if (p.splitters.size() != 0) {
-      join(p.slices[m].memory_socket, p.splitters[m].target_socket);
-      join(p.splitters[m].initiator_socket, memory_socket[m]);
-    } else {
-      join(p.slices[m].memory_socket, memory_socket[m]);
+      continue;
     }
+    auto* last = &p.slices[m].memory_socket;
+    if (p.splitters.size() != 0) {
+      join(*last, p.splitters[m].target_socket);
+      last = &p.splitters[m].initiator_socket;
+    }
+    if (p.translators.size() != 0) {
+      join(*last, p.translators[m].target_socket);
+      last = &p.translators[m].initiator_socket;
+    }
+    join(*last, memory_socket[m]);
   }
 }
 

@@ -204,7 +204,22 @@ unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t a
   p.set_data_ptr(data);
   p.set_data_length(bytes);
   p.set_streaming_width(bytes);
-  return memory_socket->transport_dbg(p);
+  const unsigned done = memory_socket->transport_dbg(p);
+  if (command == tlm::TLM_WRITE_COMMAND)
+    for (loaded& l : modules_)
+      for (auto [base, image] : l.images())
+        if (base < address + done && address < base + image->size())
+          for (unsigned i = 0; i < done; ++i)
+            if (address + i - base < image->size()) (*image)[address + i - base] = data[i];
+  return done;
+}
+
+// A module variable's byte as the host has put it there; null: there is none.
+std::uint8_t* host_interface::variable_byte(std::uint64_t address) {
+  for (auto l = modules_.rbegin(); l != modules_.rend(); ++l)
+    for (auto [base, image] : l->images())
+      if (address >= base && address - base < image->size()) return &(*image)[address - base];
+  return nullptr;
 }
 
 // A command is carried out at once; a refused one leaves its reason in the message registers.
@@ -271,7 +286,18 @@ void host_interface::grid_finished(const grid_record& grid, cycle_t) {
 bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
   ranges_.refresh(inspected_);
   if (!ranges_.find(address, bytes, inspected_)) return false;
-  return memory_access(tlm::TLM_READ_COMMAND, address, static_cast<std::uint8_t*>(data), bytes) == bytes;
+  auto* to = static_cast<std::uint8_t*>(data);
+  for (unsigned done = 0; done < bytes;) {
+    done += memory_access(tlm::TLM_READ_COMMAND, address + done, to + done, bytes - done);
+    if (done == bytes) break;
+    // Memory outside without debug transport: nobody can wait here for its answer.
+    const std::uint8_t* variable = variable_byte(address + done);
+    if (variable == nullptr)
+      throw program_error("memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
+                          std::to_string(address + done));
+    to[done++] = *variable;
+  }
+  return true;
 }
 
 // The host takes the text when a grid has ended, as CUDA's does; before that only where much waits.

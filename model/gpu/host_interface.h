@@ -5,6 +5,7 @@
 // Parameters: [gpu], limits of [sm]. Source: docs/host_interface.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -97,6 +98,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void raise(std::uint64_t cause);
   void drive_irq();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  std::uint8_t* variable_byte(std::uint64_t address);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
   template <class T> T fetch_descriptor(std::uint64_t address);
 
@@ -104,6 +106,10 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
     ptx::loaded_module module;
     std::uint64_t constants_address = 0;
     std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const decoded_program>> programs;
+    /// Its variables in device memory: where they begin, what the host has put there.
+    std::array<std::pair<std::uint64_t, std::vector<std::uint8_t>*>, 2> images() {
+      return {{{module.global_base, &module.global_image}, {constants_address, &module.constant_image}}};
+    }
   };
 
   const gpu_config config_;

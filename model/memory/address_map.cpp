@@ -2,12 +2,16 @@
 #include "memory/address_map.h"
 
 #include "config/error.h"
+#include "isa/program.h"
 #include "tlm/gpu_request.h"
 
 namespace heddle {
 
 address_map::address_map(const gpu_config& config)
-    : channels_(config.memory.channels), interleave_(config.l2.interleave_bytes), hashed_(config.l2.hash == "xor") {
+    : channels_(config.memory.channels),
+      channel_addresses_(config.memory.addresses == "channel"),
+      interleave_(config.l2.interleave_bytes),
+      hashed_(config.l2.hash == "xor") {
   if (channels_ == 0) throw input_error("memory.channels must be at least 1");
   if (interleave_ < line_bytes || (interleave_ & (interleave_ - 1)) != 0)
     throw input_error("l2.interleave_bytes must be a power of two of at least 128");
@@ -15,6 +19,8 @@ address_map::address_map(const gpu_config& config)
   while ((std::uint64_t{1} << interleave_shift_) < interleave_) ++interleave_shift_;
   while ((1u << shift_) < channels_) ++shift_;
   power_of_two_ = (1u << shift_) == channels_;
+  // Device memory begins in a round of which some channels hold bytes before it: these begin a block later.
+  base_ = (std::uint64_t{config.memory.base_mib} << 20) - (channel_addresses_ ? local_address(isa::heap_base) : isa::heap_base);
 }
 
 unsigned address_map::fold(std::uint64_t round) const {
@@ -35,6 +41,10 @@ unsigned address_map::channel_of(std::uint64_t address) const {
 
 std::uint64_t address_map::local_address(std::uint64_t address) const {
   return (round_of(address >> interleave_shift_) << interleave_shift_) | (address & (interleave_ - 1));
+}
+
+std::uint64_t address_map::outside_address(std::uint64_t address) const {
+  return (channel_addresses_ ? local_address(address) : address) + base_;
 }
 
 std::uint64_t address_map::global_address(unsigned channel, std::uint64_t local) const {

@@ -20,7 +20,13 @@ class address_map {
   unsigned channel_of(std::uint64_t address) const;
   /// Byte address within the channel.
   std::uint64_t local_address(std::uint64_t address) const;
-  /// The inverse: the address of byte `local` of a channel.
+  /// Where an address of a program's lies in memory outside: in that of its channel with `memory.addresses = channel`, in one that all
+  /// channels share with `device`. Device memory begins there at `memory.base_mib`. Bytes of a block of `l2.interleave_bytes` stay
+  /// side by side and keep their alignment.
+  std::uint64_t outside_address(std::uint64_t address) const;
+  /// Programs' addresses are those of the memory outside.
+  bool outside_is_same() const { return !channel_addresses_ && base_ == 0; }
+  /// The inverse of local_address: the address of byte `local` of a channel.
   std::uint64_t global_address(unsigned channel, std::uint64_t local) const;
   /// Bytes from `address` on that surely lie in the same channel.
   std::uint64_t bytes_to_boundary(std::uint64_t address) const { return interleave_ - (address & (interleave_ - 1)); }
@@ -30,6 +36,8 @@ class address_map {
   unsigned fold(std::uint64_t round) const;
 
   unsigned channels_;
+  bool channel_addresses_;
+  std::uint64_t base_ = 0;      // added to get outside, modulo 2^64
   std::uint64_t interleave_;
   unsigned interleave_shift_ = 0;
   unsigned shift_ = 0;  // bits that number the channels, rounded up

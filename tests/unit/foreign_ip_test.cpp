@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fresh_simulation.h"
+#include "memory/address_map.h"
 #include "memory/protocol_monitor.h"
 #include "memory/transfer_splitter.h"
 #include "memory_stress.h"
@@ -259,6 +260,106 @@ TEST_F(foreign_ip, a_memory_with_neither_dmi_nor_debug_transport) {
   EXPECT_EQ(g.driver.fault(), "");
   expect_content(checker);
   EXPECT_GT(checker.blocking, 100u) << "images and commands went another way";
+}
+
+// A format string lies where the host has put it, and nobody in a kernel can wait for a memory.
+TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
+  constexpr const char* ptx = R"(
+.version 6.0
+.target sm_61
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
+.global .align 1 .b8 format[9] = {37, 100, 32, 111, 102, 32, 37, 115, 10};
+.global .align 1 .b8 none = 0;
+.global .align 1 .b8 word[5] = {102, 105, 118, 101, 0};
+.visible .entry say(.param .u64 text)
+{
+  .local .align 16 .b8 depot[16];
+  .reg .b64 %d<6>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %d1, [text];
+  mov.u64 %d2, depot;
+  mov.u32 %r1, 3;
+  st.local.u32 [%d2], %r1;
+  st.local.u64 [%d2+8], %d1;
+  cvta.local.u64 %d2, %d2;
+  mov.u64 %d3, format;
+  cvta.global.u64 %d3, %d3;
+  { .param .b64 a; .param .b64 b; .param .b32 r;
+    st.param.b64 [a], %d3; st.param.b64 [b], %d2;
+    call.uni (r), vprintf, (a, b); }
+  ret;
+}
+)";
+  struct printer : sc_core::sc_module {
+    printer(sc_core::sc_module_name name, host_driver& d) : sc_module(name), driver(d) {
+      SC_HAS_PROCESS(printer);
+      SC_THREAD(run);
+    }
+    void run() {
+      driver.on_print = [this](const std::string& text) { printed += text; };
+      launch_request r;
+      r.module = driver.load_module(ptx, "say.ptx");
+      r.kernel = "say";
+      const auto say = [&](std::uint64_t text) {
+        r.parameters.clear();
+        r.argument(text);
+        driver.wait_for(driver.launch(r));
+      };
+      const std::uint64_t word = driver.symbol("word").address, other = driver.allocate(8);
+      say(word);
+      driver.write(word, "six", 4);
+      say(word);
+      EXPECT_EQ(driver.fault(), "");
+      say(other);   // no variable of the module's: the reason is told
+      fault = driver.fault();
+    }
+    host_driver& driver;
+    std::string printed, fault;
+  };
+  stressed_gpu g("gpu", external(1));
+  foreign::blocking_memory memory("memory", false);
+  g.gpu.memory_socket[0].bind(memory.socket);
+  printer host("host", g.driver);
+  sc_core::sc_start();
+  EXPECT_EQ(host.printed, "3 of five\n3 of six\n");
+  EXPECT_NE(host.fault.find("offers no debug transport"), std::string::npos) << host.fault;
+}
+
+// Each channel a memory of its own that begins at zero and is hardly larger than what is put into it; the memory's bytes are looked
+// for where the map says they are.
+TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
+  constexpr unsigned channels = 4;
+  for (const std::string more : {"tlm.random_delay_cycles=0", "memory.max_transfer_bytes=8", "tlm.random_delay_cycles=20"})
+    for (const bool debug : {true, false}) {
+      restart();
+      const gpu_config config = external(channels, {"memory.addresses=channel", "memory.base_mib=0", "l2.hash=xor", more});
+      stressed_gpu g("gpu", config);
+      sc_core::sc_vector<foreign::checker> checkers("checker", channels);
+      std::vector<std::unique_ptr<foreign::blocking_memory>> memories;
+      for (unsigned m = 0; m < channels; ++m) {
+        memories.push_back(std::make_unique<foreign::blocking_memory>(("memory" + std::to_string(m)).c_str(), debug));
+        memories[m]->store.most_bytes = config.memory.max_transfer_bytes;
+        g.gpu.memory_socket[m].bind(checkers[m].in);
+        checkers[m].out.bind(memories[m]->socket);
+      }
+      threaded_host host("host", g, size);
+      sc_core::sc_start();
+      EXPECT_TRUE(host.right) << more;
+      const std::uint64_t used = g.driver.allocate(1) - host_driver::default_first_address;
+      for (unsigned m = 0; m < channels; ++m) {
+        expect_content(checkers[m]);
+        EXPECT_LT(memories[m]->store.bytes.rbegin()->first, used / channels + config.l2.interleave_bytes) << more;
+      }
+      const address_map map(config);
+      const std::vector<std::uint32_t> in = stress_input();   // the first that the driver puts into memory
+      for (std::uint64_t i = 0; i < in.size(); ++i) {
+        const std::uint64_t address = host_driver::default_first_address + i * 4, at = map.outside_address(address);
+        std::uint32_t value = 0;
+        for (unsigned b = 0; b < 4; ++b) value |= std::uint32_t{memories[map.channel_of(address)]->store.bytes[at + b]} << 8 * b;
+        ASSERT_EQ(value, in[i]) << address;
+      }
+    }
 }
 
 }  // namespace

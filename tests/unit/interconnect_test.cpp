@@ -234,6 +234,37 @@ TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
   }
 }
 
+TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
+  constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
+  for (const unsigned channels : {1u, 3u, 8u, 12u})
+    for (const char* hash : {"none", "xor"})
+      for (const char* addresses : {"device", "channel"}) {
+        gpu_config c;
+        c.memory.channels = channels;
+        c.memory.addresses = addresses;
+        c.memory.base_mib = 3;
+        c.l2.hash = hash;
+        c.l2.interleave_bytes = 256;
+        const address_map map(c);
+        const bool apart = c.memory.addresses == "channel";
+        std::set<std::pair<unsigned, std::uint64_t>> seen;
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+          const std::uint64_t address = first + block * 256, outside = map.outside_address(address);
+          EXPECT_TRUE(seen.emplace(apart ? map.channel_of(address) : 0, outside).second) << address;
+          EXPECT_EQ(map.outside_address(address + 255), outside + 255);
+          EXPECT_EQ(outside % 256, 0u);
+          const std::uint64_t place = (outside - (3u << 20)) / 256;
+          if (apart)
+            EXPECT_LE(place, block / channels + 1);
+          else
+            EXPECT_EQ(place, block);
+        }
+        EXPECT_FALSE(map.outside_is_same());
+      }
+  EXPECT_TRUE(address_map(gpu_config()).outside_is_same());
+  EXPECT_EQ(address_map(gpu_config()).outside_address(first + 5), first + 5);
+}
+
 TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
   gpu_config c;
   c.memory.channels = 8;
