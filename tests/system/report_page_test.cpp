@@ -170,9 +170,18 @@ TEST_F(report_pages, draw_what_was_measured) {
   EXPECT_EQ(line, (json{std::to_string(worst["line"].get<unsigned>()), worst["text"]}));
 }
 
+// One bar under a legend of many rows.
+TEST_F(report_pages, keep_bars_where_legends_are_long) {
+  heddle("run '" HEDDLE_WORKLOADS "/histogram/job.json' --quiet --metrics m.json --report r.html");
+  sound("r.html");
+  unsigned states = 0;
+  for (const auto& [name, n] : metrics("m.json")["kernels"][0]["warp_states"].items()) states += name != "active" && n != 0;
+  EXPECT_GT(states, 10u) << "too few to need more than a few rows";
+}
+
 TEST_F(report_pages, hand_out_their_data) {
   heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics m.json --report r.html");
-  sound("r.html");
+  chromium->open(place_ / "r.html", 1600, false);
   const json m = metrics("m.json");
   const json names = value("[...document.querySelectorAll('[data-csv]')].map((b) => b.dataset.csv)");
   EXPECT_GT(names.size(), 12u);
