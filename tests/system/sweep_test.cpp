@@ -449,9 +449,17 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   for (int i = 0; i < 1000 && !fs::exists(place_ / "over"); ++i) usleep(20000);
   EXPECT_EQ(run({"a.ini"}), 0);
   EXPECT_TRUE(read("a.sqlite") == local);
-  setenv("PATH", "/nowhere", 1);
   fs::remove_all(place_ / "a.sqlite.points");
+  fs::remove(place_ / "over");
+  const std::string tools = std::getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
   EXPECT_EQ(run({"a.ini", "--engine", "slurm"}), 2);
+  setenv("PATH", tools.c_str(), 1);
+  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "'open"}), 2);
+  EXPECT_NE(read("stderr").find("is not closed"), std::string::npos) << read("stderr");
+  // Words are parted as a shell parts them, and nothing more is made of them.
+  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "--comment='a  b'; touch \"$HOME\"x; `touch y`"}), 0) << read("stderr");
+  EXPECT_NE(read("arguments").find(" --comment=a  b; touch $HOMEx; `touch y` "), std::string::npos) << read("arguments");
   setenv("PATH", path.c_str(), 1);
 }
 
