@@ -2,7 +2,6 @@
 #include "testbench/sweep/gather.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "testbench/result_files.h"
 #include "testbench/sweep/csv_file.h"
 #include "testbench/sweep/database.h"
+#include "testbench/sweep/gathering_lock.h"
 #include "testbench/sweep/metric_leaves.h"
 #include "testbench/text.h"
 
@@ -44,23 +44,6 @@ std::string quoted(const std::string& text, char mark) {
   for (const char c : text) result += c == mark ? std::string(2, mark) : std::string(1, c);
   return result + mark;
 }
-
-/// One gathering at a time: the database knows of other sweeps only by what it held before.
-class gathering_lock {
- public:
-  explicit gathering_lock(const std::string& folder)
-      : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
-  }
-  ~gathering_lock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  gathering_lock(const gathering_lock&) = delete;
-  gathering_lock& operator=(const gathering_lock&) = delete;
-
- private:
-  int fd_;
-};
 
 // Numbers as numbers, so that they are sorted and compared as such.
 void bind_text_or_number(sql_statement& s, int parameter, const std::string& text) {
@@ -268,15 +251,17 @@ void sync(const std::string& file) {
 }  // namespace
 
 status_counts gather(const sweep_plan& plan, const result_store& store) {
-  const gathering_lock lock(store.folder());
+  gathering_lock lock(store.folder());
   store.remove_old_unfinished();
   result_files files;
   const std::string temporary = files.reserve(store.database());
+  const std::string table = files.reserve(store.csv());
+  lock.note({temporary, table});
   status_counts counts{};
   {
     writer w(temporary, plan, store);
     counts = w.write();
-    csv_file csv(files.reserve(store.csv()));
+    csv_file csv(table);
     write_csv(w.database(), plan, csv);
     csv.close();
   }

@@ -418,6 +418,34 @@ class long_disturbed : public disturbed {};
 
 TEST_F(long_disturbed, at_fifty_random_times_it_ends_as_if_nothing_had_been) { expect_undisturbed_results(600, 50, 0.5); }
 
+TEST_F(sweeps, a_gathering_that_is_killed_leaves_nothing_for_good) {
+  write("g.ini", sweep_of(60, "s.sqlite"));
+  ASSERT_EQ(run({"g.ini"}), 0) << read("stderr");
+  const std::string database = read("s.sqlite");
+  const auto left = [this] {
+    std::size_t count = 0;
+    for (const auto& e : fs::directory_iterator(place_)) count += e.path().filename().string().rfind(".heddle-", 0) == 0;
+    return count;
+  };
+  ASSERT_EQ(left(), 0u);
+  for (int attempt = 0; attempt < 20 && left() == 0; ++attempt) {
+    const pid_t child = start({"g.ini"});
+    bool ended = false;
+    while (left() == 0 && !ended) {
+      usleep(1000);
+      ended = waitpid(child, nullptr, WNOHANG) == child;
+    }
+    if (ended) continue;
+    kill(child, SIGKILL);
+    finish(child);
+  }
+  EXPECT_GT(left(), 0u) << "it was never met at work";
+  EXPECT_TRUE(read("s.sqlite") == database);
+  ASSERT_EQ(run({"g.ini"}), 0) << read("stderr");
+  EXPECT_EQ(left(), 0u);
+  EXPECT_TRUE(read("s.sqlite") == database);
+}
+
 // What stands for Slurm: tasks run at once, one after another, in the background.
 TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   fs::create_directories(place_ / "bin");
