@@ -41,30 +41,38 @@ void csv_file::close() {
 }
 
 void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv) {
-  std::vector<std::string> columns = plan.file().metrics;
-  if (columns.empty()) {
-    sql_statement names = database.prepare("SELECT path FROM metric_names ORDER BY metric");
-    while (names.step()) columns.push_back(names.text(0));
+  const std::vector<std::string>& named = plan.file().metrics;
+  std::vector<std::string> columns = named;
+  std::map<std::string, std::int64_t> numbers;  // of metrics
+  std::int64_t most = 0;
+  sql_statement names = database.prepare("SELECT path, metric FROM metric_names ORDER BY metric");
+  while (names.step()) {
+    if (named.empty()) columns.push_back(names.text(0));
+    numbers[names.text(0)] = most = names.integer(1);
   }
   csv.field("position").field("id").field("status").field("reason");
   for (const sweep_axis& a : plan.file().axes) csv.field(a.name);
-  for (const std::string& column : columns) csv.field(column);
+  std::vector<std::size_t> metric_of;  // by column; one that no point has is number 0
+  for (const std::string& column : columns) {
+    csv.field(column);
+    const auto found = numbers.find(column);
+    metric_of.push_back(found == numbers.end() ? 0 : static_cast<std::size_t>(found->second));
+  }
   csv.end_row();
   sql_statement row = database.prepare("SELECT result, status, reason FROM results WHERE id = ?");
-  sql_statement values =
-      database.prepare("SELECT path, value FROM metric_values JOIN metric_names USING(metric) WHERE result = ?");
+  sql_statement values = database.prepare("SELECT metric, value FROM metric_values WHERE result = ?");
   for (std::size_t p = 0; p < plan.size(); ++p) {
     const std::string id = plan.id_text(p);
     row.bind(1, id);
     row.step();
     csv.field(std::to_string(p)).field(id).field(row.text(1)).field(row.text(2));
     for (std::size_t axis = 0; axis < plan.file().axes.size(); ++axis) csv.field(plan.value(p, axis));
-    std::map<std::string, std::string> metrics;
+    std::vector<std::string> texts(static_cast<std::size_t>(most) + 1);
     values.bind(1, row.integer(0));
-    while (values.step()) metrics[values.text(0)] = values.shortest(1);
+    while (values.step()) texts[static_cast<std::size_t>(values.integer(0))] = values.shortest(1);
     values.reset();
     row.reset();
-    for (const std::string& column : columns) csv.field(metrics[column]);
+    for (const std::size_t metric : metric_of) csv.field(texts[metric]);
     csv.end_row();
   }
 }

@@ -80,7 +80,8 @@ sql_database::sql_database(const std::string& file, mode m) {
   sqlite3* database = nullptr;
   // A name that begins with ':' or "file:" would be something else than a file.
   const std::string name = file[0] == '/' ? file : "./" + file;
-  const int flags = m == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // One thread uses it.
+  const int flags = SQLITE_OPEN_NOMUTEX | (m == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const int code = sqlite3_open_v2(name.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) throw input_error("store: cannot open '" + file + "': " + sqlite3_errstr(code));

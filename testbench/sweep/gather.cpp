@@ -2,26 +2,25 @@
 #include "testbench/sweep/gather.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "testbench/result_files.h"
 #include "testbench/sweep/csv_file.h"
 #include "testbench/sweep/database.h"
+#include "testbench/sweep/gathering_lock.h"
+#include "testbench/sweep/metric_leaves.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 // Views have a column for each of these where the sweep names no metrics; an SQL view cannot have thousands.
 const std::vector<std::string> usual_metrics = {"cycles", "kernels.0.cycles", "kernels.0.theoretical_occupancy",
@@ -45,23 +44,6 @@ std::string quoted(const std::string& text, char mark) {
   for (const char c : text) result += c == mark ? std::string(2, mark) : std::string(1, c);
   return result + mark;
 }
-
-/// One gathering at a time: the database knows of other sweeps only by what it held before.
-class gathering_lock {
- public:
-  explicit gathering_lock(const std::string& folder)
-      : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
-  }
-  ~gathering_lock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  gathering_lock(const gathering_lock&) = delete;
-  gathering_lock& operator=(const gathering_lock&) = delete;
-
- private:
-  int fd_;
-};
 
 // Numbers as numbers, so that they are sorted and compared as such.
 void bind_text_or_number(sql_statement& s, int parameter, const std::string& text) {
@@ -189,6 +171,7 @@ class writer {
     sql_statement row = database_.prepare("INSERT INTO results VALUES(?, ?, ?, ?)");
     add_name_ = std::make_unique<sql_statement>(database_.prepare("INSERT INTO metric_names VALUES(?, ?)"));
     add_value_ = std::make_unique<sql_statement>(database_.prepare("INSERT INTO metric_values VALUES(?, ?, ?)"));
+    metric_leaves leaves;
     std::int64_t number = 0;
     for (std::size_t i = 0; i < ids_.size();) {
       const std::string id = ids_[i].first;
@@ -201,31 +184,17 @@ class writer {
         if (metrics.empty()) all = true;
         wanted.insert(metrics.begin(), metrics.end());
       }
-      const point_result r = store_.read(id);
+      point_result r = store_.read(id);
+      if (!r.metrics.empty() && !read_leaves(r.metrics, leaves)) r = {};
       counts_[static_cast<std::size_t>(r.status)] += own_rows;
       row.bind(1, ++number).bind(2, id).bind(3, name_of(r.status)).bind(4, r.reason).run();
       if (r.metrics.empty()) continue;
-      std::map<std::string, json> leaves;
-      const json metrics = json::parse(r.metrics);
-      for (const auto& item : metrics.items())
-        if (item.key() != "gpu" && item.key() != "schema") collect(item.value(), item.key(), leaves);
       for (const auto& [path, value] : leaves)
         if (all || wanted.count(path)) add_value(number, path, value);
     }
   }
 
-  static void collect(const json& value, const std::string& path, std::map<std::string, json>& leaves) {
-    if (!value.is_structured()) {
-      leaves.emplace(path, value);
-      return;
-    }
-    std::size_t index = 0;
-    for (const auto& item : value.items()) {
-      collect(item.value(), path + "." + (value.is_array() ? std::to_string(index++) : item.key()), leaves);
-    }
-  }
-
-  void add_value(std::int64_t result, const std::string& path, const json& value) {
+  void add_value(std::int64_t result, const std::string& path, const nlohmann::json& value) {
     const auto [known, fresh] = metric_numbers_.emplace(path, static_cast<std::int64_t>(metric_numbers_.size()) + 1);
     if (fresh) add_name_->bind(1, known->second).bind(2, path).run();
     add_value_->bind(1, result).bind(2, known->second);
@@ -234,7 +203,7 @@ class writer {
     } else if (value.is_number() || value.is_boolean()) {
       add_value_->bind(3, value.is_boolean() ? static_cast<std::int64_t>(value.get<bool>()) : value.get<std::int64_t>());
     } else if (value.is_string()) {
-      add_value_->bind(3, value.get<std::string>());
+      add_value_->bind(3, value.get_ref<const std::string&>());
     } else {
       add_value_->bind_null(3);
     }
@@ -266,7 +235,7 @@ class writer {
   const result_store& store_;
   std::vector<std::pair<std::string, std::vector<std::string>>> views_;  // sweeps and the metrics that they ask for
   std::vector<std::pair<std::string, std::size_t>> ids_;                 // of all points, with their place in views_
-  std::map<std::string, std::int64_t> metric_numbers_;
+  std::unordered_map<std::string, std::int64_t> metric_numbers_;
   std::unique_ptr<sql_statement> add_name_;
   std::unique_ptr<sql_statement> add_value_;
   status_counts counts_{};
@@ -282,15 +251,17 @@ void sync(const std::string& file) {
 }  // namespace
 
 status_counts gather(const sweep_plan& plan, const result_store& store) {
-  const gathering_lock lock(store.folder());
+  gathering_lock lock(store.folder());
   store.remove_old_unfinished();
   result_files files;
   const std::string temporary = files.reserve(store.database());
+  const std::string table = files.reserve(store.csv());
+  lock.note({temporary, table});
   status_counts counts{};
   {
     writer w(temporary, plan, store);
     counts = w.write();
-    csv_file csv(files.reserve(store.csv()));
+    csv_file csv(table);
     write_csv(w.database(), plan, csv);
     csv.close();
   }

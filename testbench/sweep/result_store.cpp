@@ -39,6 +39,7 @@ std::string head(const std::string& status) {
   return std::string("{\"schema\":\"") + point_schema + "\",\"status\":\"" + status + "\",";
 }
 
+const std::string metrics_key = ",\"metrics\":";
 const std::string tail = "}\n";
 const char* const hexadecimal = "0123456789abcdef";
 
@@ -114,16 +115,24 @@ point_status result_store::status(const std::string& id) const {
 point_result result_store::read(const std::string& id) const {
   const std::string file = point_file(id);
   if (!exists(file)) return {};
-  const auto all = nlohmann::ordered_json::parse(read_file(file, "store"), nullptr, false);
+  std::string content = read_file(file, "store");
+  point_result r;
+  // The metrics come last, and are handed on as they are: within a string these words would have their quotation marks escaped.
+  const std::size_t begin = content.find(metrics_key);
+  if (begin != std::string::npos && content.size() >= begin + metrics_key.size() + tail.size() &&
+      content.compare(content.size() - tail.size(), tail.size(), tail) == 0) {
+    r.metrics = content.substr(begin + metrics_key.size(), content.size() - tail.size() - begin - metrics_key.size());
+    content.resize(begin);
+    content += '}';
+  }
+  const auto all = nlohmann::ordered_json::parse(content, nullptr, false);
   const auto text = [&](const char* key) {
     const auto found = all.find(key);
     return found != all.end() && found->is_string() ? found->get<std::string>() : "";
   };
   if (!all.is_object() || text("schema") != point_schema || text("id") != id) return {};
-  point_result r;
   r.status = status_of(text("status"));
   r.reason = text("reason");
-  if (all.contains("metrics")) r.metrics = all["metrics"].dump();
   return r;
 }
 
@@ -133,7 +142,7 @@ void result_store::write(const std::string& id, const point_result& result) cons
   };
   std::string text = head(name_of(result.status)) + "\"id\":\"" + id + "\",\"version\":" + quoted(version_) +
                      ",\"reason\":" + quoted(result.reason);
-  if (!result.metrics.empty()) text += ",\"metrics\":" + result.metrics;
+  if (!result.metrics.empty()) text += metrics_key + result.metrics;
   make_folder(folder() + "/" + id.substr(0, 2));
   const std::string file = point_file(id);
   temporary_file temporary(unfinished_file(id, ::getpid()));

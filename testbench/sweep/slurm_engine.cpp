@@ -26,6 +26,33 @@ std::string word(const std::string& text) {
   return quoted + "'";
 }
 
+// As a shell would part the words, with nothing else that a shell does: "--partition=long --comment='two words'".
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  bool within = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && std::isspace(static_cast<unsigned char>(c))) {
+      within = false;
+      continue;
+    }
+    if (!within) words.emplace_back();
+    within = true;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      words.back() += text[++i];
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) throw input_error("--slurm-args: a quotation mark is not closed");
+  return words;
+}
+
 std::string own_program() {
   char path[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
@@ -60,7 +87,7 @@ command_output output_of(const std::string& line) {
 }  // namespace
 
 slurm_engine::slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request)
-    : plan_(plan), store_(store), request_(std::move(request)) {}
+    : plan_(plan), store_(store), request_(std::move(request)), arguments_(words_of(request_.arguments)) {}
 
 std::string slurm_engine::script() const {
   std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) + " sweep " +
@@ -78,9 +105,10 @@ std::string slurm_engine::submit() {
   result_files files;
   files.add(file, script());
   files.commit();
-  const command_output o = output_of(
-      "sbatch --parsable --array=1-" + std::to_string(request_.tasks) + " --job-name=" + word("heddle-" + plan_.file().name) +
-      " --output=" + word(folder + "/%A_%a.out") + " " + request_.arguments + " " + word(file) + " 2>&1");
+  std::string line = "sbatch --parsable --array=1-" + std::to_string(request_.tasks) +
+                     " --job-name=" + word("heddle-" + plan_.file().name) + " --output=" + word(folder + "/%A_%a.out");
+  for (const std::string& argument : arguments_) line += " " + word(argument);
+  const command_output o = output_of(line + " " + word(file) + " 2>&1");
   if (o.code == 127)
     throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
   // "1234" or "1234;cluster", perhaps behind remarks.

@@ -23,6 +23,7 @@ struct slurm_request {
 /// Runs points as one job array of Slurm: each task runs this program with --shard, in the same folder.
 class slurm_engine {
  public:
+  /// Throws input_error for arguments that are no words.
   slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request);
 
   /// Submits the array and returns its job's number. Throws input_error: there is no sbatch, or it refuses.
@@ -37,6 +38,7 @@ class slurm_engine {
   const sweep_plan& plan_;
   const result_store& store_;
   slurm_request request_;
+  std::vector<std::string> arguments_;
 };
 
 }  // namespace heddle::testbench

@@ -101,11 +101,11 @@ class sweep_run {
     request.resume = options_.resume;
     request.any_size = options_.any_size;
     request.arguments = options_.slurm_arguments;
+    slurm_engine engine(plan_, store_, request);
     // Until its task has come to it, a point that is run again has no result.
     if (options_.resume)
       for (const std::size_t p : work_)
         if (store_.status(plan_.id_text(p)) != point_status::done) store_.remove(plan_.id_text(p));
-    slurm_engine engine(plan_, store_, request);
     const std::string job = engine.submit();
     if (options_.no_wait) {
       submitted_ = true;

@@ -20,6 +20,22 @@ def cpu():
     u = resource.getrusage(resource.RUSAGE_CHILDREN)
     return u.ru_utime + u.ru_stime
 
+def ready_to_run(coordinator):
+    """Its processes that have a core or wait for one: what the sweep would keep busy, whoever else uses the machine."""
+    count = 0
+    try:
+        with open("/proc/%d/task/%d/children" % (coordinator, coordinator)) as text:
+            processes = text.read().split() + [str(coordinator)]
+    except OSError:
+        return 0
+    for process in processes:
+        try:
+            with open("/proc/%s/stat" % process) as text:
+                count += text.read().rsplit(")", 1)[1].split()[0] == "R"
+        except OSError:
+            pass
+    return count
+
 simulation = 0.0
 runs = 20
 for _ in range(runs):
@@ -27,9 +43,16 @@ for _ in range(runs):
     with open("m.json") as text:
         simulation += json.load(text)["host"]["cpu_seconds"] / runs
 before, began = cpu(), time.monotonic()
-subprocess.run([heddle, "sweep", "s.ini", "--quiet"], check=True)
+sweep = subprocess.Popen([heddle, "sweep", "s.ini", "--quiet"])
+ready = []
+while sweep.poll() is None:
+    ready.append(ready_to_run(sweep.pid))
+    time.sleep(0.01)
+if sweep.returncode != 0:
+    sys.exit("the sweep failed")
 wall, used = time.monotonic() - began, cpu() - before
 print("%d points: %.1f s, %.2f cores busy; a point takes %.1f ms of CPU time, %.1f ms of them simulation, %.1f ms beside it"
       % (points, wall, used / wall, 1e3 * used / points, 1e3 * simulation, 1e3 * (used / points - simulation)))
+print("%.2f of its processes were ready to run on the average" % (sum(ready) / len(ready)))
 print("the largest process held %.0f MB" % (resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024))
 END

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/gathering_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+// Whoever comes next may stand in another folder.
+std::string absolute(const std::string& file) {
+  char here[PATH_MAX];
+  return file[0] == '/' || !::getcwd(here, sizeof here) ? file : std::string(here) + "/" + file;
+}
+
+// Whatever is written in the lock's file, nothing else is removed.
+bool is_temporary(const std::string& file) {
+  const std::string begin = ".heddle-", end = ".tmp";
+  const std::string name = file.substr(file.rfind('/') + 1);
+  return name.rfind(begin, 0) == 0 && name.size() > begin.size() + end.size() &&
+         name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+gathering_lock::gathering_lock(const std::string& folder)
+    : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+  if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) return;
+  remove_left();
+}
+
+gathering_lock::~gathering_lock() {
+  if (fd_ < 0) return;
+  note({});
+  ::close(fd_);
+}
+
+void gathering_lock::note(const std::vector<std::string>& files) {
+  std::string text;
+  for (const std::string& file : files) text += absolute(file) + "\n";
+  // Where it cannot be noted, what is left after a kill stays: no reason not to gather.
+  if (fd_ < 0 || ::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
+}
+
+void gathering_lock::remove_left() {
+  std::string text;
+  char piece[4096];
+  for (ssize_t got; (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
+    text.append(piece, static_cast<std::size_t>(got));
+  for (const std::string& file : split(text, '\n'))
+    if (is_temporary(file)) ::unlink(file.c_str());
+}
+
+}  // namespace heddle::testbench
