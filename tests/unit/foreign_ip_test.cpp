@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "foreign_checker.h"
 #include "fresh_simulation.h"
 #include "memory/address_map.h"
 #include "memory/protocol_monitor.h"

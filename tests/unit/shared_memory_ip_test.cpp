@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "foreign_checker.h"
 #include "foreign_ip.h"
 #include "fresh_simulation.h"
 #include "gpu/gpu.h"
