@@ -163,7 +163,7 @@ pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::
 const std::string& pipeline_view::text_of(const decoded_program& program, std::uint32_t pc) {
   std::vector<std::string>& texts = texts_[&program];
   if (texts.empty()) texts.resize(program.code.size());
-  if (texts[pc].empty()) texts[pc] = isa::to_string(*program.code[pc].instruction);
+  if (texts[pc].empty()) texts[pc] = isa::text_of(*program.program, pc);
   return texts[pc];
 }
 
