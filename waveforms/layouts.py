@@ -101,9 +101,12 @@ def dual_issue():
 
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for name, lines in (("scheduler", scheduler()), ("memory", memory()), ("context_switch", context_switch()), ("dual_issue", dual_issue())):
+    # With the zoom that each question wants: a picosecond a pixel is GTKWave's own, this many times twice.
+    for name, lines, zoom in (("scheduler", scheduler(), 16), ("memory", memory(), 18), ("context_switch", context_switch(), 22),
+                              ("dual_issue", dual_issue(), 15)):
         # With its own name in it, GTKWave finds the filters beside the file, wherever it is started.
-        head = [f'[savefile] "{name}.gtkw"', "[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1", "[signals_width] 330", "[sst_expanded] 0"]
+        head = [f'[savefile] "{name}.gtkw"', f"*-{zoom}.000000" + 27 * " -1", "[size] 1600 1000", "[pos] -1 -1", "[sst_width] 1",
+                "[signals_width] 330", "[sst_expanded] 0"]
         with open(os.path.join(folder, name + ".gtkw"), "w", encoding="utf-8") as out:
             out.write("\n".join(head + lines) + "\n")
 

@@ -257,4 +257,12 @@ std::string to_string(const instruction& i) {
   return text;
 }
 
+std::string text_of(const program& p, std::size_t index) {
+  const std::string text = to_string(p.code[index]);
+  if (index >= p.recorded.size() || p.recorded[index].empty()) return text;
+  // The machine has the registers; what it does with them stands in the trace.
+  const std::size_t blank = text.find(' ');
+  return p.recorded[index] + (blank == std::string::npos ? "" : text.substr(blank));
+}
+
 }  // namespace heddle::isa

@@ -40,6 +40,7 @@ struct program {
   std::string file;                         // PTX file it came from, for messages
   std::vector<instruction> code;
   std::vector<op_class> timing;             // of a recorded program, for each instruction: it is not executed; else empty
+  std::vector<std::string> recorded;        // of a recorded program, each instruction as its trace names it; else empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t registers = 0;              // 32-bit registers per thread, as allocated
@@ -53,5 +54,7 @@ struct program {
 
 /// One machine instruction as text, e.g. "@!P0 FFMA R3, R4, c[0x0][0x144], R3"; index-relative targets as L<index>.
 std::string to_string(const instruction& i);
+/// The instruction at an index of a program as text: of a recorded one, by the name that its trace has for it.
+std::string text_of(const program& p, std::size_t index);
 
 }  // namespace heddle::isa

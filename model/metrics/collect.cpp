@@ -62,7 +62,7 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
       const auto& profile = p.counters.at(l.launch_id).profile;
       for (std::size_t i = 0; i < profile.size(); ++i) {
         line_metrics& line = lines[l.program->code[i].line];
-        if (l.recording && line.text.empty()) line.text = isa::to_string(l.program->code[i]);
+        if (l.recording && line.text.empty()) line.text = isa::text_of(*l.program, i);
         const instruction_profile at = profile.at(i);
         line.executed += at.executed;
         add(line.warp_cycles, at.cycles);

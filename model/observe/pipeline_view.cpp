@@ -38,9 +38,9 @@ pipeline_view::pipeline_view(gpu& g, const std::string& path, const std::string&
 
 void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cycle_t last) {
   const auto wanted = modules_in_scope(gpu_, scope);
+  watched_.assign(gpu_.sm_count(), false);
   for (unsigned i = 0; i < gpu_.sm_count(); ++i) {
     sm& s = gpu_.sm_at(i);
-    bool watched = false;
     for (sub_partition& p : s.partitions) {
       if (std::find(wanted.begin(), wanted.end(), &p) == wanted.end()) continue;
       auto t = std::make_unique<partition_track>();
@@ -52,9 +52,9 @@ void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cyc
       t->warps.resize(p.slots());
       p.observe(t.get());
       partitions_.push_back(std::move(t));
-      watched = true;
+      watched_[i] = true;
     }
-    if (watched) s.l1.observe(this);
+    if (watched_[i]) s.l1.observe(this);
   }
   if (partitions_.empty())
     throw input_error("--trace-scope: '" + scope + "' holds no sub-partition, which --pipeline shows, expected for instance gpu.sm0*");
@@ -90,9 +90,10 @@ void pipeline_view::follow(partition_track& p, unsigned slot) {
   warp_track& w = p.warps[slot];
   const partition_levels::state state = p.levels->states[slot];
   if (state == partition_levels::no_warp) {
-    leave(w);
+    if (w.here) leave(w);
     return;
   }
+  w.here = true;
   const unsigned per_warp = static_cast<unsigned>(gpu_.config().sm.sub_partitions);
   if (p.levels->issued != 0 && p.levels->slots[0].warp / per_warp == slot)
     issue(p, slot);
@@ -106,6 +107,7 @@ void pipeline_view::leave(warp_track& w) {
   w.head = none;
   release(w);
   w.writer.fill(0);
+  w.here = false;
 }
 
 // The instruction that held the warp has done its work.
@@ -161,7 +163,7 @@ pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::
 const std::string& pipeline_view::text_of(const decoded_program& program, std::uint32_t pc) {
   std::vector<std::string>& texts = texts_[&program];
   if (texts.empty()) texts.resize(program.code.size());
-  if (texts[pc].empty()) texts[pc] = isa::to_string(*program.code[pc].instruction);
+  if (texts[pc].empty()) texts[pc] = isa::text_of(*program.program, pc);
   return texts[pc];
 }
 
@@ -297,12 +299,12 @@ void pipeline_view::left_l1(const lsu_transaction& transaction) {
 }
 
 void pipeline_view::reached_l2(const gpu_request& request) {
-  if (request.sm < gpu_.sm_count())
+  if (request.sm < watched_.size() && watched_[request.sm])
     gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::l2); });
 }
 
 void pipeline_view::reached_memory(const gpu_request& request) {
-  if (request.sm < gpu_.sm_count())
+  if (request.sm < watched_.size() && watched_[request.sm])
     gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::dram); });
 }
 

@@ -48,6 +48,7 @@ class pipeline_view : public cycle_observer, public request_observer {
     depth at = depth::queue;
   };
   struct warp_track {
+    bool here = false;               // the slot holds a warp, as far as the view has seen
     id_t head = none;                // the instruction that the warp is to issue
     std::uint32_t head_pc = 0;
     id_t held_by = none;             // one that has issued, behind which the warp waits: a barrier, a fence, a sleep, an exit
@@ -94,6 +95,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   cycle_t now_ = 0;
   bool stopped_ = false;
   std::vector<std::unique_ptr<partition_track>> partitions_;
+  std::vector<bool> watched_;        // by SM: one of its sub-partitions is in scope
   std::map<const memory_operation*, flight> flights_;
   std::map<const decoded_program*, std::vector<std::string>> texts_;   // of the instructions that were seen
 };

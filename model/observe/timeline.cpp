@@ -202,9 +202,10 @@ void timeline::write_switches() {
     if (!named[c->sm]) name_track(pid, switch_track, "thread_name", "context engine");
     named[c->sm] = true;
     const char* mode = c->mode == preemption_mode::drain ? "drain" : c->mode == preemption_mode::flush ? "flush" : "switch";
-    const cycle_t from = c->request_cycle, to = c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle();
+    // Of what reaches over the window's ends, the part within it.
+    const cycle_t from = std::max(c->request_cycle, first_), to = std::min(c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle(), last_);
     ++id;
-    if (from >= first_ && to < last_)
+    if (from <= to)
       for (const bool begins : {true, false})
         put(fmt::format("{{\"ph\":\"{}\",\"cat\":\"preemption\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{}\"}}", begins ? "b" : "e", id,
                         pid, switch_track, time_of(begins ? from : to), mode));

@@ -17,6 +17,7 @@ cat > "$scratch/ask.tcl" <<'END'
 puts "signals [gtkwave::getNumFacs]"
 puts "displayed [llength [gtkwave::getDisplayedSignals]]"
 puts "start [gtkwave::getWindowStartTime]"
+puts "end [gtkwave::getWindowEndTime]"
 gtkwave::setMarker [gtkwave::getWindowStartTime]
 for {set k 0} {$k < [gtkwave::getTotalNumTraces]} {incr k} {
   puts "trace [gtkwave::getTraceNameFromIndex $k] = [gtkwave::getTraceValueAtMarkerFromIndex $k]"
@@ -56,6 +57,8 @@ for layout in scheduler memory context_switch dual_issue; do
   ask "$source/waveforms/$layout.gtkw" "$scratch/w.vcd"
   wanted=$(sed 's/^+{[^}]*} //' "$source/waveforms/$layout.gtkw" | grep -c '^gpu\.')
   [ "$(said displayed)" = "$wanted" ] || fail "$layout.gtkw shows $(said displayed) signals of $wanted"
+  shown=$(($(said end) - $(said start)))
+  [ $shown -ge 50000 ] || fail "$layout.gtkw opens with $shown ps in the window, expected 50000 at the least"
   [ $layout = dual_issue ] || words $layout.gtkw   # whose warps are folded
 done
 echo "GTKWave shows $declared signals"

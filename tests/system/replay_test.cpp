@@ -288,6 +288,21 @@ TEST_F(replay, divergence_shows_at_branches) {
   EXPECT_EQ(metrics()["kernels"][0]["metrics"]["branch_efficiency"], 0.5);
 }
 
+// Metrics and views call an instruction what its trace calls it, with the registers that are kept.
+TEST_F(replay, instructions_have_their_recorded_names) {
+  kernel k;
+  k.threads = 32;
+  k.block({warp_lines().alu("IMAD.WIDE.U32", 4, {2, 3}).alu("FADD.FTZ", 2, {4, 2}).exit()});
+  ASSERT_EQ(run_kernel(k, "v100", {"--pipeline", "p.kanata"}).code, 0);
+  const json m = metrics();
+  std::vector<std::string> texts;
+  for (const json& line : m["kernels"][0]["lines"])
+    if (line["executed"] != 0) texts.push_back(line["text"]);
+  EXPECT_EQ(texts, (std::vector<std::string>{"IMAD.WIDE.U32 R4.64, R2, R3", "FADD.FTZ R2, R4, R2", "EXIT"}));
+  const std::string view = content(place_ / "p.kanata");
+  for (const std::string& text : texts) EXPECT_NE(view.find(": " + text + "\n"), std::string::npos) << text;
+}
+
 TEST_F(replay, streams_overlap_and_copies_wait) {
   kernel k;
   k.threads = 32;

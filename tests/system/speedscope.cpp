@@ -13,10 +13,10 @@ using json = nlohmann::json;
 
 namespace {
 
-// Answers when `what` holds, at the latest after 20 seconds with false.
+// Answers when `what` holds, at the latest after 50 seconds with false.
 std::string awaited(const std::string& what) {
   return "new Promise((done) => { const since = Date.now(); const look = () => (" + what +
-         ") ? done(true) : Date.now() - since > 20000 ? done(false) : setTimeout(look, 20); look(); })";
+         ") ? done(true) : Date.now() - since > 50000 ? done(false) : setTimeout(look, 20); look(); })";
 }
 
 // The innermost element whose text ends so.

@@ -223,6 +223,16 @@ TEST_F(timelines, show_streams_and_context_switches) {
   EXPECT_EQ(4u, asynchronous_) << "the switch and the drain, from request to return";
   // Blocks that were away have a slice before and one after.
   EXPECT_LT(total("/blocks"), static_cast<double>(on_tracks(cta_tracks, warp_tracks).size()));
+  // Of a switch that begins before a window and ends behind it, the window holds its part.
+  const std::uint64_t saved = s["saved_cycle"].get<std::uint64_t>();
+  asynchronous_ = 0;
+  ASSERT_EQ(0, run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1 --trace-window " + std::to_string(saved - 50) + ":" +
+                   std::to_string(saved + 50)));
+  load();
+  EXPECT_EQ(2u, asynchronous_);
+  ASSERT_EQ(1u, slices_.at({1, switch_track}).size());
+  EXPECT_EQ(saved - 50, slices_.at({1, switch_track})[0].from);
+  EXPECT_EQ(saved, slices_.at({1, switch_track})[0].to);
 }
 
 TEST_F(timelines, hold_only_the_window) {

@@ -48,12 +48,14 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   for (const code_entry* e : code.ordered()) {
     p->code.push_back(e->instruction);
     p->timing.push_back(e->timing);
+    p->recorded.push_back(e->opcode);
     if (e->instruction.op == isa::opcode::bar) p->barriers = 1;
   }
   isa::instruction last;
   last.op = isa::opcode::exit;
   p->code.push_back(last);
   p->timing.push_back(isa::op_class::branch);
+  p->recorded.emplace_back();   // the end of a warp, which no line has
   return p;
 }
 
