@@ -11,8 +11,8 @@ file_version::file_version(std::string name) : name_(std::move(name)), before_(m
 
 bool file_version::changed() const {
   const mark now = mark_of(name_);
-  return now.device != before_.device || now.inode != before_.inode || now.bytes != before_.bytes || now.seconds != before_.seconds ||
-         now.nanoseconds != before_.nanoseconds;
+  return now.device != before_.device || now.inode != before_.inode || now.bytes != before_.bytes ||
+         now.seconds != before_.seconds || now.nanoseconds != before_.nanoseconds;
 }
 
 file_version::mark file_version::mark_of(const std::string& name) {

@@ -28,8 +28,8 @@ class local_engine {
   /// `again`: points whose result is that they failed are run once more.
   local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run);
 
-  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the signal that stopped
-  /// it: unfinished points have no result then. Throws input_error when results cannot be written.
+  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the signal that
+  /// stopped it: unfinished points have no result then. Throws input_error when results cannot be written.
   int run(const std::vector<std::size_t>& points, sweep_progress& progress);
   /// How many of them it has run itself.
   std::size_t started() const { return started_; }

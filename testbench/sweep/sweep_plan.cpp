@@ -39,8 +39,8 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 
 std::string digest_of(sha256& hash) { return hex(hash.finish()); }
 
-// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed, whatever becomes
-// of the files meanwhile.
+// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed, whatever
+// becomes of the files meanwhile.
 std::string job_digest(const std::string& text, job& j) {
   file_contents contents;
   sha256 hash;

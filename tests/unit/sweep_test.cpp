@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Sweep files, their points and constraints, and what the store makes of results.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
 
 #include "config/error.h"
 #include "testbench/sweep/constraint.h"
 #include "testbench/sweep/launch_axes.h"
+#include "testbench/sweep/metric_leaves.h"
+#include "testbench/sweep/point_claims.h"
 #include "testbench/sweep/point_space.h"
 #include "testbench/sweep/sha256.h"
 #include "testbench/sweep/sweep_file.h"
+#include "testbench/sweep/sweep_plan.h"
 
 namespace {
 
@@ -182,6 +191,60 @@ TEST(launch_axis, values_are_checked_without_a_job) {
             std::string::npos);
   check_launch_value("launch.registers_per_thread", "null");
   check_launch_value("launch.priority", "-3");
+}
+
+TEST(metric_leaves, are_the_single_values_in_the_order_of_their_paths) {
+  metric_leaves leaves;
+  ASSERT_TRUE(read_leaves(R"({"schema": "s", "gpu": {"name": "g", "list": [1, 2]}, "b": [{"x": 1.5}, [], {}, [7, "t"]], "a": {"n": null, "m": -3}})",
+                          leaves));
+  std::vector<std::string> found;
+  for (const auto& [path, value] : leaves) found.push_back(path + "=" + value.dump());
+  EXPECT_EQ(found, (values{"a.m=-3", "a.n=null", "b.0.x=1.5", "b.3.0=7", "b.3.1=\"t\""}));
+  for (const char* text : {"", "[1]", "7", "{\"a\": 1", "{\"a\": 1}}", "{\"a\" 1}"}) EXPECT_FALSE(read_leaves(text, leaves)) << text;
+}
+
+class files : public ::testing::Test {
+ protected:
+  files() : place_(std::filesystem::temp_directory_path() / ("heddle-sweep-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(place_);
+  }
+  ~files() override { std::filesystem::remove_all(place_); }
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name) << text;
+    return (place_ / name).string();
+  }
+  std::filesystem::path place_;
+};
+
+TEST_F(files, a_claim_is_one_holders_until_it_is_given_back) {
+#if defined(F_OFD_SETLK)
+  const std::string file = write("claims", "");
+  const std::string id(32, 'a'), other = "b" + std::string(31, 'a');
+  point_claims mine(file);
+  auto theirs = std::make_unique<point_claims>(file);
+  EXPECT_TRUE(mine.take(id));
+  EXPECT_FALSE(theirs->take(id));
+  EXPECT_TRUE(theirs->take(other));
+  EXPECT_FALSE(mine.take(other));
+  mine.release(id);
+  EXPECT_TRUE(theirs->take(id));
+  theirs.reset();
+  EXPECT_TRUE(mine.take(id));
+  EXPECT_TRUE(mine.take(other));
+#endif
+  point_claims nowhere((place_ / "none/claims").string());
+  EXPECT_TRUE(nowhere.take(std::string(32, '0'))) << "without locks everything is granted";
+}
+
+TEST_F(files, a_trace_that_changes_under_its_sweep_is_noticed) {
+  const std::string trace = write("kernel-1.traceg", "one");
+  write("kernelslist.g", "kernel-1.traceg\n");
+  const std::string ini = "[sweep]\ntrace = kernelslist.g\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n";
+  const sweep_plan plan(parse_sweep_file(ini, (place_ / "t.ini").string()), "1", [](const std::string&) { return job{}; }, false);
+  ASSERT_EQ(plan.size(), 2u);
+  EXPECT_EQ(plan.changed_input(1), "");
+  write("kernel-1.traceg", "two and more");
+  EXPECT_EQ(plan.changed_input(1), trace);
 }
 
 }  // namespace
