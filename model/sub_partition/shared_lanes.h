@@ -13,7 +13,8 @@ enum class lane_use : std::uint8_t { none, general, any };
 
 /// Lanes of the SM that its sub-partitions share, in groups of a warp's width, each for one instruction at a time. The first groups take
 /// additions and multiplications of fp32 alone, the last ones whatever a core does. The first right to a group changes from cycle to
-/// cycle; others may have it if who has that right has not asked for lanes lately, or asked in this cycle and left them.
+/// cycle; others may have it if who has that right has not asked for lanes lately, or has had its turn in this cycle and left them
+/// (users have their turns in the order of their numbers).
 class shared_lanes {
  public:
   /// `groups` in all, `general` of them for everything; users are numbered from 0 to `users` - 1.

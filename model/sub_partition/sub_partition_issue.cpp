@@ -54,7 +54,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   const decoded_instruction& second = w.program->code[w.state.pc];
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
-  if (shared && shared_lanes_ == nullptr) return false;
+  if (shared && (shared_lanes_ == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none)) return false;
   if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
   if (fp64_alone_ && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
   if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;

@@ -5,19 +5,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <climits>
+#include <filesystem>
 
 #include "testbench/text.h"
 
 namespace heddle::testbench {
 
 namespace {
-
-// Whoever comes next may stand in another folder.
-std::string absolute(const std::string& file) {
-  char here[PATH_MAX];
-  return file[0] == '/' || !::getcwd(here, sizeof here) ? file : std::string(here) + "/" + file;
-}
 
 // Whatever is written in the lock's file, nothing else is removed.
 bool is_temporary(const std::string& file) {
@@ -43,7 +37,7 @@ gathering_lock::~gathering_lock() {
 
 void gathering_lock::note(const std::vector<std::string>& files) {
   std::string text;
-  for (const std::string& file : files) text += absolute(file) + "\n";
+  for (const std::string& file : files) text += std::filesystem::absolute(file).string() + "\n";   // whoever comes next may stand in another folder
   // Where it cannot be noted, what is left after a kill stays: no reason not to gather.
   if (fd_ < 0 || ::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
 }
