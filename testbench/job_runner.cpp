@@ -62,6 +62,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
     std::fflush(stdout);
   };
   views_ = make_views(o, gpu_, files_);
+  gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
 }
 
 run_outcome job_runner::run() {

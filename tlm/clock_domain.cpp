@@ -45,6 +45,7 @@ unsigned clock_domain::attach(clocked& unit) {
 }
 
 void clock_domain::wake_at(unsigned index, cycle_t cycle) {
+  if (whole_ != nullptr) return wake_part_at(index, cycle);
   const cycle_t now = running_ ? cycle_ : this->cycle();
   if (cycle <= now && (began_ || now > 0)) {
     // A unit later in the order can still join the cycle that is being run; any other waits for the next one.
@@ -57,10 +58,13 @@ void clock_domain::wake_at(unsigned index, cycle_t cycle) {
   } else {
     set_bit(cycle, index);
   }
-  if (!running_ && !external_ && cycle < scheduled_) {
-    scheduled_ = cycle;
-    due_.notify(delay_until(cycle));
-  }
+  notify_at(cycle);
+}
+
+void clock_domain::notify_at(cycle_t cycle) {
+  if (running_ || external_ || cycle >= scheduled_) return;
+  scheduled_ = cycle;
+  due_.notify(delay_until(cycle));
 }
 
 void clock_domain::set_bit(cycle_t cycle, unsigned index) {
@@ -83,6 +87,7 @@ cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
 // While units are called it is the edge of cycle_: nothing needs to be worked out.
 cycle_t clock_domain::cycle() const {
   if (running_) return cycle_;
+  if (whole_ != nullptr) return whole_->cycle();
   return external_ ? cycle_ + edge_is_due() : cycle_of(sc_core::sc_time_stamp());
 }
 
@@ -101,6 +106,7 @@ std::uint64_t clock_domain::since_edge() const {
 
 cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
   if (running_ && delay == sc_core::SC_ZERO_TIME) return cycle_ + 1;
+  if (whole_ != nullptr) return whole_->arrival(delay);
   if (!external_) return cycle_of(sc_core::sc_time_stamp() + delay) + 1;
   return cycle() + 1 + (since_edge() + delay.value()) / period_;
 }
@@ -111,6 +117,7 @@ sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
 }
 
 sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
+  if (whole_ != nullptr) return whole_->delay_until(cycle);
   if (external_) {
     const cycle_t present = this->cycle();
     return cycle > present ? sc_core::sc_time::from_value((cycle - present) * period_ - since_edge()) : sc_core::SC_ZERO_TIME;
@@ -128,16 +135,19 @@ void clock_domain::follow(const sc_core::sc_event& rising_edge, const sc_core::s
 }
 
 std::uint64_t clock_domain::nanoseconds_at(cycle_t cycle) const {
+  if (whole_ != nullptr) return whole_->nanoseconds_at(cycle);
   if (!external_) return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e3 / frequency_mhz());
   return static_cast<std::uint64_t>(static_cast<wide>(edge_at_) * 1000000000 / resolution_per_second_);
 }
 
 cycle_t clock_domain::cycles_in(std::uint64_t nanoseconds) const {
+  if (whole_ != nullptr) return whole_->cycles_in(nanoseconds);
   if (!external_) return static_cast<cycle_t>(static_cast<double>(nanoseconds) * 1e-3 * frequency_mhz());
   return static_cast<cycle_t>(static_cast<wide>(nanoseconds) * resolution_per_second_ / 1000000000 / period_);
 }
 
 void clock_domain::end_of_elaboration() {
+  if (whole_ != nullptr) return;
   if (resolution_per_second_ != resolutions_per_second())
     SC_REPORT_ERROR("/heddle/clock", "the time resolution was changed after the clock was built: set it before building the GPU");
   // Only here is it known what drives the process; sensitivity cannot be added to one after its module is constructed.
@@ -148,12 +158,12 @@ void clock_domain::end_of_elaboration() {
 }
 
 void clock_domain::start_of_simulation() {
-  if (external_) return;
+  if (external_ || whole_ != nullptr) return;
   scheduled_ = next_wake();
   if (scheduled_ != never) due_.notify(delay_until(scheduled_));
 }
 
-cycle_t clock_domain::next_wake() const {
+cycle_t clock_domain::own_next_wake() const {
   cycle_t best = far_.empty() ? never : far_.top().cycle;
   const unsigned start = cycle_ % buckets;
   // Circular search for the first occupied bucket at or after the current one.
@@ -192,12 +202,15 @@ void clock_domain::on_event() {
   } catch (const std::exception& e) {
     halted_ = true;
     running_ = false;
+    for (clock_domain* part : parts_) part->running_ = false;
     SC_REPORT_ERROR("/heddle/internal", e.what());
   }
 }
 
 void clock_domain::schedule_next() {
   scheduled_ = std::min(next_wake(), look_);
+  // Parts were ahead and have nothing to do any more: the domain is quiet when it has come to where they are.
+  if (scheduled_ == never && furthest_ > cycle_) scheduled_ = furthest_;
   if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
 }
 
@@ -227,17 +240,22 @@ void clock_domain::prepare_next(unsigned bucket) {
 
 void clock_domain::run_cycle() {
   began_ = true;
+  running_ = true;
+  bool busy = call_units();
+  busy |= run_parts();
+  running_ = false;
+  busy_cycles_ += busy;
+  if (busy || look_ <= cycle_) look();
+}
+
+// Calls those that have asked for cycle_. False: nobody has.
+bool clock_domain::call_units() {
   while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
     set_bit(far_.top().cycle, far_.top().index);
     far_.pop();
   }
   const unsigned b = cycle_ % buckets;
-  if (!(occupied_[b / 64] >> (b % 64) & 1)) {
-    if (look_ <= cycle_) look();
-    return;
-  }
-  ++busy_cycles_;
-  running_ = true;
+  if (!(occupied_[b / 64] >> (b % 64) & 1)) return false;
   announced_ = 0;
   coming_.fill(nullptr);
   for (unsigned i = 0; i < ahead; ++i) prepare_next(b);
@@ -252,8 +270,7 @@ void clock_domain::run_cycle() {
     }
   }
   occupied_[b / 64] &= ~(std::uint64_t{1} << (b % 64));
-  running_ = false;
-  look();
+  return true;
 }
 
 void clock_domain::look() {
@@ -261,8 +278,24 @@ void clock_domain::look() {
   for (cycle_observer* o : observers_) o->after_cycle();
 }
 
+void clock_domain::observe(cycle_observer& observer) {
+  (whole_ != nullptr ? *whole_ : *this).observers_.push_back(&observer);
+}
+
 void clock_domain::ignore(const cycle_observer& observer) {
-  observers_.erase(std::remove(observers_.begin(), observers_.end(), &observer), observers_.end());
+  auto& all = (whole_ != nullptr ? *whole_ : *this).observers_;
+  all.erase(std::remove(all.begin(), all.end(), &observer), all.end());
+}
+
+void clock_domain::look_at(cycle_t cycle) {
+  clock_domain& d = whole_ != nullptr ? *whole_ : *this;
+  if (cycle < d.look_) d.look_ = cycle;
+}
+
+void clock_domain::halt() {
+  halted_ = true;
+  for (clock_domain* part : parts_) part->halted_ = true;
+  if (!external_ && whole_ == nullptr) due_.cancel();
 }
 
 }  // namespace heddle

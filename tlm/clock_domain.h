@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one clock and the units that it drives.
 // Sockets: none; units are called directly, and talk to each other only through their own sockets.
-// One cycle: the units that asked for this cycle are called once, in the order in which they were attached.
+// One cycle: the units that asked for this cycle are called once, in the order in which they were attached, those of its parts after
+//   its own, part by part.
 // Parameters: the frequency. Source: docs/decisions/0001-clocking.md.
 #pragma once
 
@@ -34,6 +35,21 @@ class cycle_observer {
  public:
   virtual ~cycle_observer() = default;
   virtual void after_cycle() = 0;
+  /// The first cycle from which on it must be called after each one and see all units as they are then. Before it, parts of the domain
+  /// may be ahead, and cycles in which only their units work may be passed over.
+  virtual cycle_t next_look() const { return 0; }
+};
+
+/// Knows how far a part of a clock domain may be simulated ahead of the domain itself, because nothing can reach it before.
+class lookahead {
+ public:
+  virtual ~lookahead() = default;
+  /// The last cycle by which nothing that is sent in the domain's cycle `now` or later, except in answer to what the part sends,
+  /// reaches part `part`.
+  virtual cycle_t horizon(unsigned part, cycle_t now) = 0;
+  /// Asked before each cycle that is ahead: whether no answer to what the part has sent can have reached it by then, and all that it may
+  /// send in that cycle is sure to be taken at once.
+  virtual bool may_go_on(unsigned part, cycle_t cycle) = 0;
 };
 
 /// Drives attached units at the edges of one clock. Edge k is at round(k / frequency) in units of the time resolution,
@@ -42,6 +58,9 @@ class cycle_observer {
 class clock_domain : public sc_core::sc_module {
  public:
   clock_domain(sc_core::sc_module_name name, double frequency_mhz);
+  /// A part of `whole`: the same edges, and units of its own, which meet others only through sockets. What its units send carries the
+  /// time that it is ahead as annotated delay, and what is sent to it must arrive after the horizon that the lookahead named.
+  clock_domain(sc_core::sc_module_name name, clock_domain& whole);
 
   /// Adds a unit; its index is its place in the order of calls within a cycle.
   unsigned attach(clocked& unit);
@@ -59,6 +78,10 @@ class clock_domain : public sc_core::sc_module {
   sc_core::sc_time time_of(cycle_t cycle) const;
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
   sc_core::sc_time delay_until(cycle_t cycle) const;
+  /// Of a unit that works in a part: how far it is ahead of the present time, to be annotated on what it sends.
+  sc_core::sc_time time_ahead() const {
+    return whole_ != nullptr && running_ && cycle_ != whole_->cycle_ ? whole_->delay_until(cycle_) : sc_core::SC_ZERO_TIME;
+  }
   double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
 
   /// Follows an outside clock instead of timing itself, whose period is the one given or, with zero, the time between its last two
@@ -70,26 +93,27 @@ class clock_domain : public sc_core::sc_module {
   /// Whole cycles in so many nanoseconds, at the clock's present frequency.
   cycle_t cycles_in(std::uint64_t nanoseconds) const;
   /// Has `observer` called after each cycle in which a unit was called, after those that asked before it.
-  void observe(cycle_observer& observer) { observers_.push_back(&observer); }
+  void observe(cycle_observer& observer);
   void ignore(const cycle_observer& observer);
   /// Has the observers called in `cycle`, which must be to come, even if no unit works in it: what they show changes then by time
   /// alone. For their after_cycle(), which asks anew each time. It moves no unit and keeps nothing awake: a domain is quiet in spite
   /// of it, so that what is simulated does not depend on who looks.
-  void look_at(cycle_t cycle) {
-    if (cycle < look_) look_ = cycle;
+  void look_at(cycle_t cycle);
+  /// Lets parts be simulated ahead from now on, as far as `l` knows; null: none is. It changes no result.
+  void look_ahead(lookahead* l) { lookahead_ = l; }
+  /// For a unit of a part, while it works: an answer to what it has just sent may come in `cycle`, so the part goes no further now.
+  void stay_before(cycle_t cycle) {
+    if (cycle <= horizon_) horizon_ = cycle - 1;
   }
   /// No unit has asked for a cycle that is to come.
-  bool quiet() const { return next_wake() == never; }
+  bool quiet() const { return next_wake() == never && furthest_ <= cycle(); }
   /// Called after a cycle that left the domain quiet.
   std::function<void()> on_quiet;
   /// No unit is called any more (a fault ended the run).
-  void halt() {
-    halted_ = true;
-    if (!external_) due_.cancel();
-  }
+  void halt();
   /// Cycles in which at least one unit was called, and calls, since the start: what the host paid for.
   std::uint64_t busy_cycles() const { return busy_cycles_; }
-  std::uint64_t calls() const { return calls_; }
+  std::uint64_t calls() const;
 
  private:
   void end_of_elaboration() override;
@@ -101,8 +125,17 @@ class clock_domain : public sc_core::sc_module {
   void look();
   void schedule_next();
   cycle_t next_wake() const;
+  cycle_t own_next_wake() const;
   void set_bit(cycle_t cycle, unsigned index);
+  void notify_at(cycle_t cycle);
   void prepare_next(unsigned bucket);
+  bool call_units();
+  // Parts (clock_domain_parts.cpp)
+  bool run_parts();
+  void run_until(cycle_t present, cycle_t horizon);
+  cycle_t first_look() const;
+  void wake_part_at(unsigned index, cycle_t cycle);
+  void part_wakes(unsigned part, cycle_t cycle);
 
   static constexpr unsigned buckets = 256;
   struct far_wake {
@@ -136,6 +169,13 @@ class clock_domain : public sc_core::sc_module {
   std::uint64_t edge_at_ = 0;                  // time of its last edge
   bool halted_ = false;
   std::vector<cycle_observer*> observers_;
+  clock_domain* whole_ = nullptr;              // of which this is a part
+  unsigned part_ = 0;                          // its number there
+  cycle_t horizon_ = 0;                        // of a part that is being simulated: the last cycle now
+  std::vector<clock_domain*> parts_;
+  std::vector<cycle_t> part_wake_;             // by part: the next cycle that one of its units asked for
+  lookahead* lookahead_ = nullptr;
+  cycle_t furthest_ = 0;                       // the last cycle in which a unit of a part was called
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t calls_ = 0;
   mutable std::uint64_t cached_time_ = 0;

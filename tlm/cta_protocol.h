@@ -23,6 +23,10 @@ struct launch_context;
 /// the CWD knows what fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
 enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, fault, saved, resumed };
 
+/// Cycles until the CWD hears of a program's failure and stops all SMs: chosen; longer than SMs are ever simulated ahead, so that those
+/// that go on meanwhile are all stopped in the same cycle.
+constexpr unsigned fault_latency_cycles = 256;
+
 /// One thread block on its way. Owned by the CWD, which keeps it until the block is complete; an SM may read it and
 /// write the fields marked so.
 struct cta_transaction {

@@ -8,6 +8,13 @@
 
 namespace heddle {
 
+namespace {
+bool calls_runtime(const resident_launch& l) {
+  return l.decoded && std::any_of(l.decoded->code.begin(), l.decoded->code.end(),
+                                  [](const decoded_instruction& d) { return d.kind == issue_kind::system_call; });
+}
+}  // namespace
+
 compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
                                                    grid_listener& listener)
     : grid_distributor(name, config),
@@ -36,6 +43,7 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   blocks_submitted_ += g.blocks();
   streams_[g.launch->stream].push_back(id);
   ++unfinished_;
+  with_runtime_ += calls_runtime(*g.launch);
   clock_.wake_at(std::max(g.ready_cycle, now + 1));
   grids_.push_back(std::move(g));
   refresh_candidates();
@@ -54,11 +62,6 @@ void compute_work_distributor::refresh_candidates() {
 }
 
 tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
-  if (phase == cta_phase::fault) {
-    halted_ = true;
-    listener_.program_fault(t.fault);
-    return tlm::TLM_ACCEPTED;
-  }
   const cycle_t at = clock_.domain().arrival(delay);
   arrivals_.push_back({at, &t, phase});
   clock_.wake_at(at);
@@ -68,6 +71,7 @@ tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t,
 void compute_work_distributor::on_cycle(cycle_t cycle) {
   if (halted_) return;
   take_arrivals(cycle);
+  if (halted_) return;
   if (switches_ != 0) drive_switches(cycle);
   // A grid that becomes ready may fit where the others do not.
   for (const std::uint32_t id : candidates_)
@@ -94,6 +98,9 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::fault:
+        halted_ = true;
+        return listener_.program_fault(t.fault);
       default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
     }
   }
@@ -117,6 +124,7 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   g.end_cycle = cycle;
   g.finished = true;
   --unfinished_;
+  with_runtime_ -= calls_runtime(*g.launch);
   auto& stream = streams_[g.launch->stream];
   stream.pop_front();
   if (!stream.empty()) {

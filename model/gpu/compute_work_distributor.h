@@ -36,6 +36,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::string who_waits() const override;
   void halt() override { halted_ = true; }
   bool works_by_clock() const override { return true; }
+  cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
 
   void on_cycle(cycle_t cycle) override;
   tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
@@ -128,6 +129,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   cycle_t next_dispatch_ = 0;
   bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
   bool halted_ = false;
+  unsigned with_runtime_ = 0;       // unfinished grids whose programs call the device runtime, which all SMs share
 };
 
 }  // namespace heddle

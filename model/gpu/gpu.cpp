@@ -22,6 +22,7 @@
 #include "memory/random_delay.h"
 #include "memory/transfer_splitter.h"
 #include "sm/sm.h"
+#include "tlm/cta_protocol.h"
 
 namespace heddle {
 
@@ -38,7 +39,7 @@ std::string numbered(const char* name, std::size_t i) { return name + std::to_st
 
 }  // namespace
 
-struct gpu::parts {
+struct gpu::parts : lookahead {
   gpu_config config;
   clock_domain core;
   clock_domain l2_clock;
@@ -84,6 +85,31 @@ struct gpu::parts {
         for (auto& p : s.partitions) p.scheduler.use(own.scheduler(config));
   }
 
+  // lookahead
+  cycle_t horizon(unsigned part, cycle_t now) override {
+    return std::min({cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
+  }
+  bool may_go_on(unsigned part, cycle_t cycle) override {
+    return interconnect.has_room(part) && cycle <= nothing_responded_until(part);
+  }
+
+  // A response is taken at the first edge after it has come.
+  cycle_t nothing_responded_until(unsigned part) {
+    const cycle_t next = interconnect.next_response(part);
+    if (next == never) return never;
+    if (next != responded[part].l2_cycle) responded[part] = {next, core.cycle_of(l2_clock.time_of(next))};
+    return responded[part].core_cycle;
+  }
+
+  sc_core::sc_event memory_halts;
+  cycle_t ahead_until = 0;
+  bool ahead_preemptions = true;
+  struct response_time {
+    cycle_t l2_cycle = never;
+    cycle_t core_cycle = 0;
+  };
+  std::vector<response_time> responded;   // by SM, when last asked
+
   std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
     if (own.cwd) return own.cwd("cwd", core, config, host);
     return std::make_unique<compute_work_distributor>("cwd", core, config, host);
@@ -124,10 +150,14 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   };
   p.host.on_fault = [this] {
     parts_->core.halt();
-    parts_->l2_clock.halt();
-    parts_->dram_clock.halt();
     parts_->cwd->halt();
+    // The memory's edges at this instant may be before or behind the core's: all of them are still worked at.
+    parts_->memory_halts.notify(sc_core::SC_ZERO_TIME);
   };
+  SC_HAS_PROCESS(gpu);
+  SC_METHOD(halt_memory);
+  sensitive << p.memory_halts;
+  dont_initialize();
   for (auto& s : p.slices) s.on_lost_write = [this](const std::string& text) { parts_->host.program_fault(text); };
   p.host.stuck = [this](std::string& why) { return explain_stuck(why); };
   for (clock_domain* clock : {&p.core, &p.l2_clock, &p.dram_clock})
@@ -226,6 +256,11 @@ void gpu::end_of_elaboration() {
   parts_->core.follow(clk->posedge_event(), clock != nullptr ? clock->period() : sc_core::SC_ZERO_TIME);
 }
 
+void gpu::halt_memory() {
+  parts_->l2_clock.halt();
+  parts_->dram_clock.halt();
+}
+
 void gpu::flush(std::function<void()> done) {
   auto waiting = std::make_shared<unsigned>(parts_->config.memory.channels);
   for (auto& s : parts_->slices)
@@ -266,6 +301,20 @@ const interconnect& gpu::crossbar() const { return parts_->interconnect; }
 clock_domain& gpu::core_clock() { return parts_->core; }
 clock_domain& gpu::l2_clock() { return parts_->l2_clock; }
 clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
+
+void gpu::simulate_ahead(cycle_t until, bool preemptions) {
+  parts& p = *parts_;
+  const bool direct = p.config.memory.model != "external" && !p.config.tlm.check && p.delays.size() == 0;
+  // Packets that cross in one cycle come a cycle later than granted, or not, as those before them do.
+  if (!direct || p.config.interconnect.latency_cycles < 2 || until == 0) return;
+  unsigned slice_cycles = ~0u;
+  for (const l2_cache& s : p.slices) slice_cycles = std::min(slice_cycles, s.least_response_cycles());
+  p.interconnect.announce_responses(sm_count(), slice_cycles);
+  p.responded.resize(sm_count());
+  p.ahead_until = until;
+  p.ahead_preemptions = preemptions;
+  p.core.look_ahead(&p);
+}
 
 bool gpu::idle() const {
   const parts& p = *parts_;

@@ -49,6 +49,10 @@ class gpu : public sc_core::sc_module {
   bool idle() const;
   /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.
   void check_invariants() const;
+  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot change a result (docs/performance.md), but not to
+  /// cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
+  /// may ask for some. Of no effect where memory lies outside or an arrow of the memory path is watched or delayed.
+  void simulate_ahead(cycle_t until, bool preemptions);
   /// Adds what active warps have spent up to now to the counters, for metrics in the middle of a run.
   void settle_accounts();
 
@@ -74,6 +78,7 @@ class gpu : public sc_core::sc_module {
   void end_of_elaboration() override;
   void build_memory(const gpu_blocks& own);
   void connect_memory();
+  void halt_memory();
   void flush(std::function<void()> done);
   bool stuck() const;
   bool explain_stuck(std::string& why) const;

@@ -91,6 +91,12 @@ class grid_distributor : public sc_core::sc_module {
   /// All that it does by itself happens in cycles that it asked its clock domain for; then a GPU whose clocks have nothing to do is
   /// known to be stuck.
   virtual bool works_by_clock() const { return false; }
+  /// The last cycle by which nothing reaches the SM that the CWD sends after its cycle `now`, unless in answer to what that SM sends from
+  /// now on. `requests`: whether anybody may call preempt(). Who does not know answers `now`.
+  virtual cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
+    (void)sm, (void)requests;
+    return now;
+  }
 
   /// All preemptions of SMs that held blocks, in the order of their requests.
   const std::deque<std::unique_ptr<context_in_flight>>& context_switches() const { return contexts_; }

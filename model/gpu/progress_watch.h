@@ -28,6 +28,7 @@ class progress_watch : public cycle_observer {
                  sc_core::sc_vector<l2_cache>& slices, std::function<void(const std::string&)> on_end);
 
   void after_cycle() override;
+  cycle_t next_look() const override { return next_; }
 
  private:
   // A warp's states in the samples of one window.

@@ -56,6 +56,7 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
 
 cycle_t crossbar::arbitrate(cycle_t now) {
   cycle_t next = never;
+  granted_.clear();
   // Two outputs may want the same input: the first asked rotates, so that none is preferred for ever.
   const unsigned first = static_cast<unsigned>(now % shape_.outputs);
   for (unsigned pass = 0; pass < 2; ++pass) {
@@ -112,6 +113,7 @@ void crossbar::start(unsigned input, unsigned output, cycle_t now) {
   busy_cycles_ += k.transfer;
   k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
   append(wires_[output], p);
+  if (keeps_grants_) granted_.push_back({output, k.payload, k.at});
   if (in_flight_[output]++ == 0) flying_[output / 64] |= std::uint64_t{1} << (output % 64);
   update_due(output);
 }

@@ -37,6 +37,18 @@ class crossbar {
   /// granted is complete at the head of its output (never: only after a push or a pop).
   cycle_t arbitrate(cycle_t now);
 
+  /// A packet that arbitrate() has just sent on its way: complete at its output in cycle `due`, if all before it are popped when due.
+  struct grant_record {
+    unsigned output;
+    tlm::tlm_generic_payload* payload;
+    cycle_t due;
+  };
+  /// Those granted by the last arbitrate(), which are kept only if keep_grants() was called.
+  void keep_grants() { keeps_grants_ = true; }
+  const std::vector<grant_record>& granted() const { return granted_; }
+  /// A place is visibly free in cycle `now`.
+  bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
+
   /// Cycle in which the packet at the head of an output is complete there (never: none).
   cycle_t due(unsigned output) const { return due_[output]; }
   /// Calls f(output) for each output with packets granted and not popped, in the order of their numbers.
@@ -98,6 +110,8 @@ class crossbar {
   std::vector<cycle_t> last_pop_;           // by output
   std::vector<cycle_t> due_;                // by output
   std::vector<std::uint64_t> flying_;       // set of outputs with in_flight_ > 0
+  bool keeps_grants_ = false;
+  std::vector<grant_record> granted_;
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t packets_in_ = 0;
   std::uint64_t packets_out_ = 0;

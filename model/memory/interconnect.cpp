@@ -127,7 +127,11 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
-  const route& r = open_route(p, port.index, map_.channel_of(p.get_address()));
+  route& r = open_route(p, port.index, map_.channel_of(p.get_address()));
+  if (port.index < announced_ports_) {
+    r.number = port.first_open + port.earliest.size();
+    port.earliest.push_back(arrival + way_there_);
+  }
   if (requests_.reserve(port.index, clock_.cycle())) {
     push_request(r, arrival);
   } else {
@@ -186,6 +190,7 @@ void interconnect::on_cycle(cycle_t cycle) {
   cycle_t next = std::min(deliver_requests(cycle), deliver_responses(cycle));
   next = std::min(next, requests_.arbitrate(cycle));
   next = std::min(next, responses_.arbitrate(cycle));
+  if (announced_ports_ != 0) announce();
   if (held_now_ != 0) {
     next = std::min(next, admit_requests(cycle));
     next = std::min(next, admit_responses(cycle));
@@ -236,12 +241,41 @@ cycle_t interconnect::deliver_responses(cycle_t now) {
 }
 
 void interconnect::send_response(sm_port& port, cycle_t now) {
+  const cycle_t due = responses_.due(port.index);
   tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
+  invariant(port.index >= announced_ports_ || now == due, "interconnect: a response is not there in the cycle that was announced");
+  if (port.index < announced_ports_) return finish(port, p, now + 1);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.answering = &p;
   const tlm::tlm_sync_enum answer = sm_socket[port.index]->nb_transport_bw(p, phase, delay);
   if (answer != tlm::TLM_ACCEPTED && port.answering == &p) finish(port, p, clock_.domain().arrival(delay));
+}
+
+void interconnect::announce_responses(unsigned ports, unsigned slice_cycles) {
+  announced_ports_ = ports;
+  way_there_ = std::max(1u, parameters_.latency_cycles) - 1 + slice_cycles + 1;
+  responses_.keep_grants();
+}
+
+cycle_t interconnect::next_response(unsigned sm) const {
+  const sm_port& port = sm_ports_[sm];
+  if (port.earliest.empty()) return never;
+  return std::max(port.earliest.front(), clock_.cycle()) + std::max(1u, parameters_.latency_cycles) - 1;
+}
+
+void interconnect::announce() {
+  for (const crossbar::grant_record& g : responses_.granted()) {
+    if (g.output >= announced_ports_) continue;
+    sm_port& port = sm_ports_[g.output];
+    port.earliest[route_of(*g.payload).number - port.first_open] = never;
+    for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = clock_.domain().delay_until(g.due);
+    const tlm::tlm_sync_enum answer = sm_socket[g.output]->nb_transport_bw(*g.payload, phase, delay);
+    invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
+              "interconnect: an announced response was not taken by return");
+  }
 }
 
 void interconnect::finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at) {

@@ -21,6 +21,7 @@
 
 namespace heddle {
 
+/// A response whose way is free is announced when it is granted, its arrival being the annotated delay: see announce_responses().
 /// Without load, a request of which the sender's BEGIN_REQ comes in cycle t reaches the slice (BEGIN_REQ) in cycle
 /// t + latency_cycles + (its transfer cycles - 1); a response likewise.
 class interconnect : public sc_core::sc_module, public clocked {
@@ -46,6 +47,14 @@ class interconnect : public sc_core::sc_module, public clocked {
   std::uint64_t held_responses() const { return held_responses_; }
   const address_map& map() const { return map_; }
 
+  /// From now on, the first `ports` SM ports get each BEGIN_RESP when it is granted, with the time that it needs as annotated delay.
+  /// Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to answer, packets at least two to cross. Nothing arrives in another cycle than without.
+  void announce_responses(unsigned ports, unsigned slice_cycles);
+  /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
+  cycle_t next_response(unsigned sm) const;
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes.
+  bool has_room(unsigned sm) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, clock_.cycle()); }
+
   /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
   static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
   static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
@@ -55,6 +64,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   struct route : tlm::tlm_extension<route> {
     unsigned sm = 0;
     unsigned slice = 0;
+    std::uint64_t number = 0;                     // among the requests of its SM
     route* outer = nullptr;                       // of another interconnect that the payload passed before
     tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
     tlm::tlm_extension_base* clone() const override { return nullptr; }
@@ -68,6 +78,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     cycle_t held_from = 0;
     tlm::tlm_generic_payload* answering = nullptr;  // BEGIN_RESP sent, END_RESP to come
     cycle_t free_at = 0;                          // first cycle in which the next BEGIN_RESP may be sent
+    std::uint64_t first_open = 0;                 // number of the oldest request whose response is not announced
+    std::deque<cycle_t> earliest;                 // of it and those after it: when the response may be granted; never: it has been
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
       return owner->from_sm(*this, p, f, t);
     }
@@ -102,6 +114,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t deliver_responses(cycle_t now);
   void send_request(slice_port& port, cycle_t now);
   void send_response(sm_port& port, cycle_t now);
+  void announce();
   void finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at);
   cycle_t admit_requests(cycle_t now);
   cycle_t admit_responses(cycle_t now);
@@ -118,6 +131,8 @@ class interconnect : public sc_core::sc_module, public clocked {
   std::vector<slice_port> slice_ports_;
   std::deque<route> routes_;
   std::vector<route*> free_routes_;
+  unsigned announced_ports_ = 0;
+  cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
   unsigned in_flight_ = 0;
   std::uint64_t held_requests_ = 0;

@@ -55,6 +55,8 @@ class l2_cache : public sc_core::sc_module {
   virtual bool idle() const = 0;
   /// An answer of the memory is to come, or something else that no clock of the GPU knows of.
   virtual bool awaits_memory() const { return !idle(); }
+  /// Cycles of its clock that lie at least between the BEGIN_REQ of any request and its BEGIN_RESP.
+  virtual unsigned least_response_cycles() const { return 0; }
   /// Throws internal_error when counters do not add up or a request was lost.
   virtual void check_invariants() const {}
   const per_launch<l2_counters>& counters() const { return counters_; }

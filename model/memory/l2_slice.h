@@ -45,6 +45,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
 
   bool idle() const override;
   bool awaits_memory() const override { return !memory_.idle(); }
+  unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;
 
   /// Has `observer` told of requests that arrive from now on; null: nobody.

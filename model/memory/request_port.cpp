@@ -30,7 +30,7 @@ bool request_port::send(cycle_t cycle) {
   requesting_ = &payload;
   ++in_flight_;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  sc_core::sc_time delay = clock_.domain().time_ahead();
   switch (socket_->nb_transport_fw(payload, phase, delay)) {
     case tlm::TLM_ACCEPTED: break;
     case tlm::TLM_UPDATED:
@@ -61,7 +61,6 @@ tlm::tlm_sync_enum request_port::nb_transport_bw(tlm::tlm_generic_payload& paylo
   invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target sent a phase that is an initiator's");
   if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;   // ignorable
   responded(line_payload::of(payload), delay);
-  if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(free_cycle_);
   phase = tlm::END_RESP;
   return tlm::TLM_UPDATED;
 }

@@ -12,10 +12,11 @@ class slot_counter {
   explicit slot_counter(unsigned capacity = 0) : capacity_(capacity) {}
   /// Takes a place if one is visibly free in cycle `now` of the queue's clock.
   bool take(cycle_t now) {
-    if (used_ + (freed_at_ == now ? freed_ : 0) >= capacity_) return false;
+    if (!has_visible_room(now)) return false;
     ++used_;
     return true;
   }
+  bool has_visible_room(cycle_t now) const { return used_ + (freed_at_ == now ? freed_ : 0) < capacity_; }
   void give(cycle_t now) {
     if (freed_at_ != now) {
       freed_at_ = now;

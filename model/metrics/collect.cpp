@@ -31,6 +31,7 @@ issue_sums issue_of(const gpu& g, std::uint32_t launch) {
   for (unsigned i = 0; i < g.sm_count(); ++i) {
     const sm& m = g.sm_at(i);
     for (const auto& p : m.partitions) s.total.add(p.counters.at(launch).totals());
+    s.total.add_units(m.profiles.at(launch));
     s.active_cycles += m.resource_manager.launch_residency.at(launch).until(g.cycle());
   }
   return s;
@@ -57,18 +58,17 @@ void fill_lines(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   k.source = l.program->file;
   k.file = k.source.substr(k.source.find_last_of('/') + 1);
   std::map<std::uint32_t, line_metrics> lines;
-  for (unsigned m = 0; m < g.sm_count(); ++m)
-    for (const auto& p : g.sm_at(m).partitions) {
-      const auto& profile = p.counters.at(l.launch_id).profile;
-      for (std::size_t i = 0; i < profile.size(); ++i) {
-        line_metrics& line = lines[l.program->code[i].line];
-        if (l.recording && line.text.empty()) line.text = isa::text_of(*l.program, i);
-        const instruction_profile at = profile.at(i);
-        line.executed += at.executed;
-        add(line.warp_cycles, at.cycles);
-        add(line.warp_states, at.stalls);
-      }
+  for (unsigned m = 0; m < g.sm_count(); ++m) {
+    const launch_profile& profile = g.sm_at(m).profiles.at(l.launch_id);
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      line_metrics& line = lines[l.program->code[i].line];
+      if (l.recording && line.text.empty()) line.text = isa::text_of(*l.program, i);
+      const instruction_profile at = profile.at(i);
+      line.executed += at.executed;
+      add(line.warp_cycles, at.cycles);
+      add(line.warp_states, at.stalls);
     }
+  }
   for (auto& [number, line] : lines) {
     line.line = number;
     k.lines.push_back(line);

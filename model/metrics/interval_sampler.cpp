@@ -11,7 +11,11 @@
 
 namespace heddle {
 
-interval_sampler::interval_sampler(gpu& g) : gpu_(g) {
+interval_sampler::interval_sampler(gpu& g) : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g) {
+  SC_HAS_PROCESS(interval_sampler);
+  SC_METHOD(look_at_memory);
+  sensitive << memory_due_;
+  dont_initialize();
   closed_.sm_instructions.resize(g.sm_count());
   g.core_clock().observe(*this);
 }
@@ -23,16 +27,24 @@ void interval_sampler::after_cycle() {
   if (gpu_.core_clock().busy_cycles() == busy_cycles_) return;
   busy_cycles_ = gpu_.core_clock().busy_cycles();
   const cycle_t now = gpu_.cycle();
+  const bool ran = blocks_run_;
+  blocks_run_ = gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted();
   if (now < next_) {
-    // What the chip does before a long rest is not to be smeared over it.
+    // What the chip does before a long rest is not to be smeared over it: a look when the last block has ended.
     const cycle_t last = samples_.empty() ? 0 : samples_.back().cycle;
-    if (now - last < step_ / 2 || !gpu_.core_clock().quiet() || gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted()) return;
+    if (now - last < step_ / 2 || !ran || blocks_run_) return;
   }
   const std::uint64_t restoring = settle();
   take();
   samples_.back().states[static_cast<std::size_t>(warp_stall::misc)] += restoring;
   if (samples_.size() >= most_samples) thin_out();
   next_ = (now / step_ + 1) * step_;
+  // The memory clock's edge at this instant may be before or behind the core clock's: when both are over, nothing depends on that.
+  memory_due_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void interval_sampler::look_at_memory() {
+  if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back());
 }
 
 // An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back. Returns the
@@ -59,7 +71,7 @@ void interval_sampler::close_finished() {
         if (const issue_counters* c = p.counters.find(open_from_)) {
           closed_.instructions += c->inst_executed;
           closed_.sm_instructions[i] += c->inst_executed;
-          for (std::size_t s = 0; s < c->warp_stalls.size(); ++s) closed_.states[s] += c->warp_stalls[s];
+          for (std::size_t s = 0; s < c->states.size(); ++s) closed_.states[s] += c->states[s];
         }
 }
 
@@ -73,8 +85,14 @@ void interval_sampler::take() {
         if (const issue_counters* c = p.counters.find(launch)) {
           s.instructions += c->inst_executed;
           s.sm_instructions[i] += c->inst_executed;
-          for (std::size_t n = 0; n < c->warp_stalls.size(); ++n) s.states[n] += c->warp_stalls[n];
+          for (std::size_t n = 0; n < c->states.size(); ++n) s.states[n] += c->states[n];
         }
+  take_memory(s);
+  samples_.push_back(std::move(s));
+}
+
+void interval_sampler::take_memory(sample& s) const {
+  s.read_bytes = s.write_bytes = 0;
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const memory_model* channel = gpu_.channel_at(i);
     if (channel == nullptr) continue;
@@ -84,7 +102,6 @@ void interval_sampler::take() {
         s.write_bytes += c->write_bytes;
       }
   }
-  samples_.push_back(std::move(s));
 }
 
 // Steps twice as long: of each, the first look stays.
@@ -115,9 +132,9 @@ void interval_sampler::fill(run_metrics& m) {
     to.inst_executed.push_back(s.instructions - before.instructions);
     to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);
     to.dram_write_bytes.push_back(s.write_bytes - before.write_bytes);
-    auto grown = s.states;
-    for (std::size_t n = 0; n < grown.size(); ++n) grown[n] -= before.states[n];
-    to.warp_states.push_back(warp_states_of(grown));
+    state_counts grown;
+    for (unsigned n = 0; n < s.states.size(); ++n) add_state(grown, n, s.states[n] - before.states[n]);
+    to.warp_states.push_back(warp_states_of(grown.stalls));
     for (std::size_t i = 0; i < m.sms.size(); ++i)
       m.sms[i].inst_executed_over_time.push_back(s.sm_instructions[i] - before.sm_instructions[i]);
     before = s;

@@ -16,7 +16,7 @@ class gpu;
 /// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most `most_samples`
 /// looks are kept, with equal distances as far as the chip is at work; each settles the accounts of warps, which changes no sum and
 /// costs as much as some of them issuing. To be made before the simulation starts; the GPU outlives it.
-class interval_sampler : public cycle_observer {
+class interval_sampler : public sc_core::sc_module, public cycle_observer {
  public:
   explicit interval_sampler(gpu& g);
   ~interval_sampler() override;
@@ -24,6 +24,7 @@ class interval_sampler : public cycle_observer {
   interval_sampler& operator=(const interval_sampler&) = delete;
 
   void after_cycle() override;
+  cycle_t next_look() const override { return next_; }
   /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
   void fill(run_metrics& m);
 
@@ -33,12 +34,14 @@ class interval_sampler : public cycle_observer {
     std::uint64_t instructions = 0;
     std::uint64_t read_bytes = 0;
     std::uint64_t write_bytes = 0;
-    std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> states{};
+    std::array<std::uint64_t, state_count> states{};
     std::vector<std::uint64_t> sm_instructions;
   };
+  void look_at_memory();
   void close_finished();
   std::uint64_t settle();
   void take();
+  void take_memory(sample& s) const;
   void thin_out();
 
   static constexpr std::size_t most_samples = 128;
@@ -46,6 +49,8 @@ class interval_sampler : public cycle_observer {
   cycle_t step_ = 128;
   cycle_t next_ = 128;
   std::uint64_t busy_cycles_ = 0;   // of the clock, at the last call
+  bool blocks_run_ = false;         // at the last call
+  sc_core::sc_event memory_due_;
   std::vector<sample> samples_;   // sums since the start of the simulation
   std::uint32_t open_from_ = 0;   // launches before this one have ended: their issue is in `closed_`
   sample closed_;

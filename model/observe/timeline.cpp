@@ -137,8 +137,8 @@ timeline::sums timeline::sums_now(cycle_t cycle) {
         const issue_counters* c = p.counters.find(l);
         if (c == nullptr) continue;
         s.instructions += c->inst_executed;
-        s.eligible += c->warp_stalls[static_cast<std::size_t>(warp_stall::selected)] +
-                      c->warp_stalls[static_cast<std::size_t>(warp_stall::not_selected)];
+        s.eligible += c->states[static_cast<std::size_t>(warp_stall::selected)] +
+                      c->states[static_cast<std::size_t>(warp_stall::not_selected)];
       }
   for (unsigned i = 0; i < gpu_.channel_count(); ++i) {
     const memory_model* m = gpu_.channel_at(i);

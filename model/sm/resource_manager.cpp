@@ -165,6 +165,7 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   cta_phase phase = cta_phase::complete;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
+  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});   // the CWD may answer with another block
 }
 
 resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
@@ -231,16 +232,20 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
 }
 
 void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) {
-  sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
+  const unsigned latency = config_.cwd.dispatch_latency_cycles;
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
+  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
 }
 
 void resource_manager::report_fault(const std::string& text) {
+  if (failed_) return;   // the first is what counts
+  failed_ = true;
   for (resident_block& b : blocks_) {
     if (b.transaction == nullptr) continue;
     b.transaction->fault = text;
     cta_phase phase = cta_phase::fault;
-    sc_core::sc_time delay;
+    sc_core::sc_time delay = clock_.domain().delay_until(clock_.cycle() + fault_latency_cycles - 1);
     cta_socket->nb_transport_bw(*b.transaction, phase, delay);
     return;
   }

@@ -157,6 +157,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   std::deque<returned> returned_;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;
+  bool failed_ = false;
   std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;
   // Levels of the trace, kept up to date while somebody traces them.

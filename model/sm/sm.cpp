@@ -5,9 +5,10 @@
 
 namespace heddle {
 
-sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges)
+sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id, const address_ranges& ranges)
     : sc_module(name),
       config_(config),
+      clock("clock", core_clock),
       l1("l1", clock, config, id),
       shared_memory("shared_memory", config),
       constant_cache("constant_cache", config),
@@ -31,6 +32,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& conf
     return new sub_partition(("partition" + std::to_string(k)).c_str(), clock, config_, id, static_cast<unsigned>(k),
                              instruction_caches[own_caches ? k : 0], *this);
   });
+  for (auto& p : partitions) p.share_profiles(profiles);
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
   l1.fence_performed = [this](unsigned warp, cycle_t cycle) { partition_of(warp).system_fence_performed(slot_of(warp), cycle); };
@@ -194,11 +196,32 @@ bool sm::idle() const {
 
 void sm::check_invariants() const {
   for (const auto& p : partitions) p.check_invariants();
+  check_profiles();
   resource_manager.check_invariants();
   load_store_unit.check_invariants();
   l1.check_invariants();
   shared_memory.check_invariants();
   constant_cache.check_invariants();
+}
+
+// What is counted by instruction is what the sub-partitions count.
+void sm::check_profiles() const {
+  for (std::uint32_t launch = 0; launch < profiles.end(); ++launch) {
+    const launch_profile& profile = profiles.at(launch);
+    state_counts by_instruction;
+    std::uint64_t executed = 0;
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      const instruction_profile p = profile.at(i);
+      executed += p.executed;
+      for (std::size_t s = 0; s < p.stalls.size(); ++s) by_instruction.stalls[s] += p.stalls[s];
+      for (std::size_t c = 0; c < p.cycles.size(); ++c) by_instruction.cycles[c] += p.cycles[c];
+    }
+    issue_totals sum;
+    for (const auto& p : partitions) sum.add(p.counters.at(launch).totals());
+    invariant(sum.inst_executed == executed, "instructions in the profile differ from those executed");
+    invariant(sum.warp_cycles == by_instruction.cycles && sum.warp_stalls == by_instruction.stalls,
+              "warp-cycle states by instruction differ from those of the sub-partitions");
+  }
 }
 
 void sm::settle_accounts(cycle_t cycle) {

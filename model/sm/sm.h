@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory, L1.
 // Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the interconnect).
-// One cycle: none of its own; its units work, in the order L1, load/store unit, resource manager, context engine, sub-partitions.
+// One cycle: none of its own; its units, a part of the core clock, work in the order L1, load/store unit, resource manager, context
+//   engine, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: ARCHITECTURE section 3.
 #pragma once
 
@@ -32,9 +33,10 @@ class sm : public sc_core::sc_module,
            private lost_locality_listener {
  public:
   /// `ranges`: the device memory that is mapped; read only.
-  sm(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
+  sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
 
   const gpu_config config_;   // of all units
+  clock_domain clock;         // a part of the clock that the SM was made with
 
   l1_cache l1;
   class shared_memory shared_memory;
@@ -46,6 +48,7 @@ class sm : public sc_core::sc_module,
   sc_core::sc_vector<class instruction_cache> instruction_caches;    // first level: one of the SM, or one for each sub-partition
   class context_engine context_engine;
   sc_core::sc_vector<sub_partition> partitions;
+  per_launch<launch_profile> profiles;   // of the launches' instructions, all sub-partitions together
 
   /// What the device runtime's routines work on outside the SM.
   void use(program_services& services);
@@ -84,6 +87,7 @@ class sm : public sc_core::sc_module,
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
   void report_deadlock(unsigned cta_slot);
+  void check_profiles() const;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
   }

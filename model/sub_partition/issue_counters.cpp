@@ -23,14 +23,17 @@ void issue_totals::add(const issue_totals& other) {
   divergent_branches += other.divergent_branches;
 }
 
+void issue_totals::add_units(const launch_profile& profile) {
+  for (std::size_t i = 0; i < profile.size(); ++i)
+    unit_inst[static_cast<std::size_t>(profile.program()->code[i].unit)] += profile.at(i).executed;
+}
+
 issue_totals issue_counters::totals() const {
   issue_totals t;
-  for (std::size_t i = 0; i < profile.size(); ++i) {
-    const instruction_profile p = profile.at(i);
-    for (std::size_t c = 0; c < p.cycles.size(); ++c) t.warp_cycles[c] += p.cycles[c];
-    t.unit_inst[static_cast<std::size_t>(profile.program()->code[i].unit)] += p.executed;
-  }
-  t.warp_stalls = warp_stalls;
+  state_counts both;
+  for (unsigned s = 0; s < state_count; ++s) add_state(both, s, states[s]);
+  t.warp_cycles = both.cycles;
+  t.warp_stalls = both.stalls;
   t.active_warp_cycles = active_warp_cycles;
   t.warps = warps;
   t.inst_executed = inst_executed;

@@ -28,12 +28,14 @@ struct issue_totals {
   std::array<std::uint64_t, static_cast<std::size_t>(isa::unit::count)> unit_inst{};
 
   void add(const issue_totals& other);
+  /// Adds the instructions by the unit that executed them, which the SM's profile of the launch knows.
+  void add_units(const launch_profile& profile);
 };
 
-/// The same while the launch runs. Hundreds of sub-partitions count at each instruction, so a count is kept once and lies with those
-/// that are made together: states by instruction in the profile, the rest in two lines.
+/// The same while the launch runs, without what the profile knows. Hundreds of sub-partitions count at each instruction, so a count is
+/// kept once and lies with those that are made together.
 struct alignas(64) issue_counters {
-  std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> warp_stalls{};   // the commonest come first
+  std::array<std::uint64_t, state_count> states{};   // warp-cycles by number of state; the commonest come first
   std::uint64_t inst_executed = 0;
   std::uint64_t inst_issued1 = 0;
   std::uint64_t inst_issued2 = 0;
@@ -46,7 +48,6 @@ struct alignas(64) issue_counters {
   std::uint64_t constant_replays = 0;
   std::uint64_t active_warp_cycles = 0;
   std::uint64_t warps = 0;
-  launch_profile profile;   // from the launch's first warp here on
 
   issue_totals totals() const;
 };

@@ -48,7 +48,7 @@ struct instruction_profile : state_counts {
   std::uint64_t executed = 0;   // warp instructions
 };
 
-/// The profiles of a launch's instructions on one sub-partition. The low halves of an instruction's counts share two cache lines,
+/// The profiles of a launch's instructions on one SM, whose sub-partitions count together. The low halves of an instruction's counts share two cache lines,
 /// of which the first sees nearly all that happens; what does not fit 32 bits, which takes hours, goes elsewhere.
 class launch_profile {
  public:

@@ -100,8 +100,8 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.launch = &launch;
   w.program = launch.decoded.get();
   w.counters = &counters[launch.launch_id];
-  w.counters->profile.begin(launch.decoded);
-  w.profile = w.counters->profile.lines();
+  w.profile = &(*profiles_)[launch.launch_id];
+  w.profile->begin(launch.decoded);
   w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;

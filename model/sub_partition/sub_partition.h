@@ -162,6 +162,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool idle() const { return active_ == 0 && operations_.in_use() == 0; }
   void check_invariants() const;
   per_launch<issue_counters> counters;
+  /// Counts by instruction go there from now on, beside those of the SM's other sub-partitions; without it, to profiles of its own.
+  void share_profiles(per_launch<launch_profile>& profiles) { profiles_ = &profiles; }
   /// States of all warps that a slot has held, by slot; empty without sub_partition.states_by_warp.
   std::vector<state_counts> states_by_slot;
 
@@ -188,7 +190,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     const decoded_instruction* next = nullptr;   // instruction at state.pc
     const decoded_program* program = nullptr;
     issue_counters* counters = nullptr;
-    launch_profile::line* profile = nullptr;     // of the launch's first instruction
+    launch_profile* profile = nullptr;           // of the launch on this SM
     cycle_t mark = 0;                            // accounted up to here
     cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
     cycle_t constant_at = 0;                     // its constant operand from here on
@@ -259,12 +261,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
 
   // Accounting (sub_partition.cpp)
-  static launch_profile::line& profile_of(const warp_slot& w) { return w.profile[w.next - w.program->code.data()]; }
+  static launch_profile::line& profile_of(const warp_slot& w) { return w.profile->lines()[w.next - w.program->code.data()]; }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
     if (cycles == 0) return;
-    w.counters->profile.add(profile_of(w), launch_profile::what(state_of(c, s)), cycles);
-    if (__builtin_expect(w.own_states != nullptr, 0)) add_state(*w.own_states, state_of(c, s), cycles);
-    w.counters->warp_stalls[static_cast<unsigned>(s)] += cycles;
+    const unsigned state = state_of(c, s);
+    w.profile->add(profile_of(w), launch_profile::what(state), cycles);
+    if (__builtin_expect(w.own_states != nullptr, 0)) add_state(*w.own_states, state, cycles);
+    w.counters->states[state] += cycles;
   }
   void account(unsigned slot, cycle_t until);
   void account_ready(unsigned slot, cycle_t until);
@@ -389,6 +392,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   memory_operation_pool operations_;
   std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
   program_services* services_ = nullptr;
+  per_launch<launch_profile> own_profiles_;
+  per_launch<launch_profile>* profiles_ = &own_profiles_;
   bank_conflicts banks_;
   class write_ports write_ports_;
   unit_answers unit_answers_;

@@ -82,7 +82,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
-  c.profile.add(profile_of(w), launch_profile::executed, 1);
+  w.profile->add(profile_of(w), launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
   switch (d.kind) {

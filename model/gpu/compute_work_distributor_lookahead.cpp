@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How far an SM may be simulated ahead of the CWD: what the CWD may still send it, and when that arrives.
+#include <algorithm>
+
+#include "gpu/compute_work_distributor.h"
+
+namespace heddle {
+
+cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
+  // What calls of the device runtime read and change, SMs have in common: they must make them in the order of time.
+  if (with_runtime_ != 0) return now;
+  const cycle_t latency = config_.cwd.dispatch_latency_cycles;
+  cycle_t until = now + latency;   // whatever it is, it is sent in the next cycle at the earliest
+  const bool makes_room = config_.context.time_slice_cycles != 0 || (config_.context.priority_preemption != "none" && unfinished_ > 1);
+  if (!requests && !makes_room && switches_ == 0 && streams_.size() <= config_.cwd.max_resident_grids) {
+    // Blocks of grids that do not fit this SM now have to wait for one of its own blocks to end. Grids that are still to come are not
+    // ready before their launch latency is over.
+    const sm_account& a = accounts_[sm];
+    until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
+    for (const std::uint32_t id : candidates_) {
+      const grid_record& g = grids_[id];
+      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint))
+        until = std::min(until, std::max(g.ready_cycle, now + 1) + latency - 1);
+    }
+    for (const arrival& m : arrivals_)
+      if (m.transaction->sm == sm) until = std::min(until, m.cycle + latency - 1);
+  }
+  for (const arrival& m : arrivals_)
+    if (m.phase == cta_phase::fault) until = std::min(until, m.cycle - 1);
+  return until;
+}
+
+}  // namespace heddle

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// SMs are simulated ahead of the GPU's time where nobody looks, and in step with it under a timeline's eyes: all metrics are the same.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::json;
+
+/// Chips whose SMs can go far ahead, hardly, and at clocks whose edges hardly ever meet.
+constexpr const char* machines[] = {
+    "--gpu gtx480", "--gpu v100", "--gpu h100 --set gpu.sm_count=16",
+    "--gpu gtx1080 --set gpu.core_clock_mhz=1733 --set interconnect.clock_mhz=1201 --set dram.clock_mhz=1353",
+    "--gpu v100 --set gpu.core_clock_mhz=900 --set interconnect.latency_cycles=1 --set interconnect.input_queue_entries=1",
+    "--gpu v100 --set cwd.launch_latency_cycles=0 --set cwd.dispatch_latency_cycles=1 --set memory.model=fixed"};
+
+class ahead : public ::testing::Test {
+ protected:
+  ahead() : place_(fs::path(HEDDLE_SCRATCH) / std::to_string(::getpid())) { fs::create_directories(place_); }
+  ~ahead() override {
+    std::error_code ignored;
+    if (!HasFailure()) fs::remove_all(place_, ignored);
+  }
+
+  void same(const std::string& what, int code = 0) {
+    SCOPED_TRACE(what);
+    const json alone = metrics(what, code), watched = metrics(what + " --timeline '" + (place_ / "t.json").string() + "'", code);
+    EXPECT_TRUE(alone == watched) << json::diff(alone, watched).dump(1).substr(0, 2000);
+  }
+
+  /// The workload's job with `what` in it, merged by member.
+  std::string job(const std::string& workload, const json& what) {
+    const fs::path folder = fs::path(HEDDLE_WORKLOADS) / workload;
+    for (const auto& entry : fs::directory_iterator(folder))
+      fs::copy(entry.path(), place_ / entry.path().filename(), fs::copy_options::skip_existing | fs::copy_options::recursive);
+    std::ifstream in(folder / "job.json");
+    json j = json::parse(in);
+    j.update(what);
+    std::ofstream(place_ / "job.json") << j;
+    return "run '" + (place_ / "job.json").string() + "'";
+  }
+
+  const fs::path place_;
+
+ private:
+  json metrics(const std::string& what, int code) {
+    const fs::path file = place_ / "m.json";
+    const std::string command = "'" HEDDLE_PROGRAM "' " + what + " --quiet --metrics '" + file.string() + "' >'" +
+                                (place_ / "log.txt").string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(code, WIFEXITED(status) ? WEXITSTATUS(status) : -1) << command;
+    std::ifstream in(file);
+    json m = json::parse(in);
+    m.erase("host");
+    return m;
+  }
+};
+
+class ahead_on : public ahead, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ahead_on, workloads) {
+  for (const char* workload : {"saxpy", "histogram", "reduction", "spin_lock"})
+    same("run '" HEDDLE_WORKLOADS "/" + std::string(workload) + "/job.json' " + GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(machine, ahead_on, ::testing::ValuesIn(machines));
+
+TEST_F(ahead, blocks_that_leave_and_come_back) {
+  for (const char* mode : {"switch", "drain", "auto"})
+    for (const unsigned at : {1500u, 2211u})
+      same(job("reduction", {{"preempt", {{{"at_cycle", at}, {"mode", mode}, {"resume_after", 300}}}}}) + " --gpu v100 --set gpu.sm_count=4");
+}
+
+TEST_F(ahead, streams_that_take_each_others_place) {
+  std::ifstream in(HEDDLE_WORKLOADS "/reduction/job.json");
+  json launches = json::parse(in).at("launches");
+  json second = launches[1];
+  second["stream"] = 1;
+  second["priority"] = 1;
+  launches.push_back(second);
+  const std::string two = job("reduction", {{"launches", launches}}) + " --gpu v100 --set gpu.sm_count=2";
+  for (const char* rule : {"", " --set context.time_slice_cycles=900", " --set context.priority_preemption=switch",
+                           " --set cwd.max_resident_grids=1"})
+    same(two + rule);
+}
+
+// All SMs are stopped in the same cycle.
+TEST_F(ahead, programs_that_fail_and_runs_that_are_cut_short) {
+  std::ofstream(place_ / "k.ptx") << R"(.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .pred %q;
+  .reg .b32 %r<4>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [p];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, 0;
+again:
+  mul.wide.u32 %d2, %r2, 128;
+  add.u64 %d3, %d1, %d2;
+  atom.global.add.u32 %r3, [%d3], %r1;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %q, %r2, 20;
+  @%q bra again;
+  setp.eq.u32 %q, %r1, 37;
+  @%q trap;
+  ret;
+}
+)";
+  const std::string kernel = "run --kernel '" + (place_ / "k.ptx").string() + ":k' --grid 400 --block 96 --arg buf:4096";
+  same(kernel + " --gpu v100", 1);
+  same(kernel + " --gpu gtx1080 --set gpu.sm_count=3", 1);
+  for (const unsigned limit : {900u, 1777u, 2500u}) same(kernel + " --gpu v100 --max-cycles " + std::to_string(limit), 1);
+}
+
+// Whose text and whose memory comes first depends on all SMs.
+TEST_F(ahead, calls_of_the_device_runtime) {
+  std::ofstream(place_ / "m.ptx") << R"(.version 7.0
+.target sm_60
+.address_size 64
+.extern .func (.param .b64 result) malloc (.param .b64 size);
+.visible .entry m(.param .u64 p) {
+  .reg .b32 %r<4>;
+  .reg .b64 %d<5>;
+  ld.param.u64 %d1, [p];
+  mov.u32 %r1, %ctaid.x;
+  mad.wide.u32 %d2, %r1, 8, %d1;
+  { .param .b64 s; .param .b64 a;
+    st.param.b64 [s], 64;
+    call.uni (a), malloc, (s);
+    ld.param.b64 %d3, [a]; }
+  st.global.u64 [%d2], %d3;
+  ret;
+}
+)";
+  const fs::path j = place_ / "m.json.job";
+  std::ofstream(j) << json{{"module", "m.ptx"}, {"buffers", {{"p", {{"bytes", 8000}}}}},
+                           {"launches", {{{"kernel", "m"}, {"grid", {1000, 1, 1}}, {"block", {1, 1, 1}}, {"args", {{{"buffer", "p"}}}}}}},
+                           {"outputs", {{{"buffer", "p"}, {"file", "p.bin"}}}}};
+  const auto bytes = [&] {
+    std::ifstream in(place_ / "p.bin", std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string what = "run '" + j.string() + "' --gpu v100 --quiet";
+  ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what).c_str()));
+  const std::string alone = bytes();
+  ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --timeline '" + (place_ / "t.json").string() + "'").c_str()));
+  EXPECT_EQ(8000u, alone.size());
+  EXPECT_TRUE(alone == bytes()) << "blocks got other addresses";
+}
+
+}  // namespace
