@@ -201,6 +201,7 @@ class selector {
   machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a, operand b,
                                          operand c);
   void matrix_multiply();
+  void multiply_doubles(const matrix_form& form, unsigned a_count, unsigned b_count);
   void load_matrix();
   void transpose_matrix();
   void wmma();
