@@ -185,22 +185,36 @@ void imma(const instruction& i, warp_state& w, lane_mask mask) {
   }
 }
 
+std::uint64_t bits_of(double d) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &d, sizeof bits);
+  return bits;
+}
+
+double double_of(std::uint64_t bits) {
+  double d;
+  std::memcpy(&d, &bits, sizeof d);
+  return d;
+}
+
 /// Fused multiply-adds in the order of k.
 void dmma(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size], low[warp_size], high[warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
   double result[2][warp_size];
+  const bool nearest = i.round == isa::rounding::rn;
   for (unsigned l = 0; l < warp_size; ++l)
     for (unsigned e = 0; e < 2; ++e) {
       double sum = c.wide(e, l);
-      for (unsigned k = 0; k < 4; ++k) sum = std::fma(a.wide(0, l / 4 * 4 + k), b.wide(0, (l % 4 * 2 + e) * 4 + k), sum);
+      for (unsigned k = 0; k < 4; ++k) {
+        const double x = a.wide(0, l / 4 * 4 + k), y = b.wide(0, (l % 4 * 2 + e) * 4 + k);
+        sum = nearest ? std::fma(x, y, sum) : double_of(fma_f64(bits_of(x), bits_of(y), bits_of(sum), i.round, false));
+      }
       result[e][l] = sum;
     }
   for (unsigned e = 0; e < 2; ++e) {
     for (unsigned l = 0; l < warp_size; ++l) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &result[e][l], sizeof bits);
-      if (result[e][l] != result[e][l]) bits = nan_f64;
+      const std::uint64_t bits = result[e][l] != result[e][l] ? nan_f64 : bits_of(result[e][l]);
       low[l] = static_cast<std::uint32_t>(bits);
       high[l] = static_cast<std::uint32_t>(bits >> 32);
     }

@@ -159,6 +159,14 @@ TEST(conformance, later_families_on_h100) {
   EXPECT_EQ(o.compared, later_families().size());
 }
 
+TEST(conformance, seldom) {
+  for (const char* gpu : {"gtx1080", "v100", "h100"}) {
+    const outcome o = all_cases(gpu, seldom_families());
+    EXPECT_TRUE(o.refused.empty());
+    EXPECT_EQ(o.compared, seldom_families().size());
+  }
+}
+
 TEST(conformance, video) {
   const outcome o = all_cases("v100", video_families(), 256);
   EXPECT_TRUE(o.refused.empty());

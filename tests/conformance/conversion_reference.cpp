@@ -70,9 +70,22 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
   return o.sat ? saturated_unit(f, r) : r;
 }
 
+/// Two numbers, each clamped to the type written third, and above them the low bits of the last operand.
+std::uint64_t packed(const scalar_operation& o, const std::uint64_t* s, unsigned count) {
+  const unsigned n = static_cast<unsigned>(std::stoul(o.words.at(2).substr(1)));
+  const std::int64_t most = o.words[2][0] == 's' ? (1 << (n - 1)) - 1 : (1 << n) - 1, least = o.words[2][0] == 's' ? -most - 1 : 0;
+  std::uint64_t r = count > 2 ? s[2] : 0;
+  for (unsigned k = 0; k < 2; ++k) {
+    const std::int64_t v = static_cast<std::int32_t>(s[k]), inside = v > most ? most : v < least ? least : v;
+    r = r << n | (static_cast<std::uint64_t>(inside) & ((1u << n) - 1));
+  }
+  return r & 0xffffffffu;
+}
+
 }  // namespace
 
 std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t* s, unsigned count) {
+  if (o.has("pack")) return packed(o, s, count);
   if (is_packed(o.type)) {
     if (count < 2) throw reference_limit(o.text);
     return float_to_float(o, half_of(o.type), truncated(o.type2, s[0])) << 16 | float_to_float(o, half_of(o.type), truncated(o.type2, s[1]));

@@ -243,7 +243,7 @@ void conversions(builder& b) {
       for (const std::string r : {".rn", ".rz", ".rm", ".rp"}) cvt("cvt int->" + f, r, f, i);
       for (const std::string r : {".rni", ".rzi", ".rmi", ".rpi"})
         for (const std::string mode : {"", ".ftz", ".sat"}) {
-          if (mode == ".ftz" && f != "f32") continue;
+          if ((mode == ".ftz" && f != "f32") || (mode == ".sat" && f == "bf16")) continue;
           cvt("cvt " + f + "->int", r + mode, i, f);
         }
     }

@@ -35,8 +35,10 @@ struct conformance_case {
 
 /// Every instruction with every type, rounding and modifier.
 std::vector<conformance_case> all_families();
-/// What GPUs of compute capability 8.0 and later have beyond that, and what compilers emit seldom.
+/// What GPUs of compute capability 8.0 and later have beyond that.
 std::vector<conformance_case> later_families();
+/// Forms that compilers emit seldom.
+std::vector<conformance_case> seldom_families();
 /// vadd, vmad, vset, vadd2, vadd4 and their like, on whole operands and parts of them.
 std::vector<conformance_case> video_families();
 /// One-operand instructions of 16 bits and two-operand ones on all pairs of 8-bit numbers.

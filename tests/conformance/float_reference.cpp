@@ -97,6 +97,12 @@ std::int64_t order_key(const float_format& f, std::uint64_t v) {
 }
 
 std::uint64_t least_or_most(const scalar_operation& o, const float_format& f, std::uint64_t a, std::uint64_t b) {
+  if (o.has("xorsign")) {
+    scalar_operation plain = o;
+    plain.words.clear();
+    const std::uint64_t magnitude = f.sign_bit() - 1;
+    return (least_or_most(plain, f, a & magnitude, b & magnitude) & magnitude) | ((a ^ b) & f.sign_bit());
+  }
   const bool na = f.is_nan(a), nb = f.is_nan(b);
   if ((na && nb) || (o.nan && (na || nb))) return f.nan();
   if (na) return b;

@@ -100,6 +100,7 @@ bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigne
   } else if (!multiply(o, s, carry, r)) {
     return false;
   }
+  if (o.relu && static_cast<std::int32_t>(r) < 0) r = 0;
   if (!o.wide) r = truncated(t, r);
   if (o.wide && bits_of(t) == 16) r &= 0xffffffffu;
   return true;

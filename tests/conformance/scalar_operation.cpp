@@ -57,6 +57,7 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     if (w == "v4") vector = 4;
   }
   if (type2 == isa::dtype::none) type2 = type;
+  if (has("pack")) type = type2 = isa::dtype::b32;   // what cvt.pack clamps to, it takes from the words
   if (name[0] == 'v' && name != "vote")
     for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }
@@ -124,6 +125,24 @@ scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsign
     const bool with = o.combine.empty() || s[2];
     r.value = o.combine.empty() ? holds : combined(o, holds, with);
     r.second = o.combine.empty() ? !holds : combined(o, !holds, with);
+    return r;
+  }
+  if (o.name == "set" && is_packed(o.type2)) {
+    scalar_operation one = o;
+    one.type2 = half_of(o.type2);
+    one.type = is_packed(o.type) ? half_of(o.type) : isa::dtype::b16;
+    for (unsigned k = 0; k < 2; ++k) {
+      const std::uint64_t h[3] = {s[0] >> (16 * k) & 0xffff, s[1] >> (16 * k) & 0xffff, count > 2 ? s[2] : 0};
+      r.value |= evaluate(one, h, count, carry).value << (16 * k);
+    }
+    return r;
+  }
+  if (o.name == "lop3" && (o.has("and") || o.has("or"))) {
+    scalar_operation plain = o;
+    plain.words.clear();
+    r.value = evaluate(plain, s, 4, carry).value;
+    const bool some = truncated(o.type, r.value) != 0;
+    r.second = o.has("and") ? some && s[4] : some || s[4];
     return r;
   }
   if (o.name == "set") {

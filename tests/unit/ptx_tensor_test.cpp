@@ -52,7 +52,8 @@ place a_byte32(unsigned i, unsigned l) {
 }
 place b_byte32(unsigned i, unsigned l) { return {member(l) * 4 + (i & 3) + (i >= 4 ? 16 : 0), group(l)}; }
 place a_f64(unsigned, unsigned l) { return {l >> 2, l % 4}; }
-place b_f64(unsigned, unsigned l) { return {l % 4, l >> 2}; }
+place b_f64(unsigned i, unsigned l) { return {i * 4 + l % 4, l >> 2}; }
+place a_tall(unsigned i, unsigned l) { return {i % 2 == 0 ? group(l) : group(l) + 8, i / 2 * 4 + member(l)}; }
 
 const mma_case cases[] = {
     {"m16n8k8.row.col.f32.f16.f16.f32", element::f16, element::f16, element::f32, 16, 8, 8, a_k8, b_k8, c16},
@@ -68,7 +69,10 @@ const mma_case cases[] = {
     {"m16n8k16.row.col.s32.s8.u8.s32", element::s8, element::u8, element::s32, 16, 8, 16, a_byte16, b_byte16, c16},
     {"m16n8k32.row.col.s32.u8.u8.s32", element::u8, element::u8, element::s32, 16, 8, 32, a_byte32, b_byte32, c16},
     {"m16n8k32.row.col.s32.s8.s8.s32", element::s8, element::s8, element::s32, 16, 8, 32, a_byte32, b_byte32, c16},
-    {"m8n8k4.row.col.f64.f64.f64.f64", element::f64, element::f64, element::f64, 8, 8, 4, a_f64, b_f64, c8}};
+    {"m8n8k4.row.col.f64.f64.f64.f64", element::f64, element::f64, element::f64, 8, 8, 4, a_f64, b_f64, c8},
+    {"m16n8k4.row.col.f64.f64.f64.f64", element::f64, element::f64, element::f64, 16, 8, 4, a_tall, b_f64, c16},
+    {"m16n8k8.row.col.rp.f64.f64.f64.f64", element::f64, element::f64, element::f64, 16, 8, 8, a_tall, b_f64, c16},
+    {"m16n8k16.row.col.rz.f64.f64.f64.f64", element::f64, element::f64, element::f64, 16, 8, 16, a_tall, b_f64, c16}};
 
 /// 64 bytes a lane: its fragment's elements from the first register on.
 std::vector<std::uint8_t> fragments(const matrix& m, element t, unsigned count, const layout& where) {

@@ -1,151 +1,158 @@
 // SPDX-License-Identifier: MIT
-// Which types and modifiers go together, operation by operation. Source: the "Syntax" of each instruction in the PTX ISA 9.0; what may
-// stand beside an operation at all says modifiers.cpp, what each form does is lowering's.
+// Holds the words of an instruction against the forms of form_table.cpp.
 #include <algorithm>
-#include <initializer_list>
+#include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "config/error.h"
+#include "frontend/ptx/form_table.h"
 #include "frontend/ptx/hir.h"
 
 namespace heddle::ptx {
 
 namespace {
 
-using isa::dtype;
+using words = std::vector<std::string_view>;
 
-bool is_bits(dtype t) { return t >= dtype::b8 && t <= dtype::b128; }
-bool is_integer(dtype t) { return t >= dtype::u8 && t <= dtype::s64; }
-bool is_pair(dtype t) { return t == dtype::f16x2 || t == dtype::bf16x2; }
-bool is_real(dtype t) { return is_float(t) || t == dtype::e4m3x2 || t == dtype::e5m2x2; }
-bool is_half(dtype t) { return t >= dtype::f16 && t <= dtype::bf16x2; }
+struct slot {
+  bool optional = false, types = false;
+  words choices;
 
-// Nothing, or what is wrong with the form.
-using verdict = const char*;
+  bool takes(std::string_view w) const { return std::find(choices.begin(), choices.end(), w) != choices.end(); }
+};
 
-verdict of_arithmetic(ptx_op op, const modifiers& m) {
-  if (is_bits(m.type) || m.type == dtype::pred) return "an integer or floating-point type was expected";
-  if (!is_real(m.type)) {
-    if (m.rounded) return "integers are not rounded";
-    return m.ftz ? ".ftz is of floating-point types" : nullptr;
+using form = std::vector<slot>;
+
+words split(std::string_view text, char separator) {
+  words parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
   }
-  if (m.ftz && m.type == dtype::f64) return "f64 has no .ftz";
-  return op == ptx_op::fma && !m.rounded ? "a rounding modifier was expected" : nullptr;
+  return parts;
 }
 
-verdict of_division(ptx_op op, const modifiers& m) {
-  if (!is_float(m.type)) return m.rounded || m.ftz || m.approx || m.full ? "integers take no modifier" : nullptr;
-  if (op == ptx_op::rsqrt) return m.rounded ? "only .approx exists" : m.approx ? nullptr : ".approx was expected";
-  if (!m.rounded && !m.approx && !m.full) return "a rounding modifier or .approx was expected";
-  return m.ftz && m.type == dtype::f64 && op != ptx_op::rcp ? "f64 has no .ftz" : nullptr;
-}
-
-verdict of_comparison(const modifiers& m) {
-  using isa::compare;
-  const dtype t = m.types == 2 ? m.type2 : m.type;
-  if (m.ftz && t != dtype::f32 && !is_half(t)) return ".ftz is of f32 and half-precision types";
-  if (is_float(t)) return m.unsigned_compare ? "lo, ls, hi and hs compare unsigned integers" : nullptr;
-  const bool unordered = m.cmp == compare::num || m.cmp == compare::nan || (m.cmp >= compare::ltu && m.cmp <= compare::geu);
-  if (unordered) return "only floating-point types compare so";
-  const bool equality = m.cmp == compare::eq || m.cmp == compare::ne;
-  if (is_bits(t) && !equality) return "types without sign know only eq and ne";
-  return m.unsigned_compare && is_signed(t) ? "lo, ls, hi and hs compare unsigned integers" : nullptr;
-}
-
-verdict of_conversion(const modifiers& m) {
-  const bool to_float = is_real(m.type), from_float = is_real(m.type2);
-  if (!to_float && from_float && m.type != dtype::b32) {
-    if (!m.to_integer) return "a rounding to an integer was expected: .rni, .rzi, .rmi or .rpi";
-  } else if (to_float && is_integer(m.type2)) {
-    if (!m.rounded || m.to_integer) return "a rounding modifier was expected: .rn, .rz, .rm or .rp";
-  } else if (is_integer(m.type) && is_integer(m.type2)) {
-    if (m.rounded) return "integers are not rounded";
-  } else if (to_float && from_float && !m.rounded && (size_of(m.type) < size_of(m.type2) || is_pair(m.type))) {
-    return "a rounding modifier was expected";
+form parse_form(std::string_view text) {
+  form f;
+  for (std::string_view part : split(text, ' ')) {
+    slot s;
+    for (s.optional = part.front() == '?'; part.front() == '?' || part.front() == '.'; part.remove_prefix(1)) s.types = part.front() == '.';
+    s.choices = split(part, '|');
+    f.push_back(std::move(s));
   }
-  const auto wide = [](dtype t) { return t != dtype::f32 && !is_half(t); };
-  return m.ftz && wide(m.type) && wide(m.type2) ? ".ftz is of f32 and half-precision types" : nullptr;
+  return f;
 }
 
-verdict of_atomic(const modifiers& m, bool noftz) {
-  enum { add, minimum, maximum, inc, dec, and_, or_, xor_, exch, cas };
-  const dtype t = m.type;
-  const bool half = is_half(t);
-  switch (m.sub) {
-    case inc:
-    case dec: return t == dtype::u32 ? nullptr : ".u32 was expected";
-    case and_:
-    case or_:
-    case xor_: return t == dtype::b32 || t == dtype::b64 ? nullptr : ".b32 or .b64 was expected";
-    case add:
-      if (t == dtype::s64) return "64-bit integers are added as .u64";
-      return half && !noftz ? "half-precision types are added with .noftz" : nullptr;
-    case minimum:
-    case maximum: return half && !noftz ? "half-precision types are compared with .noftz" : nullptr;
-    default: return nullptr;
+struct rule_book {
+  std::unordered_map<std::string_view, std::vector<form>> forms;
+  std::set<std::string_view> types;
+
+  rule_book() {
+    for (const form_row& row : form_table()) {
+      const form f = parse_form(row.words);
+      for (std::string_view name : split(row.operations, '|')) forms[name].push_back(f);
+      for (const slot& s : f)
+        if (s.types) types.insert(s.choices.begin(), s.choices.end());
+    }
   }
+};
+
+const rule_book& rules() {
+  static const rule_book book;
+  return book;
 }
 
-verdict of_types(ptx_op op, dtype t) {
-  switch (op) {
-    case ptx_op::and_:
-    case ptx_op::or_:
-    case ptx_op::xor_:
-    case ptx_op::not_: return is_bits(t) || t == dtype::pred ? nullptr : "a type without sign was expected";
-    case ptx_op::shl:
-    case ptx_op::cnot:
-    case ptx_op::bfi:
-    case ptx_op::popc:
-    case ptx_op::clz:
-    case ptx_op::brev: return is_bits(t) ? nullptr : "a type without sign was expected";
-    case ptx_op::bfe:
-    case ptx_op::bfind: return is_integer(t) ? nullptr : "an integer type was expected";
-    default: return nullptr;
+/// How an instruction's words fare with one form.
+struct fit {
+  bool types = true;                  // its types are those of the form
+  std::string_view surplus;           // a word that the form does not have
+  const slot* missing = nullptr;      // a slot that needs a word
+
+  bool perfect() const { return types && surplus.empty() && !missing; }
+};
+
+/// Types stand in the form's order, the other words in any.
+fit compare(const form& f, const std::vector<std::string>& said) {
+  fit result;
+  std::vector<char> used(f.size(), 0);
+  std::size_t next_type = 0;
+  for (const std::string& w : said) {
+    if (rules().types.count(w) != 0) {
+      while (next_type < f.size() && !f[next_type].types) ++next_type;
+      if (next_type < f.size() && f[next_type].takes(w)) used[next_type++] = 1;
+      else result.types = false;
+      continue;
+    }
+    std::size_t k = 0;
+    while (k < f.size() && (used[k] || f[k].types || !f[k].takes(w))) ++k;
+    if (k < f.size()) used[k] = 1;
+    else if (result.surplus.empty()) result.surplus = w;
   }
-}
-
-bool has(const ast_instruction& i, std::initializer_list<const char*> words) {
-  return std::any_of(i.modifiers.begin(), i.modifiers.end(),
-                     [&](const std::string& w) { return std::find(words.begin(), words.end(), w) != words.end(); });
-}
-
-verdict of_fence(const ast_instruction& i) {
-  const bool ordered = has(i, {"acq_rel", "sc", "acquire", "release"});
-  return ordered && !has(i, {"cta", "cluster", "gpu", "sys"}) ? "a scope was expected: .cta, .cluster, .gpu or .sys" : nullptr;
-}
-
-verdict of_form(ptx_op op, const modifiers& m, const ast_instruction& i) {
-  switch (op) {
-    case ptx_op::add:
-    case ptx_op::sub:
-    case ptx_op::mul:
-    case ptx_op::mad:
-    case ptx_op::fma: return of_arithmetic(op, m);
-    case ptx_op::abs:
-    case ptx_op::neg:
-    case ptx_op::min:
-    case ptx_op::max:
-      if (m.nan && (!is_float(m.type) || m.type == dtype::f64)) return ".NaN is of f32 and half-precision types";
-      return of_arithmetic(op, m);
-    case ptx_op::div:
-    case ptx_op::rcp:
-    case ptx_op::sqrt:
-    case ptx_op::rsqrt: return of_division(op, m);
-    case ptx_op::setp:
-    case ptx_op::set: return of_comparison(m);
-    case ptx_op::cvt: return of_conversion(m);
-    case ptx_op::tanh: return m.ftz ? "tanh keeps subnormal numbers" : nullptr;
-    case ptx_op::atom:
-    case ptx_op::red: return m.vector == 1 ? of_atomic(m, has(i, {"noftz"})) : nullptr;
-    case ptx_op::fence: return of_fence(i);
-    default: return of_types(op, m.type);
+  for (std::size_t k = 0; k < f.size(); ++k) {
+    if (used[k] || f[k].optional) continue;
+    if (f[k].types) result.types = false;
+    else if (!result.missing) result.missing = &f[k];
   }
+  return result;
+}
+
+std::string list(const words& choices) {
+  std::string text;
+  for (std::size_t k = 0; k < choices.size(); ++k) text += (k == 0 ? "." : k + 1 < choices.size() ? ", ." : " or .") + std::string(choices[k]);
+  return text;
+}
+
+/// The types of all forms that have the other words, or of all forms.
+std::string expected_types(const std::vector<form>& forms, const std::vector<std::string>& said) {
+  words found;
+  for (const bool all : {false, true}) {
+    for (const form& f : forms) {
+      const fit how = compare(f, said);
+      if (!all && (!how.surplus.empty() || how.missing)) continue;
+      std::string_view first;
+      for (const slot& s : f) {
+        if (!s.types) continue;
+        for (const std::string_view t : s.choices)
+          if (std::find(found.begin(), found.end(), t) == found.end()) found.push_back(t);
+        break;
+      }
+    }
+    if (!found.empty()) break;
+  }
+  return found.empty() ? "it has no type" : "expected " + list(found);
+}
+
+/// What is wrong with words that no form fits.
+std::string complaint(const std::vector<form>& forms, const std::vector<std::string>& said) {
+  const slot* missing = nullptr;
+  std::string_view surplus;
+  bool typed = false;
+  for (const form& f : forms) {
+    const fit how = compare(f, said);
+    if (!how.types) continue;
+    typed = true;
+    if (how.surplus.empty() && !missing) missing = how.missing;
+    if (surplus.empty()) surplus = how.surplus;
+  }
+  std::string types;
+  for (const std::string& w : said)
+    if (rules().types.count(w) != 0) types += "." + w;
+  if (!typed) return (types.empty() ? "a type is missing" : types + (types.find('.', 1) == std::string::npos ? " is no type of it" : " are no types of it")) + ", " + expected_types(forms, said);
+  if (missing) return list(missing->choices) + " was expected";
+  return "'." + std::string(surplus) + "' does not go with " + (types.empty() ? "the other modifiers" : types);
 }
 
 }  // namespace
 
-void check_form(const ast_instruction& i, ptx_op op, const modifiers& m, const std::string& file) {
-  if (const verdict wrong = of_form(op, m, i))
-    throw input_error(file, i.where.line, i.where.column, "unsupported form of instruction '" + i.mnemonic() + "': " + wrong);
+void check_form(const ast_instruction& i, const std::string& file) {
+  const auto known = rules().forms.find(i.opcode);
+  if (known == rules().forms.end()) return;
+  for (const form& f : known->second)
+    if (compare(f, i.modifiers).perfect()) return;
+  throw input_error(file, i.where.line, i.where.column,
+                    "unsupported form of instruction '" + i.mnemonic() + "': " + complaint(known->second, i.modifiers));
 }
 
 }  // namespace heddle::ptx

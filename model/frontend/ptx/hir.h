@@ -57,7 +57,7 @@ struct modifiers {
   isa::dtype type2 = isa::dtype::none;   // the second
   isa::dtype type3 = isa::dtype::none;   // vabsdiff2, vabsdiff4: of the second source
   bool sums = false;                     // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
-  bool relu = false, finite = false;     // .relu, .satfinite of cvt
+  bool relu = false, finite = false;     // .relu; .satfinite of cvt
   bool parity = false;                   // mbarrier
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
@@ -68,7 +68,7 @@ struct modifiers {
   isa::compare cmp = isa::compare::f;
   bool unsigned_compare = false;         // lo ls hi hs
   isa::bool_op bop = isa::bool_op::and_;
-  bool combines = false;                 // setp, set with a boolean operation
+  bool combines = false;                 // setp, set, lop3 with a boolean operation
   state_space space = state_space::none; // none: generic
   bool to = false;                       // cvta.to
   isa::cache_op cache = isa::cache_op::ca;
@@ -77,6 +77,7 @@ struct modifiers {
   order_kind order = order_kind::weak;
   unsigned scope = 1;                    // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
+  bool xorsign = false;                  // min, max: of the magnitudes, with the product's sign
 };
 
 /// An operand after names are resolved.
@@ -158,6 +159,7 @@ struct virtual_register {
 
 struct hir_function {
   std::vector<hir_block> blocks;
+  std::vector<hir_instruction> unused;   // what needs no code: nobody reads its results, or no way leads to it
   std::vector<virtual_register> registers;
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
@@ -191,7 +193,10 @@ bool find_op(const std::string& word, ptx_op& op);
 /// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take.
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file);
 
-/// Throws input_error when the types and modifiers do not make a form of the instruction that the PTX ISA has.
-void check_form(const ast_instruction& i, ptx_op op, const modifiers& m, const std::string& file);
+/// Throws input_error when the types and modifiers do not make a form of the instruction that form_table.h has.
+void check_form(const ast_instruction& i, const std::string& file);
+
+/// cvt.pack, whose words resolver::pack_saturated() reads.
+bool is_packing(const ast_instruction& i);
 
 }  // namespace heddle::ptx

@@ -57,8 +57,6 @@ class converter {
   explicit converter(hir_function& f) : f_(f) {}
 
   void run() {
-    for (hir_block& b : f_.blocks)
-      b.code.erase(std::remove_if(b.code.begin(), b.code.end(), [](const hir_instruction& h) { return h.dead; }), b.code.end());
     count_predecessors();
     gone_.assign(f_.blocks.size(), false);
     for (bool changed = true; changed;) {

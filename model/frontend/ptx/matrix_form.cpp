@@ -40,6 +40,17 @@ bool type_word(const std::string& w, matrix_form& f) {
   return false;
 }
 
+bool rounding_word(const std::string& w, matrix_form& f) {
+  using isa::rounding;
+  if (f.what != matrix_form::action::multiply || f.rounded || f.types != 0 || f.layouts != 2 || f.k == 0) return false;
+  if (w == "rn") f.round = rounding::rn;
+  else if (w == "rz") f.round = rounding::rz;
+  else if (w == "rm") f.round = rounding::rm;
+  else if (w == "rp") f.round = rounding::rp;
+  else return false;
+  return f.rounded = true;
+}
+
 bool word(const std::string& w, matrix_form& f) {
   using action = matrix_form::action;
   if (w == "sync" || w == "aligned") return true;
@@ -51,10 +62,9 @@ bool word(const std::string& w, matrix_form& f) {
   else if (w == "global") f.space = state_space::global;
   else if (w == "shared" || w == "shared::cta") f.space = state_space::shared;
   else if (w == "satfinite") f.saturate = true;
-  else if (w == "rn" && f.type[0] == isa::dtype::f64) return true;
   else if (w == "trans") f.transposed = true;
   else if (w == "x1" || w == "x2" || w == "x4") f.count = static_cast<unsigned>(w[1] - '0');
-  else return shape_word(w, f) || type_word(w, f);
+  else return shape_word(w, f) || type_word(w, f) || rounding_word(w, f);
   return true;
 }
 
@@ -65,6 +75,8 @@ matrix_form decode_matrix_form(const ast_instruction& i, const std::string& file
   for (const std::string& w : i.modifiers)
     if (!word(w, f))
       throw input_error(file, i.where.line, i.where.column, "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
+  if (f.rounded && f.type[0] != isa::dtype::f64)
+    throw input_error(file, i.where.line, i.where.column, "only f64 has a rounding in instruction '" + i.mnemonic() + "'");
   return f;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "frontend/ptx/ast.h"
-#include "isa/opcode.h"
+#include "isa/instruction.h"
 
 namespace heddle::ptx {
 
@@ -19,6 +19,8 @@ struct matrix_form {
   unsigned types = 0;
   isa::dtype type[4] = {};                // in the order written: d, a, b, c; tf32 is b32
   bool saturate = false;
+  isa::rounding round = isa::rounding::rn;
+  bool rounded = false;                   // a rounding was written, before the types
   bool transposed = false;
   unsigned count = 1;                     // ldmatrix: .x1 .x2 .x4
   state_space space = state_space::none;

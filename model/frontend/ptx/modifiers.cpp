@@ -49,7 +49,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::abs:
     case ptx_op::neg: return {g_ftz, 1};
     case ptx_op::min:
-    case ptx_op::max: return {g_ftz | g_nan, 1};
+    case ptx_op::max: return {g_ftz | g_nan | g_relu | g_own, 1};
     case ptx_op::setp: return {g_ftz | g_compare | g_bool, 1};
     case ptx_op::set: return {g_ftz | g_compare | g_bool, 2};
     case ptx_op::slct: return {g_ftz, 2};
@@ -77,7 +77,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::bar:
     case ptx_op::barrier: return {g_sync | g_own, 1};
     case ptx_op::membar:
-    case ptx_op::fence: return {g_order, 0};
+    case ptx_op::fence: return {g_order | g_own, 0};
     case ptx_op::shfl:
     case ptx_op::match:
     case ptx_op::redux:
@@ -87,6 +87,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::bfind:
     case ptx_op::testp:
     case ptx_op::bmsk:
+    case ptx_op::lop3:
     case ptx_op::szext: return {g_own, 1};
     case ptx_op::bra:
     case ptx_op::brx:
@@ -96,8 +97,8 @@ op_row row_of(ptx_op op) {
     case ptx_op::dp2a: return {g_part, 2};
     case ptx_op::exit:
     case ptx_op::trap:
-    case ptx_op::brkpt:
-    case ptx_op::pmevent: return {0, 0};
+    case ptx_op::brkpt: return {0, 0};
+    case ptx_op::pmevent: return {g_own, 0};
     default: return {0, 1};
   }
 }
@@ -130,6 +131,12 @@ bool round_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   return true;
 }
 
+bool combining_word(const std::string& w, modifiers& m) {
+  if (w != "and" && w != "or" && w != "xor") return false;
+  m.bop = w == "and" ? isa::bool_op::and_ : w == "or" ? isa::bool_op::or_ : isa::bool_op::xor_;
+  return m.combines = true;
+}
+
 bool compare_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using isa::compare;
   struct row {
@@ -150,10 +157,7 @@ bool compare_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     m.unsigned_compare = r.is_unsigned;
     return true;
   }
-  if (!(groups & g_bool) || (w != "and" && w != "or" && w != "xor")) return false;
-  m.bop = w == "and" ? isa::bool_op::and_ : w == "or" ? isa::bool_op::or_ : isa::bool_op::xor_;
-  m.combines = true;
-  return true;
+  return (groups & g_bool) && combining_word(w, m);
 }
 
 bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
@@ -222,6 +226,11 @@ bool choose(const std::string& w, const std::array<const char*, n>& names, std::
   return false;
 }
 
+/// Of fences between proxies, which here see one memory, and of new barriers: they are no more than other fences.
+bool fence_word(const std::string& w) {
+  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "shared::cluster" || w == "mbarrier_init";
+}
+
 bool own_word(const std::string& w, ptx_op op, modifiers& m) {
   switch (op) {
     case ptx_op::shfl: return choose(w, std::array<const char*, 4>{"up", "down", "bfly", "idx"}, m.sub);
@@ -239,6 +248,12 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       else return false;
       return true;
     case ptx_op::bfind: return w == "shiftamt" && (m.shift_amount = true);
+    case ptx_op::lop3: return combining_word(w, m);
+    case ptx_op::min:
+    case ptx_op::max: return w == "abs" || (w == "xorsign" && (m.xorsign = true));
+    case ptx_op::pmevent: return w == "mask";   // events that nobody counts
+    case ptx_op::fence:
+    case ptx_op::membar: return fence_word(w);
     case ptx_op::bar:
     case ptx_op::barrier:
       if (w == "arrive") m.sub = 1;
@@ -352,16 +367,22 @@ bool find_op(const std::string& w, ptx_op& op) {
   return true;
 }
 
+bool is_packing(const ast_instruction& i) { return i.opcode == "cvt" && !i.modifiers.empty() && i.modifiers[0] == "pack"; }
+
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {
   modifiers m;
   if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
+  if (is_packing(i)) {
+    check_form(i, file);
+    return m;
+  }
   const op_row row = row_of(op);
   for (const std::string& w : i.modifiers)
     if (!word(w, op, row, m))
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   if (row.types == 2 && m.types == 1 && op != ptx_op::slct) m.type2 = m.type;
-  check_form(i, op, m, file);
+  check_form(i, file);
   return m;
 }
 

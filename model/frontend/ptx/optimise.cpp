@@ -4,43 +4,13 @@
 #include <algorithm>
 
 #include "frontend/ptx/control_flow.h"
-#include "isa/program.h"
+#include "frontend/ptx/dead_code.h"
 
 namespace heddle::ptx {
 
 namespace {
 
 using isa::dtype;
-
-bool always_needed(const hir_instruction& h) {
-  switch (h.op) {
-    case ptx_op::st:
-    case ptx_op::sust:
-    case ptx_op::atom:
-    case ptx_op::red:
-    case ptx_op::bra:
-    case ptx_op::exit:
-    case ptx_op::cp:
-    case ptx_op::mbarrier:
-    case ptx_op::trap:
-    case ptx_op::system_call:
-    case ptx_op::bar:
-    case ptx_op::barrier:
-    case ptx_op::membar:
-    case ptx_op::fence:
-    case ptx_op::nanosleep:
-    case ptx_op::pmevent: return true;
-    case ptx_op::wmma: return h.dst.empty();   // a store
-    case ptx_op::ld: return h.m.cache == isa::cache_op::volatile_ || h.m.order != modifiers::order_kind::weak;
-    case ptx_op::s2r: {
-      const auto s = static_cast<isa::special>(h.m.sub);
-      return s == isa::special::clock || s == isa::special::clock64 || s == isa::special::clock_hi || s == isa::special::globaltimer;
-    }
-    default:
-      // The carry flag is not tracked: whatever writes or reads it stays, in order.
-      return h.m.carry_out || h.op == ptx_op::addc || h.op == ptx_op::subc || h.op == ptx_op::madc;
-  }
-}
 
 std::uint64_t mask_of(dtype t) {
   const unsigned bits = isa::size_of(t) * 8;
@@ -71,10 +41,6 @@ class optimiser {
     count_uses();
     for (hir_block& b : f_.blocks)
       for (hir_instruction& h : b.code) fold_predicates(h);
-    mark_dead();
-    for (hir_block& b : f_.blocks)
-      for (hir_instruction& h : b.code) drop_unused_result(h);
-    // A copy that is gone no longer defines; the remaining single definitions are as before.
   }
 
  private:
@@ -347,49 +313,6 @@ class optimiser {
     }
   }
 
-  void mark_dead() {
-    std::vector<std::vector<hir_instruction*>> writers(f_.registers.size());
-    std::vector<hir_instruction*> work;
-    for (hir_block& b : f_.blocks)
-      for (hir_instruction& h : b.code) {
-        h.dead = true;
-        for (const value& d : h.dst)
-          if (d.is_reg()) writers[d.reg].push_back(&h);
-        if (always_needed(h)) {
-          h.dead = false;
-          work.push_back(&h);
-        }
-      }
-    const auto need = [&](const value& v) {
-      if (!v.is_reg()) return;
-      for (hir_instruction* w : writers[v.reg])
-        if (w->dead) w->dead = false, work.push_back(w);
-      writers[v.reg].clear();
-    };
-    while (!work.empty()) {
-      const hir_instruction* h = work.back();
-      work.pop_back();
-      for (const value& v : h->src) need(v);
-      need(h->guard);
-      needed_.insert(needed_.end(), h->src.begin(), h->src.end());
-    }
-  }
-
-  /// An atomic whose old value nobody reads is a reduction.
-  void drop_unused_result(hir_instruction& h) {
-    if (read_.empty()) {
-      read_.assign(f_.registers.size() + 1, 0);
-      for (const value& v : needed_)
-        if (v.is_reg()) read_[v.reg] = 1;
-    }
-    if (h.op != ptx_op::atom || h.dead || h.dst.size() != 1) return;
-    const auto kind = static_cast<isa::atomic_op>(h.m.sub);
-    if (kind == isa::atomic_op::exch || kind == isa::atomic_op::cas) return;
-    if (h.dst[0].is_reg() && read_[h.dst[0].reg]) return;
-    h.op = ptx_op::red;
-    h.dst.clear();
-  }
-
   hir_function& f_;
   const bool imad_;
   flow_graph graph_;
@@ -397,12 +320,13 @@ class optimiser {
   std::vector<value> known_;
   std::vector<hir_instruction*> definition_;
   std::vector<std::uint32_t> uses_;
-  std::vector<value> needed_;
-  std::vector<char> read_;
 };
 
 }  // namespace
 
-void optimise(hir_function& f, bool has_imad) { optimiser(f, has_imad).run(); }
+void optimise(hir_function& f, bool has_imad) {
+  optimiser(f, has_imad).run();
+  drop_dead_code(f);   // a copy that is gone no longer defines; the remaining single definitions are as before
+}
 
 }  // namespace heddle::ptx

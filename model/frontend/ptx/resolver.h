@@ -102,6 +102,7 @@ class resolver {
   bool parameter_access(hir_instruction& h, const ast_operand& where);
 
   // Instructions that are several of the machine (resolver_macros.cpp).
+  void pack_saturated(const hir_instruction& h, const ast_instruction& i);
   void find_nth_set(const hir_instruction& h, const ast_instruction& i);
   void vector_atomic(const hir_instruction& h, const ast_instruction& i);
   void cluster_address(hir_instruction h, const ast_instruction& i);
@@ -155,6 +156,7 @@ class resolver {
   bool special_register(const std::string& name, value& v);
   bool environment_register(const std::string& number, value& v) const;
   value read_special(isa::special s, unsigned words);
+  void check_special(hir_instruction& h, const ast_operand& o) const;
   value destination(const ast_operand& o, const location& where);
   void address(hir_instruction& h, const ast_operand& o);
   void elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where);

@@ -58,6 +58,35 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
   append(std::move(result));
 }
 
+/// cvt.pack: both sources clamped to the narrow type and put beside each other, above them the low part of the third.
+void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
+  using isa::dtype;
+  const std::string& type = i.modifiers.at(2);
+  const bool is_signed = type[0] == 's';
+  const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
+  if (i.operands.size() != (bits == 16 ? 3u : 4u)) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  const value d = destination(i.operands[0], i.where);
+  check_type(d, dtype::b32, false, i.operands[0].where);
+  const auto make = [&](ptx_op op, dtype t, std::vector<value> sources) {
+    const value r = register_value(out_.new_register(1, 32));
+    append(in_place_of(h, op, t, {r}, std::move(sources)));
+    return r;
+  };
+  const std::int64_t top = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1, bottom = is_signed ? -top - 1 : 0;
+  value part[2];
+  for (unsigned k = 0; k < 2; ++k) {
+    const value whole = operand(i.operands[1 + k], dtype::s32, i.where);
+    check_type(whole, dtype::s32, false, i.operands[1 + k].where);
+    part[k] = make(ptx_op::min, dtype::s32, {make(ptx_op::max, dtype::s32, {whole, immediate_value(static_cast<std::uint32_t>(bottom))}), immediate_value(top)});
+  }
+  const value upper = bits == 16 ? immediate_value(0) : operand(i.operands[3], dtype::b32, i.where);
+  check_type(upper, dtype::b32, false, i.operands.back().where);
+  const value middle = make(ptx_op::bfi, dtype::b32, {part[0], upper.is_reg() ? make(ptx_op::shl, dtype::b32, {upper, immediate_value(2 * bits)}) : immediate_value(upper.bits << (2 * bits)), immediate_value(bits), immediate_value(bits)});
+  hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {d}, {part[1], middle, immediate_value(0), immediate_value(bits)});
+  last.guard = h.guard;
+  append(std::move(last));
+}
+
 /// atom and red on vectors: an operation for each element.
 void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i) {
   const bool returns = h.op == ptx_op::atom;
@@ -108,6 +137,10 @@ bool resolver::cluster_register(const std::string& name, value& v) {
   };
   static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},  {"%cluster_ctarank", 0},
                                       {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1}, {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
+  if (name == "%is_explicit_cluster") {
+    v = immediate_value(0);
+    return true;
+  }
   for (const row& r : constants) {
     if (name != r.name) continue;
     if (current_ && *std::max_element(kernel_.required_cluster, kernel_.required_cluster + 3) > 1)

@@ -200,6 +200,23 @@ value resolver::read_special(isa::special s, unsigned words) {
   return register_value(r);
 }
 
+/// mov of a special register (or a function's address): integers and bits of its own width; the places of threads and blocks also in
+/// 16 bits, as the first GPUs had them, and %gridid also in 64.
+void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
+  if (o.text.empty() || o.text[0] != '%' || h.op == ptx_op::unpack) return;
+  const auto is = [&](const char* name) { return o.text == name; };
+  if (is("%is_explicit_cluster") && h.m.type == isa::dtype::pred) return;
+  const unsigned bytes = is("%clock64") || is("%globaltimer") ? 8 : 4, asked = isa::size_of(h.m.type);
+  const bool place = is("%tid") || is("%ntid") || is("%ctaid") || is("%nctaid");
+  if (h.m.type == isa::dtype::pred || isa::is_float(h.m.type) || (asked != bytes && !(asked == 2 && place) && !(asked == 8 && is("%gridid"))))
+    fail(o.where, "'" + o.text + "' has " + std::to_string(bytes * 8) + " bits, which '" + current_->mnemonic() + "' does not move");
+  if (asked != 8 || bytes == 8) return;
+  h.op = ptx_op::cvt;
+  h.m.types = 2;
+  h.m.type = isa::dtype::u64;
+  h.m.type2 = isa::dtype::u32;
+}
+
 // The driver's registers: 1 and 2 hold where the blocks of the grid meet (upper half first), the others nothing.
 bool resolver::environment_register(const std::string& number, value& v) const {
   if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos || std::stoul(number) > 31) return false;
@@ -217,7 +234,7 @@ bool resolver::special_register(const std::string& name, value& v) {
       {"%smid", special::smid},         {"%nsmid", special::nsmid},       {"%lanemask_eq", special::lanemask_eq},
       {"%lanemask_lt", special::lanemask_lt}, {"%lanemask_le", special::lanemask_le}, {"%lanemask_gt", special::lanemask_gt},
       {"%lanemask_ge", special::lanemask_ge}, {"%clock", special::clock}, {"%clock_hi", special::clock_hi},
-      {"%total_smem_size", special::total_smem_size}};
+      {"%total_smem_size", special::total_smem_size}, {"%aggr_smem_size", special::total_smem_size}};
   static const std::unordered_map<std::string, special> wide = {
       {"%clock64", special::clock64}, {"%globaltimer", special::globaltimer}};
   static const std::unordered_map<std::string, std::uint32_t> constants = {

@@ -79,7 +79,7 @@ dtype wanted_source(const hir_instruction& h, std::size_t k) {
     case ptx_op::popc:
     case ptx_op::clz:
     case ptx_op::brev: return h.m.types == 1 ? t : dtype::none;
-    case ptx_op::lop3: return k < 3 ? t : dtype::none;
+    case ptx_op::lop3: return k < 3 ? t : k == 4 ? dtype::pred : dtype::none;
     case ptx_op::mad: return k < 2 || h.m.part != modifiers::part_kind::wide ? t : widened(t);
     case ptx_op::bfe: return k == 0 ? t : dtype::u32;
     case ptx_op::bfi: return k < 2 ? t : dtype::u32;
@@ -102,6 +102,7 @@ dtype wanted_destination(const hir_instruction& h, std::size_t k) {
     case ptx_op::shfl: return k == 0 ? dtype::b32 : dtype::pred;
     case ptx_op::set: return h.m.type;
     case ptx_op::setp: return dtype::pred;
+    case ptx_op::lop3: return k == 0 ? h.m.type : dtype::pred;
     case ptx_op::popc:
     case ptx_op::clz: return dtype::u32;
     case ptx_op::mad:

@@ -33,7 +33,7 @@ selector::selector(const hir_function& f, const gpu_config& gpu, const std::stri
   for (const hir_block& b : f.blocks)
     for (const hir_instruction& h : b.code)
       for (const value& d : h.dst)
-        if (d.is_reg() && !h.dead) definitions_[d.reg] = &h;
+        if (d.is_reg()) definitions_[d.reg] = &h;
 }
 
 machine_function selector::run() {
@@ -43,13 +43,23 @@ machine_function selector::run() {
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     block_ = &out_.blocks[b];
     block_->successors = f_.blocks[b].successors;
-    for (const hir_instruction& h : f_.blocks[b].code) {
-      if (h.dead) continue;
-      now_ = &h;
-      select(h);
-    }
+    for (const hir_instruction& h : f_.blocks[b].code) select(h);
   }
+  check_unused();
   return std::move(out_);
+}
+
+/// Refuses what would be refused if its results were used: whether they are must not decide.
+void selector::check_unused() {
+  const std::size_t registers = out_.registers.size();
+  machine_block nowhere;
+  block_ = &nowhere;
+  for (const hir_instruction& h : f_.unused) {
+    select(h);
+    nowhere.code.clear();
+    out_.registers.resize(registers);
+    lane_places_ = {};
+  }
 }
 
 void selector::fail(const std::string& what) const { throw input_error(file_, now_->where.line, now_->where.column, what); }
@@ -105,6 +115,7 @@ machine_instruction& selector::put_predicate(opcode op, std::uint32_t p, std::in
 }
 
 void selector::select(const hir_instruction& h) {
+  now_ = &h;
   const dtype t = h.m.type;
   const bool real = isa::is_float(t);
   if ((t == dtype::f64 || h.m.type2 == dtype::f64) && h.op != ptx_op::mov && h.op != ptx_op::ld && h.op != ptx_op::st &&

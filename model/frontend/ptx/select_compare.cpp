@@ -71,17 +71,20 @@ void selector::set_predicate() {
 
 void selector::set_value() {
   const dtype to = now_->m.type, from = now_->m.type2;
-  if (from == dtype::f16x2 || from == dtype::bf16x2) {
-    machine_instruction& i = put(opcode::hset2, dst(), {src(0, from), src(1, from)});
-    i.base.type = from;
-    i.base.cmp = now_->m.cmp;
-    i.base.wide = !isa::is_float(to);
-    return;
-  }
   virtual_predicate with;
   if (now_->m.combines) {
     need(3);
     with = predicate(now_->src[2]);
+  }
+  if (from == dtype::f16x2 || from == dtype::bf16x2) {
+    machine_instruction& i = put(opcode::hset2, dst(), {src(0, from), src(1, from)});
+    i.base.type = from;
+    i.base.cmp = now_->m.cmp;
+    i.base.bop = now_->m.combines ? now_->m.bop : isa::bool_op::and_;
+    i.base.ftz = now_->m.ftz;
+    i.base.wide = !isa::is_float(to);
+    i.psrc[0] = with;
+    return;
   }
   const std::uint32_t p = temp_predicate();
   compare_into(p, no_register, with, now_->m.combines);

@@ -57,10 +57,14 @@ void selector::pair_arithmetic() {
   end(d);
 }
 
-void selector::half_arithmetic() {
+void selector::require_half() const {
   if (gpu_.half.lanes == 0)
     fail("instruction '" + now_->source->mnemonic() + "' needs half precision arithmetic, which compute capability " +
          gpu_.gpu.compute_capability + " (" + gpu_.gpu.name + ") does not have");
+}
+
+void selector::half_arithmetic() {
+  require_half();
   const bool fused = now_->op == ptx_op::fma;
   if (now_->op == ptx_op::mad || now_->m.round != isa::rounding::rn) unsupported();
   const opcode op = fused ? opcode::hfma2 : now_->op == ptx_op::mul ? opcode::hmul2 : opcode::hadd2;
@@ -76,21 +80,48 @@ void selector::half_arithmetic() {
 void selector::float_min_max() {
   const dtype t = now_->m.type;
   const opcode op = t == dtype::f32 ? opcode::fmnmx : t == dtype::f64 ? opcode::dmnmx : opcode::hmnmx2;
-  const operand a = is_half(t) ? src(0) : float_src(0, now_->m.ftz), b = is_half(t) ? src(1) : float_src(1, now_->m.ftz);
-  machine_instruction& i = put(op, dst(), {a, b});
+  const bool plain = is_half(t) || now_->m.xorsign;
+  operand a = plain ? src(0) : float_src(0, now_->m.ftz), b = plain ? src(1) : float_src(1, now_->m.ftz);
+  const operand x = a, y = b;
+  if (now_->m.xorsign) a = magnitude(a), b = magnitude(b);
+  const register_part r = now_->m.xorsign ? temp() : dst();
+  machine_instruction& i = put(op, r, {a, b});
   i.base.type = t;
   i.base.ftz = now_->m.ftz;
   i.base.nan = now_->m.nan;
   i.psrc[0] = {no_register, now_->op == ptx_op::max};
+  if (!now_->m.xorsign) return;
+  const operand signs = immediate(sign_bits(t));   // (x ^ y) & signs | r & ~signs
+  const register_part sign = temp();
+  put(opcode::lop3, sign, {x, y, signs}).base.sub = 0x28;
+  put(opcode::lop3, dst(), {sign, r, signs}).base.sub = 0xf4;
+}
+
+std::uint32_t selector::sign_bits(dtype t) {
+  return t == dtype::f16x2 || t == dtype::bf16x2 ? 0x80008000u : t == dtype::f16 || t == dtype::bf16 ? 0x8000u : 0x80000000u;
+}
+
+selector::operand selector::magnitude(const operand& o) {
+  const register_part r = temp();
+  put(opcode::lop3, r, {o, immediate(sign_bits(now_->m.type)), zero()}).base.sub = 0x30;
+  return r;
 }
 
 void selector::float_sign() {
   const dtype t = now_->m.type;
   const bool negates = now_->op == ptx_op::neg;
   if (is_half(t)) {
-    const bool packed = t == dtype::f16x2 || t == dtype::bf16x2;
-    const std::uint32_t sign = packed ? 0x80008000u : 0x8000u;
-    put(opcode::lop3, dst(), {src(0), immediate(negates ? sign : ~sign), zero()}).base.sub = negates ? 0x3c : 0xc0;
+    const std::uint32_t sign = sign_bits(t);
+    operand a = src(0);
+    if (now_->m.ftz) {   // adding -0 keeps every number and flushes
+      require_half();
+      const register_part flushed = temp();
+      machine_instruction& i = put(opcode::hadd2, flushed, {a, immediate(sign)});
+      i.base.type = t;
+      i.base.ftz = true;
+      a = flushed;
+    }
+    put(opcode::lop3, dst(), {a, immediate(negates ? sign : ~sign), zero()}).base.sub = negates ? 0x3c : 0xc0;
     return;
   }
   operand a = src(0), nothing = zero();   // adding -0 keeps every value and flushes where asked

@@ -57,7 +57,15 @@ void selector::logic(unsigned lut) {
   if (now_->op == ptx_op::lop3) {
     need(4);
     if (!now_->src[3].is_immediate()) unsupported();
-    put(opcode::lop3, d, {src(0), src(1), src(2)}).base.sub = static_cast<std::uint8_t>(now_->src[3].bits);
+    if (now_->src[3].bits > 0xff) fail("table of '" + now_->source->mnemonic() + "', expected 0 to 255");
+    const register_part r = now_->m.combines && d.reg == no_register ? temp() : d;
+    put(opcode::lop3, r, {src(0), src(1), src(2)}).base.sub = static_cast<std::uint8_t>(now_->src[3].bits);
+    if (!now_->m.combines) return;
+    need(5);
+    machine_instruction& i = put_predicate(opcode::isetp, predicate_dst(1), {r, zero()});
+    i.base.cmp = isa::compare::ne;
+    i.base.bop = now_->m.bop;
+    i.psrc[0] = predicate(now_->src[4]);
     return;
   }
   if (now_->op == ptx_op::cnot) {
@@ -108,9 +116,14 @@ void selector::min_max() {
   }
   if (t == dtype::b32 || t == dtype::b16) unsupported();
   const operand a = narrow(0, t), b = narrow(1, t);
-  machine_instruction& i = put(opcode::imnmx, d, {a, b});
+  const register_part r = now_->m.relu ? temp() : d;
+  machine_instruction& i = put(opcode::imnmx, r, {a, b});
   i.base.type = isa::is_signed(t) ? dtype::s32 : dtype::u32;
   i.psrc[0] = {no_register, !min};
+  if (!now_->m.relu) return;
+  machine_instruction& positive = put(opcode::imnmx, d, {r, zero()});
+  positive.base.type = dtype::s32;
+  positive.psrc[0] = {no_register, true};
 }
 
 void selector::absolute_negate() {
@@ -226,7 +239,7 @@ void selector::dot_product() {
 
 void selector::absolute_difference() {
   const dtype t = now_->m.type;
-  if (isa::size_of(t) == 8 || isa::is_float(t)) unsupported();
+  if (isa::size_of(t) == 8) return absolute_difference_wide();
   const operand a = narrow(0, t), b = narrow(1, t);
   const register_part least = temp(), most = temp();
   for (const bool min : {true, false}) {
@@ -237,6 +250,19 @@ void selector::absolute_difference() {
   operand minus = least;
   minus.negate = true;
   put(opcode::iadd3, dst(), {most, minus, src(2)});
+}
+
+void selector::absolute_difference_wide() {
+  const wide_value a = wide(0), b = wide(1);
+  const std::uint32_t less = temp_predicate();
+  compare_wide(less, no_register, a, b, isa::is_signed(now_->m.type), isa::compare::lt, isa::bool_op::and_, {});
+  const register_part least = temp(2), most = temp(2), distance = temp(2);
+  for (std::uint8_t k = 0; k < 2; ++k) {
+    put(opcode::sel, {least.reg, k, 1}, {k ? a.hi : a.lo, k ? b.hi : b.lo}).psrc[0] = {less, false};
+    put(opcode::sel, {most.reg, k, 1}, {k ? a.hi : a.lo, k ? b.hi : b.lo}).psrc[0] = {less, true};
+  }
+  add_wide(distance, {word(most, 0), word(most, 1)}, {word(least, 0), word(least, 1)}, true);
+  add_wide(dst(), {word(distance, 0), word(distance, 1)}, wide(2), false);
 }
 
 // vabsdiff of bytes or halves: the sum of the differences added to c, or each in its place.

@@ -262,6 +262,7 @@ void selector::match() {
   if (now_->m.type != dtype::b32 && now_->m.type != dtype::b64) unsupported();
   register_part d = dst();
   if (d.count > 1) fail("destination of '" + now_->source->mnemonic() + "' must have 32 bits");
+  if (!all && now_->dst.size() > 1) fail("'" + now_->source->mnemonic() + "' has no predicate");
   const operand a = src(0);
   machine_instruction& i = put(opcode::match, d, {a, src(1, dtype::b32)});
   i.base.sub = now_->m.sub;
@@ -300,11 +301,16 @@ void selector::convert_address() {
   const dtype t = now_->m.type;
   if (now_->m.space == state_space::global || now_->m.space == state_space::none) return copy(dst(), src(0));
   if (now_->m.space != state_space::shared && now_->m.space != state_space::local) unsupported();
-  if (isa::size_of(t) != 8) unsupported();
   operand window;
   window.kind = isa::operand_kind::constant;
   window.value = now_->m.space == state_space::shared ? isa::bank0::shared_window : isa::bank0::local_window;
   window.count = 2;
+  if (isa::size_of(t) == 4) {   // the windows lie where 32 bits reach
+    window.count = 1;
+    window.negate = now_->m.to;
+    put(opcode::iadd3, dst(), {src(0), window, zero()});
+    return;
+  }
   add_wide(dst(), wide(0), {word(window, 0), word(window, 1)}, now_->m.to);
 }
 

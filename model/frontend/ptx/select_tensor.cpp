@@ -34,7 +34,10 @@ constexpr mma_row mma_rows[] = {
     {dtype::s8, 8, 8, 16, opcode::imma, matrix_shape::m8n8k16, 1, 1, 2, 7, 5},
     {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
     {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
-    {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0}};
+    {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
+    {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},     // as several of the first
+    {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
+    {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
 
 bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }
 
@@ -98,6 +101,7 @@ void selector::matrix_multiply() {
   if (now_->dst.size() != accumulators || now_->src.size() != row->a + row->b + accumulators)
     fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(row->a) + ", " + std::to_string(row->b) + " and " +
          std::to_string(accumulators) + " registers for a, b and the accumulators");
+  if (row->op == opcode::dmma) return multiply_doubles(form, row->a, row->b);
   const operand a = gather(0, row->a, words), b = gather(row->a, row->b, words);
   std::uint8_t sub = static_cast<std::uint8_t>(row->shape);
   if (row->op == opcode::imma && form.type[1] != form.type[2]) sub |= isa::matrix::b_other_sign;
@@ -112,6 +116,23 @@ void selector::matrix_multiply() {
         .base.saturate = form.saturate;
   }
   for (unsigned p = 0; p < parts; ++p) spread(d[p], p * each, words);
+}
+
+/// Eight rows after the other, four of the depth after the other.
+void selector::multiply_doubles(const matrix_form& form, unsigned a_count, unsigned b_count) {
+  const unsigned blocks = form.m / 8;
+  register_part d[2];
+  for (unsigned block = 0; block < blocks; ++block) {
+    operand sum = gather(a_count + b_count + 2 * block, 2, 2);
+    for (unsigned step = 0; step < b_count; ++step) {
+      d[block] = temp(4);
+      multiply_matrices(opcode::dmma, static_cast<std::uint8_t>(matrix_shape::m8n8k4), dtype::f64, dtype::f64, d[block],
+                        gather(step * blocks + block, 1, 2), gather(a_count + step, 1, 2), sum)
+          .base.round = form.round;
+      sum = d[block];
+    }
+  }
+  for (unsigned block = 0; block < blocks; ++block) spread(d[block], 2 * block, 2);
 }
 
 void selector::load_matrix() {

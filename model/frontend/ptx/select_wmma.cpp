@@ -292,10 +292,7 @@ void selector::wmma_multiply(const matrix_form& form) {
   if (!holds(d_type) || !holds(c_type) || (is_byte(a_type) ? !is_byte(b_type) : a_type != b_type)) unsupported();
   if (a_type == dtype::f64) {
     if (now_->dst.size() != 2 || now_->src.size() != 4) fail("'" + now_->source->mnemonic() + "' needs 1, 1 and 2 registers");
-    const operand a = gather(0, 1, 2), b = gather(1, 1, 2), c = gather(2, 2, 2);
-    const register_part d = temp(4);
-    multiply_matrices(opcode::dmma, static_cast<std::uint8_t>(matrix_shape::m8n8k4), dtype::f64, dtype::f64, d, a, b, c);
-    return spread(d, 0, 2);
+    return multiply_doubles(form, 1, 1);
   }
   // Registers of a block of 16 rows of the first factor, of 8 columns of the second, and how the fragments hold them.
   const unsigned tall = is_byte(a_type) ? 2 : 4, wide = tall / 2;

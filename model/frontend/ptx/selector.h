@@ -39,6 +39,7 @@ class selector {
   bool is_temporary(std::uint32_t reg) const;
   [[noreturn]] void fail(const std::string& what) const;
   [[noreturn]] void unsupported() const;
+  void check_unused();
   void select(const hir_instruction& h);
   void select_rest(const hir_instruction& h);
   void need(std::size_t sources) const;
@@ -87,6 +88,7 @@ class selector {
   void funnel();
   void dot_product();
   void absolute_difference();
+  void absolute_difference_wide();
   void video_difference();
   void mask_bits();
   operand packed_field(std::size_t position, std::size_t length);
@@ -104,7 +106,10 @@ class selector {
   // Floating point (select_float.cpp, select_half.cpp, select_divide.cpp).
   void float_arithmetic();
   void float_min_max();
+  static std::uint32_t sign_bits(dtype t);
+  operand magnitude(const operand& o);
   void float_sign();
+  void require_half() const;
   void half_arithmetic();
   static bool is_half(dtype t);
   void pair_arithmetic();
@@ -196,6 +201,7 @@ class selector {
   machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a, operand b,
                                          operand c);
   void matrix_multiply();
+  void multiply_doubles(const matrix_form& form, unsigned a_count, unsigned b_count);
   void load_matrix();
   void transpose_matrix();
   void wmma();

@@ -56,7 +56,7 @@ bool second_word(const std::string& w, video_form& f) {
   if (w == "add") f.then = second::add;
   else if (f.lanes == 1 && w == "min") f.then = second::min;
   else if (f.lanes == 1 && w == "max") f.then = second::max;
-  else if (shifts && (w == "wrap" || w == "clamp")) f.wrap = w == "wrap";
+  else if (shifts && !f.has_mode && (w == "wrap" || w == "clamp")) f.has_mode = true, f.wrap = w == "wrap";
   else return false;
   return true;
 }
@@ -93,7 +93,7 @@ video_form decode_video_form(const ast_instruction& i, const std::string& file) 
   for (const std::string& w : i.modifiers)
     if (!word(w, types, f)) fail("unsupported modifier '." + w + "' in");
   const bool set = f.what == action::set, shift = f.what == action::shl || f.what == action::shr;
-  const bool complete = types == (set ? 2u : 3u) && (!set || f.cmp != isa::compare::f);
+  const bool complete = types == (set ? 2u : 3u) && (!set || f.cmp != isa::compare::f) && (!shift || f.has_mode);
   if (!complete || (shift && f.signed_b) || (f.lanes > 1 && f.saturate && f.then != second::none)) fail("unsupported type or form of");
   return f;
 }

@@ -18,6 +18,7 @@ struct video_form {
   bool saturate = false;
   second then = second::none;
   isa::compare cmp = isa::compare::f;    // vset
+  bool has_mode = false;                 // vshl, vshr: .clamp or .wrap was written
   bool wrap = false;                     // vshl, vshr
   bool plus_one = false;                 // vmad
   unsigned scale = 0;                    // vmad: 7, 15
