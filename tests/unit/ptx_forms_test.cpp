@@ -61,6 +61,13 @@ TEST(ptx_forms, code_that_is_only_looked_at_leaves_nothing_behind) {
   for (std::uint32_t k = 0; k < 256; ++k) EXPECT_EQ(out[256 + k], k);
 }
 
+TEST(ptx_forms, calls_that_never_return_leave_no_way_to_what_follows) {
+  const std::string module = ".version 8.6\n.target sm_90\n.address_size 64\n.func f(.param .b64 a) { .reg .b64 %x; .reg .b64 %y; ld.param.b64 %x, [a]; add.s64 %y, %x, 1;\n"
+                             "call f, (%y); st.global.u64 [%x], %y; ret; }\n.visible .entry k(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; call f, (%d); st.global.u64 [%d], %d; ret; }\n";
+  ptx_machine machine(module);
+  EXPECT_FALSE(machine.program("k").code.empty());
+}
+
 TEST(ptx_forms, types_without_a_size_reach_no_memory_instruction) {
   for (const char* code : {"ld.const.pred %p0, [cv];", "ld.param.pred %p0, [p];", "st.global.pred [%d0], %p0;", "ld.global.f16 %h0, [%d0];", "ld.global.v4.f32x2 {%d1, %d2, %d3, %d4}, [%d0];"})
     EXPECT_NE(refusal(code).find("is no type of it"), std::string::npos) << code;
