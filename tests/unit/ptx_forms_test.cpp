@@ -75,7 +75,7 @@ TEST(ptx_forms, types_without_a_size_reach_no_memory_instruction) {
 
 /// Words in an order of their own are no other form; a word that stands twice is.
 TEST(ptx_forms, modifiers_may_stand_in_any_order_once) {
-  EXPECT_EQ(refusal("add.sat.ftz.rn.f32 %f0, %f1, %f2; ld.nc.global.u32 %r0, [%d0]; vote.ballot.sync.b32 %r1, %p0, -1;"), "");
+  EXPECT_EQ(refusal("add.sat.ftz.rn.f32 %f0, %f1, %f2; ld.nc.global.u32 %r0, [%d0]; vote.ballot.sync.b32 %r1, %p0, -1; cvt.pack.s16.sat.s32 %r1, %r2, %r3;"), "");
   EXPECT_NE(refusal("add.ftz.ftz.f32 %f0, %f1, %f2;").find("'.ftz' does not go with .f32"), std::string::npos);
   EXPECT_NE(refusal("mul.lo.hi.u32 %r0, %r1, %r2;").find("'.hi' does not go with .u32"), std::string::npos);
   EXPECT_NE(refusal("set.lt.u16.u32 %h0, %r1, %r2;").find(".u16.u32 are no types of it"), std::string::npos);

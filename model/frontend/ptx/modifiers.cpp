@@ -368,8 +368,8 @@ bool find_op(const std::string& w, ptx_op& op) {
 }
 
 bool has_packed_integers(const ast_instruction& i) {
-  if (i.modifiers.empty()) return false;
-  return i.opcode == "cvt" ? i.modifiers[0] == "pack" : i.modifiers.back() == "u16x2" || i.modifiers.back() == "s16x2";
+  if (i.opcode == "cvt") return i.has("pack");
+  return i.has("u16x2") || i.has("s16x2");
 }
 
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {

@@ -61,7 +61,7 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
 /// cvt.pack: both sources clamped to the narrow type and put beside each other, above them the low part of the third.
 void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  const std::string& type = i.modifiers.at(2);
+  const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(), [](const std::string& w) { return w != "pack" && w != "sat"; });
   const bool is_signed = type[0] == 's';
   const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
   if (i.operands.size() != (bits == 16 ? 3u : 4u)) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
@@ -108,10 +108,10 @@ void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i
     high = make(ptx_op::add, dtype::u32, {make(ptx_op::and_, dtype::b32, {v[1], immediate_value(0xffff0000u)}), v[2]});
     high = make(ptx_op::shr, dtype::u32, {high, half});
   } else {
-    const dtype t = i.modifiers.back() == "s16x2" ? dtype::s32 : dtype::u32;
+    const dtype t = i.has("s16x2") ? dtype::s32 : dtype::u32;
     low = make(h.op, t, {make(ptx_op::bfe, t, {v[1], zero, half}), make(ptx_op::bfe, t, {v[2], zero, half})});
     high = make(h.op, t, {make(ptx_op::shr, t, {v[1], half}), make(ptx_op::shr, t, {v[2], half})});
-    if (i.modifiers[0] == "relu") {
+    if (i.has("relu")) {
       low = make(ptx_op::max, t, {low, zero});
       high = make(ptx_op::max, t, {high, zero});
     }
