@@ -57,7 +57,7 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     if (w == "v4") vector = 4;
   }
   if (type2 == isa::dtype::none) type2 = type;
-  if (has("pack")) type = type2 = isa::dtype::b32;   // what cvt.pack clamps to, it takes from the words
+  if (has("pack") || has("u16x2") || has("s16x2")) type = type2 = isa::dtype::b32;   // what lies in them, the words say
   if (name[0] == 'v' && name != "vote")
     for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }
@@ -125,6 +125,19 @@ scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsign
     const bool with = o.combine.empty() || s[2];
     r.value = o.combine.empty() ? holds : combined(o, holds, with);
     r.second = o.combine.empty() ? !holds : combined(o, !holds, with);
+    return r;
+  }
+  if (o.has("u16x2") || o.has("s16x2")) {
+    scalar_operation half = o;
+    half.type = half.type2 = o.has("s16x2") ? isa::dtype::s16 : isa::dtype::u16;
+    half.relu = false;
+    half.words.clear();
+    for (unsigned k = 0; k < 2; ++k) {
+      const std::uint64_t h[2] = {extended(half.type, s[0] >> (16 * k)), extended(half.type, s[1] >> (16 * k))};
+      std::uint64_t v = truncated(half.type, evaluate(half, h, 2, carry).value);
+      if (o.relu && v >> 15) v = 0;
+      r.value |= v << (16 * k);
+    }
     return r;
   }
   if (o.name == "set" && is_packed(o.type2)) {

@@ -51,6 +51,10 @@ void signs_and_magnitudes(builder& b) {
 
 void integers(builder& b) {
   for (const std::string op : {"min", "max"}) b.plain(op + ".relu.s32", 2, 32);
+  for (const std::string t : {"u16x2", "s16x2"})
+    for (const std::string op : {"add", "min", "max", "min.relu", "max.relu"})
+      if (t == "s16x2" || op.size() == 3) b.plain(op + "." + t, 2, 32);
+  b.plain("max.s16x2.relu", 2, 32);
   for (const std::string t : {"u64", "s64"}) b.plain("sad." + t, 3, 64);
   for (const std::string table : {"0x96", "0x80", "0x00", "0x3c"})
     for (const std::string op : {"and", "or"}) {

@@ -196,7 +196,7 @@ modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::strin
 /// Throws input_error when the types and modifiers do not make a form of the instruction that form_table.h has.
 void check_form(const ast_instruction& i, const std::string& file);
 
-/// cvt.pack, whose words resolver::pack_saturated() reads.
-bool is_packing(const ast_instruction& i);
+/// cvt.pack, and pairs of 16-bit integers: what resolver::packed_integers() reads the words of.
+bool has_packed_integers(const ast_instruction& i);
 
 }  // namespace heddle::ptx

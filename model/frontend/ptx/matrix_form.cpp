@@ -75,6 +75,8 @@ matrix_form decode_matrix_form(const ast_instruction& i, const std::string& file
   for (const std::string& w : i.modifiers)
     if (!word(w, f))
       throw input_error(file, i.where.line, i.where.column, "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
+  if (f.saturate && f.type[0] != isa::dtype::s32)
+    throw input_error(file, i.where.line, i.where.column, "only integers saturate in instruction '" + i.mnemonic() + "'");
   if (f.rounded && f.type[0] != isa::dtype::f64)
     throw input_error(file, i.where.line, i.where.column, "only f64 has a rounding in instruction '" + i.mnemonic() + "'");
   return f;

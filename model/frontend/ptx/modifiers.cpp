@@ -367,12 +367,15 @@ bool find_op(const std::string& w, ptx_op& op) {
   return true;
 }
 
-bool is_packing(const ast_instruction& i) { return i.opcode == "cvt" && !i.modifiers.empty() && i.modifiers[0] == "pack"; }
+bool has_packed_integers(const ast_instruction& i) {
+  if (i.opcode == "cvt") return i.has("pack");
+  return i.has("u16x2") || i.has("s16x2");
+}
 
 modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {
   modifiers m;
   if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
-  if (is_packing(i)) {
+  if (has_packed_integers(i)) {
     check_form(i, file);
     return m;
   }

@@ -76,6 +76,7 @@ void resolver::instruction(const ast_instruction& i) {
     h.m.sub = isa::trap_breakpoint;
   }
   if (takes_no_operands(h.op) && !i.operands.empty()) fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
+  if (has_packed_integers(i)) return packed_integers(h, i);
   switch (h.op) {
     case ptx_op::ld:
     case ptx_op::ldu:
@@ -108,10 +109,6 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::stacksave:
     case ptx_op::stackrestore: stack_instruction(std::move(h), i); break;
     case ptx_op::fns: find_nth_set(h, i); break;
-    case ptx_op::cvt:
-      if (is_packing(i)) pack_saturated(h, i);
-      else generic_instruction(std::move(h), i);
-      break;
     case ptx_op::mapa:
     case ptx_op::getctarank: cluster_address(std::move(h), i); break;
     case ptx_op::mov: move(std::move(h), i); break;

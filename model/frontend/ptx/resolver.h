@@ -102,7 +102,9 @@ class resolver {
   bool parameter_access(hir_instruction& h, const ast_operand& where);
 
   // Instructions that are several of the machine (resolver_macros.cpp).
+  void packed_integers(const hir_instruction& h, const ast_instruction& i);
   void pack_saturated(const hir_instruction& h, const ast_instruction& i);
+  void pair_of_halves(const hir_instruction& h, const ast_instruction& i);
   void find_nth_set(const hir_instruction& h, const ast_instruction& i);
   void vector_atomic(const hir_instruction& h, const ast_instruction& i);
   void cluster_address(hir_instruction h, const ast_instruction& i);

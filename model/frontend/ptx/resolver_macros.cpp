@@ -61,7 +61,7 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
 /// cvt.pack: both sources clamped to the narrow type and put beside each other, above them the low part of the third.
 void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  const std::string& type = i.modifiers.at(2);
+  const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(), [](const std::string& w) { return w != "pack" && w != "sat"; });
   const bool is_signed = type[0] == 's';
   const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
   if (i.operands.size() != (bits == 16 ? 3u : 4u)) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
@@ -85,6 +85,44 @@ void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i
   hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {d}, {part[1], middle, immediate_value(0), immediate_value(bits)});
   last.guard = h.guard;
   append(std::move(last));
+}
+
+/// add, min and max of two 16-bit integers in a register.
+void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i) {
+  using isa::dtype;
+  if (i.operands.size() != 3) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  value v[3];
+  for (unsigned k = 0; k < 3; ++k) {
+    v[k] = k == 0 ? destination(i.operands[0], i.where) : operand(i.operands[k], dtype::b32, i.where);
+    check_type(v[k], dtype::b32, false, i.operands[k].where);
+  }
+  const auto make = [&](ptx_op op, dtype t, std::vector<value> sources) {
+    const value r = register_value(out_.new_register(1, 32));
+    append(in_place_of(h, op, t, {r}, std::move(sources)));
+    return r;
+  };
+  const value half = immediate_value(16), zero = immediate_value(0);
+  value low, high;
+  if (h.op == ptx_op::add) {   // nothing is carried out of a half that is 0
+    low = make(ptx_op::add, dtype::u32, {v[1], v[2]});
+    high = make(ptx_op::add, dtype::u32, {make(ptx_op::and_, dtype::b32, {v[1], immediate_value(0xffff0000u)}), v[2]});
+    high = make(ptx_op::shr, dtype::u32, {high, half});
+  } else {
+    const dtype t = i.has("s16x2") ? dtype::s32 : dtype::u32;
+    low = make(h.op, t, {make(ptx_op::bfe, t, {v[1], zero, half}), make(ptx_op::bfe, t, {v[2], zero, half})});
+    high = make(h.op, t, {make(ptx_op::shr, t, {v[1], half}), make(ptx_op::shr, t, {v[2], half})});
+    if (i.has("relu")) {
+      low = make(ptx_op::max, t, {low, zero});
+      high = make(ptx_op::max, t, {high, zero});
+    }
+  }
+  hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {v[0]}, {high, low, half, half});
+  last.guard = h.guard;
+  append(std::move(last));
+}
+
+void resolver::packed_integers(const hir_instruction& h, const ast_instruction& i) {
+  return h.op == ptx_op::cvt ? pack_saturated(h, i) : pair_of_halves(h, i);
 }
 
 /// atom and red on vectors: an operation for each element.

@@ -55,6 +55,7 @@ void selector::check_unused() {
   machine_block nowhere;
   block_ = &nowhere;
   for (const hir_instruction& h : f_.unused) {
+    if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;   // no instructions of the program
     select(h);
     nowhere.code.clear();
     out_.registers.resize(registers);

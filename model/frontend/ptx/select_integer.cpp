@@ -57,7 +57,6 @@ void selector::logic(unsigned lut) {
   if (now_->op == ptx_op::lop3) {
     need(4);
     if (!now_->src[3].is_immediate()) unsupported();
-    if (now_->src[3].bits > 0xff) fail("table of '" + now_->source->mnemonic() + "', expected 0 to 255");
     const register_part r = now_->m.combines && d.reg == no_register ? temp() : d;
     put(opcode::lop3, r, {src(0), src(1), src(2)}).base.sub = static_cast<std::uint8_t>(now_->src[3].bits);
     if (!now_->m.combines) return;

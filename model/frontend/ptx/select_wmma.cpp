@@ -49,7 +49,7 @@ void selector::wmma() {
   const bool deep = form.is_shape(16, 16, 16) || form.is_shape(32, 8, 16) || form.is_shape(8, 32, 16);
   const bool accumulator = !multiplies && (form.which == 'c' || form.which == 'd');
   const bool fits = small ? t == dtype::f64
-                    : shallow ? (t == dtype::b32 || (accumulator && t == dtype::f32))
+                    : shallow ? t == (accumulator ? dtype::f32 : dtype::b32)
                     : deep && (accumulator ? t == dtype::f16 || t == dtype::f32 || t == dtype::s32
                                            : t == dtype::f16 || t == dtype::bf16 || is_byte(t));
   if (!fits) unsupported();
