@@ -75,7 +75,8 @@ TEST_P(memory_issue, follows_table_1) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(all, memory_issue, ::testing::Combine(::testing::Values("rtx3070", "rtx3080"), ::testing::Values("global", "shared")),
+INSTANTIATE_TEST_SUITE_P(all, memory_issue, ::testing::Combine(::testing::Values("rtx2060", "rtx2080ti", "rtx3070", "rtx3080", "rtx4090"),
+                                            ::testing::Values("global", "shared")),
                          [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
 
 // --- table 2
