@@ -259,7 +259,7 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
   } else {
     cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle + d.index_cycles;
-    if (d.instruction->dst != isa::rz)
+    if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
       written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, d.return_words, d.return_interval,
                                    first_data);
     release(slot, d, written);
