@@ -46,6 +46,7 @@ struct lsu_transaction {
   // For the load/store unit while the transaction is its own.
   bool all_sent = false;
   std::uint64_t ready_cycle = 0;           // earliest cycle of the response
+  std::uint64_t first_cycle = 0;           // in which the first of its data are there
   std::uint32_t outstanding = 0;           // line accesses not yet answered
 
   unsigned fault_lane = 0;

@@ -14,6 +14,7 @@ struct on_chip_access {
   const lsu_transaction* transaction = nullptr;
   std::uint64_t cycle = 0;        // of the first pass
   unsigned passes = 0;            // set by the target: how often the storage is accessed
+  std::uint64_t first_cycle = 0;  // may be set by the target: when the first of the passes' data are there
   std::uint64_t ready_cycle = 0;  // set by the target: when a dependent instruction may issue
   std::uint64_t free_cycle = 0;   // set by the target: when the next access may begin
 };

@@ -278,11 +278,20 @@ struct ldst_parameters {
   double shuffle_lanes = 8;
   unsigned shuffle_latency_cycles = 24;
   unsigned queue_entries = 4;
+  unsigned issue_interval_cycles = 4;
+  unsigned accept_interval_cycles = 1;
   unsigned pending_instructions = 128;
   unsigned address_latency_cycles = 4;
   unsigned load_read_latency_cycles = 20;
   unsigned store_read_latency_cycles = 20;
+  unsigned shared_load_read_latency_cycles = 20;
+  unsigned shared_store_read_latency_cycles = 20;
+  unsigned constant_read_latency_cycles = 20;
+  unsigned operand_latency_cycles = 0;
   unsigned store_read_cycles_per_word = 0;
+  unsigned return_interval_cycles = 0;
+  unsigned return_words = 1;
+  unsigned shared_return_words = 1;
   unsigned reexecution_entries = 0;
   std::string coalescing = "warp";
   std::string replay = "unit";
@@ -292,12 +301,26 @@ struct ldst_parameters {
     v("shuffle_lanes", shuffle_lanes, "results of SHFL per cycle and sub-partition");
     v("shuffle_latency_cycles", shuffle_latency_cycles, "SHFL");
     v("queue_entries", queue_entries, "memory instructions queued in front of the load/store unit, per sub-partition");
+    v("issue_interval_cycles", issue_interval_cycles,
+      "cycles between two memory instructions that a sub-partition issues while its queue has room");
+    v("accept_interval_cycles", accept_interval_cycles,
+      "cycles between two memory instructions that the SM's load/store unit takes from the queues");
     v("pending_instructions", pending_instructions, "memory instructions in flight in the load/store unit");
     v("address_latency_cycles", address_latency_cycles, "issue to the first tag look-up or shared-memory pass");
     v("load_read_latency_cycles", load_read_latency_cycles,
       "software dependence: issue of a load or atomic until its source registers may be overwritten");
     v("store_read_latency_cycles", store_read_latency_cycles, "the same of a store or reduction of 32 bits a lane");
-    v("store_read_cycles_per_word", store_read_cycles_per_word, "the same, more for each further 32 bits");
+    v("shared_load_read_latency_cycles", shared_load_read_latency_cycles, "the same of a load or atomic in shared memory");
+    v("shared_store_read_latency_cycles", shared_store_read_latency_cycles, "the same of a store in shared memory of 32 bits a lane");
+    v("constant_read_latency_cycles", constant_read_latency_cycles, "the same of LDC with an index register");
+    v("operand_latency_cycles", operand_latency_cycles,
+      "software dependence: cycles that a memory instruction waits longer for a result of fixed latency than others");
+    v("store_read_cycles_per_word", store_read_cycles_per_word,
+      "issue of a store until its source registers may be overwritten: more for each further 32 bits");
+    v("return_interval_cycles", return_interval_cycles,
+      "cycles between the parts of a load of more than 32 bits a lane; 0: all of it comes at once");
+    v("return_words", return_words, "words of 32 bits a lane that are such a part");
+    v("shared_return_words", shared_return_words, "the same of shared memory");
     v("reexecution_entries", reexecution_entries, "loads without room in the L1 that wait aside while later ones go by; 0: none do");
     v("coalescing", coalescing, "lanes whose accesses become one: of the warp by sectors, or of half a warp if in order and aligned");
     v("replay", replay, "what a memory instruction's further passes take: another issue each, or time in the load/store unit alone");
@@ -391,6 +414,7 @@ struct constant_cache_parameters {
   unsigned line_bytes = 64;
   unsigned ways = 4;
   unsigned latency_cycles = 25;
+  unsigned index_cycles = 0;
   unsigned miss_latency_cycles = 87;
 
   template <class V> void visit(V& v) {
@@ -398,6 +422,7 @@ struct constant_cache_parameters {
     v("line_bytes", line_bytes, "line");
     v("ways", ways, "associativity");
     v("latency_cycles", latency_cycles, "LDC issue to dependent issue on a hit");
+    v("index_cycles", index_cycles, "added with an index register");
     v("miss_latency_cycles", miss_latency_cycles, "same, from the second level (L1.5)");
   }
 };

@@ -54,7 +54,7 @@ void constant_cache::b_transport(on_chip_access& access, sc_core::sc_time&) {
   const unsigned bank = t.instruction != nullptr ? t.instruction->sub : 0;
   ++counters[launch].requests;
   access.passes = 0;
-  access.ready_cycle = access.cycle;
+  access.first_cycle = access.ready_cycle = access.cycle;
   std::uint32_t rest = t.constant_mask;
   while (rest != 0) {
     const std::uint64_t address = t.addresses[__builtin_ctz(rest)];

@@ -16,6 +16,12 @@ unsigned interval_of(double lanes) {
   if (!(lanes > 0)) throw input_error("ldst.lanes: a number above zero was expected");
   return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
 }
+
+// Some of the instruction's data: the first of them are there in `first`, the last in `last`.
+void data_come(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
+  t.first_cycle = std::min(t.first_cycle, first);
+  t.ready_cycle = std::max(t.ready_cycle, last);
+}
 }  // namespace
 
 load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned,
@@ -32,6 +38,7 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
       pending_limit_(std::max(1u, config.ldst.pending_instructions)),
       address_cycles_(address_cycles(config)),
       pick_interval_(interval_of(config.ldst.lanes)),
+      accept_interval_(config.ldst.accept_interval_cycles),
       half_warps_(config.ldst.coalescing == "half_warp"),
       inputs_(config.sm.sub_partitions),
       deferred_entries_(config.ldst.reexecution_entries) {
@@ -63,7 +70,7 @@ void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
 }
 
 cycle_t load_store_unit::ready_to_pick(const input& in) const {
-  return std::max(in.queue.front()->issue_cycle + address_cycles_, in.next_pick);
+  return std::max({in.queue.front()->issue_cycle + address_cycles_, in.next_pick, next_accept_});
 }
 
 void load_store_unit::on_cycle(cycle_t cycle) {
@@ -121,6 +128,7 @@ bool load_store_unit::pick(cycle_t cycle) {
     --in.queued;
     --queued_;
     in.next_pick = cycle + pick_interval_;
+    next_accept_ = cycle + accept_interval_;
     next_input_ = index + 1 < n ? index + 1 : 0;
     ++pending_;
     send_back(t, lsu_phase::credit);
@@ -134,6 +142,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
   ++counters[t.launch->launch_id].instructions;
   t.outstanding = 0;
   t.ready_cycle = cycle;
+  t.first_cycle = never;
   t.all_sent = true;
   t.fault.clear();
   if (t.kind == lsu_kind::constant_load) {
@@ -216,7 +225,7 @@ void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
     shared_socket->b_transport(access, delay);
     shared_free_ = access.free_cycle;
   }
-  t.ready_cycle = std::max(t.ready_cycle, access.ready_cycle);
+  data_come(t, access.first_cycle, access.ready_cycle);
 }
 
 // Offers the next line of the streaming instruction to the L1.
@@ -234,7 +243,7 @@ void load_store_unit::send_line(cycle_t cycle) {
   sc_core::sc_time delay;
   switch (l1_->nb_transport_fw(a, phase, delay)) {
     case tlm::TLM_COMPLETED:
-      t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
+      data_come(t, a.ready_cycle, a.ready_cycle);
       free_accesses_.push_back(&a);
       break;
     case tlm::TLM_ACCEPTED: ++t.outstanding; break;
@@ -272,7 +281,7 @@ void load_store_unit::execute_again(cycle_t cycle) {
   switch (l1_->nb_transport_fw(a, phase, delay)) {
     case tlm::TLM_COMPLETED:
       deferred_.pop();
-      t.ready_cycle = std::max(t.ready_cycle, a.ready_cycle);
+      data_come(t, a.ready_cycle, a.ready_cycle);
       free_accesses_.push_back(&a);
       if (--t.outstanding == 0 && t.all_sent) finish(t, cycle);
       break;
@@ -292,7 +301,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase&
   }
   invariant(phase == l1_phase::response, "load/store unit: the L1 sent neither response nor retry");
   lsu_transaction& t = *access.transaction;
-  t.ready_cycle = std::max(t.ready_cycle, access.ready_cycle);
+  data_come(t, access.ready_cycle, access.ready_cycle);
   free_accesses_.push_back(&access);
   if (--t.outstanding == 0 && t.all_sent) finish(t, clock_.cycle());
   return tlm::TLM_ACCEPTED;

@@ -123,6 +123,8 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   unsigned pending_limit_;
   unsigned address_cycles_;      // issue to pick
   unsigned pick_interval_;       // cycles between two picks from one input
+  unsigned accept_interval_;     // and from any
+  cycle_t next_accept_ = 0;
   bool half_warps_;
   std::vector<input> inputs_;
   unsigned next_input_ = 0;      // round robin: the first to be asked

@@ -29,7 +29,8 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   invariant(passes != 0, "a shared-memory access without lanes");
   invariant(access.cycle >= busy_until_, "a shared-memory access while another one holds the banks");
   access.passes = passes;
-  access.ready_cycle = access.cycle + latency_ + std::uint64_t{exclusive ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
+  access.first_cycle = access.cycle + latency_;
+  access.ready_cycle = access.first_cycle + std::uint64_t{exclusive ? atomic_cycles_ : conflict_cycles_} * (passes - 1);
   access.free_cycle = access.cycle + pass_.take(passes);
   busy_until_ = access.free_cycle;
   last_passes_ = passes;

@@ -136,7 +136,8 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
 }
 
 // Along the straight line each instruction issues as early as its predecessors' results allow; the stall counts are the distances.
-void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters) {
+// Results of fixed latency are forwarded, but not to memory instructions, which wait `memory_operands` cycles longer.
+void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
   std::array<std::uint64_t, name_count> ready{};
   std::uint64_t cycle = 0;
   bool paired = false;   // the last instruction is the second of a pair
@@ -146,6 +147,12 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
       decoded_instruction& last = p.code[i - 1];
       std::uint64_t operands = 0;
       each_name(d, [&](unsigned n) { operands = std::max(operands, ready[n]); });
+      if (memory_operands != 0 && d.kind == issue_kind::memory)
+        for (const isa::operand& o : d.instruction->src)
+          if (o.is_reg() && o.reg != isa::rz)
+            for (unsigned k = 0; k < o.count; ++k)
+              if (const std::uint64_t result = ready[o.reg + k]; result != 0)
+                operands = std::max(operands, std::min(result + memory_operands, cycle + longest_stall));
       paired = !paired && operands <= cycle && pairing_allows(last, d, parameters);
       const std::uint64_t earliest = std::max(operands, cycle + !paired);
       last.stall = static_cast<std::uint8_t>(earliest - cycle);
@@ -157,12 +164,12 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
 
 }  // namespace
 
-void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters) {
+void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters, unsigned memory_operands) {
   if (program.code.empty()) return;
   const std::vector<block> blocks = blocks_of(program);
   assign_counters(program, blocks);
   assign_waits(program, blocks);
-  assign_stalls(program, parameters);
+  assign_stalls(program, parameters, memory_operands);
 }
 
 }  // namespace heddle

@@ -69,7 +69,7 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
     case k::bit_scan: return {g.sfu.bit_scan_lanes, g.sfu.bit_scan_latency_cycles};
     case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
-    case k::load_store: return {g.ldst.lanes, 0};
+    case k::load_store: return {static_cast<double>(isa::warp_size) / g.ldst.issue_interval_cycles, 0};
     case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
     case k::branch: return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
     case k::texture: return {g.texture.lanes, 0};
@@ -201,12 +201,19 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
   return worst - 1;
 }
 
+bool reads_registers(const isa::instruction& i) {
+  return std::any_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; });
+}
+
 // A memory instruction reads its registers some time after it has issued.
 unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p) {
-  if (std::none_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; })) return 0;
+  if (!reads_registers(i)) return 0;
   const bool writes = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::sust;
-  if (!writes) return p.load_read_latency_cycles;
-  return p.store_read_latency_cycles + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
+  const bool shared = i.mem_space == isa::space::shared;
+  if (i.op == isa::opcode::ldc) return p.constant_read_latency_cycles;
+  if (!writes) return shared ? p.shared_load_read_latency_cycles : p.load_read_latency_cycles;
+  const unsigned first = shared ? p.shared_store_read_latency_cycles : p.store_read_latency_cycles;
+  return first + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
 }
 
 bool can_wait(const isa::instruction& i) {
@@ -259,6 +266,13 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                     i.cache != isa::cache_op::volatile_;
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
+    if (i.op == isa::opcode::ldc) {
+      if (reads_registers(i)) d.index_cycles = static_cast<std::uint16_t>(config.constant_cache.index_cycles);
+    } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+      d.return_interval = static_cast<std::uint16_t>(config.ldst.return_interval_cycles);
+      const bool shared = i.mem_space == isa::space::shared;
+      d.return_words = static_cast<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
+    }
     if (d.kind == issue_kind::memory) d.source_read_cycles = static_cast<std::uint8_t>(std::min(source_read_cycles(i, config.ldst), 255u));
     if (d.kind == issue_kind::arithmetic) {
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
@@ -269,7 +283,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
   }
   // A recording does not hold the control codes that its chip had.
   result->control_codes = config.sub_partition.dependence == "software" && !recorded;
-  if (result->control_codes) assign_control_codes(*result, config.sub_partition);
+  if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
   if (config.context.saved_registers == "live" && !recorded) result->live = isa::live_registers(*result->program);
   if (config.sub_partition.divergence == "independent" && !recorded) mark_convergence(*result);
   return result;

@@ -52,6 +52,9 @@ struct decoded_instruction {
   std::uint8_t counter = no_counter;    // software dependence: raised until the result is there
   std::uint8_t waits = 0;               // software dependence: counters that must be zero, bit per counter
   std::uint8_t source_read_cycles = 0;  // software dependence: issue of a memory instruction until its sources may be overwritten
+  std::uint8_t return_words = 1;        // of a load, registers that are written together,
+  std::uint16_t return_interval = 0;    // and cycles until the next ones are
+  std::uint16_t index_cycles = 0;       // of a constant load, added by an index register
   std::uint8_t predicates = 0;          // predicates read or written, bit per register
   std::uint8_t written_predicates = 0;
   std::uint8_t depends_count = 0;       // registers read or written, each once

@@ -240,6 +240,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
 void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
   warp_slot& w = slots_[o.slot];
+  const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
   if (o.is_texture) texels_arrived(t);
   if (o.split && returns) std::memcpy(o.words[t.word], t.words[0], sizeof t.words[0]);
@@ -257,9 +258,10 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
   if (is_write(kind)) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
   } else {
-    cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle;
-    if (write_ports_.limited() && d.instruction->dst != isa::rz)
-      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written);
+    cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle + d.index_cycles;
+    if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
+      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, d.return_words, d.return_interval,
+                                   first_data);
     release(slot, d, written);
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -26,13 +27,18 @@ class write_ports {
     for (unsigned k = 0; k < count; ++k) static_cast<void>(take((first + k) % banks_, cycle - base_));
   }
 
-  /// A load's `count` registers from `first` on have come in `cycle`; returns the cycle in which the last of them is written.
-  cycle_t write(unsigned first, unsigned count, cycle_t cycle) {
+  /// A load's `count` registers from `first` on: all of their data are there in `cycle`, the first of them in `begin`, and they come
+  /// `together` of them at a time, every `interval` cycles. Returns the cycle in which the last of them is written.
+  cycle_t write(unsigned first, unsigned count, cycle_t cycle, unsigned together = 1, unsigned interval = 0, cycle_t begin = 0) {
+    const cycle_t way = count == 0 ? 0 : (count - 1) / together * interval;
+    const cycle_t start = std::max(begin, cycle - std::min(cycle, way));
+    if (!limited()) return start + way;
     cycle_t last = cycle;
     for (unsigned k = 0; k < count; ++k) {
-      cycle_t at = cycle < base_ ? base_ : cycle;
+      const cycle_t come = start + k / together * interval;
+      cycle_t at = std::max(come, base_);
       while (at - base_ < window && !take((first + k) % banks_, at - base_)) ++at;
-      last = at > last ? at : last;
+      last = std::max(last, at);
     }
     return last;
   }

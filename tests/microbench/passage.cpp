@@ -29,16 +29,7 @@ std::string text_of(const fs::path& file) {
 
 constexpr unsigned record_bytes = 16;   // first clock, last clock, their difference, value
 
-double elapsed(const std::string& bytes, std::size_t at, unsigned threads) {
-  std::uint32_t first = UINT32_MAX, last = 0;
-  for (unsigned t = 0; t < threads; ++t, at += record_bytes) {
-    std::uint32_t clocks[2] = {};
-    if (at + record_bytes <= bytes.size()) bytes.copy(reinterpret_cast<char*>(clocks), sizeof clocks, at);
-    first = std::min(first, clocks[0]);
-    last = std::max(last, clocks[1]);
-  }
-  return static_cast<double>(last) - first;
-}
+constexpr unsigned word_bytes = 512;    // of the buffer that is every kernel's seed
 
 }  // namespace
 
@@ -61,8 +52,8 @@ std::string kernel(const std::string& name, const passage& p, unsigned operation
 
 std::string module(const std::string& kernels) { return ".version 9.0\n.target sm_75\n.address_size 64\n\n" + kernels; }
 
-std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,
-                        const std::string& options) {
+std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::string& gpu, const std::string& text,
+                                           const std::vector<launch>& launches, const std::string& options) {
   const fs::path place = fs::path(HEDDLE_SCRATCH) / (gpu + "_" + name);
   fs::create_directories(place);
   std::ofstream(place / "kernels.ptx") << text;
@@ -75,8 +66,8 @@ std::vector<double> run(const std::string& name, const std::string& gpu, const s
   }
   // Words that hold their own address, for chains of loads.
   nlohmann::ordered_json pointers;
-  for (unsigned k = 0; k < 16; ++k) pointers.push_back({{"at", 8 * k}, {"to", "words"}, {"offset", 8 * k}});
-  job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", 128}, {"pointers", pointers}}}};
+  for (unsigned k = 0; k < word_bytes / 8; ++k) pointers.push_back({{"at", 8 * k}, {"to", "words"}, {"offset", 8 * k}});
+  job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", word_bytes}, {"pointers", pointers}}}};
   job["outputs"] = {{{"buffer", "clocks"}, {"file", "clocks.bin"}}};
   std::ofstream(place / "job.json") << job.dump(2);
   fs::remove(place / "clocks.bin");
@@ -86,12 +77,31 @@ std::vector<double> run(const std::string& name, const std::string& gpu, const s
   const bool ran = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const std::string result = text_of(place / "clocks.bin");
   EXPECT_TRUE(ran && result.size() == bytes) << command << "\n" << text_of(place / "log.txt");
-  std::vector<double> cycles;
-  if (!ran || result.size() != bytes) return cycles;
+  std::vector<std::vector<clocks>> all;
+  if (!ran || result.size() != bytes) return all;
   std::size_t at = 0;
   for (const launch& l : launches) {
-    cycles.push_back(elapsed(result, at, l.threads * l.blocks));
-    at += std::size_t{l.threads} * l.blocks * record_bytes;
+    all.emplace_back(std::size_t{l.threads} * l.blocks);
+    for (clocks& c : all.back()) {
+      std::uint32_t pair[2] = {};
+      result.copy(reinterpret_cast<char*>(pair), sizeof pair, at);
+      c = {pair[0], pair[1]};
+      at += record_bytes;
+    }
+  }
+  return all;
+}
+
+std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,
+                        const std::string& options) {
+  std::vector<double> cycles;
+  for (const auto& threads : clocks_of(name, gpu, text, launches, options)) {
+    std::uint32_t first = UINT32_MAX, last = 0;
+    for (const clocks& c : threads) {
+      first = std::min(first, c.first);
+      last = std::max(last, c.last);
+    }
+    cycles.push_back(static_cast<double>(last) - first);
   }
   return cycles;
 }

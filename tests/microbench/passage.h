@@ -32,6 +32,15 @@ struct launch {
   unsigned blocks = 1;
 };
 
+struct clocks {
+  std::uint32_t first, last;
+};
+
+/// Runs the module's kernels on a single SM of the GPU, in a folder of their own below the results' folder. Returns what each thread of each
+/// launch read, or nothing with a failure recorded.
+std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::string& gpu, const std::string& text,
+                                           const std::vector<launch>& launches, const std::string& options = "");
+
 /// Runs the module's kernels on a single SM of the GPU, in a folder of their own below the results' folder.
 /// Returns the cycles of each launch from the first clock to the last, or nothing with a failure recorded.
 std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,

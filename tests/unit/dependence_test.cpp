@@ -222,11 +222,14 @@ TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
     i.mem_space = isa::space::shared;
     return k % 2 == 0 ? i : ffma(2, 1, 1, 1);   // R1 is zero
   };
-  const std::vector<std::string> v100 = {"ldst.load_read_latency_cycles=11", "fp32.latency_cycles=4", "sub_partition.dual_issue=none"};
+  const std::vector<std::string> v100 = {"ldst.shared_load_read_latency_cycles=11", "fp32.latency_cycles=4", "sub_partition.dual_issue=none"};
   EXPECT_EQ(cycles_of(turn, v100), (11u + 4) * 60);
   std::vector<std::string> slower = v100;
-  slower[0] = "ldst.load_read_latency_cycles=20";
+  slower[0] = "ldst.shared_load_read_latency_cycles=20";
   EXPECT_EQ(cycles_of(turn, slower), (20u + 4) * 60);
+  slower[0] = "ldst.operand_latency_cycles=1";   // and the load waits longer for its address
+  slower.push_back("ldst.shared_load_read_latency_cycles=11");
+  EXPECT_EQ(cycles_of(turn, slower), (11u + 5) * 60);
 }
 
 // Double precision, independent of each other: registers 0 to 15 of 16 and 17.
@@ -327,6 +330,17 @@ TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   EXPECT_EQ(one.write(6, 1, 500), 500u);   // nothing is known so far ahead
   one.reserve(4, 1, 600, 596);
   EXPECT_EQ(one.write(6, 1, 600), 601u);
+}
+
+// 128 bits a lane, of which 32 come every 2 cycles from cycle 30 on, or 64.
+TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
+  for (const unsigned ports : {0u, 1u}) {
+    write_ports p(2, ports);
+    EXPECT_EQ(p.write(0, 4, 30, 1, 2, 30), 36u);
+    EXPECT_EQ(p.write(0, 4, 60, 2, 2, 60), 62u);
+    EXPECT_EQ(p.write(0, 4, 93, 1, 2, 90), 96u) << "lines that come one a cycle go on as they come";
+    EXPECT_EQ(p.write(0, 4, 160, 1, 2, 120), 160u) << "what came before the last part has gone on long ago";
+  }
 }
 
 TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
