@@ -111,7 +111,7 @@ TEST(ptx_forms, division_by_zero_gives_all_bits_and_the_dividend) {
 TEST(ptx_forms, special_registers_move_in_their_own_width) {
   EXPECT_EQ(result("mov.u64 %d1, %gridid; mov.u32 %r1, %gridid; cvt.u64.u32 %d2, %r1; sub.u64 %d1, %d1, %d2; add.u64 %d1, %d1, 5; st.global.u64 [%d0], %d1;")[0], 5u);
   EXPECT_EQ(refusal("mov.u16 %h0, %ntid.y; mov.b64 %d1, %globaltimer; mov.s32 %r1, %laneid; mov.pred %p0, %is_explicit_cluster;"), "");
-  for (const char* code : {"mov.u32 %r1, %clock64;", "mov.u64 %d1, %clock;", "mov.pred %p0, %laneid;", "mov.f32 %f1, %clock;", "mov.u16 %h0, %laneid;"})
+  for (const char* code : {"mov.u32 %r1, %clock64;", "mov.u64 %d1, %clock;", "mov.pred %p0, %laneid;", "mov.f32 %f1, %clock;", "mov.u16 %h0, %laneid;", "mov.u32 %r1, %is_explicit_cluster;"})
     EXPECT_NE(refusal(code).find("does not move"), std::string::npos) << code;
 }
 

@@ -108,7 +108,7 @@ TEST(vector_atomics, are_refused_where_there_are_none) {
   EXPECT_EQ(refusal("red.global.add.v2.f32 [%out], {%f0, %f1};", "9.0"), "");
   for (const char* code : {"red.global.min.v2.f32 [%out], {%f0, %f1};", "red.global.add.v2.u32 [%out], {%r0, %r1};", "red.shared.add.v2.f32 [%r0], {%f0, %f1};",
                            "red.global.add.v8.f32 [%out], {%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7};", "atom.global.exch.v2.f32 {%f0, %f1}, [%out], {%f0, %f1};"})
-    EXPECT_NE(refusal(code, "9.0").find("unsupported type or form"), std::string::npos) << code;
+    EXPECT_NE(refusal(code, "9.0").find("unsupported form of instruction"), std::string::npos) << code;
   EXPECT_NE(refusal("red.global.add.v4.f32 [%out], {%f0, %f1};", "9.0").find("as many registers as elements"), std::string::npos);
 }
 

@@ -111,7 +111,6 @@ std::string expected_types(const std::vector<form>& forms, const std::vector<std
     for (const form& f : forms) {
       const fit how = compare(f, said);
       if (!all && (!how.surplus.empty() || how.missing)) continue;
-      std::string_view first;
       for (const slot& s : f) {
         if (!s.types) continue;
         for (const std::string_view t : s.choices)
@@ -137,9 +136,13 @@ std::string complaint(const std::vector<form>& forms, const std::vector<std::str
     if (surplus.empty()) surplus = how.surplus;
   }
   std::string types;
+  unsigned count = 0;
   for (const std::string& w : said)
-    if (rules().types.count(w) != 0) types += "." + w;
-  if (!typed) return (types.empty() ? "a type is missing" : types + (types.find('.', 1) == std::string::npos ? " is no type of it" : " are no types of it")) + ", " + expected_types(forms, said);
+    if (rules().types.count(w) != 0) types += "." + w, ++count;
+  if (!typed) {
+    const std::string found = count == 0 ? "a type is missing" : types + (count == 1 ? " is no type of it" : " are no types of it");
+    return found + ", " + expected_types(forms, said);
+  }
   if (missing) return list(missing->choices) + " was expected";
   return "'." + std::string(surplus) + "' does not go with " + (types.empty() ? "the other modifiers" : types);
 }

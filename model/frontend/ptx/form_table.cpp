@@ -23,8 +23,9 @@
 #define PREFETCH " ?L2::64B|L2::128B|L2::256B "
 #define VECTOR " ?v2|v4 "
 #define ATOMIC " ?" SCOPES " ?global|" SHARED " ?L2::cache_hint "
-#define ATOMIC_ORDER "?relaxed|acquire|release|acq_rel" ATOMIC
-#define REDUCTION_ORDER "?relaxed|release" ATOMIC
+#define ATOMIC_VECTOR " ?" SCOPES " ?global ?L2::cache_hint "
+#define ATOM_ORDER "?relaxed|acquire|release|acq_rel"
+#define RED_ORDER "?relaxed|release"
 
 namespace heddle::ptx {
 
@@ -165,24 +166,24 @@ const std::vector<form_row>& form_table() {
       {"applypriority", "?global L2::evict_normal"},
       {"discard", "?global L2"},
       // Atomic operations.
-      {"atom", ATOMIC_ORDER "exch .b32|b64"},
-      {"atom", ATOMIC_ORDER "cas .b16|b32|b64"},
-      {"atom", ATOMIC_ORDER "and|or|xor .b32|b64"},
-      {"atom", ATOMIC_ORDER "inc|dec .u32"},
-      {"atom", ATOMIC_ORDER "min|max ." WORDS},
-      {"atom", ATOMIC_ORDER "add .u32|s32|u64|f32|f64"},
-      {"atom", ATOMIC_ORDER "add noftz .f16|f16x2|bf16|bf16x2"},
-      {"atom", ATOMIC_ORDER "add v2|v4 .f32"},
-      {"atom", ATOMIC_ORDER "add|min|max noftz v2|v4|v8 .f16|bf16"},
-      {"atom", ATOMIC_ORDER "add|min|max noftz v2|v4 .f16x2|bf16x2"},
-      {"red", REDUCTION_ORDER "and|or|xor .b32|b64"},
-      {"red", REDUCTION_ORDER "inc|dec .u32"},
-      {"red", REDUCTION_ORDER "min|max ." WORDS},
-      {"red", REDUCTION_ORDER "add .u32|s32|u64|f32|f64"},
-      {"red", REDUCTION_ORDER "add noftz .f16|f16x2|bf16|bf16x2"},
-      {"red", REDUCTION_ORDER "add v2|v4 .f32"},
-      {"red", REDUCTION_ORDER "add|min|max noftz v2|v4|v8 .f16|bf16"},
-      {"red", REDUCTION_ORDER "add|min|max noftz v2|v4 .f16x2|bf16x2"},
+      {"atom", ATOM_ORDER ATOMIC "exch .b32|b64"},
+      {"atom", ATOM_ORDER ATOMIC "cas .b16|b32|b64"},
+      {"atom", ATOM_ORDER ATOMIC "and|or|xor .b32|b64"},
+      {"atom", ATOM_ORDER ATOMIC "inc|dec .u32"},
+      {"atom", ATOM_ORDER ATOMIC "min|max ." WORDS},
+      {"atom", ATOM_ORDER ATOMIC "add .u32|s32|u64|f32|f64"},
+      {"atom", ATOM_ORDER ATOMIC "add noftz .f16|f16x2|bf16|bf16x2"},
+      {"atom", ATOM_ORDER ATOMIC_VECTOR "add v2|v4 .f32"},
+      {"atom", ATOM_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16"},
+      {"atom", ATOM_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2"},
+      {"red", RED_ORDER ATOMIC "and|or|xor .b32|b64"},
+      {"red", RED_ORDER ATOMIC "inc|dec .u32"},
+      {"red", RED_ORDER ATOMIC "min|max ." WORDS},
+      {"red", RED_ORDER ATOMIC "add .u32|s32|u64|f32|f64"},
+      {"red", RED_ORDER ATOMIC "add noftz .f16|f16x2|bf16|bf16x2"},
+      {"red", RED_ORDER ATOMIC_VECTOR "add v2|v4 .f32"},
+      {"red", RED_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16"},
+      {"red", RED_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2"},
       // Order, barriers, the threads of a warp. Without .sync: programs for GPUs before Volta.
       {"fence", "?sc|acq_rel|acquire|release " SCOPES},
       {"fence", "mbarrier_init release cluster"},

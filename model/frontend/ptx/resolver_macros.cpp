@@ -77,12 +77,15 @@ void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i
   for (unsigned k = 0; k < 2; ++k) {
     const value whole = operand(i.operands[1 + k], dtype::s32, i.where);
     check_type(whole, dtype::s32, false, i.operands[1 + k].where);
-    part[k] = make(ptx_op::min, dtype::s32, {make(ptx_op::max, dtype::s32, {whole, immediate_value(static_cast<std::uint32_t>(bottom))}), immediate_value(top)});
+    const value least = make(ptx_op::max, dtype::s32, {whole, immediate_value(static_cast<std::uint32_t>(bottom))});
+    part[k] = make(ptx_op::min, dtype::s32, {least, immediate_value(static_cast<std::uint64_t>(top))});
   }
   const value upper = bits == 16 ? immediate_value(0) : operand(i.operands[3], dtype::b32, i.where);
   check_type(upper, dtype::b32, false, i.operands.back().where);
-  const value middle = make(ptx_op::bfi, dtype::b32, {part[0], upper.is_reg() ? make(ptx_op::shl, dtype::b32, {upper, immediate_value(2 * bits)}) : immediate_value(upper.bits << (2 * bits)), immediate_value(bits), immediate_value(bits)});
-  hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {d}, {part[1], middle, immediate_value(0), immediate_value(bits)});
+  const value width = immediate_value(bits);
+  const value above = bits == 16 ? upper : make(ptx_op::shl, dtype::b32, {upper, immediate_value(2 * bits)});
+  const value middle = make(ptx_op::bfi, dtype::b32, {part[0], above, width, width});
+  hir_instruction last = in_place_of(h, ptx_op::bfi, dtype::b32, {d}, {part[1], middle, immediate_value(0), width});
   last.guard = h.guard;
   append(std::move(last));
 }

@@ -205,7 +205,10 @@ value resolver::read_special(isa::special s, unsigned words) {
 void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   if (o.text.empty() || o.text[0] != '%' || h.op == ptx_op::unpack) return;
   const auto is = [&](const char* name) { return o.text == name; };
-  if (is("%is_explicit_cluster") && h.m.type == isa::dtype::pred) return;
+  if (is("%is_explicit_cluster")) {
+    if (h.m.type == isa::dtype::pred) return;
+    fail(o.where, "'" + o.text + "' is a predicate, which '" + current_->mnemonic() + "' does not move");
+  }
   const unsigned bytes = is("%clock64") || is("%globaltimer") ? 8 : 4, asked = isa::size_of(h.m.type);
   const bool place = is("%tid") || is("%ntid") || is("%ctaid") || is("%nctaid");
   if (h.m.type == isa::dtype::pred || isa::is_float(h.m.type) || (asked != bytes && !(asked == 2 && place) && !(asked == 8 && is("%gridid"))))
