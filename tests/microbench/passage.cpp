@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -54,7 +55,8 @@ std::string module(const std::string& kernels) { return ".version 9.0\n.target s
 
 std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::string& gpu, const std::string& text,
                                            const std::vector<launch>& launches, const std::string& options) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / (gpu + "_" + name);
+  // Of this process alone: tests of one GPU run side by side.
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / (gpu + "_" + name + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
   std::ofstream(place / "kernels.ptx") << text;
   nlohmann::ordered_json job{{"module", "kernels.ptx"}};
@@ -70,7 +72,6 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
   job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", word_bytes}, {"pointers", pointers}}}};
   job["outputs"] = {{{"buffer", "clocks"}, {"file", "clocks.bin"}}};
   std::ofstream(place / "job.json") << job.dump(2);
-  fs::remove(place / "clocks.bin");
   const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --set gpu.sm_count=1 --gpu " + gpu +
                               " " + options + " >'" + (place / "log.txt").string() + "' 2>&1";
   const int status = std::system(command.c_str());
@@ -89,6 +90,7 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
       at += record_bytes;
     }
   }
+  fs::remove_all(place);
   return all;
 }
 
