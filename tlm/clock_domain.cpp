@@ -241,15 +241,15 @@ void clock_domain::prepare_next(unsigned bucket) {
 void clock_domain::run_cycle() {
   began_ = true;
   running_ = true;
-  bool busy = call_units();
+  bool busy = call_units(true);
   busy |= run_parts();
   running_ = false;
   busy_cycles_ += busy;
   if (busy || look_ <= cycle_) look();
 }
 
-// Calls those that have asked for cycle_. False: nobody has.
-bool clock_domain::call_units() {
+// Calls those that have asked for cycle_, with the others announced if they may be far from the host's cache. False: nobody has.
+bool clock_domain::call_units(bool far_off) {
   while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
     set_bit(far_.top().cycle, far_.top().index);
     far_.pop();
@@ -258,14 +258,14 @@ bool clock_domain::call_units() {
   if (!(occupied_[b / 64] >> (b % 64) & 1)) return false;
   announced_ = 0;
   coming_.fill(nullptr);
-  for (unsigned i = 0; i < ahead; ++i) prepare_next(b);
+  for (unsigned i = 0; i < ahead && far_off; ++i) prepare_next(b);
   for (unsigned w = 0; w < words_ && !halted_; ++w) {
     std::uint64_t& bits = wheel_[b * words_ + w];
     while (bits && !halted_) {
       current_ = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
       bits &= bits - 1;
       ++calls_;
-      prepare_next(b);
+      if (far_off) prepare_next(b);
       units_[current_]->on_cycle(cycle_);
     }
   }

@@ -129,7 +129,7 @@ class clock_domain : public sc_core::sc_module {
   void set_bit(cycle_t cycle, unsigned index);
   void notify_at(cycle_t cycle);
   void prepare_next(unsigned bucket);
-  bool call_units();
+  bool call_units(bool far_off);
   // Parts (clock_domain_parts.cpp)
   bool run_parts();
   void run_until(cycle_t present, cycle_t horizon);

@@ -77,7 +77,7 @@ void clock_domain::run_until(cycle_t present, cycle_t horizon) {
     if (next > horizon_ || (next > present && !whole_->lookahead_->may_go_on(part_, next))) break;
     cycle_ = next;
     began_ = true;
-    call_units();
+    call_units(next == present);
   }
   running_ = false;
   horizon_ = 0;
