@@ -156,7 +156,9 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const argument& a = op.arguments[i];
     const isa::kernel_parameter& p = expected[i];
-    if (a.size() != p.size) {
+    const bool pointer = a.what != argument::kind::bytes && a.what != argument::kind::texture;
+    const bool narrow = pointer && program.narrow_addresses && p.size == 4;
+    if (a.size() != p.size && !narrow) {
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name +
                           "') has " + std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" +
                           a.text + ")");
@@ -173,7 +175,10 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
     } else {
       address = symbol(a.name, a.where).address;
     }
-    for (unsigned k = 0; k < 8; ++k) area[p.offset + k] = static_cast<std::uint8_t>(address >> (8 * k));
+    if (narrow && address >> 32 != 0)
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' has a 32-bit address, and '" + a.name +
+                          "' lies above it");
+    for (unsigned k = 0; k < p.size; ++k) area[p.offset + k] = static_cast<std::uint8_t>(address >> (8 * k));
   }
   return area;
 }

@@ -34,6 +34,19 @@ double wall_seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+// The last cycle in which the job does something by time.
+std::uint64_t last_cycle_of(const std::vector<operation>& operations) {
+  std::uint64_t last = 0;
+  for (const operation& op : operations) last = std::max({last, op.at_cycle, last_cycle_of(op.body)});
+  return last;
+}
+
+std::uint64_t last_cycle_of(const job& j) {
+  std::uint64_t last = last_cycle_of(j.operations);
+  for (const preemption& p : j.preemptions) last = std::max(last, p.at_cycle);
+  return last;
+}
+
 std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::size_t size) {
   const std::string content = content_of(j, o.expect, o.where);
   if (content.size() != size) refuse(o.where, "'" + o.expect + "' changed its size during the run");
@@ -62,6 +75,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
     std::fflush(stdout);
   };
   views_ = make_views(o, gpu_, files_);
+  gpu_.host_acts_until(last_cycle_of(j));
   gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
 }
 

@@ -36,6 +36,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::string who_waits() const override;
   void halt() override { halted_ = true; }
   bool works_by_clock() const override { return true; }
+  bool waits_for_time(cycle_t now) const override;
   cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
 
   void on_cycle(cycle_t cycle) override;

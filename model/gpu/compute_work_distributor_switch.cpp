@@ -228,6 +228,14 @@ void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
   a.away.erase(std::find(a.away.begin(), a.away.end(), &c));
 }
 
+bool compute_work_distributor::waits_for_time(cycle_t now) const {
+  const auto to_come = [now](cycle_t c) { return c > now && c != never; };
+  for (const sm_account& a : accounts_)
+    for (const context_in_flight* c : a.away)
+      if (to_come(c->resume_cycle)) return true;
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
+}
+
 // Blocks that are away are wanted back at a known time; all else is begun by a message or a request.
 cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
   cycle_t at = never;

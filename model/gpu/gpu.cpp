@@ -316,6 +316,10 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.core.look_ahead(&p);
 }
 
+void gpu::host_acts_until(cycle_t cycle) {
+  if (parts_->watch != nullptr) parts_->watch->host_acts_until(cycle);
+}
+
 bool gpu::idle() const {
   const parts& p = *parts_;
   const auto all_idle = [](const auto& v) { return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); }); };

@@ -53,6 +53,9 @@ class gpu : public sc_core::sc_module {
   /// cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
   /// may ask for some. Of no effect where memory lies outside or an arrow of the memory path is watched or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
+  /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait are not taken for
+  /// deadlocked.
+  void host_acts_until(cycle_t cycle);
   /// Adds what active warps have spent up to now to the counters, for metrics in the middle of a run.
   void settle_accounts();
 

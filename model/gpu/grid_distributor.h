@@ -91,6 +91,8 @@ class grid_distributor : public sc_core::sc_module {
   /// All that it does by itself happens in cycles that it asked its clock domain for; then a GPU whose clocks have nothing to do is
   /// known to be stuck.
   virtual bool works_by_clock() const { return false; }
+  /// Something that has been asked for begins by itself in a cycle that is to come.
+  virtual bool waits_for_time(cycle_t now) const { return static_cast<void>(now), false; }
   /// The last cycle by which nothing reaches the SM that the CWD sends after its cycle `now`, unless in answer to what that SM sends from
   /// now on. `requests`: whether anybody may call preempt(). Who does not know answers `now`.
   virtual cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {

@@ -38,9 +38,10 @@ void progress_watch::after_cycle() {
     --busy_;
     return;
   }
-  if (cwd_.idle() || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
+  const bool more_to_come = cycle <= host_acts_ || cwd_.waits_for_time(cycle);
+  if (cwd_.idle() || more_to_come || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
     // A window is opened by a look that finds no block moved since the last one.
-    const bool quiet = !cwd_.idle() && moved_ == blocks_moved();
+    const bool quiet = !cwd_.idle() && !more_to_come && moved_ == blocks_moved();
     begin_window(cycle);
     samples_ = quiet ? 1 : 0;
     next_ = cycle + (quiet ? distance(0) : patience_);

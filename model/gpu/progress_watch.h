@@ -29,6 +29,8 @@ class progress_watch : public cycle_observer {
 
   void after_cycle() override;
   cycle_t next_look() const override { return next_; }
+  /// The host will do something by itself in cycle `cycle`, or before.
+  void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
 
  private:
   // A warp's states in the samples of one window.
@@ -54,6 +56,7 @@ class progress_watch : public cycle_observer {
   const cycle_t patience_;
   std::vector<history> warps_;        // by SM, partition and slot
   cycle_t next_;
+  cycle_t host_acts_ = 0;
   cycle_t unchanged_since_ = 0;
   std::uint64_t moved_ = 0;           // at the beginning of the window
   std::uint64_t changes_ = 0;

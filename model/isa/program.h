@@ -43,6 +43,7 @@ struct program {
   std::vector<std::string> recorded;        // of a recorded program, each instruction as its trace names it; else empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
+  bool narrow_addresses = false;            // of a module of 32-bit addresses: pointers among the parameters have 4 bytes
   std::uint32_t registers = 0;              // 32-bit registers per thread, as allocated
   std::uint32_t shared_bytes = 0;           // static shared memory per block
   std::uint32_t local_bytes = 0;            // local memory per thread (variables, spills, stack)

@@ -106,7 +106,9 @@ void sm_resources::take_again(block_allocation& allocation) {
 }
 
 void sm_resources::add(block_allocation& allocation) {
+  // A block that comes back beside others has their carve-out from then on: it may leave together with them, and be the first back.
   if (residents_.empty()) carveout_bytes_ = allocation.carveout_bytes;
+  allocation.carveout_bytes = carveout_bytes_;
   threads_ += allocation.threads;
   registers_ += allocation.registers_per_block;
   shared_bytes_ += allocation.shared_bytes;

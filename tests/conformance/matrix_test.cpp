@@ -122,6 +122,7 @@ TEST(matrix_conformance, doubles_in_every_shape_and_rounding) {
     for (const shape& x : {shape{8, 4}, shape{16, 4}, shape{16, 8}, shape{16, 16}})
       compare(gpu, "mma.sync.aligned." + x.name() + ".row.col" + mode + ".f64.f64.f64.f64", x, fma, seed += 3);
     compare(gpu, "wmma.mma.sync.aligned.row.col.m8n8k4" + mode + ".f64.f64.f64.f64", {8, 4}, fma, seed += 3);
+    compare(gpu, "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64" + mode, {8, 4}, fma, seed += 3);
   }
 }
 

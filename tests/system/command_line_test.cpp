@@ -432,6 +432,15 @@ TEST_F(command_line, external_memory_needs_a_program_of_its_own) {
       "memory.model = external");
 }
 
+TEST_F(command_line, kernels_of_32_bit_addresses_take_buffers) {
+  std::ofstream(place_ / "narrow.ptx") << ".version 2.3\n.target sm_20\n.address_size 32\n.visible .entry k(.param .u32 p, .param .u32 n) {\n"
+                                           "  .reg .b32 %a, %n, %t;\n  ld.param.u32 %a, [p];\n  ld.param.u32 %n, [n];\n  mov.u32 %t, %tid.x;\n"
+                                           "  mad.lo.u32 %a, %t, 4, %a;\n  add.u32 %t, %t, %n;\n  st.global.u32 [%a], %t;\n  ret;\n}\n";
+  const outcome o = run({"run", "--kernel", "narrow.ptx:k", "--grid", "1", "--block", "4", "--arg", "out:16:narrow.bin", "--arg", "u32:7", "--quiet"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(read("narrow.bin"), std::string("\7\0\0\0\10\0\0\0\11\0\0\0\12\0\0\0", 16));
+}
+
 // ---- the simulated program fails: code 1, metrics written ----
 
 TEST_F(command_line, an_illegal_address_names_the_culprit) {

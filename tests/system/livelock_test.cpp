@@ -87,6 +87,34 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
   EXPECT_EQ(0, r.code) << r.log;
 }
 
+// What frees them is known to come: a launch, a preemption, or the return of who was preempted.
+TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
+  std::ofstream(place_ / "locked.ptx") << locked_kernel;
+  std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
+  std::ofstream(place_ / "free.ptx") << ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry free(.param .u64 p) {\n"
+                                        "  .reg .b64 %d; .reg .b32 %r;\n  ld.param.u64 %d, [p];\n  atom.global.exch.b32 %r, [%d], 0;\n  ret;\n}\n";
+  json job = {{"modules", {(place_ / "locked.ptx").string(), (place_ / "free.ptx").string()}}, {"outputs", json::array()},
+              {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}}};
+  const auto launch = [](const char* kernel, unsigned stream, unsigned cycle) {
+    json l = {{"kernel", kernel}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"stream", stream}, {"at_cycle", cycle}, {"args", {{{"buffer", "lock"}}}}};
+    if (std::string(kernel) == "locked") l["args"].push_back({{"u32", 30}});
+    return l;
+  };
+  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=20000 --max-cycles 5000000";
+  job["launches"] = {launch("locked", 0, 0), launch("free", 1, 300000)};
+  result r = run(job, options);
+  EXPECT_EQ(0, r.code) << r.log;
+  job["launches"][1]["at_cycle"] = 4000;
+  job["preempt"] = {{{"at_cycle", 250000}, {"mode", "switch"}, {"resume_after", 100}}};
+  r = run(job, options + " --set sm.max_blocks=1");
+  EXPECT_EQ(0, r.code) << r.log;
+  // The one that would free the lock is away until long after the other has begun to wait.
+  job["launches"] = {launch("free", 0, 0), launch("locked", 1, 2000)};
+  job["preempt"] = {{{"at_cycle", 850}, {"mode", "switch"}, {"resume_after", 250000}}};
+  r = run(job, options);
+  EXPECT_EQ(0, r.code) << r.log;
+}
+
 // Blocks wait for one that no SM has room for: nobody was preempted.
 TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;

@@ -121,6 +121,19 @@ TEST(sm_resources, blocks_of_different_carveouts_come_back_in_any_order) {
   }
 }
 
+TEST(sm_resources, a_block_that_came_back_beside_a_larger_carveout_makes_room_for_its_like) {
+  sm_resources sm(config_of("7.0"));
+  block_allocation small = sm.take(block_demand{32, 16, 4096, 0});
+  sm.give_back(small);
+  block_allocation large = sm.take(block_demand{32, 16, 40000, 100});
+  sm.take_again(small);
+  sm.give_back(large);
+  sm.give_back(small);
+  sm.take_again(small);
+  EXPECT_EQ(98304u, sm.carveout_bytes());
+  EXPECT_TRUE(sm.fits_again(large));
+}
+
 TEST(sm_resources, blocks_of_a_small_carveout_share_it_beside_a_larger_one) {
   sm_resources sm(config_of("7.0"));
   const block_demand small{32, 16, 4096, 0};

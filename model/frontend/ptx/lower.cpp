@@ -90,6 +90,7 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   p->kernel = kernel;
   p->file = m.ast->file;
   add_parameters(*p, function, m.ast->file);
+  p->narrow_addresses = m.ast->address_size == 32;
   std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));
   std::copy(std::begin(function.required_threads), std::end(function.required_threads), std::begin(p->required_threads));
 

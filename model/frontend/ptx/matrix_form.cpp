@@ -42,7 +42,8 @@ bool type_word(const std::string& w, matrix_form& f) {
 
 bool rounding_word(const std::string& w, matrix_form& f) {
   using isa::rounding;
-  if (f.what != matrix_form::action::multiply || f.rounded || f.types != 0 || f.layouts != 2 || f.k == 0) return false;
+  // Before the types, as the ISA has it, or behind them, as nvcc writes it.
+  if (f.what != matrix_form::action::multiply || f.rounded || (f.types != 0 && f.types != 4) || f.layouts != 2 || f.k == 0) return false;
   if (w == "rn") f.round = rounding::rn;
   else if (w == "rz") f.round = rounding::rz;
   else if (w == "rm") f.round = rounding::rm;

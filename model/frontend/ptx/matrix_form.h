@@ -20,7 +20,7 @@ struct matrix_form {
   isa::dtype type[4] = {};                // in the order written: d, a, b, c; tf32 is b32
   bool saturate = false;
   isa::rounding round = isa::rounding::rn;
-  bool rounded = false;                   // a rounding was written, before the types
+  bool rounded = false;                   // a rounding was written
   bool transposed = false;
   unsigned count = 1;                     // ldmatrix: .x1 .x2 .x4
   state_space space = state_space::none;
