@@ -49,8 +49,8 @@ class gpu : public sc_core::sc_module {
   bool idle() const;
   /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.
   void check_invariants() const;
-  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot change a result (docs/performance.md), but not to
-  /// cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
+  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot change a result
+  /// (docs/decisions/0002-ahead.md), but not to cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
   /// may ask for some. Of no effect where memory lies outside or an arrow of the memory path is watched or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
   /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait are not taken for
