@@ -110,7 +110,9 @@ void job_runner::simulate() {
   if (program_.ended() || !outcome_.failure.empty()) return;
   outcome_.failure = driver_.fault();
   if (!outcome_.failure.empty()) return;
-  outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  // One that has been found but is not told yet is more than that it took long.
+  outcome_.failure = gpu_.barrier_deadlock();
+  if (outcome_.failure.empty()) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
   // Whatever the last event was: that many cycles have passed.
   const sc_core::sc_time end = clock_.time_of(simulated_);
   if (simulated_ >= limit() && end > sc_core::sc_time_stamp()) sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);

@@ -26,6 +26,8 @@ enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, faul
 /// Cycles until the CWD hears of a program's failure and stops all SMs: chosen; longer than SMs are ever simulated ahead, so that those
 /// that go on meanwhile are all stopped in the same cycle.
 constexpr unsigned fault_latency_cycles = 256;
+/// A barrier that can never complete is told later: by then the other blocks have come to where they wait, and all can be named.
+constexpr unsigned deadlock_latency_cycles = 10000;
 
 /// One thread block on its way. Owned by the CWD, which keeps it until the block is complete; an SM may read it and
 /// write the fields marked so.

@@ -148,7 +148,9 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   p.host.on_context_area = [this](std::uint64_t address) {
     for (sm& s : parts_->sms) s.context_engine.save_at(address);
   };
-  p.host.on_fault = [this] {
+  p.host.on_fault = [this](std::string& text) {
+    // One SM has told of one block: here all SMs are in the same cycle, and the warps of all blocks can be named.
+    if (std::any_of(parts_->sms.begin(), parts_->sms.end(), [&](const sm& s) { return s.deadlock() == text; })) text = barrier_deadlock();
     parts_->core.halt();
     parts_->cwd->halt();
     // The memory's edges at this instant may be before or behind the core's: all of them are still worked at.
@@ -277,6 +279,17 @@ bool gpu::stuck() const {
   const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
   const auto busy = [](const auto& u) { return !u.idle(); };
   return std::none_of(p.slices.begin(), p.slices.end(), awaited) && std::none_of(p.delays.begin(), p.delays.end(), busy);
+}
+
+std::string gpu::barrier_deadlock() const {
+  const auto& sms = parts_->sms;
+  const auto told = std::find_if(sms.begin(), sms.end(), [](const sm& s) { return !s.deadlock().empty(); });
+  if (told == sms.end()) return {};
+  std::vector<waiting_block> blocks;
+  for (const sm& s : sms) s.waiting_blocks(blocks);
+  // None: it has been switched out meanwhile.
+  const bool any = std::any_of(blocks.begin(), blocks.end(), [](const waiting_block& b) { return b.for_ever; });
+  return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
 
 bool gpu::explain_stuck(std::string& why) const {

@@ -45,6 +45,8 @@ class gpu : public sc_core::sc_module {
   cycle_t cycle() const;
   /// The simulated program's failure, "" while there is none.
   bool faulted() const;
+  /// Which warps wait for ever at barriers, of all blocks; "": no block is known to. It becomes the failure `deadlock_latency_cycles` later.
+  std::string barrier_deadlock() const;
   /// Nothing is in flight anywhere.
   bool idle() const;
   /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.

@@ -310,7 +310,7 @@ void host_interface::print(const std::string& text) {
 void host_interface::program_fault(const std::string& text) {
   if (faulted()) return;
   fault_ = text;
-  if (on_fault) on_fault();
+  if (on_fault) on_fault(fault_);
   raise(host_interrupt::fault);
   completion_event.notify(sc_core::SC_ZERO_TIME);
 }

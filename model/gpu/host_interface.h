@@ -47,8 +47,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::function<void()> before_launch;
   /// Called when the host has said where contexts are to be saved.
   std::function<void(std::uint64_t)> on_context_area;
-  /// Called when the simulated program has failed.
-  std::function<void()> on_fault;
+  /// Called when the simulated program has failed, with what is known of it; the callee may say more.
+  std::function<void(std::string&)> on_fault;
   /// Says whether anything in the GPU will still happen, and if not, what waits for what.
   std::function<bool(std::string&)> stuck;
 

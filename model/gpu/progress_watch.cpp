@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned least_samples = 64;    // so that what was under way when the window began has arrived
 constexpr unsigned most_samples = 512;
-constexpr unsigned most_lines = 12;       // of warps, in a report
+constexpr unsigned most_lines = 64;       // of warps, in a report
 
 // Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop that
 // waits for memory stands still, and is seen in one place only.

@@ -47,6 +47,8 @@ class barrier_unit : public sc_core::sc_module {
   outcome after_exit(unsigned cta_slot);
   /// Warps of the block that wait at a barrier.
   std::uint64_t waiting(unsigned cta_slot) const { return blocks_[cta_slot].waiting; }
+  /// All that live in the block wait and no barrier can complete.
+  bool deadlocked(unsigned cta_slot) const { return stuck(blocks_[cta_slot]); }
   unsigned waits_at(unsigned cta_slot, unsigned warp) const { return blocks_[cta_slot].waits_at[warp]; }
 
   void trace(sc_core::sc_trace_file* file) const override;

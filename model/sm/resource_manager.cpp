@@ -238,18 +238,14 @@ void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t c
   clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
 }
 
-void resource_manager::report_fault(const std::string& text) {
+void resource_manager::report_fault(const std::string& text, cycle_t latency) {
   if (failed_) return;   // the first is what counts
   failed_ = true;
-  for (resident_block& b : blocks_) {
-    if (b.transaction == nullptr) continue;
-    b.transaction->fault = text;
-    cta_phase phase = cta_phase::fault;
-    sc_core::sc_time delay = clock_.domain().delay_until(clock_.cycle() + fault_latency_cycles - 1);
-    cta_socket->nb_transport_bw(*b.transaction, phase, delay);
-    return;
-  }
-  throw internal_error(std::string(name()) + ": a fault without a resident block: " + text);
+  fault_.fault = text;
+  fault_.sm = sm_id_;
+  cta_phase phase = cta_phase::fault;
+  sc_core::sc_time delay = clock_.domain().delay_until(clock_.cycle() + latency - 1);
+  cta_socket->nb_transport_bw(fault_, phase, delay);
 }
 
 void resource_manager::check_invariants() const {

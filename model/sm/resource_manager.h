@@ -103,8 +103,8 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   unsigned swap_in(resident_block b, cycle_t cycle);
   /// Tells the CWD how far a context switch is.
   void report(context_transaction& t, cta_phase phase, cycle_t cycle);
-  /// Tells the CWD that the simulated program failed.
-  void report_fault(const std::string& text);
+  /// Tells the CWD, `latency` cycles from now, that the simulated program failed.
+  void report_fault(const std::string& text, cycle_t latency);
 
   /// Has `observer` told of all blocks and warps from now on; null: nobody.
   void observe(block_observer* observer) { observer_ = observer; }
@@ -157,6 +157,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   std::deque<returned> returned_;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;
+  cta_transaction fault_;                      // of no block: those may leave before it has arrived
   bool failed_ = false;
   std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;

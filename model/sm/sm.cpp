@@ -154,20 +154,27 @@ void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycl
 }
 
 void sm::report_deadlock(unsigned cta_slot) {
+  if (!deadlock_.empty()) return;   // of another block
+  deadlock_ = describe_deadlock({waiting_in(cta_slot)});
+  resource_manager.report_fault(deadlock_, deadlock_latency_cycles);
+}
+
+waiting_block sm::waiting_in(unsigned cta_slot) const {
   const resident_block& b = resource_manager.block(cta_slot);
-  std::string text = b.launch->program->file + ": deadlock at a barrier in kernel '" + b.launch->program->kernel + "', block (" +
-                     std::to_string(b.context.index.x) + "," + std::to_string(b.context.index.y) + "," +
-                     std::to_string(b.context.index.z) + "): every warp that has not exited waits, and no barrier can complete";
-  for (unsigned w = 0; w < b.warps.size(); ++w) {
-    if (!(barrier_unit.waiting(cta_slot) >> w & 1)) continue;
-    for (const std::string& place : standing(b.warps[w])) text += "\n  warp " + std::to_string(w) + " " + place;
-  }
-  program_fault(text);
+  waiting_block w{b.launch->launch_id, b.transaction->block, b.context.index, b.launch->program.get(), barrier_unit.deadlocked(cta_slot), {}};
+  for (unsigned k = 0; k < b.warps.size(); ++k)
+    if ((barrier_unit.waiting(cta_slot) >> k & 1) != 0) w.warps.emplace_back(k, standing(b.warps[k]));
+  return w;
+}
+
+void sm::waiting_blocks(std::vector<waiting_block>& to) const {
+  for (unsigned slot = 0; slot < resource_manager.cta_slots(); ++slot)
+    if (resource_manager.block(slot).transaction != nullptr && barrier_unit.waiting(slot) != 0) to.push_back(waiting_in(slot));
 }
 
 void sm::program_fault(const std::string& text) {
   for (auto& p : partitions) p.halt();
-  resource_manager.report_fault(text);
+  resource_manager.report_fault(text, fault_latency_cycles);
 }
 
 std::vector<std::string> sm::standing(unsigned warp) const {
@@ -178,8 +185,8 @@ std::vector<std::string> sm::standing(unsigned warp) const {
 
 std::string sm::waiting_warps() const {
   std::string text;
-  for (const auto& p : partitions)
-    for (unsigned s = 0; s < p.slots(); ++s) {
+  for (unsigned s = 0; s < partitions[0].slots(); ++s)
+    for (const auto& p : partitions) {
       if (p.phase(s) == warp_phase::empty) continue;
       const unsigned warp = s * config_.sm.sub_partitions + p.index();
       for (const std::string& place : standing(warp))

@@ -20,6 +20,7 @@
 #include "sm/load_store_unit.h"
 #include "sm/resource_manager.h"
 #include "sm/shared_memory.h"
+#include "sm/waiting_block.h"
 #include "sub_partition/instruction_cache.h"
 #include "sub_partition/sub_partition.h"
 #include "tlm/clock_domain.h"
@@ -61,6 +62,10 @@ class sm : public sc_core::sc_module,
   std::string waiting_warps() const;
   /// Where the groups of the warp's lanes stand and what each waits for, for messages.
   std::vector<std::string> standing(unsigned warp) const;
+  /// Adds the blocks of which warps wait at barriers.
+  void waiting_blocks(std::vector<waiting_block>& to) const;
+  /// What the SM has reported of a barrier that can never complete; empty: nothing.
+  const std::string& deadlock() const { return deadlock_; }
   unsigned id() const { return id_; }
 
   // warp_supervisor
@@ -86,7 +91,9 @@ class sm : public sc_core::sc_module,
 
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
+  /// The SM goes on: its other blocks get to where they wait, too.
   void report_deadlock(unsigned cta_slot);
+  waiting_block waiting_in(unsigned cta_slot) const;
   void check_profiles() const;
   void locality_lost(unsigned warp, cycle_t cycle) override {
     partition_of(warp).scheduler.policy().lost_locality(slot_of(warp), cycle);
@@ -97,6 +104,7 @@ class sm : public sc_core::sc_module,
   shared_lanes shared_fp32_;
   const bool independent_;   // lanes have their own program counters
   unsigned id_;
+  std::string deadlock_;
   unsigned l1_bytes_ = 0;    // of a unified cache, since the last division
 };
 

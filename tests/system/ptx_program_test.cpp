@@ -227,6 +227,38 @@ TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
   }
 }
 
+// In the order of blocks, whatever SM they are on and whichever came to its barrier first; the same with a timeline, whose eyes keep the SMs in step.
+TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
+  const std::string late = "mov.u32 %r5, %ctaid.x; sub.u32 %r5, 8, %r5; mul.lo.u32 %r5, %r5, 20; L: sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra L;\n";
+  const std::string code = late + "setp.eq.u32 %p0, %r1, 2; @%p0 ret; setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;";
+  for (const char* gpu : {"gtx1080 --set gpu.sm_count=3", "v100", "v100 --set gpu.sm_count=1"}) {
+    SCOPED_TRACE(gpu);
+    const outcome o = run(module_of("", code), gpu, 5, 64);
+    EXPECT_EQ(o.code, 1);
+    std::string expected = "deadlock at a barrier in kernel 'k', block (0,0,0): every warp that has not exited waits, and no barrier can complete";
+    for (const char* block : {"0", "1", "3", "4"}) {
+      if (*block != '0') expected += "\n  likewise in kernel 'k', block (" + std::string(block) + ",0,0):";
+      expected += "\n  warp 0 waits at barrier 2, k.ptx:11:4\n  warp 1 waits at barrier 1, k.ptx:10:1";
+    }
+    EXPECT_NE(o.err.find(expected + "\n"), std::string::npos) << o.err;
+    EXPECT_EQ(run(module_of("", code), gpu, 5, 64, "--timeline t.json").err, o.err);
+  }
+}
+
+// One block of three spins on.
+TEST(faults, a_deadlock_names_those_that_wait_for_warps_that_run_and_counts_what_is_too_much) {
+  const std::string code = "setp.eq.u32 %p0, %r1, 0; setp.lt.u32 %p1, %r0, 32; and.pred %p0, %p0, %p1;\nL: @%p0 bra L;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra B;\nbar.sync 1; ret;\nB: bar.sync 2;";
+  for (const char* gpu : both) {
+    const outcome o = run(module_of("", code), gpu, 3, 1024);
+    EXPECT_EQ(o.code, 1);
+    for (const char* part : {"block (1,0,0): every warp that has not exited waits, and no barrier can complete\n  warp 0 waits at barrier 1, k.ptx:11:1\n  warp 1 waits at barrier 2, k.ptx:12:4\n",
+                             "\n  likewise in kernel 'k', block (2,0,0):\n  warp 0 waits", "\n  and 31 more warps in 1 block wait at barriers likewise\n"})
+      EXPECT_NE(o.err.find(part), std::string::npos) << part << " in\n" << o.err;
+    const outcome some = run(module_of("", code), gpu, 2, 96);
+    EXPECT_NE(some.err.find("\n  likewise in kernel 'k', block (0,0,0), where other warps had not come to a barrier yet:\n"), std::string::npos) << some.err;
+  }
+}
+
 TEST(faults, a_deadlock_names_each_group_of_lanes_that_waits) {
   const std::string parts = "setp.lt.u32 %p0, %r0, 7; @%p0 bra A;\nbar.sync 1; ret;\n";
   const outcome barriers = run(module_of("", parts + "A: bar.sync 2;"), "v100", 1, 64);

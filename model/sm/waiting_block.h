@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "isa/program.h"
+#include "simt/warp_state.h"
+
+namespace heddle {
+
+/// A resident block of which warps wait at barriers.
+struct waiting_block {
+  std::uint32_t launch = 0;
+  std::uint64_t number = 0;                      // in the grid
+  simt::dim3 index;
+  const isa::program* program = nullptr;
+  bool for_ever = false;                         // all that live wait, and no barrier can complete
+  std::vector<std::pair<unsigned, std::vector<std::string>>> warps;   // by warp of the block: where groups of its lanes stand
+};
+
+/// Says of `blocks`, those that wait for ever first and then in the order of launches, blocks and warps, which warps wait and where;
+/// names up to 64 warps, and counts the rest. At least one block waits for ever.
+std::string describe_deadlock(std::vector<waiting_block> blocks);
+
+}  // namespace heddle
