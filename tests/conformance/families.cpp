@@ -229,9 +229,13 @@ void conversions(builder& b) {
     auto& c = b.free(family, name, name + " " + target(to) + ", " + source(from) + ";", 1, width(from) == 8 ? 32 : width(from), width(to) == 8 ? 16 : width(to));
     c.allowed.type = to == "f64" ? dtype::f64 : dtype::none;
   };
+  const auto holds = [](const std::string& to, const std::string& from) {   // all values of the other type
+    return to[0] == from[0] ? width(to) >= width(from) : to[0] == 's' && width(to) > width(from);
+  };
   for (const auto& to : integers)
     for (const auto& from : integers)
       for (const std::string sat : {"", ".sat"}) {
+        if (!sat.empty() && holds(to, from)) continue;   // not PTX
         cvt("cvt int->int" + sat, sat, to, from);
         if (width(to) < 32) {   // into a wider register
           const std::string name = "cvt" + sat + "." + to + "." + from;
@@ -240,6 +244,7 @@ void conversions(builder& b) {
       }
   for (const auto& f : floats)
     for (const auto& i : integers) {
+      if (f == "bf16" && width(i) == 8) continue;   // not PTX
       for (const std::string r : {".rn", ".rz", ".rm", ".rp"}) cvt("cvt int->" + f, r, f, i);
       for (const std::string r : {".rni", ".rzi", ".rmi", ".rpi"})
         for (const std::string mode : {"", ".ftz", ".sat"}) {

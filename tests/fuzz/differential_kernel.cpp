@@ -34,7 +34,7 @@ constexpr const char* single[] = {
     "mov.b32 $r, $R", "mov.b64 $d, $D", "mov.b32 $r, $f", "mov.b32 $f, $r", "mov.b64 $d, $e", "mov.b64 $e, $d", "mov.u16 $h, $H", "mov.f32 $f, $F",
     "mov.b64 $d, {$r, $r}", "mov.b32 $r, {$h, $h}", "mov.b64 $d, {$h, $h, $h, $h}", "mov.u32 $r, {%tid.x|%ctaid.x|%ntid.x|%laneid|%lanemask_lt}",
     "cvt.{u8|s8|u16|s16|u32|s32}.{u32|s32|u8|s8} $r, $r", "cvt.{u32|s32|u8|s8}.{u16|s16|u8} $r, $h", "cvt.{u16|s16|u8|s8}.{u32|s32} $h, $r",
-    "cvt.{u64|s64}.{u32|s32|s8|u16} $d, $r", "cvt.{u32|s32|s16|u8}.{u64|s64} $r, $d", "cvt.sat.{u8|s8|u16|s16|u32|s32}.{u32|s32} $r, $r", "cvt.sat.{s32|u32|u16}.{s64|u64} $r, $d",
+    "cvt.{u64|s64}.{u32|s32|s8|u16} $d, $r", "cvt.{u32|s32|s16|u8}.{u64|s64} $r, $d", "cvt.sat.{u8|s8|u16|s16}.{u32|s32} $r, $r", "cvt.sat.u32.s32 $r, $r", "cvt.sat.s32.u32 $r, $r", "cvt.sat.{s32|u32|u16}.{s64|u64} $r, $d",
     "cvt.{rn|rz|rm|rp}.f32.{u32|s32} $f, $r", "cvt.{rn|rz|rm|rp}.f32.{u64|s64} $f, $d", "cvt.rn.f64.{u32|s32} $e, $r", "cvt.{rn|rz|rm|rp}.f64.{u64|s64} $e, $d",
     "cvt.{rni|rzi|rmi|rpi}{|.ftz}.{u32|s32|u8|s16}.f32 $r, $f",
     "cvt.{rni|rzi|rmi|rpi}.{u64|s64}.f64 $d, $e", "cvt.{rni|rzi}.{s32|u32}.f64 $r, $e", "cvt.{rni|rzi}.{u64|s64}.f32 $d, $f",

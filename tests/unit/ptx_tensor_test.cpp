@@ -243,6 +243,39 @@ TEST(movmatrix, transposes) {
   for (unsigned l = 0; l < 32; ++l) ASSERT_EQ(got[4 * l], expected_pair(0, l, true)) << "lane " << l;
 }
 
+// Each lane stores its number times 4 plus the register's twice, with 0x8000 in the upper half; then the tile is read element by element.
+TEST(stmatrix, lays_two_elements_of_a_row_of_each_lane) {
+  struct row {
+    const char* code;
+    unsigned count;
+    bool transposed;
+  };
+  const row rows[] = {{"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%a], {%d0};", 1, false},
+                      {"stmatrix.sync.aligned.m8n8.x2.shared::cta.b16 [%a], {%d0, %d1};", 2, false},
+                      {"stmatrix.sync.aligned.m8n8.x4.shared.b16 [%a], {%d0, %d1, %d2, %d3};", 4, false},
+                      {"stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%a], {%d0, %d1, %d2, %d3};", 4, true},
+                      {"stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%a], {%d0};", 1, true},
+                      {"cvt.u64.u32 %p0, %a; cvta.shared.u64 %p0, %p0; stmatrix.sync.aligned.m8n8.x2.b16 [%p0], {%d0, %d1};", 2, false},
+                      {"setp.eq.u32 %q, %s, 0; @!%q stmatrix.sync.aligned.m8n8.x2.shared.b16 [%a], {%d0, %d1}; @%q stmatrix.sync.aligned.m8n8.x2.shared.b16 [%a+256], {%d0, %d1};", 2, false},
+                      {"sub.u32 %a, %a, 64; stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%a+64], {%d0, %d1};", 2, true}};
+  const auto word = [](unsigned k, unsigned l) { return 4 * l + k; };
+  std::string fill = ".reg .pred %q;\n";
+  for (unsigned k = 0; k < 4; ++k) {
+    const std::string d = "%d" + std::to_string(k);
+    fill += "shl.b32 " + d + ", %l, 2; add.u32 " + d + ", " + d + ", " + std::to_string(k) + "; mad.lo.u32 " + d + ", " + d + ", 65536, " + d + "; or.b32 " + d + ", " + d + ", 0x80000000;\n";
+  }
+  const std::string read = "\nbar.sync 0; shl.b32 %a, %l, 4; add.u32 %a, %a, %s; ld.shared.v4.b32 {%d0, %d1, %d2, %d3}, [%a];";
+  for (const row& r : rows) {
+    SCOPED_TRACE(r.code);
+    const std::vector<u32> got = run_on_shared(fill + r.code + read, 4);
+    for (unsigned e = 0; e < 256; ++e) {
+      const unsigned k = e / 64, i = e / 8 % 8, j = e % 8, line = r.transposed ? j : i, place = r.transposed ? i : j;
+      const u32 expected = k >= r.count ? e : word(k, 4 * line + place / 2) | (place % 2 != 0 ? 0x8000 : 0);
+      ASSERT_EQ(got[e / 2] >> (e % 2 * 16) & 0xffff, expected) << "element " << e;
+    }
+  }
+}
+
 std::string refusal(const std::string& words, unsigned a, unsigned b, unsigned c, const char* capability) {
   ptx_machine machine(kernel(words, a, b, c, false));
   machine.config().gpu.compute_capability = capability;

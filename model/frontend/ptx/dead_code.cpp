@@ -19,6 +19,7 @@ bool always_needed(const hir_instruction& h) {
     case ptx_op::bra:
     case ptx_op::exit:
     case ptx_op::cp:
+    case ptx_op::stmatrix:
     case ptx_op::mbarrier:
     case ptx_op::trap:
     case ptx_op::system_call:

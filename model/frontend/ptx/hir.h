@@ -25,7 +25,7 @@ enum class arrival_kind : std::uint8_t { init, inval, arrive, arrive_drop, test_
   X(bra, "bra") X(brev, "brev") X(brx, "brx") X(call, "call") X(clz, "clz") X(cnot, "cnot")                   \
   X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
   X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
-  X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(movmatrix, "movmatrix")                             \
+  X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(stmatrix, "stmatrix") X(movmatrix, "movmatrix")                             \
   X(tex, "tex") X(tld4, "tld4") X(suld, "suld") X(sust, "sust") X(txq, "txq") X(suq, "suq")                   \
   X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
   X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
@@ -176,7 +176,7 @@ struct hir_function {
 
 /// Whether the operation's words are those of matrix_form.h rather than modifiers.
 inline bool is_matrix(ptx_op op) {
-  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::movmatrix;
+  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix || op == ptx_op::movmatrix;
 }
 
 /// The same of texture_form.h.

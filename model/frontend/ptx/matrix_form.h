@@ -8,7 +8,7 @@
 
 namespace heddle::ptx {
 
-/// What the words of wmma, mma, ldmatrix and movmatrix say.
+/// What the words of wmma, mma, ldmatrix, stmatrix and movmatrix say.
 struct matrix_form {
   enum class action : std::uint8_t { load, store, multiply };
   action what = action::multiply;
@@ -22,7 +22,7 @@ struct matrix_form {
   isa::rounding round = isa::rounding::rn;
   bool rounded = false;                   // a rounding was written
   bool transposed = false;
-  unsigned count = 1;                     // ldmatrix: .x1 .x2 .x4
+  unsigned count = 1;                     // ldmatrix, stmatrix: .x1 .x2 .x4
   state_space space = state_space::none;
 
   bool is_shape(unsigned rows, unsigned columns, unsigned depth) const { return m == rows && n == columns && k == depth; }

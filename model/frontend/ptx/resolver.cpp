@@ -87,6 +87,7 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::mma:
     case ptx_op::ldmatrix:
     case ptx_op::movmatrix: matrix_instruction(std::move(h), i); break;
+    case ptx_op::stmatrix: store_matrices(h, i); break;
     case ptx_op::tex:
     case ptx_op::tld4:
     case ptx_op::suld:
@@ -228,9 +229,8 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
     h.dst.push_back(destination(i.operands[k++], i.where));
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], isa::dtype::u32, i.where));
-  if (h.src.empty() && h.m.sub != 0) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number");
+  if (h.src.empty()) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number");
   if (h.m.sub == 1 && h.src.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
-  if (h.src.empty()) h.src.push_back(immediate_value(0));
   const value& number = h.src[0];
   if (number.is_immediate() && number.bits > 15) fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
   if (h.src.size() > 1 && h.src[1].is_immediate() && (h.src[1].bits % 32 != 0 || (h.m.sub == 1 && h.src[1].bits == 0)))

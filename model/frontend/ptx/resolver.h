@@ -67,6 +67,7 @@ class resolver {
   void move(hir_instruction h, const ast_instruction& i);
   void barrier(hir_instruction h, const ast_instruction& i);
   void matrix_instruction(hir_instruction h, const ast_instruction& i);
+  void store_matrices(const hir_instruction& h, const ast_instruction& i);
   void texture_instruction(hir_instruction h, const ast_instruction& i);
   void constant_address(hir_instruction h, const ast_instruction& i);
   void return_from(hir_instruction h);

@@ -26,4 +26,58 @@ void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
+/// stmatrix: lane l has two neighbours of row l / 4 of each matrix, the row's address comes from lane l / 4 of those that the matrix has;
+/// so each lane asks for the address and stores its pair. Transposed matrices are turned round first.
+void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i) {
+  using isa::dtype;
+  const matrix_form form = decode_matrix_form(i, module_.ast->file);
+  if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16 || form.space == state_space::global)
+    fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
+  hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  capability.guard = {};
+  append(std::move(capability));
+  if (i.operands.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs an address and registers");
+  hir_instruction store = in_place_of(h, ptx_op::st, dtype::b32, {}, {});
+  store.m.space = form.space;
+  address(store, i.operands[0]);
+  std::vector<value> data;
+  elements(i.operands[1], dtype::b32, data, false, i.operands[1].where);
+  if (data.size() != form.count) fail(i.operands[1].where, "'" + i.mnemonic() + "' needs " + std::to_string(form.count) + " registers");
+  for (const value& d : data) check_type(d, dtype::b32, false, i.operands[1].where);
+  const auto make = [&](ptx_op op, dtype type, std::vector<value> sources, std::uint8_t sub = 0) {
+    const unsigned words = isa::size_of(type) / 4;
+    const value r = register_value(out_.new_register(words, 32 * words));
+    hir_instruction step = in_place_of(h, op, type, {r}, std::move(sources));
+    step.m.sub = sub;
+    append(std::move(step));
+    return r;
+  };
+  value base = store.src[0];
+  if (form.space != state_space::shared) {   // a generic address: shared memory begins at its window
+    const value local = register_value(out_.new_register(2, 64)), low = register_value(out_.new_register(1, 32));
+    hir_instruction to_shared = in_place_of(h, ptx_op::cvta, dtype::u64, {local}, {base});
+    to_shared.m.space = state_space::shared;
+    to_shared.m.to = true;
+    append(std::move(to_shared));
+    hir_instruction narrow = in_place_of(h, ptx_op::cvt, dtype::u32, {low}, {local});
+    narrow.m.type2 = dtype::u64;
+    narrow.m.types = 2;
+    append(std::move(narrow));
+    store.m.space = state_space::shared;
+    base = low;
+  }
+  constexpr std::uint8_t indexed = 3;   // shfl.idx
+  const value lane = make(ptx_op::s2r, dtype::u32, {}, static_cast<std::uint8_t>(isa::special::laneid));
+  const value row = make(ptx_op::shr, dtype::u32, {lane, immediate_value(2)});
+  const value column = make(ptx_op::shl, dtype::b32, {make(ptx_op::and_, dtype::b32, {lane, immediate_value(3)}), immediate_value(2)});
+  for (unsigned k = 0; k < form.count; ++k) {
+    const value from = k == 0 ? row : make(ptx_op::add, dtype::u32, {row, immediate_value(8 * k)});
+    const value start = make(ptx_op::shfl, dtype::b32, {base, from, immediate_value(31), immediate_value(0xffffffffu)}, indexed);
+    hir_instruction one = store;
+    one.src = {make(ptx_op::add, dtype::u32, {start, column}), form.transposed ? make(ptx_op::movmatrix, dtype::b32, {data[k]}) : data[k]};
+    one.guard = h.guard;
+    append(std::move(one));
+  }
+}
+
 }  // namespace heddle::ptx

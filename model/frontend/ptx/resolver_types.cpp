@@ -123,6 +123,8 @@ void resolver::check_type(const value& v, dtype wanted, bool wider, const locati
 
 void resolver::check_types(const hir_instruction& h, const ast_instruction& i) const {
   const bool converts = h.op == ptx_op::cvt;
+  if (h.op == ptx_op::setp && h.dst.size() > 1 && (h.m.type == dtype::f16 || h.m.type == dtype::bf16))
+    fail(i.operands[0].where, "'" + i.mnemonic() + "' has one predicate");
   const std::size_t first = i.operands.size() - h.src.size();   // destinations may be written as one pair
   for (std::size_t k = 0; k < h.dst.size(); ++k) check_type(h.dst[k], wanted_destination(h, k), converts, i.operands[0].where);
   for (std::size_t k = 0; k < h.src.size(); ++k) check_type(h.src[k], wanted_source(h, k), converts, i.operands[first + k].where);

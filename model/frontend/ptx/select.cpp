@@ -177,6 +177,7 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
     case ptx_op::cp:
     case ptx_op::mbarrier: return require_capability(8);
+    case ptx_op::stmatrix: return require_capability(9);   // the rest are instructions of their own
     case ptx_op::elect: return elect();
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return video_difference();
