@@ -17,6 +17,18 @@ using isa::dtype;
 using isa::instruction;
 using isa::matrix_shape;
 
+std::uint64_t bits_of(double d) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &d, sizeof bits);
+  return bits;
+}
+
+double double_of(std::uint64_t bits) {
+  double d;
+  std::memcpy(&d, &bits, sizeof d);
+  return d;
+}
+
 /// The registers of one operand on all lanes.
 struct registers {
   const std::uint32_t* word[4];
@@ -26,10 +38,7 @@ struct registers {
   std::uint32_t half(unsigned element, unsigned lane) const { return word[element / 2][lane] >> (element % 2 * 16) & 0xffff; }
   std::uint32_t byte(unsigned element, unsigned lane) const { return word[element / 4][lane] >> (element % 4 * 8) & 0xff; }
   double wide(unsigned element, unsigned lane) const {
-    const std::uint64_t bits = word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32;
-    double d;
-    std::memcpy(&d, &bits, sizeof d);
-    return d;
+    return double_of(word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32);
   }
 };
 
@@ -46,10 +55,7 @@ double from_f16(std::uint32_t h) {
     const double d = static_cast<double>(mantissa) * 0x1p-24;
     return sign ? -d : d;
   }
-  const std::uint64_t bits = sign | (exponent == 31 ? std::uint64_t{0x7ff} : std::uint64_t{exponent} + 1008) << 52 | mantissa << 42;
-  double d;
-  std::memcpy(&d, &bits, sizeof d);
-  return d;
+  return double_of(sign | (exponent == 31 ? std::uint64_t{0x7ff} : std::uint64_t{exponent} + 1008) << 52 | mantissa << 42);
 }
 
 std::uint32_t to_f32(double d) {
@@ -183,18 +189,6 @@ void imma(const instruction& i, warp_state& w, lane_mask mask) {
     }
     write_lanes(i, w, mask, d, e);
   }
-}
-
-std::uint64_t bits_of(double d) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &d, sizeof bits);
-  return bits;
-}
-
-double double_of(std::uint64_t bits) {
-  double d;
-  std::memcpy(&d, &bits, sizeof d);
-  return d;
 }
 
 /// Fused multiply-adds in the order of k.

@@ -5,6 +5,19 @@
 
 namespace heddle::conformance {
 
+conformance_case& add_case(std::vector<conformance_case>& all, const std::string& family, const std::string& name, const std::string& code,
+                           unsigned operands, unsigned operand_bits, unsigned result_bits) {
+  conformance_case c;
+  c.family = family;
+  c.name = name;
+  c.code = code;
+  c.operands = operands;
+  c.operand_bits = operand_bits;
+  c.result_bits = result_bits;
+  all.push_back(c);
+  return all.back();
+}
+
 namespace {
 
 using isa::dtype;
@@ -17,30 +30,15 @@ class builder {
   conformance_case& add(const std::string& family, const std::string& mnemonic, unsigned operands, unsigned bits, unsigned result_bits = 0,
                         const std::string& tail = "") {
     static const char* const result[] = {"%c", "%g", "%q", "%o"};
-    conformance_case c;
-    c.family = family;
-    c.name = mnemonic + tail;
-    c.operands = operands;
-    c.operand_bits = bits;
-    c.result_bits = result_bits == 0 ? bits : result_bits;
-    c.code = mnemonic + " " + result[index(c.result_bits)];
-    for (unsigned k = 0; k < operands; ++k) c.code += ", " + operand(bits, k);
-    c.code += tail + ";";
-    cases.push_back(c);
-    return cases.back();
+    const unsigned wide = result_bits == 0 ? bits : result_bits;
+    std::string code = mnemonic + " " + result[index(wide)];
+    for (unsigned k = 0; k < operands; ++k) code += ", " + operand(bits, k);
+    return add_case(cases, family, mnemonic + tail, code + tail + ";", operands, bits, wide);
   }
 
   conformance_case& free(const std::string& family, const std::string& name, const std::string& code, unsigned operands, unsigned bits,
                          unsigned result_bits) {
-    conformance_case c;
-    c.family = family;
-    c.name = name;
-    c.code = code;
-    c.operands = operands;
-    c.operand_bits = bits;
-    c.result_bits = result_bits;
-    cases.push_back(c);
-    return cases.back();
+    return add_case(cases, family, name, code, operands, bits, result_bits);
   }
 
   static std::string operand(unsigned bits, unsigned k) {

@@ -33,6 +33,10 @@ struct conformance_case {
   std::vector<double> range;            // approximate: operands as f32 between these
 };
 
+/// Adds a case to `all`; returns it, for what is not said here.
+conformance_case& add_case(std::vector<conformance_case>& all, const std::string& family, const std::string& name, const std::string& code,
+                           unsigned operands, unsigned operand_bits, unsigned result_bits);
+
 /// Every instruction with every type, rounding and modifier.
 std::vector<conformance_case> all_families();
 /// What GPUs of compute capability 8.0 and later have beyond that.

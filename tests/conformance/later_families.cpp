@@ -12,15 +12,7 @@ using cases = std::vector<conformance_case>;
 
 conformance_case& add(cases& all, const std::string& family, const std::string& name, const std::string& operands, unsigned count, unsigned bits,
                       unsigned result_bits) {
-  conformance_case c;
-  c.family = family;
-  c.name = name;
-  c.code = name + " " + operands + ";";
-  c.operands = count;
-  c.operand_bits = bits;
-  c.result_bits = result_bits;
-  all.push_back(c);
-  return all.back();
+  return add_case(all, family, name, name + " " + operands + ";", count, bits, result_bits);
 }
 
 void pairs(cases& all) {

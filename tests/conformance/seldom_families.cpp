@@ -12,15 +12,7 @@ class builder {
   explicit builder(std::vector<conformance_case>& all) : all_(all) {}
 
   conformance_case& add(const std::string& name, const std::string& code, unsigned operands, unsigned bits, unsigned result_bits) {
-    conformance_case c;
-    c.family = name.substr(0, name.find('.'));
-    c.name = name;
-    c.code = code;
-    c.operands = operands;
-    c.operand_bits = bits;
-    c.result_bits = result_bits;
-    all_.push_back(c);
-    return all_.back();
+    return add_case(all_, name.substr(0, name.find('.')), name, code, operands, bits, result_bits);
   }
 
   /// name %o/%q/%g, operands of `bits` bits

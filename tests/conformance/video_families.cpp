@@ -10,12 +10,7 @@ namespace {
 using cases = std::vector<conformance_case>;
 
 void add(cases& all, const std::string& mnemonic, const std::string& operands) {
-  conformance_case c;
-  c.family = mnemonic.substr(0, mnemonic.find('.'));
-  c.name = mnemonic + " " + operands;
-  c.code = mnemonic + " " + operands + ";";
-  c.operands = 3;
-  all.push_back(c);
+  add_case(all, mnemonic.substr(0, mnemonic.find('.')), mnemonic + " " + operands, mnemonic + " " + operands + ";", 3, 32, 32);
 }
 
 const std::vector<std::string>& signs() {

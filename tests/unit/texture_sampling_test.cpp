@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "ptx_machine.h"
@@ -126,7 +127,29 @@ texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer,
   return sum;
 }
 
-std::string kernel(const shape_row& s, const char* result, bool integers, bool level) {
+/// The ISA's tld4 of a plane: one channel of the four texels that a linear filter would take, whatever the texture's own filter is;
+/// lower left first, then lower right, upper right, upper left.
+texel gather(const image& m, const float (&c)[3], unsigned channel) {
+  const u32 sizes[2] = {m.d.width, m.d.height};
+  std::int64_t i[2][2];
+  bool inside[2][2];
+  for (unsigned k = 0; k < 2; ++k)
+    for (unsigned side = 0; side < 2; ++side) {
+      i[k][side] = static_cast<std::int64_t>(std::floor(place_of(c[k], sizes[k], m.d.mode[k], m.d.normalized) - 0.5L)) + side;
+      inside[k][side] = index_of(i[k][side], sizes[k], m.d.mode[k], m.d.normalized);
+    }
+  constexpr unsigned places[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+  texel t{0, 0, 0, 0};
+  for (unsigned k = 0; k < 4; ++k) {
+    const auto [x, y] = places[k];
+    if (inside[0][x] && inside[1][y]) t[k] = m.at(i[0][x], i[1][y], 0)[channel];
+  }
+  return t;
+}
+
+/// `operation`: "tex.", "tex.level.", "tld4.g."
+std::string kernel(const shape_row& s, const char* result, bool integers, const std::string& operation) {
+  const bool level = operation == "tex.level.";
   std::string at = s.layered ? "%n" : "";
   const char* const names[] = {"x", "y", "z"};
   for (unsigned k = 0; k < s.dimensions; ++k) at += (at.empty() ? "%" : ", %") + std::string(integers ? "" : "f") + names[k];
@@ -136,7 +159,7 @@ std::string kernel(const shape_row& s, const char* result, bool integers, bool l
          ".reg .b64 %p<3>, %t; .reg .b32 %x, %y, %z, %n, %l, %o<4>; .reg .f32 %fx, %fy, %fz, %zero;\n"
          "mov.u32 %l, %tid.x; ld.param.u64 %t, [texture]; ld.param.u64 %p0, [in]; mad.wide.u32 %p1, %l, 16, %p0; mov.f32 %zero, 0f00000000;\n"
          "ld.global.v4.u32 {%x, %y, %z, %n}, [%p1]; mov.b32 %fx, %x; mov.b32 %fy, %y; mov.b32 %fz, %z;\n" +
-         std::string(level ? "tex.level." : "tex.") + s.name + ".v4." + type + " {%o0, %o1, %o2, %o3}, [%t, {" + at + "}]" + (level ? ", %zero;" : ";") +
+         operation + s.name + ".v4." + type + " {%o0, %o1, %o2, %o3}, [%t, {" + at + "}]" + (level ? ", %zero;" : ";") +
          "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %l, 16, %p0; st.global.v4.u32 [%p1], {%o0, %o1, %o2, %o3}; ret; }\n";
 }
 
@@ -150,9 +173,10 @@ float coordinate(std::mt19937& random, u32 size, bool normalized, bool integer) 
   }
 }
 
-unsigned differing(std::mt19937& random, const shape_row& s, const image& m, bool integers) {
-  ptx_machine machine(kernel(s, m.is_integer() ? (m.d.type == texel_type::s8 || m.d.type == texel_type::s16 || m.d.type == texel_type::s32 ? "s32" : "u32") : "f32", integers,
-                             !integers && random() % 4 == 0));
+/// `gathered`: the channel that tld4 takes; without, it is tex.
+unsigned differing(std::mt19937& random, const shape_row& s, const image& m, bool integers, std::optional<unsigned> gathered = {}) {
+  const std::string operation = gathered ? std::string("tld4.") + "rgba"[*gathered] + "." : !integers && random() % 4 == 0 ? "tex.level." : "tex.";
+  ptx_machine machine(kernel(s, m.is_integer() ? (m.d.type == texel_type::s8 || m.d.type == texel_type::s16 || m.d.type == texel_type::s32 ? "s32" : "u32") : "f32", integers, operation));
   simt::texture_descriptor d = m.d;
   d.address = machine.buffer(m.bytes());
   machine.textures = {d};
@@ -173,7 +197,7 @@ unsigned differing(std::mt19937& random, const shape_row& s, const image& m, boo
   unsigned wrong = 0;
   for (unsigned l = 0; l < 32; ++l) {
     const float c[3] = {points[l][0], points[l][1], points[l][2]};
-    const texel expected = sample(m, s, c, in[l][3], integers);
+    const texel expected = gathered ? gather(m, c, *gathered) : sample(m, s, c, in[l][3], integers);
     for (unsigned k = 0; k < 4; ++k) {
       float f;
       std::memcpy(&f, &got[l][k], 4);
@@ -182,7 +206,7 @@ unsigned differing(std::mt19937& random, const shape_row& s, const image& m, boo
       else if (image::is_normalised(d.type) && d.linear) same = std::fabs(f - static_cast<double>(expected[k])) <= 0x1p-24;   // sums that no double holds exactly
       if (same) continue;
       if (++wrong > 2) continue;
-      ADD_FAILURE() << s.name << ", type " << static_cast<int>(d.type) << (d.linear ? " linear" : " point") << (d.normalized ? " normalised" : "") << (integers ? " s32" : "")
+      ADD_FAILURE() << operation << s.name << ", type " << static_cast<int>(d.type) << (d.linear ? " linear" : " point") << (d.normalized ? " normalised" : "") << (integers ? " s32" : "")
                     << ", modes " << static_cast<int>(d.mode[0]) << static_cast<int>(d.mode[1]) << static_cast<int>(d.mode[2]) << ", " << d.width << "x" << d.height << "x" << d.depth
                     << " at " << c[0] << " " << c[1] << " " << c[2] << " layer " << in[l][3] << ", channel " << k << ": got " << f << " (" << got[l][k] << "), expected "
                     << static_cast<double>(expected[k]);
@@ -199,6 +223,21 @@ TEST(texture_sampling, of_every_shape_type_filter_and_address_mode) {
       for (unsigned k = 0; k < 24 && wrong < 20; ++k) {
         const image m = random_image(random, s, static_cast<texel_type>(t));
         wrong += differing(random, s, m, k % 6 == 5);
+      }
+  EXPECT_EQ(wrong, 0u);
+}
+
+TEST(texture_sampling, gathers_of_every_type_channel_and_address_mode) {
+  std::mt19937 random(410);
+  unsigned wrong = 0;
+  for (unsigned t = 0; t <= static_cast<unsigned>(texel_type::snorm16); ++t)
+    for (unsigned modes = 0; modes < 16 && wrong < 20; ++modes)
+      for (const bool normalized : {true, false}) {
+        image m = random_image(random, shapes[1], static_cast<texel_type>(t));
+        m.d.mode[0] = static_cast<texture_address>(modes % 4);
+        m.d.mode[1] = static_cast<texture_address>(modes / 4);
+        m.d.normalized = normalized;
+        wrong += differing(random, shapes[1], m, false, static_cast<unsigned>(random() % 4));
       }
   EXPECT_EQ(wrong, 0u);
 }

@@ -26,6 +26,17 @@
 #define ATOMIC_VECTOR " ?" SCOPES " ?global ?L2::cache_hint "
 #define ATOM_ORDER "?relaxed|acquire|release|acq_rel"
 #define RED_ORDER "?relaxed|release"
+// What atom and red have in common.
+#define ATOMIC_FORMS(operation, order)                                                               \
+  {operation, order ATOMIC "and|or|xor .b32|b64"},                                                   \
+      {operation, order ATOMIC "inc|dec .u32"},                                                      \
+      {operation, order ATOMIC "min|max ." WORDS},                                                   \
+      {operation, order ATOMIC "add .u32|s32|u64|f32|f64"},                                          \
+      {operation, order ATOMIC "add noftz .f16|f16x2|bf16|bf16x2"},                                  \
+      {operation, order ATOMIC_VECTOR "add v2|v4 .f32"},                                             \
+      {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16"},                       \
+      {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2"}
+#define SET_RESULT " .u32|s32|f32|f16"
 
 namespace heddle::ptx {
 
@@ -103,12 +114,12 @@ const std::vector<form_row>& form_table() {
       {"setp", UNSIGNED_ORDER COMBINED ".u16|u32|u64"},
       {"setp", FLOAT_ORDER COMBINED "?ftz .f32|f16|f16x2"},
       {"setp", FLOAT_ORDER COMBINED ".f64|bf16|bf16x2"},
-      {"set", EQUAL COMBINED ".u32|s32|f32|f16|bf16 ." BITS},
-      {"set", ORDER COMBINED ".u32|s32|f32|f16|bf16 ." INTEGERS},
-      {"set", UNSIGNED_ORDER COMBINED ".u32|s32|f32|f16|bf16 .u16|u32|u64"},
-      {"set", FLOAT_ORDER COMBINED "?ftz .u32|s32|f32|f16 .f32"},
+      {"set", EQUAL COMBINED SET_RESULT "|bf16 ." BITS},
+      {"set", ORDER COMBINED SET_RESULT "|bf16 ." INTEGERS},
+      {"set", UNSIGNED_ORDER COMBINED SET_RESULT "|bf16 .u16|u32|u64"},
+      {"set", FLOAT_ORDER COMBINED "?ftz" SET_RESULT " .f32"},
       {"set", FLOAT_ORDER COMBINED ".bf16 .f32"},
-      {"set", FLOAT_ORDER COMBINED ".u32|s32|f32|f16|bf16 .f64"},
+      {"set", FLOAT_ORDER COMBINED SET_RESULT "|bf16 .f64"},
       {"set", FLOAT_ORDER COMBINED "?ftz .u16|s16|u32|s32|f16 .f16"},
       {"set", FLOAT_ORDER COMBINED ".bf16 .f16"},
       {"set", FLOAT_ORDER COMBINED "?ftz .f16x2|u32|s32 .f16x2"},
@@ -176,22 +187,8 @@ const std::vector<form_row>& form_table() {
       // Atomic operations.
       {"atom", ATOM_ORDER ATOMIC "exch .b32|b64"},
       {"atom", ATOM_ORDER ATOMIC "cas .b16|b32|b64"},
-      {"atom", ATOM_ORDER ATOMIC "and|or|xor .b32|b64"},
-      {"atom", ATOM_ORDER ATOMIC "inc|dec .u32"},
-      {"atom", ATOM_ORDER ATOMIC "min|max ." WORDS},
-      {"atom", ATOM_ORDER ATOMIC "add .u32|s32|u64|f32|f64"},
-      {"atom", ATOM_ORDER ATOMIC "add noftz .f16|f16x2|bf16|bf16x2"},
-      {"atom", ATOM_ORDER ATOMIC_VECTOR "add v2|v4 .f32"},
-      {"atom", ATOM_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16"},
-      {"atom", ATOM_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2"},
-      {"red", RED_ORDER ATOMIC "and|or|xor .b32|b64"},
-      {"red", RED_ORDER ATOMIC "inc|dec .u32"},
-      {"red", RED_ORDER ATOMIC "min|max ." WORDS},
-      {"red", RED_ORDER ATOMIC "add .u32|s32|u64|f32|f64"},
-      {"red", RED_ORDER ATOMIC "add noftz .f16|f16x2|bf16|bf16x2"},
-      {"red", RED_ORDER ATOMIC_VECTOR "add v2|v4 .f32"},
-      {"red", RED_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16"},
-      {"red", RED_ORDER ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2"},
+      ATOMIC_FORMS("atom", ATOM_ORDER),
+      ATOMIC_FORMS("red", RED_ORDER),
       // Order, barriers, the threads of a warp. Without .sync: programs for GPUs before Volta.
       {"fence", "?sc|acq_rel|acquire|release " SCOPES},
       {"fence", "mbarrier_init release cluster"},
