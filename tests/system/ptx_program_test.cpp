@@ -243,6 +243,12 @@ TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
     EXPECT_NE(o.err.find(expected + "\n"), std::string::npos) << o.err;
     EXPECT_EQ(run(module_of("", code), gpu, 5, 64, "--timeline t.json").err, o.err);
   }
+  // A run that is cut short before it is told says so all the same.
+  for (const char* timeline : {"", "--timeline t.json"}) {
+    const outcome cut = run(module_of("", "setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;"), "v100", 2, 64, std::string("--max-cycles 5000 ") + timeline);
+    EXPECT_EQ(cut.code, 1);
+    EXPECT_NE(cut.err.find("block (1,0,0):\n  warp 0 waits at barrier 2, k.ptx:10:4\n  warp 1 waits at barrier 1, k.ptx:9:1\n"), std::string::npos) << cut.err;
+  }
 }
 
 // One block of three spins on.
