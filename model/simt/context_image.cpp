@@ -68,6 +68,15 @@ void context_image::exchange(std::uint32_t* data, std::size_t count) {
   at_ += count;
 }
 
+void context_image::blank(std::size_t count) {
+  if (reading_) {
+    need(count);
+    at_ += count;
+  } else {
+    words_.resize(words_.size() + count);
+  }
+}
+
 void context_image::exchange_bytes(std::uint8_t* data, std::size_t count) {
   const std::size_t words = (count + 3) / 4;
   if (reading_) {

@@ -61,6 +61,8 @@ class context_image {
 
   /// `count` words as they are.
   void exchange(std::uint32_t* data, std::size_t count);
+  /// `count` words that nobody holds: written as zeros, read over.
+  void blank(std::size_t count);
   /// `count` bytes as they are, filled up to whole words.
   void exchange_bytes(std::uint8_t* data, std::size_t count);
   /// Goes on at the next multiple of `count` words.

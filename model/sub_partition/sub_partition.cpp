@@ -102,7 +102,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.counters = &counters[launch.launch_id];
   w.profile = &(*profiles_)[launch.launch_id];
   w.profile->begin(launch.decoded);
-  w.state.regs = register_file.allocate(slot, launch.program->registers, allocated_registers);
+  w.state.regs = register_file.allocate(slot, registers_kept(launch), allocated_registers);
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * config_.sm.sub_partitions + index_;
@@ -170,8 +170,9 @@ void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   // It may issue at once, and registers are what a chip holds most of.
   const isa::instruction& i = *w.next->instruction;
-  for (const isa::operand& o : i.src)
-    if (o.is_reg()) bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
+  if (w.step == nullptr)
+    for (const isa::operand& o : i.src)
+      if (o.is_reg()) bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
   account(slot, cycle);
   w.phase = warp_phase::ready;
   w.timer = never;

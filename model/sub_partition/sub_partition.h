@@ -313,6 +313,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     w.state.pc = w.step->instruction;
     w.state.active = w.step->mask;
   }
+  /// 32-lane registers of a warp that hold values: recordings have none.
+  static unsigned registers_kept(const resident_launch& l) { return l.recording ? 0 : l.program->registers; }
   void follow(warp_slot& w, const isa::recorded_block* recording) const;
   static bool lanes_go_on(const warp_slot& w);
   static bool recorded_branch(warp_slot& w, simt::lane_mask mask);

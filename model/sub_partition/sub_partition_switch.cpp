@@ -34,7 +34,10 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
   image.align(line_words);   // a register of a warp is one line of memory
-  if (w.program->live.empty()) image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  if (w.step != nullptr)
+    image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
+  else if (w.program->live.empty())
+    image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
   image(w.state);
   image(w.stopped_in);
   image(w.rest);
@@ -87,7 +90,7 @@ std::uint64_t sub_partition::fingerprint(unsigned slot) {
   warp_slot& w = slots_[slot];
   simt::context_image image;
   image.write();
-  image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
+  image.exchange(w.state.regs, std::size_t{registers_kept(*w.launch)} * isa::warp_size);
   image(w.state);
   std::uint64_t hash = 0;
   for (const std::uint32_t word : image.words()) {
@@ -101,7 +104,7 @@ void sub_partition::swap_out(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped && !outstanding(slot), "a warp was swapped out that was not at rest");
   vacate(slot, cycle);
-  std::fill_n(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size, poison);
+  std::fill_n(w.state.regs, std::size_t{registers_kept(*w.launch)} * isa::warp_size, poison);
   const std::uint32_t id = w.state.slot;
   w.state = simt::warp_state{};
   w.state.slot = id;
@@ -114,7 +117,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   occupy(slot, launch, block, warp_in_block, allocated_registers, cycle);
   warp_slot& w = slots_[slot];
   follow(w, block.recording);
-  std::fill_n(w.state.regs, std::size_t{launch.program->registers} * isa::warp_size, poison);
+  std::fill_n(w.state.regs, std::size_t{registers_kept(launch)} * isa::warp_size, poison);
   w.next = w.program->code.data();
   w.mark = cycle;
   w.timer = never;

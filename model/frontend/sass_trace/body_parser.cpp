@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "frontend/sass_trace/body_parser.h"
 
+#include <cstring>
+
 #include "config/error.h"
 
 namespace heddle::sass_trace {
@@ -12,8 +14,34 @@ constexpr std::uint64_t most_bytes = 128;      // that a line can say a lane mov
 constexpr const char* at_line_end = "the end of the line";
 }  // namespace
 
+bool body_parser::as_expected(block_trace& block) {
+  const std::size_t n = known_[last_].next;
+  known_line& known = known_[n];
+  const std::string_view text = lines_.unread();
+  const std::size_t start = known.start.size();
+  if (start == 0 || text.size() <= start || std::memcmp(text.data(), known.start.data(), start) != 0) return false;
+  trace_step step;
+  step.instruction = static_cast<std::uint32_t>(n - 1);
+  step.mask = known.mask;
+  std::size_t end = start;
+  if (known.form != 0) {
+    std::uint64_t first = 0;
+    end = field_scanner::hex_word(text, start, first);
+    const std::size_t rest = known.text.size();
+    if (end == start || text.size() - end <= rest || text[end + rest] != '\n' ||
+        std::memcmp(text.data() + end, known.text.data(), rest) != 0)
+      return false;
+    end += rest + 1;
+    step.addresses = again(first, known, block);
+  }
+  lines_.skip_line(end);
+  block.steps.push_back(step);
+  last_ = n;
+  return true;
+}
+
 void body_parser::instruction(std::string_view line, block_trace& block) {
-  field_scanner s(line, place_);
+  field_scanner s(line, lines_);
   if (format_.block_ids)
     for (unsigned k = 0; k < 4; ++k) s.decimal(0xffffffffu, "block coordinates and a warp's number");
   if (format_.line_number) s.decimal(0xffffffffu, "a source line");
@@ -22,18 +50,37 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
   step.mask = static_cast<std::uint32_t>(s.hex(32, "a mask of lanes, eight hexadecimal digits"));
   s.skip_blanks();
   const code_entry* e = code_.find(pc, s.rest());
+  std::size_t address = 0;
   if (e == nullptr) {
     e = &learn(pc, s, step.mask, block, step);
   } else {
     s.skip(e->fields.size());
     if (e->has_addresses) {
-      if (!as_before(s, e->index, step.mask, block, step)) tail(s);
+      address = with_addresses(s, e->index, step.mask, block, step);
     } else if (s.rest() != e->tail) {
       tail(s);
     }
   }
   step.instruction = e->index;
+  remember(line, address, *e, step);
   block.steps.push_back(step);
+}
+
+// `address`: where the first address is in the line; 0: it has none, or it was not read as one with a text behind it.
+void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e, const trace_step& step) {
+  const std::size_t n = e.index + std::size_t{1};
+  if (n >= known_.size()) known_.resize(n + 1);
+  known_[last_].next = n;
+  last_ = n;
+  known_line& known = known_[n];
+  if (e.has_addresses && address == 0) {
+    known.start.clear();
+    known.form = 0;
+    return;
+  }
+  known.start.assign(line.substr(0, address == 0 ? line.size() : address));
+  if (address == 0) known.start += '\n';
+  known.mask = step.mask;
 }
 
 const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {
@@ -56,7 +103,7 @@ const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::ui
   try {
     return code_.add(fields_, text, fields_.bytes == 0 ? behind : std::string_view{});
   } catch (const input_error& e) {
-    place_.fail(1, e.what());
+    lines_.fail(1, e.what());
   }
 }
 
@@ -84,42 +131,46 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
   }
 }
 
-// Reads the addresses, and what follows them if that is what followed when the instruction was last met: then returns true.
-bool body_parser::as_before(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block, trace_step& step) {
-  if (index >= ends_.size()) ends_.resize(index + std::size_t{1});
-  line_end& end = ends_[index];
+// Reads the addresses and what follows them, from the line before where that was the same. Returns the column (from 0) of the first
+// address; 0: they are given one by one, or there are none.
+std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block, trace_step& step) {
+  if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
+  known_line& known = known_[index + std::size_t{1}];
   field_scanner ahead = s;
   const std::uint64_t form = ahead.decimal(2, "the form of the addresses, 0, 1 or 2");
   if (form == 0 || mask == 0) {
     addresses(s, mask, block, step);
-    return false;
+    tail(s);
+    return 0;
   }
+  ahead.skip_blanks();
+  const std::size_t column = ahead.column();
   const std::uint64_t first = ahead.hex(64, "a base address");
-  if (end.shape.form != 0 && end.mask == mask && end.form == form && ahead.rest() == end.text) {
-    step.addresses = again(first, end, block);
-    return true;
+  if (known.shape.form != 0 && known.mask == mask && known.form == form && ahead.rest() == known.text) {
+    step.addresses = again(first, known, block);
+    return column;
   }
   addresses(s, mask, block, step);
   tail(s);
-  end.text = ahead.rest();
-  end.form = form;
-  end.mask = mask;
-  end.tried = false;
-  end.shared = shape_store::none;
-  block.addresses.shape_of(step.addresses, end.shape);
-  return true;
+  known.text = ahead.rest();
+  known.form = form;
+  known.mask = mask;
+  known.tried = false;
+  known.shared = shape_store::none;
+  block.addresses.shape_of(step.addresses, known.shape);
+  return known.shape.form != 0 ? column : 0;
 }
 
 // Only what comes twice is shared: lines that never repeat would fill the store.
-address_list::handle body_parser::again(std::uint64_t first, line_end& end, block_trace& block) {
-  if (!end.tried) {
-    end.tried = true;
+address_list::handle body_parser::again(std::uint64_t first, known_line& known, block_trace& block) {
+  if (!known.tried) {
+    known.tried = true;
     shape_store::offset_list offsets{};
-    const unsigned lanes = static_cast<unsigned>(__builtin_popcount(end.mask));
-    if (end.shape.offsets(lanes, offsets)) end.shared = shapes_->find_or_add(offsets);
+    const unsigned lanes = static_cast<unsigned>(__builtin_popcount(known.mask));
+    if (known.shape.offsets(lanes, offsets)) known.shared = shapes_->find_or_add(offsets);
   }
-  if (end.shared != shape_store::none) return block.addresses.add(first, shapes_, end.shared);
-  return block.addresses.add(first, end.shape);
+  if (known.shared != shape_store::none) return block.addresses.add(first, shapes_, known.shared);
+  return block.addresses.add(first, known.shape);
 }
 
 void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {

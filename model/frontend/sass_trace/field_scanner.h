@@ -77,6 +77,21 @@ class field_scanner {
     while (at_ < end_ && blank(*at_)) ++at_;
   }
   const char* position() const { return at_; }
+  std::size_t column() const { return static_cast<std::size_t>(at_ - begin_); }
+  /// Reads the hexadecimal number of at most 64 bits, with or without 0x, that begins at `from` and ends before a blank or the end of
+  /// a line; returns where it ends, or `from` where there is no such.
+  static std::size_t hex_word(std::string_view text, std::size_t from, std::uint64_t& value) {
+    std::size_t at = from;
+    if (text.size() - at > 2 && text[at] == '0' && (text[at + 1] | 0x20) == 'x') at += 2;
+    const std::size_t digits = at;
+    for (value = 0; at < text.size(); ++at) {
+      const unsigned d = digit(text[at]);
+      if (d > 15) break;
+      value = value << 4 | d;
+    }
+    const bool good = at != digits && at - digits <= 16 && at < text.size() && (blank(text[at]) || text[at] == '\n');
+    return good ? at : from;
+  }
   [[noreturn]] void refuse(const char* from, const char* what) const;
 
  private:

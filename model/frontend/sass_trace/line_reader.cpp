@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_line = buffer_bytes / 4;
+constexpr std::size_t read_bytes = std::size_t{1} << 16;   // at once: what is read next is still in the host's caches
 constexpr std::streamsize stage_bytes = 1 << 16;
 
 bool ends_with(const std::string& text, const char* ending) {
@@ -135,7 +136,7 @@ bool line_reader::refill() {
   }
   std::size_t n = 0;
   try {
-    n = source_->read(buffer_.get() + end_, buffer_bytes - end_);
+    n = source_->read(buffer_.get() + end_, std::min(buffer_bytes - end_, read_bytes));
   } catch (const std::exception& e) {
     ++line_;
     fail(1, std::string("the file is broken or truncated here (") + e.what() + ")");

@@ -23,6 +23,14 @@ class line_reader {
   /// The same, over blank lines.
   bool next_with_text(std::string_view& line);
 
+  /// Text behind the present line as far as it is in memory, perhaps none, and valid until the next call of next().
+  std::string_view unread() const { return {buffer_.get() + begin_, end_ - begin_}; }
+  /// Goes over a line of unread() that is `bytes` long with its end.
+  void skip_line(std::size_t bytes) {
+    begin_ += bytes;
+    ++line_;
+  }
+
   const std::string& file() const { return file_; }
   /// Number of the line that next() gave last, from 1.
   std::uint32_t line() const { return line_; }

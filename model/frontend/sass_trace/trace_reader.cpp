@@ -111,7 +111,9 @@ void trace_reader::warp(std::string_view line, block_trace& block) {
   if (!keyed(line, "insts", value)) refuse(line, "'insts = N'");
   w.count = number(line, value, 0xffffffffu, "a number of instructions");
   w.first = block.steps.size();
+  parser_.start_warp();
   for (std::size_t k = 0; k < w.count; ++k) {
+    if (parser_.as_expected(block)) continue;
     if (!reader_.next_with_text(line)) truncated("warp " + std::to_string(w.warp) + " of " + place_text(block));
     if (line[0] == '#' || line[0] == 'w')
       refuse(line, "an instruction: 'insts' says that warp " + std::to_string(w.warp) + " of " + place_text(block) + " has " +
