@@ -6,7 +6,10 @@
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+#include <cstdio>
+#include <random>
 #include <sstream>
+#include <vector>
 
 #include "frontend/sass_trace/kernels_list.h"
 #include "frontend/sass_trace/trace_reader.h"
@@ -215,6 +218,98 @@ struct bad_text {
   std::string text;
   const char* message;      // part of it
 };
+
+// A small loop with a conditional part as a tracer writes it; what each line stands for is kept beside.
+struct written_step {
+  std::uint32_t pc;
+  std::uint32_t mask;
+  std::vector<std::uint64_t> addresses;   // of the active lanes
+};
+
+std::string write_line(std::mt19937& random, written_step& w) {
+  const auto one_of = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  char text[96];
+  std::snprintf(text, sizeof text, "%04x %08x ", w.pc, w.mask);
+  std::string line = text;
+  const char* end = one_of(20) == 0 ? " \r\n" : one_of(20) == 0 ? "\n\n" : "\n";   // what other tools make of a line's end
+  if (w.pc % 0x30 != 0) return line + (w.pc % 0x20 == 0 ? "1 R4 IADD3 2 R5 R255 0 " : "0 BRA 0 0 ") + std::to_string(one_of(30) == 0 ? 8 : 7) + end;
+  line += "1 R8 LDG.E 1 R4 4 ";
+  const unsigned lanes = static_cast<unsigned>(__builtin_popcount(w.mask));
+  const unsigned form = one_of(10) == 0 ? 0 : w.mask == 0xf && one_of(2) == 0 ? 1 : 2;
+  const std::uint64_t base = one_of(8) == 0 ? one_of(256) : 0x7f4000000000u + random() % (1u << 20);
+  const bool twisted = one_of(6) == 0;
+  for (unsigned k = 0; k < lanes; ++k) w.addresses.push_back(base + 4 * k + (twisted && k > 1 && form != 1 ? 64 : 0));
+  line += std::to_string(form);
+  if (form == 0 || lanes == 0) {
+    if (form != 0) line += form == 1 ? " 0x10 4" : " 0x10";
+    for (const std::uint64_t a : w.addresses) line += (std::snprintf(text, sizeof text, " %llx", static_cast<unsigned long long>(a)), text);
+  } else {
+    line += (std::snprintf(text, sizeof text, one_of(8) == 0 ? " %llX" : " 0x%llx", static_cast<unsigned long long>(base)), text);
+    if (form == 1) line += " 4";
+    for (unsigned k = 1; k < lanes && form == 2; ++k) line += " " + std::to_string(w.addresses[k] - w.addresses[k - 1]);
+  }
+  return line + " 0" + end;
+}
+
+TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
+  const trace_folder folder;
+  std::mt19937 random(7);
+  for (unsigned round = 0; round < 60; ++round) {
+    std::vector<written_step> written;
+    std::string warps;
+    for (unsigned w = 0; w < 24; ++w) {
+      std::string lines;
+      unsigned count = 0;
+      for (unsigned turn = 0; turn <= random() % 12; ++turn) {
+        for (unsigned k = 0; k < 7; ++k) {
+          if (random() % 10 == 0) continue;   // jumped over
+          const std::uint32_t masks[] = {0xffffffffu, 0xfu, 0x80000101u, 0u};
+          written.push_back({0x10 * k, masks[random() % 8 < 5 ? 0 : random() % 4], {}});
+          lines += write_line(random, written.back());
+          ++count;
+        }
+      }
+      warps += warp(w, count, lines);
+    }
+    head h;
+    h.block = "(768,1,1)";
+    const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warps));
+    trace_reader first(file);
+    block_trace b;
+    ASSERT_TRUE(first.next_block(b));
+    const auto code = first.code()->ordered();
+    ASSERT_EQ(b.steps.size(), written.size());
+    for (std::size_t k = 0; k < written.size(); ++k) {
+      ASSERT_EQ(code[b.steps[k].instruction]->pc, written[k].pc) << "round " << round << " line " << k;
+      ASSERT_EQ(b.steps[k].mask, written[k].mask) << "round " << round << " line " << k;
+      std::uint64_t a[32] = {};
+      b.addresses.expand(b.steps[k].addresses, written[k].mask, a);
+      std::size_t n = 0;
+      for (std::uint32_t m = written[k].mask; m != 0 && !written[k].addresses.empty(); m &= m - 1)
+        ASSERT_EQ(a[__builtin_ctz(m)], written[k].addresses[n++]) << "round " << round << " line " << k;
+    }
+  }
+}
+
+// A file of several megabytes: lines lie across what is read at once.
+TEST(sass_trace_reader, lines_across_what_is_read_at_once) {
+  const trace_folder folder;
+  std::string lines;
+  constexpr unsigned turns = 30000;
+  for (unsigned k = 0; k < turns; ++k) {
+    char text[128];
+    std::snprintf(text, sizeof text, "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 7 \n0010 0000000f 1 R8 LDG.E 1 R4 4 2 0x%x 4 4 8 7 \n", k * 16);
+    lines += text;
+  }
+  const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 2 * turns, lines))));
+  ASSERT_EQ(b.steps.size(), 2 * turns);
+  for (unsigned k = 0; k < turns; ++k) {
+    std::uint64_t a[32] = {};
+    b.addresses.expand(b.steps[2 * k + 1].addresses, 0xf, a);
+    ASSERT_EQ(a[0], k * 16u);
+    ASSERT_EQ(a[3], k * 16u + 16);
+  }
+}
 
 TEST(sass_trace_reader, refuses_with_a_place) {
   const trace_folder folder;
