@@ -47,8 +47,8 @@ class lookahead {
   /// The last cycle by which nothing that is sent in the domain's cycle `now` or later, except in answer to what the part sends,
   /// reaches part `part`.
   virtual cycle_t horizon(unsigned part, cycle_t now) = 0;
-  /// Asked before each cycle that is ahead: whether no answer to what the part has sent can have reached it by then, and all that it may
-  /// send in that cycle is sure to be taken at once.
+  /// Asked before each cycle that is ahead: whether no answer to what the part has sent can have reached it by then, and nothing of it
+  /// depends on whether what it may send in that cycle is taken at once.
   virtual bool may_go_on(unsigned part, cycle_t cycle) = 0;
 };
 
@@ -82,6 +82,8 @@ class clock_domain : public sc_core::sc_module {
   sc_core::sc_time time_ahead() const {
     return whole_ != nullptr && running_ && cycle_ != whole_->cycle_ ? whole_->delay_until(cycle_) : sc_core::SC_ZERO_TIME;
   }
+  /// Of a part: whether it has been simulated up to the end of `cycle`, which may lie ahead of the present time.
+  bool has_passed(cycle_t cycle) const { return whole_ != nullptr && began_ && !running_ && cycle <= cycle_; }
   double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
 
   /// Follows an outside clock instead of timing itself, whose period is the one given or, with zero, the time between its last two

@@ -90,7 +90,7 @@ struct gpu::parts : lookahead {
     return std::min({cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
   bool may_go_on(unsigned part, cycle_t cycle) override {
-    return interconnect.has_room(part) && cycle <= nothing_responded_until(part);
+    return (interconnect.has_room(part) || sms[part].sends_unseen()) && cycle <= nothing_responded_until(part);
   }
 
   // A response is taken at the first edge after it has come.

@@ -109,7 +109,7 @@ tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload
                                          sc_core::sc_time& delay) {
   const cycle_t arrival = clock_.domain().arrival(delay);
   if (phase == tlm::BEGIN_REQ) {
-    begin_request(port, p, arrival);
+    begin_request(port, p, arrival, delay);
     if (port.held == &p) return tlm::TLM_ACCEPTED;
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
@@ -123,7 +123,7 @@ tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload
   return tlm::TLM_ACCEPTED;  // an ignorable phase
 }
 
-void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival) {
+void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay) {
   if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
@@ -138,7 +138,13 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
     port.held = &p;
     port.held_from = arrival;
     ++held_now_;
-    ++held_requests_;
+    port.undecided = arrival > clock_.cycle() + 1;
+    if (port.undecided) {
+      port.asked_at = sc_core::sc_time_stamp() + delay;
+      clock_.wake_at(arrival - 1);
+    } else {
+      ++held_requests_;
+    }
   }
   clock_.wake_at(arrival);
 }
@@ -290,21 +296,34 @@ cycle_t interconnect::admit_requests(cycle_t now) {
   cycle_t next = never;
   for (sm_port& port : sm_ports_) {
     if (port.held == nullptr) continue;
+    if (port.undecided) {
+      if (port.held_from > now + 1) continue;   // its time has not come, and will run this
+      port.undecided = false;
+      if (requests_.reserve(port.index, now)) {
+        admit(port, port.held_from, port.asked_at - sc_core::sc_time_stamp());
+        continue;
+      }
+      ++held_requests_;
+    }
     if (port.held_from > now || !requests_.reserve(port.index, now)) {
       // Without room there is nothing to wait for but a grant, and a grant runs this again.
       if (requests_.has_room(port.index)) next = std::min(next, std::max(port.held_from, now + 1));
       continue;
     }
-    tlm::tlm_generic_payload& p = *port.held;
-    port.held = nullptr;
-    --held_now_;
-    push_request(route_of(p), now + 1);
+    admit(port, now + 1, sc_core::SC_ZERO_TIME);
     next = now + 1;
-    tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    sm_socket[port.index]->nb_transport_bw(p, phase, delay);
   }
   return next;
+}
+
+// Takes the request that is held in front of a port into the place that was reserved.
+void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay) {
+  tlm::tlm_generic_payload& p = *port.held;
+  port.held = nullptr;
+  --held_now_;
+  push_request(route_of(p), arrival);
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sm_socket[port.index]->nb_transport_bw(p, phase, delay);
 }
 
 cycle_t interconnect::admit_responses(cycle_t now) {

@@ -52,7 +52,8 @@ class interconnect : public sc_core::sc_module, public clocked {
   void announce_responses(unsigned ports, unsigned slice_cycles);
   /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
   cycle_t next_response(unsigned sm) const;
-  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes.
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes. Where it is not, a request with an annotated
+  /// delay gets its END_REQ when its time has come, annotated likewise if there was room.
   bool has_room(unsigned sm) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, clock_.cycle()); }
 
   /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
@@ -76,6 +77,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     unsigned index = 0;
     tlm::tlm_generic_payload* held = nullptr;     // BEGIN_REQ not yet accepted
     cycle_t held_from = 0;
+    bool undecided = false;                       // held was sent ahead of time: whether there is room for it shows only then
+    sc_core::sc_time asked_at;                    // undecided: when it was sent
     tlm::tlm_generic_payload* answering = nullptr;  // BEGIN_RESP sent, END_RESP to come
     cycle_t free_at = 0;                          // first cycle in which the next BEGIN_RESP may be sent
     std::uint64_t first_open = 0;                 // number of the oldest request whose response is not announced
@@ -106,7 +109,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   void blocking(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
   unsigned debug(tlm::tlm_generic_payload& p);
 
-  void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay);
   bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_request(const route& r, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
@@ -117,6 +120,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   void announce();
   void finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at);
   cycle_t admit_requests(cycle_t now);
+  void admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay);
   cycle_t admit_responses(cycle_t now);
   route& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
   route& route_of(tlm::tlm_generic_payload& p) const;

@@ -88,6 +88,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
+  /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued then finds it.
+  bool sends_unseen() const { return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2; }
   /// Payloads that somebody holds: with nothing on its way, none.
   std::size_t payloads_in_use() const { return pool_.in_use(); }
   bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }

@@ -15,7 +15,7 @@ request_port::request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& cl
 
 void request_port::push(line_payload& payload, cycle_t cycle) {
   invariant(!full(), "a request into a full miss queue");
-  queue_.push(&payload);
+  queue_.push({&payload, cycle});
   queued_ = static_cast<unsigned>(queue_.size());
   if (queue_.size() == 1) send(cycle);
   // A request still here because of the request before it is woken by the end of that one.
@@ -24,13 +24,29 @@ void request_port::push(line_payload& payload, cycle_t cycle) {
 
 bool request_port::send(cycle_t cycle) {
   if (queue_.empty() || requesting_ != nullptr || cycle < free_cycle_) return false;
-  line_payload& payload = *queue_.front();
+  start(clock_.domain().time_ahead());
+  if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(std::max(free_cycle_, cycle + 1));
+  return true;
+}
+
+// What would have left in cycles that are behind the part's own time leaves now; nobody has looked at the queue meanwhile.
+void request_port::start_past() {
+  while (!queue_.empty() && requesting_ == nullptr) {
+    const cycle_t cycle = std::max(free_cycle_, queue_.front().cycle);
+    if (!clock_.domain().has_passed(cycle)) return clock_.wake_at(cycle);
+    start(clock_.domain().delay_until(cycle));
+  }
+}
+
+// Sends the first of the queue, `ahead` from now.
+void request_port::start(const sc_core::sc_time& ahead) {
+  line_payload& payload = *queue_.front().payload;
   queue_.pop();
   queued_ = static_cast<unsigned>(queue_.size());
   requesting_ = &payload;
   ++in_flight_;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = clock_.domain().time_ahead();
+  sc_core::sc_time delay = ahead;
   switch (socket_->nb_transport_fw(payload, phase, delay)) {
     case tlm::TLM_ACCEPTED: break;
     case tlm::TLM_UPDATED:
@@ -46,8 +62,6 @@ bool request_port::send(cycle_t cycle) {
       break;   // any other phase is ignorable (IEEE 1666-2011, 15.2.5), and the request has not ended
     case tlm::TLM_COMPLETED: responded(payload, delay); break;
   }
-  if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(std::max(free_cycle_, cycle + 1));
-  return true;
 }
 
 tlm::tlm_sync_enum request_port::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -55,7 +69,7 @@ tlm::tlm_sync_enum request_port::nb_transport_bw(tlm::tlm_generic_payload& paylo
   if (phase == tlm::END_REQ) {
     invariant(requesting_ == &payload, "END_REQ for a request that does not wait for it");
     request_ended(clock_.domain().arrival(delay));
-    if (!queue_.empty()) clock_.wake_at(free_cycle_);
+    start_past();
     return tlm::TLM_ACCEPTED;
   }
   invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target sent a phase that is an initiator's");

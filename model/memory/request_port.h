@@ -15,13 +15,16 @@ namespace heddle {
 /// the request exclusion rule (IEEE 1666-2011, 16.2.6: no BEGIN_REQ before the END_REQ of the one before), and responses until their
 /// annotated time has come. It accepts every legal answer: END_REQ by return or by call, late, or implied by BEGIN_RESP;
 /// TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED and END_RESP, never TLM_COMPLETED.
-/// Wakes its owner when a request can leave or a response is due.
+/// Wakes its owner when a request can leave or a response is due. In a part of a clock domain that is ahead of the present time, END_REQ may
+/// come for a cycle that the part has gone through already: what would have left since then leaves at once, with its own time.
 class request_port : public tlm::tlm_bw_transport_if<> {
  public:
   /// Binds itself to the backward path of `socket`.
   request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock, unsigned queue_entries);
 
   bool full() const { return queue_.size() >= capacity_; }
+  /// Requests that may still be queued; more when some have left that are said to leave only later.
+  unsigned room() const { return full() ? 0 : capacity_ - static_cast<unsigned>(queue_.size()); }
   /// Queues a request, and sends it in this very cycle if nothing is before it. The queue must not be full.
   void push(line_payload& payload, cycle_t cycle);
   /// Sends what may leave in `cycle`: one request at most. True if one left.
@@ -45,13 +48,19 @@ class request_port : public tlm::tlm_bw_transport_if<> {
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  struct request {
+    line_payload* payload;
+    cycle_t cycle;   // in which it was queued
+  };
+  void start(const sc_core::sc_time& ahead);
+  void start_past();
   void request_ended(cycle_t next);
   void responded(line_payload& payload, const sc_core::sc_time& delay);
 
   tlm::tlm_initiator_socket<32>& socket_;
   clock_port& clock_;
   unsigned capacity_;
-  ring<line_payload*> queue_;
+  ring<request> queue_;
   line_payload* requesting_ = nullptr;  // BEGIN_REQ sent, END_REQ not seen
   cycle_t free_cycle_ = 0;              // earliest cycle of the next BEGIN_REQ
   std::vector<response> responses_;     // heap, earliest first
