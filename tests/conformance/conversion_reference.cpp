@@ -72,7 +72,7 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
 
 /// Two numbers, each clamped to the type written third, and above them the low bits of the last operand.
 std::uint64_t packed(const scalar_operation& o, const std::uint64_t* s, unsigned count) {
-  const unsigned n = static_cast<unsigned>(std::stoul(o.words.at(2).substr(1)));
+  const unsigned n = static_cast<unsigned>(std::stoul(std::string(o.words.at(2).view().substr(1))));
   const std::int64_t most = o.words[2][0] == 's' ? (1 << (n - 1)) - 1 : (1 << n) - 1, least = o.words[2][0] == 's' ? -most - 1 : 0;
   std::uint64_t r = count > 2 ? s[2] : 0;
   for (unsigned k = 0; k < 2; ++k) {

@@ -113,7 +113,7 @@ std::uint64_t least_or_most(const scalar_operation& o, const float_format& f, st
   return (o.name == "min") == a_less ? a : b;
 }
 
-double transcendental(const std::string& name, double x) {
+double transcendental(const word& name, double x) {
   if (name == "sin") return std::sin(x);
   if (name == "cos") return std::cos(x);
   if (name == "ex2") return std::exp2(x);
@@ -145,7 +145,7 @@ bool signs(const scalar_operation& o, const float_format& f, const std::uint64_t
 }  // namespace
 
 bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t a, std::uint64_t b) {
-  const std::string& c = o.compare;
+  const word& c = o.compare;
   std::int64_t x, y;
   if (isa::is_float(t)) {
     const float_format f = format_of(t);
@@ -164,7 +164,7 @@ bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t 
     y = static_cast<std::int64_t>(as_unsigned ? truncated(t, b) : extended(t, b));
     if (!isa::is_signed(t) || as_unsigned) x ^= INT64_MIN, y ^= INT64_MIN;
   }
-  const std::string base = c.substr(0, 2);
+  const word base = c.view().substr(0, 2);
   if (base == "eq") return x == y;
   if (base == "ne") return x != y;
   if (base == "lt" || base == "lo") return x < y;

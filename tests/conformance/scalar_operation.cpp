@@ -19,17 +19,17 @@ const std::map<std::string, isa::dtype>& types() {
   return table;
 }
 
-bool takes_comparison(const std::string& name) { return name == "setp" || name == "set"; }
+bool takes_comparison(const word& name) { return name == "setp" || name == "set"; }
 
 }  // namespace
 
-scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcode), text(i.mnemonic()), words(i.modifiers) {
+scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcode), text(i.mnemonic()), words(i.modifiers.begin(), i.modifiers.end()) {
   static const std::map<std::string, direction> rounding = {{"rn", direction::nearest_even}, {"rz", direction::zero},
                                                             {"rm", direction::down},         {"rp", direction::up},
                                                             {"rna", direction::nearest_away}};
   static const char* const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
                                             "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
-  for (const std::string& w : words) {
+  for (const std::string& w : i.modifiers) {
     if (auto t = types().find(w); t != types().end()) {
       if (type == isa::dtype::none) type = t->second;
       else type2 = t->second;
@@ -62,7 +62,9 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }
 
-bool scalar_operation::has(const char* word) const { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool scalar_operation::has_word(std::string_view text) const {
+  return std::any_of(words.begin(), words.end(), [text](const word& w) { return w.view() == text; });
+}
 
 unsigned bits_of(isa::dtype t) { return t == isa::dtype::pred ? 1 : isa::size_of(t) * 8; }
 

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "float_format.h"
 #include "frontend/ptx/ast.h"
+#include "word.h"
 
 namespace heddle::conformance {
 
@@ -16,17 +18,23 @@ struct scalar_operation {
   explicit scalar_operation(const ptx::ast_instruction& i);
   scalar_operation() = default;
 
-  bool has(const char* word) const;
+  template <std::size_t N>
+  bool has(const char (&literal)[N]) const {
+    for (const word& w : words)
+      if (w == literal) return true;
+    return false;
+  }
+  bool has_word(std::string_view text) const;
 
-  std::string name;                   // "add"
+  word name;                          // "add"
   std::string text;                   // "add.rn.f32"
-  std::vector<std::string> words;
+  std::vector<word> words;
   isa::dtype type = isa::dtype::none, type2 = isa::dtype::none;   // in the order written; type2 = type when there is one
   direction round = direction::nearest_even;
   bool integral = false;              // .rni .rzi .rmi .rpi
   bool ftz = false, sat = false, relu = false, finite = false, approx = false, full = false, hi = false, lo = false, wide = false, cc = false, nan = false;
-  std::string compare;                // "lt", "geu", …
-  std::string combine;                // "and", "or", "xor" of setp and set
+  word compare;                       // "lt", "geu", …
+  word combine;                       // "and", "or", "xor" of setp and set
   unsigned vector = 1;
   struct part {                       // what a video instruction takes of an operand: "h0", "b3210"; "": the default
     std::string places;

@@ -155,7 +155,7 @@ class resolver {
 
   static scalar_step::kind kind_of(const scalar_step& s) {
     using kind = scalar_step::kind;
-    const std::string& n = s.op.name;
+    const word& n = s.op.name;
     if (n == "ld" || n == "ldu") return kind::load;
     if (n == "st") return kind::store;
     if (n == "atom" || n == "red") return kind::atomic;
@@ -185,7 +185,7 @@ class resolver {
                                                                  {"local", state_space::local},   {"const", state_space::constant},
                                                                  {"param", state_space::param}};
     for (const auto& [word, space] : spaces)
-      if (s.op.has(word)) s.space = space;
+      if (s.op.has_word(word)) s.space = space;
     const bool barrier = i.opcode == "bar" || i.opcode == "barrier";
     unsigned first = barrier ? (s.op.has("red") ? 1 : 0) : destinations(i.opcode);
     if (i.opcode == "bra") {

@@ -384,7 +384,7 @@ class block_run {
 std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std::uint64_t b, std::uint64_t c) {
   scalar_operation plain = o;
   for (const char* name : {"add", "min", "max", "and", "or", "xor"}) {
-    if (!o.has(name)) continue;
+    if (!o.has_word(name)) continue;
     plain.name = name;
     plain.ftz = o.type == isa::dtype::f32 && o.has("global");   // additions in global memory flush, those in shared memory do not
     const std::uint64_t s[3] = {old, b, 0};

@@ -15,8 +15,8 @@ struct signs {
 
 signs signs_of(const scalar_operation& o) {
   std::vector<bool> is_signed;
-  if (o.name.rfind("vset", 0) == 0) is_signed.push_back(false);
-  for (const std::string& w : o.words)
+  if (o.name.view().rfind("vset", 0) == 0) is_signed.push_back(false);
+  for (const word& w : o.words)
     if (w == "u32" || w == "s32") is_signed.push_back(w == "s32");
   is_signed.resize(3);
   return {is_signed[0], is_signed[1], is_signed[2]};
@@ -46,7 +46,7 @@ number half_of_sum(number sum) {
   return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;   // an arithmetic shift goes towards minus infinity
 }
 
-number operate(const std::string& what, const scalar_operation& o, number a, number b) {
+number operate(const word& what, const scalar_operation& o, number a, number b) {
   if (what == "vadd") return a + b;
   if (what == "vsub") return a - b;
   if (what == "vabsdiff") return a > b ? a - b : b - a;
@@ -105,7 +105,8 @@ std::uint64_t multiply_add(const scalar_operation& o, const std::uint64_t* s) {
 std::uint64_t lanes(const scalar_operation& o, const std::uint64_t* s, unsigned n) {
   const signs is_signed = signs_of(o);
   const unsigned bits = 32 / n;
-  const std::string what = o.name.substr(0, o.name.size() - 1), mask = places_of(o, 0);
+  const word what = o.name.view().substr(0, o.name.size() - 1);
+  const std::string mask = places_of(o, 0);
   const auto lane = [&](std::size_t of, unsigned k, bool sign) {
     const std::string p = places_of(o, of + 1);
     const unsigned place = p.empty() ? static_cast<unsigned>(of) * n + k : static_cast<unsigned>(p[p.size() - 1 - k] - '0');

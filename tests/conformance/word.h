@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace heddle::conformance {
+
+/// A short text of its own, which costs next to nothing to compare with a literal: the reference asks for words in each thread's each step.
+class word {
+ public:
+  word() = default;
+  word(std::string_view text) : size_(static_cast<std::uint8_t>(text.size())) {
+    if (text.size() > sizeof text_) throw std::length_error("a word of " + std::to_string(text.size()) + " characters");
+    std::memcpy(text_, text.data(), text.size());
+  }
+  word(const std::string& text) : word(std::string_view(text)) {}
+  word(const char* text) : word(std::string_view(text)) {}
+
+  std::string_view view() const { return {text_, size_}; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  char operator[](std::size_t k) const { return text_[k]; }
+  char back() const { return text_[size_ - 1]; }
+
+  template <std::size_t N>
+  friend bool operator==(const word& a, const char (&literal)[N]) {
+    return a.size_ == N - 1 && std::memcmp(a.text_, literal, N - 1) == 0;
+  }
+  template <std::size_t N>
+  friend bool operator!=(const word& a, const char (&literal)[N]) {
+    return !(a == literal);
+  }
+
+ private:
+  std::uint8_t size_ = 0;
+  char text_[47] = {};
+};
+
+}  // namespace heddle::conformance
