@@ -92,7 +92,7 @@ struct sub_partition_parameters {
   bool reuse_cache = true;
   std::string dependence = "software";
   unsigned fetch_group_warps = 8;
-  unsigned ccws_victim_tags = 8;
+  unsigned ccws_victim_tags = 16;
   unsigned ccws_base_score = 100;
   unsigned ccws_throttle = 8;
   std::string divergence = "stack";
