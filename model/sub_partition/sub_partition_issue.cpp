@@ -52,6 +52,8 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   warp_slot& w = slots_[slot];
   if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
+  // A policy that holds accesses to memory back is asked about the first instruction of a warp: as such it comes in the next cycle.
+  if (second.global_access && scheduler.holds_memory()) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
   if (shared && (shared_lanes_ == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none)) return false;

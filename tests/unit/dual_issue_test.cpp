@@ -146,6 +146,17 @@ TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_
   }
 }
 
+// The policy is asked about the first instruction of a warp alone; with those that keep warps from the memory a global access is never the second.
+TEST_F(dual_issue, does_not_go_round_a_policy_that_holds_accesses_back) {
+  for (const char* policy : {"lrr", "gto", "two_level", "memory_aware", "ccws"})
+    for (const instruction_class& second : classes) {
+      const bool global = std::string(second.name).find("global") != std::string::npos;
+      const bool asked = std::string(policy) == "memory_aware" || std::string(policy) == "ccws";
+      const gpu_config config = load_config("gtxtitan", {std::string("sub_partition.scheduler=") + policy});
+      EXPECT_EQ(!(asked && global), issue_together(config, {classes[0].make(8), second.make(16)})) << policy << ": " << second.name;
+    }
+}
+
 TEST_F(dual_issue, is_what_width_and_rule_say) {
   const std::vector<isa::instruction> pair = {ffma(8, 1, 2, 3), classes[1].make(16)};
   const std::vector<isa::instruction> two = {ffma(8, 1, 2, 3), ffma(16, 1, 2, 3)};
