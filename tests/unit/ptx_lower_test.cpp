@@ -52,6 +52,33 @@ const char* vector_add =
     "%rd2;\nadd.s64 %rd8, %rd7, %rd5;\nld.global.f32 %f1, [%rd8];\nld.global.f32 %f2, [%rd6];\nadd.f32 %f3, %f2, "
     "%f1;\ncvta.to.global.u64 %rd9, %rd3;\nadd.s64 %rd10, %rd9, %rd5;\nst.global.f32 [%rd10], %f3;\nDONE: ret;\n}\n";
 
+// A product on the tensor unit takes its factors in aligned registers; factors that meet several others get there once. Who writes one of their
+// registers between two products (%r0) has the second gathered anew.
+TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
+  const auto moves_of = [](bool written) {
+    std::string body = ".entry k(.param .u64 pa) {\n.reg .b32 %r<10>, %c<32>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [pa];\n";
+    for (unsigned k = 0; k < 4; ++k) body += "ld.global.b32 %r" + std::to_string(k) + ", [%rd1+" + std::to_string(40 * k) + "];\n";
+    for (unsigned product = 0; product < 6; ++product) {
+      std::string c = "{", d = "{";
+      for (unsigned e = 0; e < 4; ++e) {
+        c += (e ? ", " : "") + std::string("%c") + std::to_string(8 + e);
+        d += (e ? ", " : "") + std::string("%c") + std::to_string(8 + e);
+      }
+      if (product == 0)
+        for (unsigned e = 0; e < 4; ++e) body += "mov.b32 %c" + std::to_string(8 + e) + ", 0;\n";
+      body += "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 " + d + "}, {%r0, %r1}, {%r2}, " + c + "};\n";
+      if (product == 2 && written) body += "ld.global.b32 %r0, [%rd1+400];\n";
+    }
+    for (unsigned e = 0; e < 4; ++e) body += "st.global.b32 [%rd1+" + std::to_string(600 + 4 * e) + "], %c" + std::to_string(8 + e) + ";\n";
+    gpu_config gpu;
+    gpu.gpu.compute_capability = "8.0";
+    const ptx::loaded_module m = ptx::place(ptx::parse(header + body + "ret;\n}\n", "k.ptx"), isa::heap_base);
+    return count(*ptx::lower(m, "k", gpu, 0), opcode::mov);
+  };
+  EXPECT_LE(moves_of(false), 8u);   // with those of the accumulators; 18 if each product had its own
+  EXPECT_GT(moves_of(true), moves_of(false));
+}
+
 TEST(lowering, vector_add_has_the_shape_of_real_code) {
   const auto p = lower(vector_add);
   EXPECT_EQ(count(*p, opcode::ldc), 0u);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // mma, ldmatrix, movmatrix: operands are gathered in aligned register pairs and quads, as the machine wants them.
+#include <algorithm>
+#include <functional>
+
 #include "frontend/ptx/selector.h"
 #include "isa/matrix.h"
 #include "isa/program.h"
@@ -70,6 +73,27 @@ selector::operand selector::gather(std::size_t first, std::size_t count, unsigne
   return all;
 }
 
+/// The same for words of a factor, which mostly meets several others: once in a block, as long as none of them is written anew.
+selector::operand selector::factor(std::size_t first, std::size_t count) {
+  if (factors_block_ != block_) factors_.clear();
+  factors_block_ = block_;
+  std::vector<std::uint32_t> sources;
+  for (std::size_t k = first; k < first + count; ++k) {
+    const value& v = now_->src.at(k);
+    if (definition(v) == nullptr || v.negate) return gather(first, count, 1);
+    sources.push_back(v.reg);
+  }
+  const auto unchanged = [&](std::uint32_t reg, const hir_instruction* since) {
+    const std::less<const hir_instruction*> before;
+    return before(definitions_[reg], since) || !before(definitions_[reg], now_);
+  };
+  for (const gathered& g : factors_)
+    if (g.sources == sources && std::all_of(sources.begin(), sources.end(), [&](std::uint32_t r) { return unchanged(r, g.at); })) return g.all;
+  const operand all = gather(first, count, 1);
+  factors_.push_back({std::move(sources), now_, all});
+  return all;
+}
+
 /// The words of a register, pair or quad into the destinations `first` on.
 void selector::spread(register_part from, std::size_t first, unsigned words) {
   for (unsigned k = 0; k * words < from.count; ++k)
@@ -102,7 +126,7 @@ void selector::matrix_multiply() {
     fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(row->a) + ", " + std::to_string(row->b) + " and " +
          std::to_string(accumulators) + " registers for a, b and the accumulators");
   if (row->op == opcode::dmma) return multiply_doubles(form, row->a, row->b);
-  const operand a = gather(0, row->a, words), b = gather(row->a, row->b, words);
+  const operand a = factor(0, row->a), b = factor(row->a, row->b);
   std::uint8_t sub = static_cast<std::uint8_t>(row->shape);
   if (row->op == opcode::imma && form.type[1] != form.type[2]) sub |= isa::matrix::b_other_sign;
   if (pairs) sub = static_cast<std::uint8_t>(sub | (form.column_major[0] ? isa::matrix::a_col : 0) | (form.column_major[1] ? 0 : isa::matrix::b_row));

@@ -311,8 +311,8 @@ void selector::wmma_multiply(const matrix_form& form) {
   p.type = is_half(d_type) && is_half(c_type) ? dtype::f16 : sum;
   register_part d[2];
   for (unsigned block = 0; block < 2; ++block) {
-    p.a = square && block ? p.a : gather(first + (square ? 0 : block * tall), tall, 1);
-    p.b = !square && block ? p.b : gather(second + (square ? block * wide : 0), wide, 1);
+    p.a = square && block ? p.a : factor(first + (square ? 0 : block * tall), tall);
+    p.b = !square && block ? p.b : factor(second + (square ? block * wide : 0), wide);
     p.c = p.type == dtype::f16 ? gather(c_first + 2 * block, 2, 1) : accumulators(c_first + block * c_each, is_half(c_type));
     d[block] = temp(p.type == dtype::f16 ? 2 : 4);
     wmma_block(p, d[block]);

@@ -195,7 +195,13 @@ class selector {
     operand a, b, c;
     bool other_sign = false, saturate = false;
   };
+  struct gathered {
+    std::vector<std::uint32_t> sources;
+    const hir_instruction* at;
+    operand all;
+  };
   operand gather(std::size_t first, std::size_t count, unsigned words);
+  operand factor(std::size_t first, std::size_t count);
   void spread(register_part from, std::size_t first, unsigned words);
   register_part part_of_dst(std::size_t k, unsigned words) const;
   machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a, operand b,
@@ -231,6 +237,8 @@ class selector {
   const hir_instruction* now_ = nullptr;
   std::vector<const hir_instruction*> definitions_;
   lane_places lane_places_;
+  const machine_block* factors_block_ = nullptr;
+  std::vector<gathered> factors_;       // of that block
   std::uint32_t carry_ = no_register;   // predicate that holds CC.CF of add.cc chains
 };
 
