@@ -21,8 +21,8 @@ struct waiting_block {
   std::vector<std::pair<unsigned, std::vector<std::string>>> warps;   // by warp of the block: where groups of its lanes stand
 };
 
-/// Says of `blocks`, those that wait for ever first and then in the order of launches, blocks and warps, which warps wait and where;
-/// names up to 64 warps, and counts the rest. At least one block waits for ever.
+/// Says of all warps of `blocks` where they wait: blocks that wait for ever first, then in the order of launches, blocks and warps; what is alike
+/// is told once, with all to which it applies. At least one block waits for ever.
 std::string describe_deadlock(std::vector<waiting_block> blocks);
 
 }  // namespace heddle

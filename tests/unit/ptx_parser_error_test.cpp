@@ -143,7 +143,7 @@ TEST(ptx_errors, operands) {
       {".entry k() { op {%r1; }", "4:21: unexpected ';', expected ',' or '}'"},
       {".entry k() { call (r, f; }", "4:24: unexpected ';', expected ',' or ')'"},
       {".entry k() { op (3; }", "4:19: unexpected ';', expected an operator or ')'"},
-      {".entry k() { op %r1.u32; }", "4:20: unexpected '.u32', expected a component (.x, .y, .z, .w) or ','"},
+      {".entry k() { op %r1.u32; }", "4:20: unexpected '.u32', expected a component (.x, .y, .z, .w, or .r, .g, .b, .a) or ','"},
       {".entry k() { op %r1|; }", "4:21: unexpected ';', expected an operand"},
       {".entry k() { op x[1]; }", "4:17: 'x' is indexed, expected an array declared above"},
       {".entry k() { .shared .u32 x[4]; op x[%r1]; }", "4:38: unexpected '%r1', expected a constant index"},

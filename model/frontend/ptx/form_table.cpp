@@ -165,6 +165,7 @@ const std::vector<form_row>& form_table() {
       {"cvt", "pack sat .u8|s8|u4|s4|u2|s2 .s32 .b32"},
       // Moves and addresses.
       {"mov", ".pred|b128|" DATA},
+      {"mov", "v2|v4 ." DATA},
       {"cvta", "?to " SPACES " .u32|u64"},
       {"isspacep", SPACES},
       {"mapa|getctarank", "?shared::cluster .u32|u64"},

@@ -99,6 +99,7 @@ op_row row_of(ptx_op op) {
     case ptx_op::trap:
     case ptx_op::brkpt: return {0, 0};
     case ptx_op::pmevent: return {g_own, 0};
+    case ptx_op::mov: return {g_vector, 1};
     default: return {0, 1};
   }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "config/error.h"
 #include "frontend/ptx/ast.h"
 #include "frontend/ptx/grammar.h"
 
@@ -88,6 +90,25 @@ void parse_definition(token_stream& tokens, ast_module& m) {
   }
 }
 
+/// An alias is its target under another name.
+void resolve_aliases(ast_module& m) {
+  for (const ast_alias& a : m.aliases) {
+    const auto called = [&](const std::string& name, bool body) {
+      return std::find_if(m.functions.begin(), m.functions.end(), [&](const ast_function& f) { return f.name == name && f.has_body == body && !f.is_entry; });
+    };
+    const auto target = called(a.target, true);
+    if (target == m.functions.end())
+      throw input_error(m.file, a.where.line, a.where.column, "alias '" + a.name + "' of '" + a.target + "', expected a function with a body in this module");
+    ast_function f = *target;
+    f.name = a.name;
+    const auto declared = called(a.name, false);
+    if (declared != m.functions.end())
+      *declared = std::move(f);
+    else
+      m.functions.push_back(std::move(f));
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name) {
@@ -99,6 +120,7 @@ std::shared_ptr<const ast_module> parse(const std::string& text, const std::stri
   while (!tokens.at_end()) {
     if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
   }
+  resolve_aliases(*m);
   if (m->target.empty()) tokens.unexpected("'.target' in the module");
   return m;
 }

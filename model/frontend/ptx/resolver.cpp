@@ -207,6 +207,7 @@ void resolver::move(hir_instruction h, const ast_instruction& i) {
                                                    find(o.text, named) && named.what == symbol::kind::components);
   };
   const bool from = is_vector(s), to = is_vector(d);
+  if (h.m.vector > 1) return move_elements(std::move(h), d, s);
   if (from && to) fail(i.where, "vector moves between vectors are not supported in '" + i.mnemonic() + "'");
   if (from) h.op = ptx_op::pack;
   if (to) h.op = ptx_op::unpack;
@@ -215,6 +216,45 @@ void resolver::move(hir_instruction h, const ast_instruction& i) {
   if (!from && !to) check_types(h, i);
   if (!from && s.what == ast_operand::kind::identifier && !find(s.text, named)) check_special(h, s);
   append(std::move(h));
+}
+
+// mov.v2, mov.v4: all elements are read before one is written.
+void resolver::move_elements(hir_instruction h, const ast_operand& d, const ast_operand& s) {
+  const unsigned count = h.m.vector;
+  std::vector<value> from, to;
+  symbol named;
+  if (s.what == ast_operand::kind::identifier && s.component.empty() && s.text[0] == '%' && !find(s.text, named)) {
+    for (const char* component : {"x", "y", "z"}) {   // of a special register, whose fourth element is zero
+      ast_operand e = s;
+      e.component = component;
+      from.push_back(operand(e, h.m.type, s.where));
+    }
+    from.push_back(immediate_value(0));
+  } else {
+    elements(s, h.m.type, from, false, s.where);
+  }
+  elements(d, h.m.type, to, true, d.where);
+  if (from.size() != count || to.size() != count)
+    fail(h.where, "'" + current_->mnemonic() + "' needs " + std::to_string(count) + " elements on both sides");
+  check_element_types(to, 0, h.m.type, false, d.where);
+  check_element_types(from, 0, h.m.type, false, s.where);
+  h.m.vector = 1;
+  std::vector<value> read(count);
+  const std::uint32_t words = isa::size_of(h.m.type) == 8 ? 2 : 1;
+  for (unsigned k = 0; k < count; ++k) {
+    hir_instruction m = h;
+    m.guard = {};
+    read[k] = register_value(out_.new_register(words, 8 * isa::size_of(h.m.type)));
+    m.dst = {read[k]};
+    m.src = {from[k]};
+    append(std::move(m));
+  }
+  for (unsigned k = 0; k < count; ++k) {
+    hir_instruction m = h;
+    m.dst = {to[k]};
+    m.src = {read[k]};
+    append(std::move(m));
+  }
 }
 
 void resolver::barrier(hir_instruction h, const ast_instruction& i) {

@@ -65,6 +65,7 @@ class resolver {
   void branch(hir_instruction h, const ast_instruction& i);
   void indirect_branch(const hir_instruction& h, const ast_instruction& i);
   void move(hir_instruction h, const ast_instruction& i);
+  void move_elements(hir_instruction h, const ast_operand& d, const ast_operand& s);
   void barrier(hir_instruction h, const ast_instruction& i);
   void matrix_instruction(hir_instruction h, const ast_instruction& i);
   void store_matrices(const hir_instruction& h, const ast_instruction& i);

@@ -45,18 +45,29 @@ void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& 
   symbol s;
   if (i.operands.size() != 2 || !find(i.operands[1].text, s) || s.what != symbol::kind::prototype || !s.targets)
     fail(i.where, "'brx.idx' needs an index and the name of a .branchtargets list");
-  if (h.guard.what != value::kind::none) fail(i.where, "a guarded 'brx.idx' is not supported");
   const value index = operand(i.operands[0], isa::dtype::u32, i.where);
   const std::vector<std::string>& targets = s.targets->targets;
+  // Whose guard is false goes over it.
+  const std::uint32_t behind = h.guard.what != value::kind::none ? new_label() : 0;
+  if (h.guard.what != value::kind::none) {
+    hir_instruction past = h;
+    past.op = ptx_op::bra;
+    past.m = {};
+    past.guard.negate = !past.guard.negate;
+    past.target = behind;
+    append(std::move(past));
+  }
   // The machine compares and branches; the last target needs no test, as an index beyond the list is undefined.
   for (std::size_t k = 0; k < targets.size(); ++k) {
     hir_instruction jump = h;
     jump.op = ptx_op::bra;
     jump.m = {};
+    jump.guard = {};
     jump.target = find_label(targets[k], i.where);
     if (k + 1 < targets.size()) {
       hir_instruction test = h;
       test.op = ptx_op::setp;
+      test.guard = {};
       test.m = {};
       test.m.type = isa::dtype::u32;
       test.m.types = 1;
@@ -68,6 +79,7 @@ void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& 
     }
     append(std::move(jump));
   }
+  if (h.guard.what != value::kind::none) place_label(behind);
 }
 
 void resolver::return_from(hir_instruction h) {

@@ -286,7 +286,7 @@ value resolver::identifier(const ast_operand& o, const location& where) {
       return v;
     }
     if (s.what == symbol::kind::components && !o.component.empty()) {
-      const std::size_t k = std::string("xyzw").find(o.component);
+      const std::size_t k = std::min(std::string("xyzw").find(o.component), std::string("rgba").find(o.component));
       if (k < s.registers.size()) return register_value(s.registers[k]);
     }
     if (s.what == symbol::kind::address && o.component.empty()) {
