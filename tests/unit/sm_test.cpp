@@ -87,7 +87,7 @@ TEST(sm, a_barrier_that_can_never_complete_is_a_fault) {
   counted.line = 7;
   h.run({counted, exit_instruction()}, 64);
   EXPECT_NE(h.fault.find("deadlock at a barrier in kernel 'test', block (0,0,0)"), std::string::npos) << h.fault;
-  EXPECT_NE(h.fault.find("warp 1 waits at barrier 0, test.ptx:7:0"), std::string::npos) << h.fault;
+  EXPECT_NE(h.fault.find("warps 0 to 1 wait at barrier 0, test.ptx:7:0"), std::string::npos) << h.fault;
 }
 
 TEST(sm, trap_names_kernel_line_block_and_thread) {
