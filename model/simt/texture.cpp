@@ -277,7 +277,7 @@ void finish_texture(const instruction& i, warp_state& w, texture_access& a) {
     for (unsigned k = 0; k < i.dst_count; ++k) write_lanes(i, w, a.lanes, a.words[0][k], k);
     return;
   }
-  for (unsigned k = 0; k < 4; ++k) {
+  for (unsigned k = 0; k < i.dst_count; ++k) {
     for_each_lane(a.lanes, [&](unsigned l) { d[l] = result(i, a, l, k); });
     write_lanes(i, w, a.lanes, d, k);
   }

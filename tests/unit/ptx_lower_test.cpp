@@ -52,6 +52,18 @@ const char* vector_add =
     "%rd2;\nadd.s64 %rd8, %rd7, %rd5;\nld.global.f32 %f1, [%rd8];\nld.global.f32 %f2, [%rd6];\nadd.f32 %f3, %f2, "
     "%f1;\ncvta.to.global.u64 %rd9, %rd3;\nadd.s64 %rd10, %rd9, %rd5;\nst.global.f32 [%rd10], %f3;\nDONE: ret;\n}\n";
 
+// As many registers as elements of a fetch are read, up to the last one that is; three take the place of four.
+TEST(lowering, texture_fetches_have_registers_for_what_is_read) {
+  for (unsigned last = 0; last < 4; ++last) {
+    const std::string element = std::to_string(last);
+    const auto p = lower(".entry k(.param .u64 t, .param .u64 o) {\n.reg .b64 %rd<3>; .reg .f32 %f<6>;\nld.param.u64 %rd1, [t];\nld.param.u64 %rd2, [o];\n"
+                         "mov.f32 %f4, 0f3F000000;\ntex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd1, {%f4, %f4}];\nst.global.f32 [%rd2], %f" + element + ";\nret;\n}\n");
+    const auto fetch = std::find_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) { return i.op == opcode::tex; });
+    ASSERT_NE(fetch, p->code.end());
+    EXPECT_EQ(fetch->dst_count, last < 2 ? last + 1 : 4u);
+  }
+}
+
 // A product on the tensor unit takes its factors in aligned registers; factors that meet several others get there once. Who writes one of their
 // registers between two products (%r0) has the second gathered anew.
 TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {

@@ -103,6 +103,7 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   remove_dead_code(machine);
   merge_chains(machine);
   remove_dead_code(machine);
+  narrow_fetches(machine);
   legalise(machine);
   rename_after_copies(machine);
   compute_in_place(machine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "frontend/ptx/machine_passes.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "frontend/ptx/liveness.h"
@@ -264,6 +265,27 @@ void remove_dead_code(machine_function& f) {
       if (kept[&i]) code.push_back(i);
     b.code = std::move(code);
   }
+}
+
+void narrow_fetches(machine_function& f) {
+  struct reach {
+    unsigned words = 0, writers = 0;
+  };
+  std::vector<reach> read(f.registers.size());
+  for (const machine_block& b : f.blocks)
+    for (const machine_instruction& i : b.code) {
+      if (i.base.dst_count > 0 && i.dst.reg != no_register) ++read[i.dst.reg].writers;
+      for (const virtual_operand& o : i.src)
+        if (o.is_reg()) read[o.reg].words = std::max(read[o.reg].words, unsigned{o.part} + o.count);
+    }
+  for (machine_block& b : f.blocks)
+    for (machine_instruction& i : b.code) {
+      if ((i.base.op != opcode::tex && i.base.op != opcode::tld4) || i.dst.reg == no_register) continue;
+      const reach& r = read[i.dst.reg];
+      if (r.writers != 1 || i.dst.count != 4 || r.words == 0 || r.words > 2) continue;   // three take the place of four
+      f.registers[i.dst.reg].words = i.dst.count = i.base.dst_count = static_cast<std::uint8_t>(r.words);
+      f.registers[i.dst.reg].bits = static_cast<std::uint8_t>(32 * r.words);
+    }
 }
 
 void merge_chains(machine_function& f) {

@@ -34,6 +34,9 @@ void merge_chains(machine_function& f);
 /// Removes instructions whose results nobody reads.
 void remove_dead_code(machine_function& f);
 
+/// Texture fetches whose last elements nobody reads have no registers for them.
+void narrow_fetches(machine_function& f);
+
 /// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones are moved
 /// to registers first.
 void legalise(machine_function& f);
