@@ -3,7 +3,6 @@
 // reference, which knows nothing of lowering, warps or machine instructions. What the GPU refuses by name is listed at the end.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -27,43 +26,6 @@ numbers numbers_of(const std::vector<std::uint8_t>& b) {
   numbers v(b.size() / 8);
   std::memcpy(v.data(), b.data(), b.size());
   return v;
-}
-
-double as_float(std::uint64_t v, isa::dtype t) {
-  if (t == isa::dtype::bf16) v <<= 16;
-  if (t == isa::dtype::f16) {
-    const bool subnormal = (v & 0x7c00) == 0, special = (v & 0x7c00) == 0x7c00;
-    const double magnitude = subnormal ? std::ldexp(static_cast<double>(v & 0x3ff), -24)
-                             : !special ? std::ldexp(static_cast<double>((v & 0x3ff) | 0x400), static_cast<int>(v >> 10 & 31) - 25)
-                             : (v & 0x3ff) != 0 ? std::nan("") : HUGE_VAL;
-    return v >> 15 & 1 ? -magnitude : magnitude;
-  }
-  const auto low = static_cast<std::uint32_t>(v);
-  float f;
-  std::memcpy(&f, &low, sizeof f);
-  return static_cast<double>(f);
-}
-
-/// Whether a result is what the ISA allows when `expected` is the exact result rounded to nearest.
-bool agrees(const tolerance& t, std::uint64_t got, std::uint64_t expected) {
-  if (got == expected) return true;
-  if (t.type == isa::dtype::f64) {
-    const float_format f = format_of(t.type);
-    return f.is_nan(got) && f.is_nan(expected);
-  }
-  if (t.what == tolerance::kind::bits) return false;
-  const double g = as_float(got, t.type), e = as_float(expected, t.type);
-  if (std::isnan(g) || std::isnan(e)) return std::isnan(g) && std::isnan(e);
-  if (std::isinf(g) || std::isinf(e)) return false;
-  if (t.type == isa::dtype::f16 && std::fabs(g - e) <= 0x1p-24) return true;   // a unit of the subnormal numbers
-  if (t.type == isa::dtype::f16 || t.type == isa::dtype::bf16) return std::fabs(g - e) <= t.bound * std::fabs(e) * (1 + 0x1p-10);
-  const double ulp = std::ldexp(1.0, std::max(std::ilogb(e == 0 ? 1e-45 : e), -126) - 23), error = std::fabs(g - e) - ulp / 2;
-  switch (t.what) {
-    case tolerance::kind::ulp: return error <= t.bound * ulp;
-    case tolerance::kind::absolute: return error <= t.bound;
-    case tolerance::kind::logarithm: return error <= t.bound * std::max(1.0, std::fabs(e));   // absolute near 1, relative elsewhere
-    default: return error <= t.bound * std::fabs(e) || error <= ulp;
-  }
 }
 
 struct outcome {
@@ -171,25 +133,6 @@ TEST(conformance, video) {
   const outcome o = all_cases("v100", video_families(), 256);
   EXPECT_TRUE(o.refused.empty());
   EXPECT_EQ(o.compared, video_families().size());
-}
-
-/// One operand: all 65536; two: all pairs of bytes, sign-extended.
-numbers every_number(const conformance_case& c) {
-  numbers v(std::size_t{65536} * 4);
-  for (std::size_t r = 0; r < 65536; ++r) {
-    v[4 * r] = c.operands == 1 ? r : extended(isa::dtype::s8, r >> 8) & 0xffff;
-    v[4 * r + 1] = extended(isa::dtype::s8, r) & 0xffff;
-    if (c.divides && v[4 * r + 1] == 0) v[4 * r + 1] = 1;
-  }
-  return v;
-}
-
-TEST(long_conformance, exhaustive_16_bits) {
-  for (const char* gpu : {"gtx1080", "v100"}) {
-    bench b(gpu, 65536);
-    b.run(exhaustive_families(), "exhaustive.ptx", every_number);
-    report(b.result, gpu);
-  }
 }
 
 }  // namespace

@@ -384,15 +384,6 @@ std::vector<conformance_case> all_families() {
   return std::move(b.cases);
 }
 
-std::vector<conformance_case> exhaustive_families() {
-  std::vector<conformance_case> chosen;
-  for (const conformance_case& c : all_families()) {
-    const bool memory = c.code.find("[%") != std::string::npos || c.family == "shfl" || c.family == "vote" || c.family == "bar.red";
-    if (!memory && c.operand_bits == 16 && c.operands <= 2 && c.range.empty()) chosen.push_back(c);
-  }
-  return chosen;
-}
-
 std::string module_of(const std::vector<conformance_case>& cases) {
   std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n";
   for (std::size_t k = 0; k < cases.size(); ++k) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "scalar_operation.h"
+
+namespace heddle::conformance {
+
+/// A video instruction of bytes as the ISA says it, decided once: vadd4 and its like on whole operands, vadd, vshl and their like on one
+/// byte of each operand. exhaustive_test.cpp holds it against the scalar reference.
+class byte_operation {
+ public:
+  /// Throws reference_limit for what is not of this kind.
+  explicit byte_operation(const scalar_operation& o);
+
+  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t c) const;
+
+ private:
+  enum class formula : std::uint8_t {
+    add, sub, absolute_difference, least, most, average, equal, unequal, less, not_greater, greater, not_less, left, right
+  };
+
+  static int part(std::uint32_t v, unsigned place, bool is_signed) {
+    const int n = static_cast<int>(v >> (8 * place) & 0xff);
+    return is_signed && n > 127 ? n - 256 : n;
+  }
+  std::int64_t compute(int a, int b) const;
+  std::int64_t clamped(std::int64_t v, unsigned bits) const;
+
+  formula what_ = formula::add;
+  bool four_ = false, signed_d_ = false, signed_a_ = false, signed_b_ = false, sat_ = false, sums_ = false, wraps_ = false;
+  int into_ = -1;                     // the byte of the result that is written; -1: all of it
+  unsigned a_ = 0, b_ = 0;            // the bytes that are read
+};
+
+}  // namespace heddle::conformance
