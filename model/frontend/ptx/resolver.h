@@ -63,6 +63,7 @@ class resolver {
   void generic_instruction(hir_instruction h, const ast_instruction& i);
   void memory_instruction(hir_instruction h, const ast_instruction& i);
   void branch(hir_instruction h, const ast_instruction& i);
+  std::uint32_t go_around(const hir_instruction& h);
   void indirect_branch(const hir_instruction& h, const ast_instruction& i);
   void move(hir_instruction h, const ast_instruction& i);
   void move_elements(hir_instruction h, const ast_operand& d, const ast_operand& s);

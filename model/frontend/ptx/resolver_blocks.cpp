@@ -41,22 +41,26 @@ void resolver::branch(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
+// Who does not pass the guard goes around what follows, up to where the label returned is placed.
+std::uint32_t resolver::go_around(const hir_instruction& h) {
+  const std::uint32_t behind = new_label();
+  hir_instruction around = h;
+  around.op = ptx_op::bra;
+  around.m = {};
+  around.guard.negate = !h.guard.negate;
+  around.target = behind;
+  append(std::move(around));
+  return behind;
+}
+
 void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& i) {
   symbol s;
   if (i.operands.size() != 2 || !find(i.operands[1].text, s) || s.what != symbol::kind::prototype || !s.targets)
     fail(i.where, "'brx.idx' needs an index and the name of a .branchtargets list");
   const value index = operand(i.operands[0], isa::dtype::u32, i.where);
   const std::vector<std::string>& targets = s.targets->targets;
-  // Whose guard is false goes over it.
-  const std::uint32_t behind = h.guard.what != value::kind::none ? new_label() : 0;
-  if (h.guard.what != value::kind::none) {
-    hir_instruction past = h;
-    past.op = ptx_op::bra;
-    past.m = {};
-    past.guard.negate = !past.guard.negate;
-    past.target = behind;
-    append(std::move(past));
-  }
+  const bool guarded = h.guard.what != value::kind::none;
+  const std::uint32_t behind = guarded ? go_around(h) : 0;
   // The machine compares and branches; the last target needs no test, as an index beyond the list is undefined.
   for (std::size_t k = 0; k < targets.size(); ++k) {
     hir_instruction jump = h;
@@ -79,7 +83,7 @@ void resolver::indirect_branch(const hir_instruction& h, const ast_instruction& 
     }
     append(std::move(jump));
   }
-  if (h.guard.what != value::kind::none) place_label(behind);
+  if (guarded) place_label(behind);
 }
 
 void resolver::return_from(hir_instruction h) {

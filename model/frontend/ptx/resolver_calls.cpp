@@ -193,14 +193,8 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   if (k >= i.operands.size()) fail(i.where, "'call' without a function name");
   const ast_operand& name = i.operands[k++];
   const ast_operand* arguments = k < i.operands.size() && i.operands[k].what == ast_operand::kind::list ? &i.operands[k] : &none;
-  if (h.guard.what != value::kind::none) {   // the others go around it
-    const std::uint32_t behind = new_label();
-    hir_instruction around = h;
-    around.op = ptx_op::bra;
-    around.m = {};
-    around.guard.negate = !h.guard.negate;
-    around.target = behind;
-    append(std::move(around));
+  if (h.guard.what != value::kind::none) {
+    const std::uint32_t behind = go_around(h);
     hir_instruction plain = h;
     plain.guard = {};
     call(plain, i);
