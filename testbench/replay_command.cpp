@@ -17,6 +17,8 @@ namespace {
 
 using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
 
+constexpr std::size_t kept_bytes = 32 << 20;   // of what was read of all traces together: so much need not be read again
+
 // "6.1" as 61, as traces write it.
 unsigned binary_version_of(const gpu_config& config) {
   std::string digits;
@@ -60,6 +62,7 @@ job job_of_traces(const std::string& kernels_list, bool strict) {
   j.in_order = true;
   std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
   std::map<std::string, kernel_ptr> read;
+  std::size_t room = kept_bytes;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(kernels_list)) {
     operation op;
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
@@ -68,7 +71,7 @@ job job_of_traces(const std::string& kernels_list, bool strict) {
       op.what = operation::kind::synchronise;
     } else {
       kernel_ptr& kernel = read[c.file];
-      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict);
+      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, room);
       op.recording = kernel;
       op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
     }

@@ -49,9 +49,15 @@ struct lsu_transaction {
   std::uint64_t first_cycle = 0;           // in which the first of its data are there
   std::uint32_t outstanding = 0;           // line accesses not yet answered
 
+  /// By lane.
+  const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
+
   unsigned fault_lane = 0;
   std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
-  std::uint64_t addresses[32] = {};
+  static constexpr std::uint64_t not_known = ~std::uint64_t{0};
+  std::uint64_t differing_bits = not_known;           // in which the addresses of the lanes differ
+  const std::uint64_t* shared_addresses = nullptr;    // the lanes' addresses, where many transactions share them: then own_addresses are none
+  std::uint64_t own_addresses[32] = {};
   std::uint32_t words[4][32] = {};         // store or atomic operands by lane; loads: the loaded bytes, little endian
 };
 

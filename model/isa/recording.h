@@ -19,6 +19,12 @@ struct recorded_warp {
   const recorded_step* last = nullptr;
 };
 
+/// Addresses of a warp's lanes.
+struct lane_addresses {
+  std::uint64_t at[32] = {};
+  std::uint64_t differing_bits = 0;   // those in which the addresses of active lanes differ
+};
+
 /// What one thread block did. Immutable, so that whoever runs the block need not copy it.
 class recorded_block {
  public:
@@ -28,6 +34,8 @@ class recorded_block {
   virtual recorded_warp warp(std::uint32_t number) const = 0;
   /// Addresses of a step's lanes as instructions give them to the machine; lanes that are not in its mask are left alone.
   virtual void addresses(const recorded_step& step, std::uint64_t addresses[32]) const = 0;
+  /// The same, where they are kept by lane because many steps share them, for as long as the block is; else null.
+  virtual const lane_addresses* shared_addresses(const recorded_step& step) const = 0;
 };
 
 /// A launch that was recorded and is run again without computing anything: its blocks, in the order in which they start.

@@ -18,6 +18,17 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   out.parts[out.count] = {line, 0, 0};
   return out.parts[out.count++];
 }
+
+std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask) {
+  std::uint64_t differ = 0;
+  if (mask == 0xffffffffu) {
+    for (unsigned lane = 0; lane < 32; ++lane) differ |= addresses[lane] ^ addresses[0];
+  } else {
+    const std::uint64_t first = addresses[__builtin_ctz(mask)];
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) differ |= addresses[__builtin_ctz(rest)] ^ first;
+  }
+  return differ;
+}
 }  // namespace
 
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
@@ -80,22 +91,13 @@ bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
   word_mask_ = bank_bytes - 1;
 }
 
-// One word of every bank: the commonest of all, whichever lane asks for which.
-bool bank_conflicts::in_one_row(const std::uint64_t addresses[32], std::uint32_t mask) const {
-  std::uint64_t differ = 0;
-  if (mask == 0xffffffffu) {
-    for (unsigned lane = 0; lane < 32; ++lane) differ |= addresses[lane] ^ addresses[0];
-  } else {
-    const std::uint64_t first = addresses[__builtin_ctz(mask)];
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) differ |= addresses[__builtin_ctz(rest)] ^ first;
-  }
-  return differ < std::uint64_t{banks_} << word_shift_;
-}
-
 unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
-                                bool exclusive) const {
+                                bool exclusive, std::uint64_t differing) const {
   if (mask == 0) return 0;
-  if (!exclusive && bank_mask_ != 0 && in_one_row(addresses, mask)) return 1;
+  if (!exclusive && bank_mask_ != 0) {
+    const std::uint64_t d = differing != ~std::uint64_t{0} ? differing : differing_bits(addresses, mask);
+    if (d < std::uint64_t{banks_} << word_shift_) return 1;   // one word of every bank, whichever lane asks for which: the commonest of all
+  }
   if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
     // Neighbouring words, one per lane, of two rows.
     std::uint64_t off = addresses[0] & (bytes - 1);

@@ -37,11 +37,12 @@ class bank_conflicts {
 
   /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
   /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With `exclusive`
-  /// (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also.
-  unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
+  /// (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also. `differing`: the bits in which the
+  /// addresses differ, if that is known; else all.
+  unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
+                  std::uint64_t differing = ~std::uint64_t{0}) const;
 
  private:
-  bool in_one_row(const std::uint64_t addresses[32], std::uint32_t mask) const;
   unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
   unsigned bank_of(std::uint64_t word) const {
     return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);

@@ -57,10 +57,10 @@ void constant_cache::b_transport(on_chip_access& access, sc_core::sc_time&) {
   access.first_cycle = access.ready_cycle = access.cycle;
   std::uint32_t rest = t.constant_mask;
   while (rest != 0) {
-    const std::uint64_t address = t.addresses[__builtin_ctz(rest)];
+    const std::uint64_t address = t.addresses()[__builtin_ctz(rest)];
     for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
-      if (t.addresses[lane] == address) rest &= ~(1u << lane);
+      if (t.addresses()[lane] == address) rest &= ~(1u << lane);
     }
     const std::uint64_t turn = access.cycle + access.passes++;
     access.ready_cycle = std::max(access.ready_cycle, turn + look_up(launch, bank, address, turn));

@@ -16,7 +16,7 @@ void load_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, c
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   for (; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
-    const unsigned offset = t.addresses[lane] & (line_bytes - 1);
+    const unsigned offset = t.addresses()[lane] & (line_bytes - 1);
     if (!(sectors >> (offset / sector_bytes) & 1)) continue;
     for (unsigned k = 0; k < words; ++k) {
       std::uint32_t word = 0;
@@ -31,7 +31,7 @@ void store_lanes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* li
   constexpr unsigned words = bytes < 4 ? 1 : bytes / 4;
   for (; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
-    const unsigned offset = t.addresses[lane] & (line_bytes - 1);
+    const unsigned offset = t.addresses()[lane] & (line_bytes - 1);
     for (unsigned k = 0; k < words; ++k)
       std::memcpy(line + offset + 4 * k, &t.words[k][lane], bytes < 4 ? bytes : 4);
     std::memset(enables + offset, 0xff, bytes);
@@ -72,7 +72,7 @@ void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_reque
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
     const unsigned k = request.count++;
     request.lane[k] = static_cast<std::uint8_t>(lane);
-    request.offset[k] = static_cast<std::uint8_t>(t.addresses[lane] & (line_bytes - 1));
+    request.offset[k] = static_cast<std::uint8_t>(t.addresses()[lane] & (line_bytes - 1));
     request.operand[k] = t.words[0][lane] | (wide ? std::uint64_t{t.words[1][lane]} << 32 : 0);
     request.swap[k] = wide ? t.words[2][lane] | std::uint64_t{t.words[3][lane]} << 32 : t.words[1][lane];
     request.result[k] = 0;

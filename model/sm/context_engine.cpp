@@ -166,7 +166,7 @@ bool context_engine::send_line(cycle_t cycle) {
   t.bytes_per_lane = 4;
   t.fault.clear();
   const std::uint64_t line = address(context_.place, next_word_ * 4);
-  for (unsigned lane = 0; lane < line_words; ++lane) t.addresses[lane] = line + 4 * lane;
+  for (unsigned lane = 0; lane < line_words; ++lane) t.own_addresses[lane] = line + 4 * lane;
   if (saves) std::memcpy(t.words[0], &image_.words()[next_word_], line_bytes);
   l.access = {};
   l.access.context = true;

@@ -17,7 +17,7 @@ bool load_store_unit::legal(lsu_transaction& t) {
   std::uint64_t high = 0;
   std::uint64_t bits = 0;
   for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
-    const std::uint64_t a = t.addresses[__builtin_ctz(rest)];
+    const std::uint64_t a = t.addresses()[__builtin_ctz(rest)];
     low = a < low ? a : low;
     high = a > high ? a : high;
     bits |= a;
@@ -28,8 +28,8 @@ bool load_store_unit::legal(lsu_transaction& t) {
   if ((bits & (bytes - 1)) == 0 && last >= high && hint_.holds(low, last)) return true;
   for (std::uint32_t rest = t.global_mask; rest != 0; rest &= rest - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
-    const bool misaligned = (t.addresses[lane] & (bytes - 1)) != 0;
-    if (!misaligned && ranges_.find(t.addresses[lane], bytes, hint_)) continue;
+    const bool misaligned = (t.addresses()[lane] & (bytes - 1)) != 0;
+    if (!misaligned && ranges_.find(t.addresses()[lane], bytes, hint_)) continue;
     set_fault(t, lane, misaligned);
     return false;
   }
@@ -42,7 +42,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
   if (t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction) what = "atomic";
   char text[96];
   std::snprintf(text, sizeof text, "%s address 0x%08llx (%u-byte %s)", misaligned ? "misaligned" : "illegal",
-                static_cast<unsigned long long>(t.addresses[lane]), t.bytes_per_lane, what);
+                static_cast<unsigned long long>(t.addresses()[lane]), t.bytes_per_lane, what);
   t.fault = text;
   t.fault_lane = lane;
 }

@@ -170,9 +170,9 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
 
 void load_store_unit::coalesce_lanes(const lsu_transaction& t) {
   if (half_warps_)
-    coalesce_half_warps(t.addresses, t.global_mask, t.bytes_per_lane, lines_);
+    coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines_);
   else
-    coalesce(t.addresses, t.global_mask, lines_);
+    coalesce(t.addresses(), t.global_mask, lines_);
 }
 
 // Its lines, which are in lines_, go to the L1 from this cycle on.

@@ -25,7 +25,7 @@ shared_memory::shared_memory(sc_core::sc_module_name name, const gpu_config& con
 void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   const lsu_transaction& t = *access.transaction;
   const bool exclusive = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
-  const unsigned passes = banks_.passes(t.addresses, t.shared_mask, t.bytes_per_lane, exclusive);
+  const unsigned passes = banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, exclusive, t.differing_bits);
   invariant(passes != 0, "a shared-memory access without lanes");
   invariant(access.cycle >= busy_until_, "a shared-memory access while another one holds the banks");
   access.passes = passes;

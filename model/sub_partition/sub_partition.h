@@ -317,6 +317,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   static unsigned registers_kept(const resident_launch& l) { return l.recording ? 0 : l.program->registers; }
   void follow(warp_slot& w, const isa::recorded_block* recording) const;
   static bool lanes_go_on(const warp_slot& w);
+  static void recorded_addresses(const warp_slot& w, lsu_transaction& t);
   static bool recorded_branch(warp_slot& w, simt::lane_mask mask);
   void recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);

@@ -53,7 +53,7 @@ bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_
   for (simt::lane_mask m = mask & ~local; m; m &= m - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
     const simt::lane_mask bit = 1u << lane;
-    std::uint64_t& a = t.addresses[lane];
+    std::uint64_t& a = t.own_addresses[lane];
     if (a >= isa::shared_window_base && a < isa::shared_window_base + isa::window_bytes) {
       a -= isa::shared_window_base;
       t.shared_mask |= bit;
@@ -66,7 +66,7 @@ bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_
   }
   for (simt::lane_mask m = local; m; m &= m - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
-    std::uint64_t& a = t.addresses[lane];
+    std::uint64_t& a = t.own_addresses[lane];
     if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
       char text[96];
       std::snprintf(text, sizeof text, a % t.bytes_per_lane != 0 ? "misaligned local address 0x%llx (%u bytes)" : "local address 0x%llx (%u bytes) beyond the thread's local memory",
@@ -88,10 +88,10 @@ bool sub_partition::constants_exist(unsigned slot, const partition_transaction& 
   const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
   for (simt::lane_mask m = mask; m; m &= m - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
-    if (t.addresses[lane] <= bytes && bytes - t.addresses[lane] >= t.bytes_per_lane) continue;
+    if (t.addresses()[lane] <= bytes && bytes - t.addresses()[lane] >= t.bytes_per_lane) continue;
     char text[96];
     std::snprintf(text, sizeof text, "illegal constant address 0x%llx (%u-byte load, the bank has %llu bytes)",
-                  static_cast<unsigned long long>(t.addresses[lane]), t.bytes_per_lane, static_cast<unsigned long long>(bytes));
+                  static_cast<unsigned long long>(t.addresses()[lane]), t.bytes_per_lane, static_cast<unsigned long long>(bytes));
     fault(slot, d, lane, text);
     return false;
   }
@@ -116,10 +116,12 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.warp = w.state.slot;
   t.bytes_per_lane = simt::access_bytes(i);
   t.issue_cycle = cycle;
+  t.differing_bits = lsu_transaction::not_known;
+  t.shared_addresses = nullptr;
   if (w.step != nullptr)
-    w.state.block->recording->addresses(*w.step, t.addresses);
+    recorded_addresses(w, t);
   else
-    simt::lane_addresses(i, w.state, mask, t.addresses);
+    simt::lane_addresses(i, w.state, mask, t.own_addresses);
   if (t.kind == lsu_kind::constant_load) {
     if (w.step == nullptr && !constants_exist(slot, t, mask)) return;
     d.execute(i, w.state, mask);
@@ -138,7 +140,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
     try {
-      simt::shared_access(i, w.state, t.shared_mask, t.addresses, bad_lane);
+      simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
     } catch (const program_error& e) {
       fault(slot, d, bad_lane, e.what());
       return;
@@ -182,7 +184,7 @@ void sub_partition::split(partition_transaction& first) {
     // The next word of local memory lies one row of lanes further on; elsewhere, four bytes.
     for (simt::lane_mask m = first.global_mask; m; m &= m - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
-      t.addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
+      t.own_addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
     }
     std::memcpy(t.words[0], first.words[k], sizeof t.words[0]);
     parts[k] = &t;

@@ -35,6 +35,16 @@ bool sub_partition::recorded_branch(warp_slot& w, simt::lane_mask mask) {
   return mask != 0 && (others & ~mask) != 0;
 }
 
+void sub_partition::recorded_addresses(const warp_slot& w, lsu_transaction& t) {
+  const isa::recorded_block& block = *w.state.block->recording;
+  if (const isa::lane_addresses* shared = block.shared_addresses(*w.step)) {
+    t.shared_addresses = shared->at;
+    t.differing_bits = shared->differing_bits;
+  } else {
+    block.addresses(*w.step, t.own_addresses);
+  }
+}
+
 void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const bool last = w.step == w.steps.last;

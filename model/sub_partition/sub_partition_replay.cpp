@@ -11,7 +11,7 @@ namespace {
 unsigned halves_of(simt::lane_mask mask) { return ((mask & 0xffff) != 0) + ((mask >> 16) != 0); }
 
 // Lanes that read the same constant share a pass.
-unsigned different_addresses(const std::uint64_t (&addresses)[isa::warp_size], simt::lane_mask mask) {
+unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mask) {
   unsigned count = 0;
   while (mask != 0) {
     const std::uint64_t address = addresses[__builtin_ctz(mask)];
@@ -29,14 +29,14 @@ void sub_partition::count_replays(const warp_slot& w, const partition_transactio
   // Where a half-warp is what a pass serves, a warp without conflict takes two: that is one issue.
   const bool half_warps = config_.ldst.coalescing == "half_warp";
   if (t.kind == lsu_kind::constant_load) {
-    const unsigned more = different_addresses(t.addresses, t.constant_mask) - 1;
+    const unsigned more = different_addresses(t.addresses(), t.constant_mask) - 1;
     c.constant_replays += more;
     pending_replays_ += more;
     return;
   }
   if (t.shared_mask != 0) {
     const bool exclusive = t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction;
-    const unsigned passes = banks_.passes(t.addresses, t.shared_mask, t.bytes_per_lane, exclusive);
+    const unsigned passes = banks_.passes(t.addresses(), t.shared_mask, t.bytes_per_lane, exclusive, t.differing_bits);
     const unsigned free = config_.shared_memory.banks < isa::warp_size ? halves_of(t.shared_mask) : 1;
     const unsigned more = passes - std::min(passes, free);
     c.shared_replays += more;
@@ -45,9 +45,9 @@ void sub_partition::count_replays(const warp_slot& w, const partition_transactio
   if (t.global_mask != 0) {
     coalesced_access lines;
     if (half_warps)
-      coalesce_half_warps(t.addresses, t.global_mask, t.bytes_per_lane, lines);
+      coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
     else
-      coalesce(t.addresses, t.global_mask, lines);
+      coalesce(t.addresses(), t.global_mask, lines);
     const unsigned free = half_warps ? halves_of(t.global_mask) : 1;
     const unsigned words = t.local ? std::max(1u, t.bytes_per_lane / 4) : 1;   // local memory's are lines apart
     const unsigned more = lines.count * words - std::min(lines.count, free);

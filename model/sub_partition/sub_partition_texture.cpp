@@ -73,7 +73,9 @@ partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_op
   t.texture = true;
   t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
   t.bypass_l1 = !t.read_only;   // other SMs' stores to a surface are seen
-  std::memcpy(t.addresses, a.addresses[k], sizeof t.addresses);
+  t.differing_bits = lsu_transaction::not_known;
+  t.shared_addresses = nullptr;
+  std::memcpy(t.own_addresses, a.addresses[k], sizeof t.own_addresses);
   if (t.kind == lsu_kind::store) std::memcpy(t.words, a.words[0], sizeof t.words);
   return t;
 }

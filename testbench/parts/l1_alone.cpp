@@ -47,7 +47,7 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
       for (unsigned lane = 0; lane < words_per_line / warp_count; ++lane) {
         if (random() % 2 != 0) continue;
         const unsigned offset = (lane * warp_count + warp) * 4;
-        t.addresses[lane] = access.line + offset;
+        t.own_addresses[lane] = access.line + offset;
         t.words[0][lane] = static_cast<std::uint32_t>(random());
         access.lanes |= 1u << lane;
         access.sectors |= static_cast<std::uint8_t>(1u << offset / heddle::sector_bytes);
@@ -57,7 +57,7 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
       perform(access);
       for (unsigned lane = 0; lane < words_per_line / warp_count; ++lane) {
         if (!(access.lanes >> lane & 1)) continue;
-        std::uint32_t& word = stored[t.addresses[lane]];
+        std::uint32_t& word = stored[t.addresses()[lane]];
         if (t.kind == heddle::lsu_kind::store)
           word = t.words[0][lane];
         else if (t.words[0][lane] != word)

@@ -71,11 +71,11 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
         const unsigned n = t.bytes_per_lane < 4 ? t.bytes_per_lane : 4;
         std::uint8_t word[4] = {};
         if (load) {
-          bytes.read(t.addresses[lane] + done, word, n);
+          bytes.read(t.addresses()[lane] + done, word, n);
           std::memcpy(&t.words[done / 4][lane], word, 4);
         } else {
           std::memcpy(word, &t.words[done / 4][lane], 4);
-          bytes.write(t.addresses[lane] + done, word, n);
+          bytes.write(t.addresses()[lane] + done, word, n);
         }
       }
     }

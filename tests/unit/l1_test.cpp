@@ -76,7 +76,7 @@ class random_traffic {
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!(t.global_mask >> lane & 1)) continue;
       const std::uint64_t a = address(warp, bytes, t.read_only, spread);
-      t.addresses[lane] = base + a;
+      t.own_addresses[lane] = base + a;
       perform(t, lane, a);
     }
     return t;

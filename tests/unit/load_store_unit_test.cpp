@@ -261,7 +261,7 @@ TEST_F(load_store_unit_test, mixed_generic_access_waits_for_both_memories) {
   lsu_transaction& t = b.strided(lsu_kind::load, base, 4);
   t.shared_mask = 0xffff;
   t.global_mask = 0xffff0000u;
-  for (unsigned lane = 0; lane < 16; ++lane) t.addresses[lane] = 128 * lane;
+  for (unsigned lane = 0; lane < 16; ++lane) t.own_addresses[lane] = 128 * lane;
   b.partitions.issue(t, 10);
   lsu_transaction& nothing = b.make(lsu_kind::load);
   b.partitions.issue(nothing, 500);

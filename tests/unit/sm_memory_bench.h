@@ -157,7 +157,7 @@ struct sm_memory_bench {
   lsu_transaction& strided(lsu_kind kind, std::uint64_t first, std::uint64_t stride, unsigned partition = 0, unsigned bytes = 4) {
     lsu_transaction& t = make(kind, partition, bytes);
     t.global_mask = 0xffffffffu;
-    for (unsigned lane = 0; lane < 32; ++lane) t.addresses[lane] = first + lane * stride;
+    for (unsigned lane = 0; lane < 32; ++lane) t.own_addresses[lane] = first + lane * stride;
     return t;
   }
   lsu_transaction& on_shared(lsu_kind kind, std::uint64_t stride, unsigned partition = 0, unsigned bytes = 4) {

@@ -24,7 +24,8 @@ void add_up(std::uint64_t first, const std::uint64_t* pairs, unsigned lanes, std
 }  // namespace
 
 address_list::handle address_list::next(form f) const {
-  if (words_.size() >= std::size_t{1} << (32 - form_bits))
+  // The highest bit is the block's own (block_trace.h).
+  if (words_.size() >= std::size_t{1} << (31 - form_bits))
     throw input_error("a thread block's trace holds more addresses than can be kept");
   return static_cast<handle>(words_.size() << form_bits | f);
 }
@@ -88,6 +89,14 @@ address_list::handle address_list::add(std::uint64_t first, const std::shared_pt
   words_.push_back(first);
   words_.push_back(n);
   return h;
+}
+
+bool address_list::origin(handle h, std::array<std::uint64_t, 3>& to) const {
+  const std::uint32_t f = h & form_mask;
+  if (f != strided && f != shared) return false;
+  const std::uint64_t* w = words_.data() + (h >> form_bits);
+  to = {w[0], w[1], f};
+  return true;
 }
 
 void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,8 @@ class address_list {
   handle add(std::uint64_t first, const shape& s);
   /// The same with a shape of a store, which is the same for all calls and is kept alive.
   handle add(std::uint64_t first, const std::shared_ptr<shape_store>& store, shape_store::number n);
+  /// Two words and the form, from which the addresses follow; false: more are needed.
+  bool origin(handle h, std::array<std::uint64_t, 3>& to) const;
   /// How much there is, to make room for as much elsewhere.
   std::size_t size() const { return words_.size(); }
   void reserve(std::size_t size) { words_.reserve(size); }

@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "frontend/sass_trace/address_list.h"
+#include "frontend/sass_trace/common_addresses.h"
 #include "isa/recording.h"
 
 namespace heddle::sass_trace {
 
-/// One execution of an instruction by a warp; `addresses` is a handle of the block's list.
+/// One execution of an instruction by a warp; `addresses` is a handle of the block's list, or, with the highest bit set, the number of
+/// addresses that are common to many.
 using trace_step = isa::recorded_step;
+constexpr std::uint32_t common_bit = std::uint32_t{1} << 31;
 
 /// The steps of one warp in its block's list of steps.
 struct warp_trace {
@@ -26,6 +29,7 @@ struct block_trace {
   std::vector<warp_trace> warps;      // in the order of the file, at most one for each warp of the block
   std::vector<trace_step> steps;
   address_list addresses;
+  std::shared_ptr<const common_addresses> common;
 
   struct room {
     std::size_t steps = 0;

@@ -59,9 +59,58 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   return p;
 }
 
+// Offsets in shared memory are mostly the same in all blocks.
+void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_addresses>& common, block_trace& block) {
+  const std::vector<isa::instruction>& code = kernel.program->code;
+  block.common = common;
+  common_addresses::origin o;
+  for (trace_step& s : block.steps) {
+    if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared || !block.addresses.origin(s.addresses, o.words)) continue;
+    o.instruction = s.instruction;
+    o.mask = s.mask;
+    const common_addresses::number n = common->find_or_add(o, [&](isa::lane_addresses& to) {
+      machine_addresses(kernel, block, s, to.at);
+      for (std::uint32_t m = s.mask; m != 0; m &= m - 1) to.differing_bits |= to.at[__builtin_ctz(m)] ^ to.at[__builtin_ctz(s.mask)];
+    });
+    if (n != common_addresses::none) s.addresses = n | common_bit;
+  }
+}
+
+// Puts the warps in order and sees to it that each ends.
+void complete(const trace_kernel& kernel, block_trace& block) {
+  const std::uint32_t exit = static_cast<std::uint32_t>(kernel.program->code.size() - 1);
+  const std::uint32_t warps = kernel.header.warps();
+  std::vector<warp_trace> ordered(warps);
+  for (const warp_trace& w : block.warps) ordered[w.warp] = w;
+  for (std::uint32_t n = 0; n < warps; ++n) {
+    warp_trace& w = ordered[n];
+    w.warp = n;
+    if (w.count != 0) {
+      const trace_step& last = block.steps[w.first + w.count - 1];
+      if (kernel.program->code[last.instruction].op == isa::opcode::exit) continue;
+      // The steps of a warp lie together, so they move to the end to have one more.
+      const std::size_t first = block.steps.size();
+      block.steps.reserve(first + w.count + 1);
+      for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
+      w.first = first;
+    } else {
+      w.first = block.steps.size();
+    }
+    const std::uint32_t threads = std::min(kernel.header.threads() - n * isa::warp_size, isa::warp_size);
+    block.steps.push_back({exit, threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0});
+    ++w.count;
+  }
+  block.warps = std::move(ordered);
+}
+
 }  // namespace
 
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict) {
+  std::size_t room = 0;
+  return read_kernel(file, strict, room);
+}
+
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::size_t& room) {
   trace_reader reader(file);
   auto k = std::make_shared<trace_kernel>();
   k->file = file;
@@ -70,8 +119,11 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   std::vector<std::uint64_t> executed;
   std::vector<const code_entry*> entries;
   std::uint64_t local = 0;
-  block_trace block;
-  while (reader.next_block(block)) {
+  std::vector<std::shared_ptr<block_trace>> kept;
+  std::size_t taken = 0;
+  auto next = std::make_shared<block_trace>();
+  while (reader.next_block(*next)) {
+    block_trace& block = *next;
     if (entries.size() != k->code->size()) entries = k->code->ordered();
     executed.resize(entries.size());
     for (const trace_step& s : block.steps) {
@@ -80,6 +132,15 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
       if (e.has_addresses && may_be_local(e.instruction)) local = std::max(local, local_reach(k->header, e.instruction, block, s));
     }
     k->warp_instructions += block.steps.size();
+    if (taken > room) continue;
+    taken += block.steps.size() * sizeof(trace_step) + block.addresses.bytes();
+    if (taken > room) {
+      kept.clear();
+      continue;
+    }
+    kept.push_back(std::move(next));
+    next = std::make_shared<block_trace>();
+    next->reserve({block.steps.size() + k->header.warps(), block.addresses.size()});
   }
   k->blocks = reader.blocks();
   for (std::size_t n = 0; n < executed.size(); ++n)
@@ -91,13 +152,23 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   auto program = program_of(file, k->header, *k->code);
   program->local_bytes = static_cast<std::uint32_t>((local + 3) / 4 * 4);
   k->program = std::move(program);
+  if (taken <= room) room -= taken;
+  const auto common = std::make_shared<common_addresses>();
+  for (const auto& block : kept) {
+    share_addresses(*k, common, *block);
+    complete(*k, *block);
+    k->kept.push_back(block);
+  }
   return k;
 }
 
 block_source::block_source(std::shared_ptr<const trace_kernel> kernel)
-    : kernel_(std::move(kernel)), reader_(std::make_unique<trace_reader>(kernel_->file, kernel_->code)) {}
+    : kernel_(std::move(kernel)), common_(std::make_shared<common_addresses>()) {
+  if (kernel_->kept.empty()) reader_ = std::make_unique<trace_reader>(kernel_->file, kernel_->code);
+}
 
 std::shared_ptr<const block_trace> block_source::next() {
+  if (delivered_ < kernel_->kept.size()) return kernel_->kept[delivered_++];
   auto block = std::make_shared<block_trace>();
   block->reserve(last_);
   if (reader_ && !reader_->next_block(*block)) {
@@ -105,35 +176,9 @@ std::shared_ptr<const block_trace> block_source::next() {
     reader_.reset();
   }
   last_ = {block->steps.size() + kernel_->header.warps(), block->addresses.size()};
-  complete(*block);
+  share_addresses(*kernel_, common_, *block);
+  complete(*kernel_, *block);
   return block;
-}
-
-// Puts the warps in order and sees to it that each ends.
-void block_source::complete(block_trace& block) const {
-  const std::uint32_t exit = static_cast<std::uint32_t>(kernel_->program->code.size() - 1);
-  const std::uint32_t warps = kernel_->header.warps();
-  std::vector<warp_trace> ordered(warps);
-  for (const warp_trace& w : block.warps) ordered[w.warp] = w;
-  for (std::uint32_t n = 0; n < warps; ++n) {
-    warp_trace& w = ordered[n];
-    w.warp = n;
-    if (w.count != 0) {
-      const trace_step& last = block.steps[w.first + w.count - 1];
-      if (kernel_->program->code[last.instruction].op == isa::opcode::exit) continue;
-      // The steps of a warp lie together, so they move to the end to have one more.
-      const std::size_t first = block.steps.size();
-      block.steps.reserve(first + w.count + 1);
-      for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
-      w.first = first;
-    } else {
-      w.first = block.steps.size();
-    }
-    const std::uint32_t threads = std::min(kernel_->header.threads() - n * isa::warp_size, isa::warp_size);
-    block.steps.push_back({exit, threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0});
-    ++w.count;
-  }
-  block.warps = std::move(ordered);
 }
 
 namespace {
@@ -157,6 +202,11 @@ void machine_addresses(const trace_kernel& kernel, const block_trace& block, con
   const isa::instruction& i = kernel.program->code[step.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
+  if ((step.addresses & common_bit) != 0) {
+    const isa::lane_addresses& common = block.common->at(step.addresses & ~common_bit);
+    for (std::uint32_t m = step.mask; m != 0; m &= m - 1) addresses[__builtin_ctz(m)] = common.at[__builtin_ctz(m)];
+    return;
+  }
   block.addresses.expand(step.addresses, step.mask, addresses);
   const std::uint64_t shared_base = h.shared_base;
   const std::uint64_t local_base = h.local_base;
@@ -201,6 +251,9 @@ class replayed_block : public isa::recorded_block {
   }
   void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override {
     machine_addresses(*kernel_, *block_, step, addresses);
+  }
+  const isa::lane_addresses* shared_addresses(const isa::recorded_step& step) const override {
+    return (step.addresses & common_bit) != 0 ? &block_->common->at(step.addresses & ~common_bit) : nullptr;
   }
 
  private:

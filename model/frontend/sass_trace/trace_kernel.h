@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "frontend/sass_trace/block_trace.h"
 #include "frontend/sass_trace/code_table.h"
@@ -23,14 +24,16 @@ struct trace_kernel {
   std::shared_ptr<const isa::program> program;  // its last instruction is an EXIT of the replay's own
   std::uint64_t blocks = 0;                     // in the file; those of the grid that did nothing are left out of it
   std::uint64_t warp_instructions = 0;
+  std::vector<std::shared_ptr<const block_trace>> kept;   // all blocks, as a block_source gives them; empty: they are read again
   std::map<std::string, std::uint64_t> unknown; // opcodes that are not in the generation's table: times executed
 };
 
 /// Reads the whole file, so that nothing is wrong with it any more when the kernel runs. `strict`: an opcode that is not
-/// known is an error. Throws input_error.
+/// known is an error. Blocks are kept if all of them take no more than `room` bytes, which then gets less. Throws input_error.
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::size_t& room);
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict);
 
-/// The blocks of a kernel for its replay, one by one in the order of the file. Every warp of a block has its steps in
+/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were kept. Every warp of a block has its steps in
 /// `warps[warp]`, and they end with an EXIT.
 class block_source {
  public:
@@ -40,10 +43,10 @@ class block_source {
   std::shared_ptr<const block_trace> next();
 
  private:
-  void complete(block_trace& block) const;
-
   std::shared_ptr<const trace_kernel> kernel_;
   std::unique_ptr<trace_reader> reader_;
+  std::shared_ptr<common_addresses> common_;
+  std::size_t delivered_ = 0;
   block_trace::room last_;    // blocks of a kernel are mostly of one size
 };
 

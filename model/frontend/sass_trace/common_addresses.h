@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/recording.h"
+
+namespace heddle::sass_trace {
+
+/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked out once for all of them.
+class common_addresses {
+ public:
+  using number = std::uint32_t;
+  static constexpr number none = ~number{0};
+  /// All that the addresses follow from.
+  struct origin {
+    std::uint32_t instruction = 0;
+    std::uint32_t mask = 0;
+    std::array<std::uint64_t, 3> words{};   // of an address_list
+    bool operator==(const origin& o) const { return instruction == o.instruction && mask == o.mask && words == o.words; }
+  };
+
+  common_addresses() { lists_.reserve(most); }
+  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room: then sharing does not pay.
+  template <class F>
+  number find_or_add(const origin& o, F&& make) {
+    const auto known = numbers_.find(o);
+    if (known != numbers_.end()) return known->second;
+    if (lists_.size() == most) return none;
+    auto list = std::make_unique<isa::lane_addresses>();
+    make(*list);
+    lists_.push_back(std::move(list));
+    return numbers_.emplace(o, static_cast<number>(lists_.size() - 1)).first->second;
+  }
+  /// Stays where it is.
+  const isa::lane_addresses& at(number n) const { return *lists_[n]; }
+
+ private:
+  static constexpr std::size_t most = 16384;   // 4 MiB
+  struct hash {
+    std::size_t operator()(const origin& o) const {
+      std::uint64_t h = std::uint64_t{o.instruction} << 32 | o.mask;
+      for (const std::uint64_t w : o.words) h = (h ^ w) * 0x9e3779b97f4a7c15u;
+      return static_cast<std::size_t>(h ^ h >> 29);
+    }
+  };
+  std::vector<std::unique_ptr<const isa::lane_addresses>> lists_;
+  std::unordered_map<origin, number, hash> numbers_;
+};
+
+}  // namespace heddle::sass_trace
