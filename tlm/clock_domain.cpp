@@ -44,20 +44,15 @@ unsigned clock_domain::attach(clocked& unit) {
   return static_cast<unsigned>(units_.size() - 1);
 }
 
-void clock_domain::wake_at(unsigned index, cycle_t cycle) {
+void clock_domain::wake_from_outside(unsigned index, cycle_t cycle) {
   if (whole_ != nullptr) return wake_part_at(index, cycle);
-  const cycle_t now = running_ ? cycle_ : this->cycle();
-  if (cycle <= now && (began_ || now > 0)) {
-    // A unit later in the order can still join the cycle that is being run; any other waits for the next one.
-    if (running_ && index > current_) cycle = cycle_;
-    else cycle = now + 1;
-  }
+  const cycle_t now = this->cycle();
+  if (cycle <= now && (began_ || now > 0)) cycle = now + 1;
   // Self-timed and idle, cycle_ may lie far behind the present: distance is measured from where the wheel stands.
-  if (cycle - cycle_ >= buckets) {
+  if (cycle - cycle_ >= buckets)
     far_.push({cycle, index});
-  } else {
+  else
     set_bit(cycle, index);
-  }
   notify_at(cycle);
 }
 
@@ -65,12 +60,6 @@ void clock_domain::notify_at(cycle_t cycle) {
   if (running_ || external_ || cycle >= scheduled_) return;
   scheduled_ = cycle;
   due_.notify(delay_until(cycle));
-}
-
-void clock_domain::set_bit(cycle_t cycle, unsigned index) {
-  const unsigned b = cycle % buckets;
-  wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
-  occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
 }
 
 cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {

@@ -67,7 +67,14 @@ class clock_domain : public sc_core::sc_module {
   /// Calls unit `index` in cycle `cycle`. A cycle that has begun can only be joined by units later in the order than the
   /// one that is running (so an SM's load/store unit answers its sub-partitions in the same cycle); otherwise the next
   /// cycle is meant. Idempotent.
-  void wake_at(unsigned index, cycle_t cycle);
+  void wake_at(unsigned index, cycle_t cycle) {
+    if (!running_) return wake_from_outside(index, cycle);
+    if (cycle <= cycle_) cycle = cycle_ + (index <= current_);
+    if (cycle - cycle_ < buckets)
+      set_bit(cycle, index);
+    else
+      far_.push({cycle, index});
+  }
 
   /// The last edge at or before the present time.
   cycle_t cycle() const;
@@ -128,7 +135,12 @@ class clock_domain : public sc_core::sc_module {
   void schedule_next();
   cycle_t next_wake() const;
   cycle_t own_next_wake() const;
-  void set_bit(cycle_t cycle, unsigned index);
+  void wake_from_outside(unsigned index, cycle_t cycle);
+  void set_bit(cycle_t cycle, unsigned index) {
+    const unsigned b = cycle % buckets;
+    wheel_[b * words_ + index / 64] |= std::uint64_t{1} << (index % 64);
+    occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
+  }
   void notify_at(cycle_t cycle);
   void prepare_next(unsigned bucket);
   bool call_units(bool far_off);

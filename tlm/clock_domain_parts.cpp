@@ -19,20 +19,15 @@ clock_domain::clock_domain(sc_core::sc_module_name name, clock_domain& whole)
 }
 
 void clock_domain::wake_part_at(unsigned index, cycle_t cycle) {
-  if (running_) {
-    if (cycle <= cycle_) cycle = index > current_ ? cycle_ : cycle_ + 1;
-  } else {
-    const cycle_t now = whole_->cycle();
-    if (cycle <= now && (whole_->began_ || now > 0)) cycle = now + 1;
-    if (began_ && cycle <= cycle_)
-      SC_REPORT_ERROR("/heddle/internal", "what arrives at a part of a clock domain comes too late: it has been simulated further");
-  }
-  if (cycle - cycle_ >= buckets) {
+  const cycle_t now = whole_->cycle();
+  if (cycle <= now && (whole_->began_ || now > 0)) cycle = now + 1;
+  if (began_ && cycle <= cycle_)
+    SC_REPORT_ERROR("/heddle/internal", "what arrives at a part of a clock domain comes too late: it has been simulated further");
+  if (cycle - cycle_ >= buckets)
     far_.push({cycle, index});
-  } else {
+  else
     set_bit(cycle, index);
-  }
-  if (!running_) whole_->part_wakes(part_, cycle);
+  whole_->part_wakes(part_, cycle);
 }
 
 void clock_domain::part_wakes(unsigned part, cycle_t cycle) {

@@ -59,6 +59,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phas
   input& in = inputs_[t.partition];
   invariant(in.queue.size() < queue_entries_, "load/store unit: a request without a credit");
   in.queue.push(&t);
+  waiting_ |= 1u << t.partition;
   ++in.queued;
   ++queued_;
   if (in.queue.size() == 1) clock_.wake_at(ready_to_pick(in));
@@ -98,8 +99,8 @@ void load_store_unit::prepare(cycle_t, bool distant) const {
     bring_near(due_.data(), 1);
     bring_near(due_.front().transaction, 128);
   }
-  for (const input& in : inputs_)
-    if (!in.queue.empty()) bring_near(in.queue.front(), 384);
+  for (std::uint32_t rest = waiting_; rest != 0; rest &= rest - 1)
+    bring_near(inputs_[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), 384);
 }
 
 bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const {
@@ -113,11 +114,11 @@ bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const 
 // Takes one instruction from the inputs, if one is ready and its way is free.
 bool load_store_unit::pick(cycle_t cycle) {
   starved_ = false;
-  const unsigned n = static_cast<unsigned>(inputs_.size());
-  for (unsigned k = 0; k < n; ++k) {
-    const unsigned index = next_input_ + k < n ? next_input_ + k : next_input_ + k - n;
+  const std::uint32_t before = (1u << next_input_) - 1;   // those whose turn is over
+  for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0; turn &= turn - 1) {
+    const unsigned index = static_cast<unsigned>(__builtin_ctzll(turn)) % 32;
     input& in = inputs_[index];
-    if (in.queue.empty() || ready_to_pick(in) > cycle || !pipes_free(*in.queue.front(), cycle)) continue;
+    if (ready_to_pick(in) > cycle || !pipes_free(*in.queue.front(), cycle)) continue;
     if (!deferred_.empty() && !passes_deferred(*in.queue.front())) continue;
     if (pending_ >= pending_limit_) {
       starved_ = true;
@@ -125,11 +126,12 @@ bool load_store_unit::pick(cycle_t cycle) {
     }
     lsu_transaction& t = *in.queue.front();
     in.queue.pop();
+    if (in.queue.empty()) waiting_ &= ~(1u << index);
     --in.queued;
     --queued_;
     in.next_pick = cycle + pick_interval_;
     next_accept_ = cycle + accept_interval_;
-    next_input_ = index + 1 < n ? index + 1 : 0;
+    next_input_ = index + 1 < inputs_.size() ? index + 1 : 0;
     ++pending_;
     send_back(t, lsu_phase::credit);
     start(t, cycle);
@@ -350,8 +352,8 @@ void load_store_unit::sleep(cycle_t cycle) {
     clock_.wake_at(std::max({untranslated_.front().ready, l1_free_, cycle + 1}));
   if (starved_) return;
   cycle_t next = never;
-  for (const input& in : inputs_) {
-    if (in.queue.empty()) continue;
+  for (std::uint32_t rest = waiting_; rest != 0 && next != cycle + 1; rest &= rest - 1) {
+    const input& in = inputs_[static_cast<unsigned>(__builtin_ctz(rest))];
     const lsu_transaction& t = *in.queue.front();
     if (!deferred_.empty() && !passes_deferred(t)) continue;
     cycle_t at = std::max(ready_to_pick(in), cycle + 1);

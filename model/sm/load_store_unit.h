@@ -128,6 +128,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   bool half_warps_;
   std::vector<input> inputs_;
   unsigned next_input_ = 0;      // round robin: the first to be asked
+  std::uint32_t waiting_ = 0;    // inputs with something queued, bit per input
   unsigned queued_ = 0;
   unsigned pending_ = 0;
   cycle_t shared_free_ = 0;

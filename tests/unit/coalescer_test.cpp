@@ -145,8 +145,11 @@ TEST(bank_conflicts, agrees_with_brute_force) {
       const bool exclusive = random() % 4 == 0;
       std::uint64_t addresses[32];
       for (auto& a : addresses) a = random() % span / bytes * bytes;
-      EXPECT_EQ(unit.passes(addresses, mask, bytes, exclusive),
-                brute_force_passes(addresses, mask, bytes, shape[0], shape[1], exclusive));
+      const unsigned passes = unit.passes(addresses, mask, bytes, exclusive);
+      EXPECT_EQ(passes, brute_force_passes(addresses, mask, bytes, shape[0], shape[1], exclusive));
+      std::uint64_t differing = 0;
+      for (std::uint32_t m = mask; m != 0; m &= m - 1) differing |= addresses[__builtin_ctz(m)] ^ addresses[__builtin_ctz(mask)];
+      EXPECT_EQ(unit.passes(addresses, mask, bytes, exclusive, differing), passes);
     }
   }
 }

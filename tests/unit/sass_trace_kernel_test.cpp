@@ -203,6 +203,83 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
   EXPECT_EQ(address(5, 1), 0u);
 }
 
+// Two blocks, two warps each, that load the same words of shared memory twice, and words of their own.
+std::string blocks_with_common_addresses() {
+  const auto lines = [](const std::string& own) {
+    return "0000 ffffffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+           "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+           "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 128 0\n"
+           "0020 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40000" + own + " 4 0\n"
+           "0030 ffffffff 0 EXIT 0 0 0\n";
+  };
+  head h;
+  h.grid = "(2,1,1)";
+  h.block = "(64,1,1)";
+  return h.text() + thread_block("0,0,0", warp(0, 5, lines("10000")) + warp(1, 5, lines("20000"))) +
+         thread_block("1,0,0", warp(0, 5, lines("30000")) + warp(1, 5, lines("40000")));
+}
+
+TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are_one_list) {
+  const trace_folder folder;
+  const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true));
+  trace_recording recording(k);
+  std::vector<const isa::lane_addresses*> lists[5];
+  for (unsigned b = 0; b < 2; ++b) {
+    const auto block = recording.next();
+    for (unsigned w = 0; w < 2; ++w)
+      for (unsigned n = 0; n < 5; ++n) {
+        const isa::recorded_step& step = block->warp(w).first[n];
+        lists[n].push_back(block->shared_addresses(step));
+        if (lists[n].back() == nullptr) continue;
+        std::uint64_t by_lane[32];
+        block->addresses(step, by_lane);
+        for (std::uint32_t m = step.mask; m != 0; m &= m - 1)
+          EXPECT_EQ(by_lane[__builtin_ctz(m)], 8 + __builtin_ctz(m) * (n == 2 ? 128u : 4u)) << n;
+        EXPECT_EQ(lists[n].back()->at[1], n == 2 ? 136u : 12u);
+      }
+  }
+  for (unsigned n = 0; n < 3; ++n) {
+    ASSERT_NE(lists[n][0], nullptr) << n;
+    EXPECT_EQ(lists[n], std::vector<const isa::lane_addresses*>(4, lists[n][0])) << n;
+  }
+  EXPECT_NE(lists[0][0], lists[1][0]);   // other lanes
+  EXPECT_NE(lists[1][0], lists[2][0]);   // another stride
+  // 8, 12, ... 132 differ in bits 2 to 7; half of the lanes with 8 to 68 in 2 to 6; 8, 136, ... 1928 in 7 to 10.
+  EXPECT_EQ(lists[0][0]->differing_bits, 0xfcu);
+  EXPECT_EQ(lists[1][0]->differing_bits, 0x7cu);
+  EXPECT_EQ(lists[2][0]->differing_bits, 0x780u);
+  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));   // of global memory
+  EXPECT_EQ(lists[4], std::vector<const isa::lane_addresses*>(4, nullptr));
+}
+
+TEST(sass_trace_kernel, kept_blocks_are_those_of_the_file) {
+  const trace_folder folder;
+  const std::string file = folder.write("k.traceg", blocks_with_common_addresses());
+  std::size_t room = 1000;
+  const auto kept = read_kernel(file, true, room);
+  EXPECT_EQ(kept->kept.size(), 2u);
+  // 20 steps of 12 bytes, 16 with addresses of two words each.
+  EXPECT_EQ(room, 1000u - (20 * 12 + 16 * 16));
+  std::size_t little = 495;
+  EXPECT_TRUE(read_kernel(file, true, little)->kept.empty());
+  EXPECT_EQ(little, 495u);
+  block_source from_memory(kept), from_file(read_kernel(file, true));
+  for (unsigned b = 0; b < 3; ++b) {   // the third is an empty one
+    const auto x = from_memory.next(), y = from_file.next();
+    ASSERT_EQ(x->warps.size(), y->warps.size());
+    ASSERT_EQ(x->steps.size(), y->steps.size());
+    for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(x->index[k], y->index[k]);
+    for (std::size_t n = 0; n < x->steps.size(); ++n) {
+      EXPECT_EQ(x->steps[n].instruction, y->steps[n].instruction);
+      EXPECT_EQ(x->steps[n].mask, y->steps[n].mask);
+      std::uint64_t p[32] = {}, q[32] = {};
+      machine_addresses(*kept, *x, x->steps[n], p);
+      machine_addresses(*kept, *y, y->steps[n], q);
+      EXPECT_TRUE(std::equal(p, p + 32, q)) << n;
+    }
+  }
+}
+
 TEST(sass_trace_kernel, a_file_that_changes_is_noticed) {
   const trace_folder folder;
   const std::string end = "0030 ffffffff 0 EXIT 0 0 0\n";
