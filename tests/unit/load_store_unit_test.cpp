@@ -274,13 +274,13 @@ TEST_F(load_store_unit_test, mixed_generic_access_waits_for_both_memories) {
 TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
   sm_memory_bench b;
   lsu_transaction& illegal = b.strided(lsu_kind::load, base, 4);
-  illegal.addresses[17] = 0x7f12 / 4 * 4;
+  illegal.own_addresses[17] = 0x7f12 / 4 * 4;
   lsu_transaction& end = b.strided(lsu_kind::store, base + sm_memory_bench::size - 124, 4);
   lsu_transaction& misaligned = b.strided(lsu_kind::store, base, 8, 1, 8);
-  misaligned.addresses[3] += 4;
+  misaligned.own_addresses[3] += 4;
   lsu_transaction& atomic = b.strided(lsu_kind::atomic, 0xfffffffffffffff0ull, 0, 2);
   lsu_transaction& masked = b.strided(lsu_kind::load, base, 4, 3);
-  masked.addresses[5] = 1;
+  masked.own_addresses[5] = 1;
   masked.global_mask &= ~(1u << 5);
   unsigned at = 10;
   for (lsu_transaction* t : {&illegal, &end, &misaligned, &atomic, &masked}) b.partitions.issue(*t, at += 20);
