@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "explained_values.h"
 #include "passage.h"
 
 namespace {
@@ -255,9 +256,19 @@ TEST_P(latency, is_what_others_have_measured) {
         EXPECT_NEAR(model, f.published, 0.01) << gpu << " " << name << " (" << f.source << ")";
       } else {
         EXPECT_GT(std::abs(model - f.published), 0.01) << gpu << " " << name << ": nothing is left to explain";
+        microbench::expect_written("latency " + gpu + " " + name, model);
       }
     }
   }
+}
+
+TEST(explained_latencies, are_those_written_down) {
+  std::set<std::string> rows;
+  for (const figure& f : figures)
+    for (const std::string& gpu : words_of(f.gpus))
+      for (const std::string& name : words_of(f.operations))
+        if (*f.explained != 0) rows.insert("latency " + gpu + " " + name);
+  EXPECT_EQ(microbench::written_rows("latency"), rows);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, latency,
