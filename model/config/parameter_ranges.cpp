@@ -30,7 +30,7 @@ const std::map<std::string, numeric_range>& ranges() {
       {"sm.register_allocation_unit", {1, 65536}}, {"sm.warp_allocation_granularity", {1, 64}},
       {"sm.barriers_per_block", {1, 16}}, {"sm.barriers", {0, 65536}}, {"sm.barrier_latency_cycles", latency},
       {"sub_partition.issue_width", {1, 2}}, {"sub_partition.instruction_buffer_entries", {1, 64}},
-      {"sub_partition.fetch_latency_cycles", latency}, {"sub_partition.register_banks", {1, 64}},
+      {"sub_partition.fetch_latency_cycles", latency}, {"sub_partition.guard_latency_cycles", {0, 15}}, {"sub_partition.register_banks", {1, 64}},
       {"sub_partition.register_bank_bytes", {4, 8}}, {"sub_partition.register_write_ports", {0, 8}}, {"sub_partition.convergence_patience_turns", {1, 65536}},
       {"sub_partition.fetch_group_warps", {1, 64}}, {"sub_partition.ccws_victim_tags", {1, 1024}},
       {"sub_partition.ccws_base_score", {1, 65536}}, {"sub_partition.ccws_throttle", {0, 65536}},

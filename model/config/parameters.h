@@ -91,6 +91,7 @@ struct sub_partition_parameters {
   std::string operand_read = "window";
   bool reuse_cache = true;
   std::string dependence = "software";
+  unsigned guard_latency_cycles = 0;
   unsigned fetch_group_warps = 8;
   unsigned ccws_victim_tags = 16;
   unsigned ccws_base_score = 100;
@@ -114,6 +115,8 @@ struct sub_partition_parameters {
     v("reuse_cache", reuse_cache, "a source register that the warp's instruction right before read for the same operand needs no bank");
     v("dependence", dependence,
       "scoreboard: of registers | software: stall counts and six counters a warp, set when a kernel is lowered; recorded kernels have the scoreboard");
+    v("guard_latency_cycles", guard_latency_cycles,
+      "cycles that an instruction waits longer for its guard, and a vote for its predicate, than others for a predicate that they compute with");
     v("fetch_group_warps", fetch_group_warps, "two_level, prefetch_aware: warps of one fetch group");
     v("ccws_victim_tags", ccws_victim_tags, "ccws: lost lines that are remembered per warp");
     v("ccws_base_score", ccws_base_score, "ccws: score of a warp that has lost no locality, per warp of the stack's height");

@@ -142,7 +142,8 @@ constexpr figure figures[] = {
     {turings, "shfl", 0, 32, no_source}, {turings, "lop", 4, 64, jia_t4}, {turings, "cvt8", 0, 16, no_source, full_rate},
 
     {later, "ffma", 4, 0, huerta}, {later, "iadd", 0, 64, no_source}, {later, "shl", 0, 64, no_source}, {later, "imad", 0, 64, no_source},
-    {later, "fmnmx", 0, 64, no_source}, {later, "imnmx", 0, 64, no_source}, {later, "isetp", 13, 64, "Huerta et al. 2025, artifact"},
+    {later, "fmnmx", 0, 64, no_source}, {later, "imnmx", 0, 64, no_source}, {"a100 rtx3070 rtx3080 rtx4090", "isetp", 4, 64, "given by NVIDIA to Mesa's compiler"},
+    {"h100", "isetp", 0, 64, no_source},
     {later, "popc", 0, 16, no_source}, {later, "mufu", 0, 16, no_source, "", recalled}, {later, "f2i", 0, 16, no_source},
     {later, "shfl", 0, 32, no_source}, {later, "lop", 0, 64, no_source}, {later, "cvt8", 0, 64, no_source},
     {"a100", "ffma", 4, 64, huerta}, {"a100", "dfma", 0, 32, no_source, "", recalled}, {"a100", "hfma2", 5, 128, huerta},
