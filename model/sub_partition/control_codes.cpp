@@ -89,7 +89,7 @@ class open_counters {
   unsigned open_ = 0;                                 // bit per counter
 };
 
-// How many instructions from `first` on need a counter before one waits for a result of theirs or for one that is open.
+// How many instructions from `first` on need a counter before one waits for a result of theirs, or for one that is open.
 unsigned needed_together(const decoded_program& p, std::size_t first, std::size_t last, open_counters open) {
   unsigned needed = 0;
   for (std::size_t i = first; i < last && (i == first || !open.waited_for(p.code[i])); ++i) {
@@ -106,7 +106,8 @@ unsigned needed_together(const decoded_program& p, std::size_t first, std::size_
 void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   for (const block& b : blocks) {
     open_counters open;
-    unsigned counter = result_counters - 1, left = 0, together = 0;   // the last one given; so many more may share it; so many need one before a wait
+    unsigned counter = result_counters - 1, left = 0;   // the last one given, and how many more may share it
+    unsigned together = 0;                              // how many need one before the next wait
     for (std::size_t i = b.first; i < b.last; ++i) {
       decoded_instruction& d = p.code[i];
       if (open.waited_for(d)) together = left = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the model measures where it differs from a published figure for a reason: the reason stands beside the figure in the test, the model's value in
-// explained_values.txt. `./dev microbench renew` writes the values down again.
+// What the model measures where it differs from a published figure for a reason: the reason stands beside the figure in the test,
+// the model's value in explained_values.txt. `./dev microbench renew` writes the values down again.
 #pragma once
 
 #include <set>

@@ -73,7 +73,8 @@ const instruction_class classes[] = {
        return i;
      }},
     {"DFMA", group::fp64, true, [](std::uint8_t d) {
-       isa::instruction i = typed(op(isa::opcode::dfma, d, isa::make_reg(2, 2), isa::make_reg(4, 2), isa::make_reg(2, 2)), isa::dtype::f64);   // of different banks
+       const isa::operand same = isa::make_reg(2, 2);   // so that no two registers compete for a bank
+       isa::instruction i = typed(op(isa::opcode::dfma, d, same, isa::make_reg(4, 2), same), isa::dtype::f64);
        i.dst_count = 2;
        return i;
      }},
