@@ -91,6 +91,7 @@ struct sub_partition_parameters {
   std::string operand_read = "window";
   bool reuse_cache = true;
   std::string dependence = "software";
+  unsigned guard_latency_cycles = 0;
   unsigned fetch_group_warps = 8;
   unsigned ccws_victim_tags = 16;
   unsigned ccws_base_score = 100;
@@ -114,6 +115,8 @@ struct sub_partition_parameters {
     v("reuse_cache", reuse_cache, "a source register that the warp's instruction right before read for the same operand needs no bank");
     v("dependence", dependence,
       "scoreboard: of registers | software: stall counts and six counters a warp, set when a kernel is lowered; recorded kernels have the scoreboard");
+    v("guard_latency_cycles", guard_latency_cycles,
+      "cycles that an instruction waits longer for its guard, and a vote for its predicate, than others for a predicate that they compute with");
     v("fetch_group_warps", fetch_group_warps, "two_level, prefetch_aware: warps of one fetch group");
     v("ccws_victim_tags", ccws_victim_tags, "ccws: lost lines that are remembered per warp");
     v("ccws_base_score", ccws_base_score, "ccws: score of a warp that has lost no locality, per warp of the stack's height");
@@ -248,6 +251,9 @@ struct tensor_parameters {
   double f64_fma_per_cycle = 0;
   unsigned latency_cycles = 18;
   unsigned deep_latency_cycles = 25;
+  unsigned f32_latency_cycles = 18;
+  unsigned deep_f32_latency_cycles = 25;
+  unsigned m8n8k16_latency_cycles = 16;
   unsigned f64_latency_cycles = 26;
 
   template <class V> void visit(V& v) {
@@ -257,8 +263,12 @@ struct tensor_parameters {
     v("tf32_fma_per_cycle", tf32_fma_per_cycle, "tf32");
     v("int8_fma_per_cycle", int8_fma_per_cycle, "8-bit integers");
     v("f64_fma_per_cycle", f64_fma_per_cycle, "f64");
-    v("latency_cycles", latency_cycles, "dependent-issue latency of shapes up to half the largest depth k of a type (f16: 8)");
-    v("deep_latency_cycles", deep_latency_cycles, "the same at the largest depth (f16: 16, 8-bit integers: 32, tf32: 8)");
+    v("latency_cycles", latency_cycles,
+      "dependent-issue latency of sums in f16 and s32, of shapes up to half the largest depth k of a type (f16: 8)");
+    v("deep_latency_cycles", deep_latency_cycles, "the same at the largest depth (f16: 16, 8-bit integers: 32)");
+    v("f32_latency_cycles", f32_latency_cycles, "sums in f32, up to half the largest depth (f16, bf16: 8, tf32: 4)");
+    v("deep_f32_latency_cycles", deep_f32_latency_cycles, "the same at the largest depth (f16, bf16: 16, tf32: 8)");
+    v("m8n8k16_latency_cycles", m8n8k16_latency_cycles, "8-bit integers of the shape m8n8k16");
     v("f64_latency_cycles", f64_latency_cycles, "f64");
   }
 };

@@ -28,7 +28,7 @@ void each_result(const decoded_instruction& d, F&& f) {
 
 bool has_result(const decoded_instruction& d) { return d.instruction->dst != isa::rz || d.written_predicates != 0; }
 bool needs_counter(const decoded_instruction& d) {
-  return has_result(d) && (d.kind == issue_kind::memory || d.latency_cycles == 0 || d.latency_cycles > longest_stall);
+  return has_result(d) && (d.kind == issue_kind::memory || d.latency_cycles == 0 || d.latency_cycles + d.guard_cycles > longest_stall);
 }
 bool ends_block(const decoded_instruction& d) { return d.kind == issue_kind::branch || d.kind == issue_kind::exit; }
 bool falls_through(const decoded_instruction& d) { return !ends_block(d) || d.instruction->guard.reg != isa::pt || d.instruction->guard.negate; }
@@ -61,14 +61,68 @@ std::vector<block> blocks_of(const decoded_program& p) {
   return blocks;
 }
 
-// Neighbours share a counter where a block has more instructions that need one than there are counters.
+// The counters of a block whose results nobody has waited for yet.
+class open_counters {
+ public:
+  open_counters() { counter_of_.fill(no_counter); }
+  /// Whether `d` waits for any of them; it then has waited for all that they stand for.
+  bool waited_for(const decoded_instruction& d) {
+    unsigned waits = 0;
+    each_name(d, [&](unsigned n) {
+      if (counter_of_[n] != no_counter) waits |= 1u << counter_of_[n];
+    });
+    if (waits == 0) return false;
+    for (std::uint8_t& c : counter_of_)
+      if (c != no_counter && (waits >> c & 1) != 0) c = no_counter;
+    open_ &= ~waits;
+    return true;
+  }
+  void raise(const decoded_instruction& d) {
+    each_result(d, [&](unsigned n) { counter_of_[n] = d.counter; });
+    open_ |= 1u << d.counter;
+  }
+  bool is_open(unsigned counter) const { return (open_ >> counter & 1) != 0; }
+  unsigned free() const { return result_counters - static_cast<unsigned>(__builtin_popcount(open_)); }
+
+ private:
+  std::array<std::uint8_t, name_count> counter_of_;   // for each register and predicate
+  unsigned open_ = 0;                                 // bit per counter
+};
+
+// How many instructions from `first` on need a counter before one waits for a result of theirs, or for one that is open.
+unsigned needed_together(const decoded_program& p, std::size_t first, std::size_t last, open_counters open) {
+  unsigned needed = 0;
+  for (std::size_t i = first; i < last && (i == first || !open.waited_for(p.code[i])); ++i) {
+    if (!needs_counter(p.code[i])) continue;
+    ++needed;
+    decoded_instruction any = p.code[i];
+    any.counter = 0;
+    open.raise(any);
+  }
+  return needed;
+}
+
+// Counters are given in turn, but for those whose results are not waited for yet. Neighbours share one where there are too few.
 void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   for (const block& b : blocks) {
-    unsigned needed = 0, given = 0;
-    for (std::size_t i = b.first; i < b.last; ++i) needed += needs_counter(p.code[i]);
-    const unsigned share = (needed + result_counters - 1) / result_counters;
-    for (std::size_t i = b.first; i < b.last; ++i)
-      if (needs_counter(p.code[i])) p.code[i].counter = static_cast<std::uint8_t>(given++ / share);
+    open_counters open;
+    unsigned counter = result_counters - 1, left = 0;   // the last one given, and how many more may share it
+    unsigned together = 0;                              // how many need one before the next wait
+    for (std::size_t i = b.first; i < b.last; ++i) {
+      decoded_instruction& d = p.code[i];
+      if (open.waited_for(d)) together = left = 0;
+      if (!needs_counter(d)) continue;
+      if (together == 0) together = needed_together(p, i, b.last, open);
+      if (left == 0 && open.free() != 0) {
+        left = (together + open.free() - 1) / open.free();
+        do counter = (counter + 1) % result_counters;
+        while (open.is_open(counter));
+      }
+      d.counter = static_cast<std::uint8_t>(counter);
+      open.raise(d);
+      --together;
+      if (left != 0) --left;
+    }
   }
 }
 
@@ -139,6 +193,7 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
 // Results of fixed latency are forwarded, but not to memory instructions, which wait `memory_operands` cycles longer.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
   std::array<std::uint64_t, name_count> ready{};
+  std::array<std::uint64_t, 8> guard_ready{};   // predicates as guards
   std::uint64_t cycle = 0;
   bool paired = false;   // the last instruction is the second of a pair
   for (std::size_t i = 0; i < p.code.size(); ++i) {
@@ -147,6 +202,7 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
       decoded_instruction& last = p.code[i - 1];
       std::uint64_t operands = 0;
       each_name(d, [&](unsigned n) { operands = std::max(operands, ready[n]); });
+      for (unsigned g = d.guards; g != 0; g &= g - 1) operands = std::max(operands, guard_ready[static_cast<unsigned>(__builtin_ctz(g))]);
       if (memory_operands != 0 && d.kind == issue_kind::memory)
         for (const isa::operand& o : d.instruction->src)
           if (o.is_reg() && o.reg != isa::rz)
@@ -158,7 +214,10 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
       last.stall = static_cast<std::uint8_t>(earliest - cycle);
       cycle = earliest;
     }
-    if (d.counter == no_counter) each_result(d, [&](unsigned n) { ready[n] = cycle + d.latency_cycles; });
+    if (d.counter != no_counter) continue;
+    each_result(d, [&](unsigned n) { ready[n] = cycle + d.latency_cycles; });
+    for (unsigned p = d.written_predicates; p != 0; p &= p - 1)
+      guard_ready[static_cast<unsigned>(__builtin_ctz(p))] = cycle + d.latency_cycles + d.guard_cycles;
   }
 }
 

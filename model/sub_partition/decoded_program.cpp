@@ -19,11 +19,12 @@ struct class_timing {
   unsigned latency;
 };
 
-// Cycles for the products, and the latency by depth: half the largest product of a type, or the whole of it.
+// Cycles for the products, and the latency by the type of the sums and by depth: half the largest product of a type, or the whole of it.
 class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   const tensor_parameters& t = g.tensor;
-  const isa::matrix_size size = isa::size_of(isa::shape_of(i));
-  double rate = i.type == isa::dtype::f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
+  const isa::matrix_shape shape = isa::shape_of(i);
+  const bool f32 = i.type == isa::dtype::f32;
+  double rate = f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
   unsigned full_depth = 16;
   unsigned latency = 0;
   switch (i.src_type) {   // recorded instructions have the types and the shape, too
@@ -31,6 +32,7 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
     case isa::dtype::s8:
       rate = t.int8_fma_per_cycle;
       full_depth = 32;
+      if (shape == isa::matrix_shape::m8n8k16) latency = t.m8n8k16_latency_cycles;
       break;
     case isa::dtype::f64:
       rate = t.f64_fma_per_cycle;
@@ -43,7 +45,8 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
     case isa::dtype::bf16: rate = t.bf16_fma_per_cycle; break;
     default: break;
   }
-  if (latency == 0) latency = size.k == full_depth ? t.deep_latency_cycles : t.latency_cycles;
+  const bool deep = isa::size_of(shape).k == full_depth;
+  if (latency == 0) latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles) : (deep ? t.deep_latency_cycles : t.latency_cycles);
   return {rate * isa::warp_size / isa::multiply_adds(i), latency};
 }
 
@@ -178,9 +181,9 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
   return b.is_reg() && b.count == 1 && b.reg == o.reg && !overwritten;
 }
 
-// One operand per bank and cycle (a bank of 8 bytes reads two): added cycles when sources meet in a bank. `before`: the instruction
-// whose operands the reuse cache holds, or null.
-unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before) {
+// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a bank. `before`: the
+// instruction whose operands the reuse cache holds, or null.
+unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
   unsigned reads[16] = {};
   unsigned seen[16];
   unsigned n = 0;
@@ -196,9 +199,9 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
     }
   }
   const unsigned per_cycle = std::max(1u, p.register_bank_bytes / 4);
-  unsigned worst = 1;
+  unsigned worst = read_cycles;
   for (unsigned b = 0; b < banks; ++b) worst = std::max(worst, (reads[b] + per_cycle - 1) / per_cycle);
-  return worst - 1;
+  return worst - read_cycles;
 }
 
 bool reads_registers(const isa::instruction& i) {
@@ -266,6 +269,11 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                     i.cache != isa::cache_op::volatile_;
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
+    if (config.sub_partition.guard_latency_cycles != 0) {
+      const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
+      d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
+      if (d.written_predicates != 0) d.guard_cycles = static_cast<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+    }
     if (i.op == isa::opcode::ldc) {
       if (reads_registers(i)) d.index_cycles = static_cast<std::uint16_t>(config.constant_cache.index_cycles);
     } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
@@ -276,8 +284,10 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (d.kind == issue_kind::memory) d.source_read_cycles = static_cast<std::uint8_t>(std::min(source_read_cycles(i, config.ldst), 255u));
     if (d.kind == issue_kind::arithmetic) {
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
-      d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, nullptr));
-      d.bank_conflicts_after = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, keeps ? &i - 1 : nullptr));
+      // Matrices are read over the cycles in which the tensor unit takes them.
+      const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
+      d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, nullptr, read_cycles));
+      d.bank_conflicts_after = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
     }
     result->code.push_back(d);
   }

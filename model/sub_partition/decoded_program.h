@@ -57,6 +57,8 @@ struct decoded_instruction {
   std::uint16_t index_cycles = 0;       // of a constant load, added by an index register
   std::uint8_t predicates = 0;          // predicates read or written, bit per register
   std::uint8_t written_predicates = 0;
+  std::uint8_t guards = 0;              // predicates that must be there earlier than the other operands: its guard, what a vote counts
+  std::uint8_t guard_cycles = 0;        // of what writes predicates: from when they may be computed with until they may be guards
   std::uint8_t depends_count = 0;       // registers read or written, each once
   std::uint8_t depends[31] = {};
 };

@@ -47,7 +47,7 @@ class dependence_counters : public sc_core::sc_module {
   /// Results of `d` are there from `cycle` on.
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     row& r = rows_[slot];
-    r.latest = std::max(r.latest, cycle);
+    r.latest = std::max(r.latest, d.counter == no_counter ? cycle + d.guard_cycles : cycle);
     if (d.counter == no_counter) return;
     r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
     if ((r.raised >> d.counter & 1) == 0) r.kind[d.counter] = producer::fixed;

@@ -36,17 +36,18 @@ class scoreboard : public sc_core::sc_module {
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
     for (unsigned p = d.predicates; p != 0; p &= p - 1)
       latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
+    for (unsigned p = d.guards; p != 0; p &= p - 1) latest = std::max(latest, r[guards + static_cast<unsigned>(__builtin_ctz(p))]);
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
-  /// Results of an instruction of fixed latency: usable from `cycle` on.
-  void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle) {
+  /// Results of an instruction of fixed latency: usable from `cycle` on, predicates as guards `guard_cycles` later.
+  void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, unsigned guard_cycles = 0) {
     if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
-    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(producer::fixed));
+    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(producer::fixed), guard_cycles << 2);
   }
   /// Results of unknown latency: pending until release.
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
-    mark(slot, i, pending | static_cast<unsigned>(kind));
+    mark(slot, i, pending | static_cast<unsigned>(kind), 0);
   }
   void release(unsigned slot, const isa::instruction& i, cycle_t cycle) { set_ready(slot, i, cycle); }
   /// When all results of the slot's instructions of fixed latency are there; nothing may be pending.
@@ -75,8 +76,10 @@ class scoreboard : public sc_core::sc_module {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A slot's row: 8 predicates, then the registers. An odd number of cache lines, so that rows do not compete for the same places.
+  // A slot's row: 8 predicates, then the registers, then the predicates as guards. An odd number of cache lines, so that rows do not compete
+  // for the same places.
   static constexpr unsigned predicates = 8;
+  static constexpr unsigned guards = 256;   // from the registers on
   static constexpr unsigned row_words = 272;
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
   static constexpr cycle_t horizon = cycle_t{1} << 29;   // times further from the base move it
@@ -88,12 +91,15 @@ class scoreboard : public sc_core::sc_module {
     return registers - predicates + p;
   }
   void move_base(cycle_t cycle);
-  void mark(unsigned slot, const isa::instruction& i, std::uint32_t value) {
+  void mark(unsigned slot, const isa::instruction& i, std::uint32_t value, std::uint32_t as_guard) {
     std::uint32_t* const r = registers_of(slot);
     if (i.dst != isa::rz)
       for (unsigned k = 0; k < i.dst_count; ++k) r[i.dst + k] = value;
     for (const auto p : i.pdst)
-      if (p != isa::pt) *predicate(r, p) = value;
+      if (p != isa::pt) {
+        *predicate(r, p) = value;
+        r[guards + p] = value + as_guard;
+      }
   }
 
   /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its largest

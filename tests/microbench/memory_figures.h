@@ -62,9 +62,9 @@ class memory_figures : public ::testing::Test {
 
   /// Prints model, published figure and difference; fails beyond `tolerance` (a share).
   void compare(const std::string& gpu, const std::string& what, double model, double published, double tolerance,
-               const char* source) {
+               const std::string& source) {
     std::printf("%-8s %-34s model %8.1f  published %8.1f  %+6.1f %%  %s\n", gpu.c_str(), what.c_str(), model, published,
-                100 * (model / published - 1), source);
+                100 * (model / published - 1), source.c_str());
     EXPECT_NEAR(model, published, tolerance * published) << gpu << " " << what;
   }
 

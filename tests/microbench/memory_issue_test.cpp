@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "explained_values.h"
 #include "passage.h"
 
 namespace {
@@ -153,6 +154,12 @@ passage behind(const access& a, bool alone, const char* after) {
   return p;
 }
 
+constexpr const char* chips_of_table_2[] = {"rtx3070", "rtx3080"};
+constexpr char overwriting[] = "issue to overwriting a source";
+constexpr char use[] = "issue to use of the result";
+
+std::string row(const std::string& gpu, const access& a, const char* what) { return "memory_issue " + gpu + " " + a.name + ": " + what; }
+
 class memory_latency : public ::testing::TestWithParam<const char*> {
  protected:
   /// Cycles between the issue of the access and of what follows it.
@@ -164,19 +171,32 @@ class memory_latency : public ::testing::TestWithParam<const char*> {
     return static_cast<double>(clocks[1][0].last - clocks[1][0].first) - (clocks[0][0].last - clocks[0][0].first);
   }
   void compare(const access& a, const char* what, double model, double published) {
-    std::printf("%-10s %-16s %s: model %4.0f  published %4.0f  %+4.0f  Huerta et al. 2025, table 2%s%s\n", GetParam(), a.name, what, model, published,
+    std::printf("%-10s %-16s %-29s: model %4.0f  published %4.0f  %+4.0f  Huerta et al. 2025, table 2%s%s\n", GetParam(), a.name, what, model, published,
                 model - published, *a.explained != 0 ? ": " : "", a.explained);
     if (*a.explained == 0) {
       EXPECT_EQ(model, published) << GetParam() << " " << a.name << ": " << what;
+    } else {
+      microbench::expect_written(row(GetParam(), a, what), model);
     }
   }
 };
 
 TEST_P(memory_latency, follows_table_2) {
   for (const access& a : accesses) {
-    if (a.overwrites != nullptr) compare(a, "issue to overwriting a source", between(a, a.overwrites), a.overwritten);
-    if (a.uses != nullptr) compare(a, "issue to use of the result   ", between(a, a.uses), a.used);
+    if (a.overwrites != nullptr) compare(a, overwriting, between(a, a.overwrites), a.overwritten);
+    if (a.uses != nullptr) compare(a, use, between(a, a.uses), a.used);
   }
+}
+
+TEST(explained_accesses, are_those_written_down) {
+  std::set<std::string> rows;
+  for (const char* gpu : chips_of_table_2)
+    for (const access& a : accesses) {
+      if (*a.explained == 0) continue;
+      if (a.overwrites != nullptr) rows.insert(row(gpu, a, overwriting));
+      if (a.uses != nullptr) rows.insert(row(gpu, a, use));
+    }
+  EXPECT_EQ(microbench::written_rows("memory_issue"), rows);
 }
 
 // Listing 3: a load gets no forwarded results, and its address must be there a cycle earlier than an addition's operands.
@@ -188,6 +208,6 @@ TEST_P(memory_latency, loads_wait_a_cycle_longer_for_their_address) {
   EXPECT_EQ(load, 5);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, memory_latency, ::testing::Values("rtx3070", "rtx3080"), [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(all, memory_latency, ::testing::ValuesIn(chips_of_table_2), [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

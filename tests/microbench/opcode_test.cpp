@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "explained_values.h"
 #include "passage.h"
 
 namespace {
@@ -141,7 +142,8 @@ constexpr figure figures[] = {
     {turings, "shfl", 0, 32, no_source}, {turings, "lop", 4, 64, jia_t4}, {turings, "cvt8", 0, 16, no_source, full_rate},
 
     {later, "ffma", 4, 0, huerta}, {later, "iadd", 0, 64, no_source}, {later, "shl", 0, 64, no_source}, {later, "imad", 0, 64, no_source},
-    {later, "fmnmx", 0, 64, no_source}, {later, "imnmx", 0, 64, no_source}, {later, "isetp", 13, 64, "Huerta et al. 2025, artifact"},
+    {later, "fmnmx", 0, 64, no_source}, {later, "imnmx", 0, 64, no_source}, {"a100 rtx3070 rtx3080 rtx4090", "isetp", 4, 64, "given by NVIDIA to Mesa's compiler"},
+    {"h100", "isetp", 0, 64, no_source},
     {later, "popc", 0, 16, no_source}, {later, "mufu", 0, 16, no_source, "", recalled}, {later, "f2i", 0, 16, no_source},
     {later, "shfl", 0, 32, no_source}, {later, "lop", 0, 64, no_source}, {later, "cvt8", 0, 64, no_source},
     {"a100", "ffma", 4, 64, huerta}, {"a100", "dfma", 0, 32, no_source, "", recalled}, {"a100", "hfma2", 5, 128, huerta},
@@ -165,6 +167,9 @@ std::vector<row> rows() {
   }
   return all;
 }
+
+std::string latency_row(const row& r) { return "opcode " + r.gpu + " " + r.published->name + " latency"; }
+std::string throughput_row(const row& r) { return "opcode " + r.gpu + " " + r.published->name + " throughput"; }
 
 class opcode : public ::testing::TestWithParam<row> {};
 
@@ -218,7 +223,19 @@ TEST_P(opcode, agrees_with_published_figures) {
     EXPECT_TRUE(std::abs(latency - f.latency) > 0.01 * std::max(1.0, f.latency) ||
                 std::abs(throughput - f.throughput) > 0.01 * f.throughput);
     EXPECT_TRUE(f.explained == full_rate || f.throughput == 0 || throughput < 1.01 * f.throughput) << "faster than the chip";
+    if (f.latency > 0) microbench::expect_written(latency_row(GetParam()), latency);
+    if (f.throughput > 0) microbench::expect_written(throughput_row(GetParam()), throughput);
   }
+}
+
+TEST(explained_opcodes, are_those_written_down) {
+  std::set<std::string> explained;
+  for (const row& r : rows()) {
+    if (*r.published->explained == 0) continue;
+    if (r.published->latency > 0) explained.insert(latency_row(r));
+    if (r.published->throughput > 0) explained.insert(throughput_row(r));
+  }
+  EXPECT_EQ(microbench::written_rows("opcode"), explained);
 }
 
 // Up to Kepler a core does one of both (white papers of Fermi and GK110); from Volta on integers have units of their own (white paper of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Accesses of several passes: contended atomics and the bandwidth of shared memory against silicon, and replays, which up to
 // Kepler are counted as the profiler does.
+#include "explained_values.h"
 #include "memory_figures.h"
 
 #include <cmath>
@@ -24,6 +25,7 @@ TEST_F(memory_figures, of_contended_atomics) {
       {"p100", "atomic_global", {5, 22, 22, 24, 24}, 5},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}, 5},
       {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, 5},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, 9},
       {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}, 2}};
+  std::set<std::string> rows;
   for (const contention& c : all) {
     double alone = 0;
     for (unsigned step = 0; step < 6; ++step) {
@@ -42,8 +44,12 @@ TEST_F(memory_figures, of_contended_atomics) {
       std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)\n", c.gpu, c.kernel, lanes, model - alone,
                   published);
       EXPECT_NEAR(model - alone, published, std::max(c.slack, 0.08 * std::abs(published))) << c.gpu << " " << c.kernel << " " << lanes;
+      const std::string row = std::string("contention ") + c.gpu + " " + c.kernel + ", " + std::to_string(lanes) + " lanes on a word: added cycles";
+      microbench::expect_written(row, model - alone);
+      rows.insert(row);
     }
   }
+  EXPECT_EQ(microbench::written_rows("contention"), rows);
 }
 
 // Bytes that one SM moves in a cycle once all its warps are at work: what the longer of two runs has more.

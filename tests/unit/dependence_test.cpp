@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "fresh_simulation.h"
+#include "isa/matrix.h"
 #include "sm_harness.h"
 #include "sub_partition/write_ports.h"
 
@@ -58,7 +59,7 @@ TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
   code.push_back(ffma(0, 8, 1, 1));
   code.push_back(exit_instruction());
   const auto p = decoded(code, load_config("v100"));
-  const unsigned expected[] = {0, 0, 1, 1, 2, 2, 3};
+  const unsigned expected[] = {0, 0, 1, 1, 2, 3, 4};   // as evenly as it goes
   for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, expected[k]) << k;
 }
 
@@ -105,6 +106,76 @@ TEST(control_codes, are_for_software_dependence_only) {
   EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("v100", {"sub_partition.dependence=scoreboard"}))->control_codes);
 }
 
+isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a, unsigned a_registers, std::uint8_t b, unsigned b_registers) {
+  isa::instruction i = op(isa::opcode::hmma, d, isa::make_reg(a, static_cast<std::uint8_t>(a_registers)),
+                          isa::make_reg(b, static_cast<std::uint8_t>(b_registers)), isa::make_reg(d, 4));
+  i.dst_count = 4;
+  i.src_type = isa::dtype::f16;
+  i.sub = static_cast<std::uint8_t>(shape);
+  return i;
+}
+isa::instruction deep_product(std::uint8_t d) { return product(isa::matrix_shape::m16n8k16, d, 4, 4, 8, 2); }
+
+// On an A100 a product's sums may be added to after 25 cycles: a counter. Of the three chains each has its own, whatever stays open beside them.
+TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for) {
+  std::vector<isa::instruction> code{load(2, 0)};   // used at the end
+  for (unsigned k = 0; k < 9; ++k) code.push_back(deep_product(static_cast<std::uint8_t>(12 + k % 3 * 4)));
+  code.push_back(ffma(3, 2, 1, 1));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("a100"));
+  const unsigned counters[] = {0, 1, 2, 3, 4, 1, 2, 3, 4, 1}, waits[] = {0, 0, 0, 0, 2, 4, 8, 16, 2, 4};
+  for (unsigned k = 0; k < 10; ++k) {
+    EXPECT_EQ(p->code[k].counter, counters[k]) << k;
+    EXPECT_EQ(p->code[k].waits, waits[k]) << k;
+  }
+  EXPECT_EQ(p->code[10].waits, 1u);
+}
+
+// A product of 2048 multiply-adds goes into an A100's unit in 8 cycles: there is time to read ten registers of two banks. With 32 times the rate
+// it goes in within one.
+TEST(control_codes, matrices_are_read_while_the_unit_takes_them) {
+  EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100"))->code[0].bank_conflicts, 0u);
+  EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100", {"tensor.f16_f32_fma_per_cycle=8192"}))->code[0].bank_conflicts, 2u);
+}
+
+TEST(control_codes, products_have_latencies_by_sums_and_depth) {
+  const gpu_config config = load_config("rtx3070");
+  isa::instruction in_halves = product(isa::matrix_shape::m16n8k8, 12, 4, 2, 8, 1);
+  in_halves.type = isa::dtype::f16;
+  isa::instruction bytes = op(isa::opcode::imma, 12, isa::make_reg(4), isa::make_reg(8), isa::make_reg(12, 2));
+  bytes.type = isa::dtype::s32;
+  bytes.src_type = isa::dtype::s8;
+  bytes.sub = static_cast<std::uint8_t>(isa::matrix_shape::m8n8k16);
+  const auto p = decoded({deep_product(12), product(isa::matrix_shape::m16n8k8, 12, 4, 2, 8, 1), in_halves, bytes, exit_instruction()}, config);
+  EXPECT_EQ(p->code[0].latency_cycles, config.tensor.deep_f32_latency_cycles);
+  EXPECT_EQ(p->code[1].latency_cycles, config.tensor.f32_latency_cycles);
+  EXPECT_EQ(p->code[2].latency_cycles, config.tensor.latency_cycles);
+  EXPECT_EQ(p->code[3].latency_cycles, config.tensor.m8n8k16_latency_cycles);
+}
+
+// Writes P1; `second` reads it.
+isa::instruction compare(bool reads) {
+  isa::instruction i = op(isa::opcode::isetp, isa::rz, isa::make_reg(4), isa::make_reg(5));
+  i.dst_count = 0;
+  i.type = isa::dtype::u32;
+  i.cmp = isa::compare::eq;   // registers are zero: always true
+  i.pdst[0] = 1;
+  if (reads) i.psrc[0].reg = 1;
+  return i;
+}
+isa::instruction under_p1(isa::instruction i) {
+  i.guard.reg = 1;
+  return i;
+}
+
+TEST(control_codes, a_guard_is_waited_for_longer_than_a_predicate_to_compute_with) {
+  const auto p = decoded({compare(false), compare(true), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("a100"));
+  EXPECT_EQ(p->code[0].stall, 4u);
+  EXPECT_EQ(p->code[1].stall, 13u);
+  const auto q = decoded({compare(false), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("gtx1080"));
+  EXPECT_EQ(q->code[0].stall, 12u);   // all the same there
+}
+
 class register_file : public fresh_simulation {
  protected:
   /// Cycles that 120 further instructions take: number k is `make(k)`.
@@ -141,6 +212,17 @@ isa::instruction all_in_one_bank(unsigned k) {
 isa::instruction same_operands(unsigned k) { return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, 24); }
 isa::instruction two_of_three(unsigned k) {
   return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, static_cast<std::uint8_t>(24 + k % 2 * 4));
+}
+
+// Each compare needs the predicate of the one before it.
+TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
+  const auto operand = [](unsigned) { return compare(true); };
+  const auto guard = [](unsigned) { return under_p1(compare(false)); };
+  for (const char* dependence : {"sub_partition.dependence=software", "sub_partition.dependence=scoreboard"}) {
+    EXPECT_EQ(cycles_of(operand, {dependence}, 32, "rtx2060"), 4u * 120) << dependence;
+    EXPECT_EQ(cycles_of(guard, {dependence}, 32, "rtx2060"), 12u * 120) << dependence;
+    EXPECT_EQ(cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"), 4u * 120) << dependence;
+  }
 }
 
 TEST_F(register_file, a_fixed_window_stops_issue_for_each_conflict) {
