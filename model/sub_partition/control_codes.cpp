@@ -184,6 +184,8 @@ class counter_dealer {
     raised_ = raised;
     end_ = b.last;
     groups_ = {};
+    reads_ = false;
+    for (std::size_t i = b.first; i < b.last; ++i) reads_ = reads_ || guarded_[i];
     for (std::size_t i = b.first; i < b.last; ++i) {
       decoded_instruction& d = program_.code[i];
       const unsigned waits = raised_.waited_for_by(d);
@@ -191,7 +193,7 @@ class counter_dealer {
       for (group& g : groups_)
         if ((waits >> g.counter & 1) != 0) g = {};
       d.counter = needs_counter(d) ? of_result(i) : no_counter;
-      d.read_counter = guarded_[i] ? of_read(d) : no_counter;
+      d.read_counter = guarded_[i] ? read_counter : no_counter;
       raised_.raise(d);
     }
   }
@@ -203,10 +205,15 @@ class counter_dealer {
     std::size_t room = 0;
   };
 
+  // Reads take about the same time each, in order, and much less than most results: one counter is theirs, which results may have where
+  // no others are idle and a block has no reads to guard.
+  static constexpr std::uint8_t read_counter = counter_count - 1;
+
   std::uint8_t of_result(std::size_t i) {
     group& g = groups_[static_cast<std::size_t>(program_.code[i].result)];
     if (g.room == 0) {
-      const unsigned idle = idle_counters();
+      const unsigned all = (1u << counter_count) - 1, others = all & ~(1u << read_counter);
+      const unsigned idle = ~raised_.all() & (reads_ ? others : all);
       // All are raised: nothing is left but to share one, if possible with its kind, for the last one dealt is the last to be waited for.
       if (idle == 0) return g.counter != no_counter ? g.counter : last_;
       const std::size_t left = static_cast<std::size_t>(__builtin_popcount(idle));
@@ -216,21 +223,10 @@ class counter_dealer {
     return g.counter;
   }
 
-  // Reads take about the same time each, and in order: as many as there are share one.
-  std::uint8_t of_read(const decoded_instruction& d) {
-    group& g = groups_[reads];
-    if (g.room == 0) {
-      const unsigned idle = idle_counters() & ~(d.counter == no_counter ? 0u : 1u << d.counter);
-      if (idle == 0) return d.counter == no_counter ? last_ : d.counter;
-      g = {take(idle), 1};
-    }
-    return g.counter;
-  }
-
-  unsigned idle_counters() const { return ~raised_.all() & ((1u << counter_count) - 1); }
   // The one that has been idle for longest.
   std::uint8_t take(unsigned idle) {
-    do last_ = static_cast<std::uint8_t>((last_ + 1) % counter_count);
+    if (idle == 1u << read_counter) return read_counter;
+    do last_ = static_cast<std::uint8_t>((last_ + 1) % read_counter);
     while ((idle >> last_ & 1) == 0);
     return last_;
   }
@@ -251,13 +247,13 @@ class counter_dealer {
     return count;
   }
 
-  static constexpr std::size_t reads = 3;   // behind the kinds of results
   decoded_program& program_;
   std::vector<bool> guarded_;
   raised_counters raised_;
-  std::array<group, reads + 1> groups_{};
+  std::array<group, 3> groups_{};           // by kind of results
   std::size_t end_ = 0;
-  std::uint8_t last_ = counter_count - 1;   // dealt
+  bool reads_ = false;                      // the block has reads to guard
+  std::uint8_t last_ = read_counter - 1;    // dealt
 };
 
 void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
