@@ -452,6 +452,42 @@ TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand
   EXPECT_EQ(2.0, in(each, warp_cycle::exec_dependency)) << "the operand lacks in all five";
 }
 
+// A memory instruction and the FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed latency, but for a scoreboard of
+// the path that has yet to read the source; the next memory instruction, whose source it writes, for FFMA's latency.
+TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
+  const auto stalls_of = [](isa::space space) {
+    restart();
+    gpu_config config = load_config("v100", {"ldst.shared_load_read_latency_cycles=11", "ldst.load_read_latency_cycles=15"});
+    config.instruction_cache.size_bytes = 1 << 20;
+    config.instruction_cache.miss_latency_cycles = 0;
+    config.instruction_cache.second_level_bytes = 0;
+    sm_harness h(config);
+    for (const unsigned turns : {20u, 80u}) {
+      std::vector<isa::instruction> code = {op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)),
+                                            op(isa::opcode::mov, 3, isa::make_immediate(space == isa::space::global ? isa::heap_base >> 32 : 0))};
+      for (unsigned k = 0; k < turns; ++k) {
+        code.push_back(load(isa::rz, 2));   // nobody wants the word
+        if (space == isa::space::shared) code.back().src[0] = isa::make_reg(2);
+        code.back().mem_space = space;
+        code.push_back(op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)));
+      }
+      code.push_back(exit_instruction());
+      h.run(std::move(code), 32, 1, 64);
+    }
+    std::array<double, static_cast<std::size_t>(warp_stall::count)> each{};
+    for (std::size_t s = 0; s < each.size(); ++s) each[s] = static_cast<double>(h.total(1).warp_stalls[s] - h.total(0).warp_stalls[s]) / 60;
+    return each;
+  };
+  const auto in = [](const auto& each, warp_stall s) { return each[static_cast<std::size_t>(s)]; };
+  const auto shared = stalls_of(isa::space::shared), global = stalls_of(isa::space::global);
+  EXPECT_EQ(in(shared, warp_stall::short_scoreboard), 10.0);
+  EXPECT_EQ(in(shared, warp_stall::long_scoreboard), 0.0);
+  EXPECT_EQ(in(shared, warp_stall::wait), 3.0);
+  EXPECT_EQ(in(global, warp_stall::short_scoreboard), 0.0);
+  EXPECT_EQ(in(global, warp_stall::long_scoreboard), 14.0);
+  EXPECT_EQ(in(global, warp_stall::wait), 3.0);
+}
+
 // Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
