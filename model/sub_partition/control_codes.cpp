@@ -80,9 +80,9 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
   return parameters.dual_issue != "maxwell" || first.partner || second.partner;
 }
 
-// Cycles that lie at least between the issue of two instructions of the straight line: the stall counts between them, and the time for which units
-// are held by those before. Units are taken as idle when the first one issues, and nothing else as delayed, for what delays an instruction when it
-// runs (other warps, the memory) may delay the first one, too. `enough`: no more is asked for.
+// Cycles that lie at least between the issue of two instructions of the straight line: their stall counts, and the time for which
+// those between them hold units. Nothing else counts, neither units that were held before the first one nor other warps, for all
+// that delays an instruction when it runs may have delayed the first one as well. `enough`: no more is asked for.
 unsigned distance(const decoded_program& p, std::size_t first, std::size_t last, unsigned enough) {
   std::array<unsigned, static_cast<std::size_t>(isa::unit::count)> open{};
   unsigned cycle = 0;
@@ -99,8 +99,8 @@ unsigned distance(const decoded_program& p, std::size_t first, std::size_t last,
   }
 }
 
-// Each instruction issues as early as its predecessors' results allow: the stall count of the one before it is what the way from them lacks of
-// their latency. A unit that is held needs no stall count, since the issue stage waits for it, but counts as way to those behind.
+// Each instruction issues as early as its predecessors' results allow: the stall count in front of it is what the distance from them
+// lacks of their latency. For a unit that is held no stall count is needed, since the issue stage waits for it.
 // Results of fixed latency are forwarded, but not to memory instructions, which wait `memory_operands` cycles longer.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
   std::array<std::size_t, name_count> writer{};   // behind the last instruction without a counter that wrote it; 0: none
@@ -198,8 +198,8 @@ std::vector<raised_counters> assign_waits(decoded_program& p, const std::vector<
   return before;
 }
 
-// Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory instruction's,
-// unless nobody writes them behind it, or not before its result, which comes behind the read, has been waited for.
+// Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory
+// instruction's, unless nobody writes them behind it, or not before its result, which comes behind the read, has been waited for.
 std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<block>& blocks) {
   const std::size_t count = p.code.size();
   std::vector<std::size_t> back(count + 1, count);   // where a jump from here or farther on may lead
@@ -232,13 +232,14 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
   return guarded;
 }
 
-// Deals the counters, in one block after the other. Whoever waits for a counter waits for all that have raised it, the last of them, too. So each
-// result has one of its own while others are idle; where all are raised, two of a kind share one: those whose first user comes longest behind them.
+// Deals the counters, in one block after the other. Whoever waits for a counter waits for all that have raised it, up to the last of
+// them (maxas; Jia et al. 2018). So each result has one of its own while others are idle. Where all are raised something must be lost:
+// two of a kind share one, and the first's user waits for the second, too. Those share whose first user comes longest behind them.
 class counter_dealer {
  public:
   counter_dealer(decoded_program& p, const std::vector<bool>& guarded) : program_(p), guarded_(guarded), forced_(p.code.size(), 0) {}
 
-  // `raised`: counters that may be raised in front of the block; `wanted`: by which blocks behind it were dealt for results that it leaves.
+  // `raised`: counters that may be raised in front of the block; `wanted`: those that blocks behind it expect results to have.
   void deal(const block& b, const raised_counters& raised, const raised_counters& wanted) {
     raised_ = raised;
     wanted_ = wanted;
@@ -307,7 +308,8 @@ class counter_dealer {
     return last_;
   }
 
-  // Raised counters whose results are of a known latency, which has passed on the straight line before `i` is to issue: to wait for them costs nothing.
+  // Raised counters whose results are of a known latency, which has passed on the straight line before `i` is to issue: to wait for
+  // them costs nothing.
   std::uint8_t passed_counters(std::size_t i) const {
     unsigned open = 0;
     for (unsigned n = 0; n < name_count; ++n) {
@@ -320,8 +322,8 @@ class counter_dealer {
     return static_cast<std::uint8_t>(raised_.all() & ~open);
   }
 
-  // Makes one group of two neighbours of a kind (of the last two, if no two are), so that a counter is idle for the new group, the last one; or that
-  // one joins another, whose counter is returned then.
+  // Makes one group of two neighbours of a kind (of the last two, if no two are). A counter is idle then for the new group, the last
+  // one, unless that has joined another, whose counter is returned.
   std::uint8_t share() {
     std::size_t a = 0, b = 0, longest = 0;
     for (std::size_t second = 1; second < groups_.size(); ++second) {
