@@ -142,6 +142,13 @@ struct raised_counters {
     for (unsigned n = 0; n < name_count; ++n) results[n] |= o.results[n];
     for (unsigned n = 0; n < register_count; ++n) unread[n] |= o.unread[n];
   }
+  // Counters of values that others have by others.
+  unsigned beside(const raised_counters& o) const {
+    unsigned counters = 0;
+    for (unsigned n = 0; n < name_count; ++n) counters |= results[n] & ~static_cast<unsigned>(o.results[n]);
+    for (unsigned n = 0; n < register_count; ++n) counters |= unread[n] & ~static_cast<unsigned>(o.unread[n]);
+    return counters;
+  }
   unsigned waited_for_by(const decoded_instruction& d) const {
     unsigned counters = 0;
     each_name(d, [&](unsigned n) { counters |= results[n]; });
@@ -170,16 +177,21 @@ struct raised_counters {
   }
 };
 
-// Writes what each instruction waits for, beside what it is `forced` to. Returns what may be raised in front of each block.
-std::vector<raised_counters> assign_waits(decoded_program& p, const std::vector<block>& blocks, const std::vector<std::uint8_t>& forced) {
-  std::vector<raised_counters> before(blocks.size());
+// What may be raised in front of each block, and behind it.
+struct block_states {
+  std::vector<raised_counters> before, after;
+};
+
+// Writes what each instruction waits for, beside what it is `forced` to.
+block_states assign_waits(decoded_program& p, const std::vector<block>& blocks, const std::vector<std::uint8_t>& forced) {
+  block_states states{std::vector<raised_counters>(blocks.size()), std::vector<raised_counters>(blocks.size())};
   std::vector<bool> due(blocks.size(), true);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (!due[b]) continue;
       due[b] = false;
-      raised_counters raised = before[b];
+      raised_counters& raised = states.after[b] = states.before[b];
       for (std::size_t i = blocks[b].first; i < blocks[b].last; ++i) {
         decoded_instruction& d = p.code[i];
         d.waits = static_cast<std::uint8_t>(raised.waited_for_by(d) | forced[i]);
@@ -187,15 +199,31 @@ std::vector<raised_counters> assign_waits(decoded_program& p, const std::vector<
         raised.raise(d);
       }
       for (const std::size_t n : blocks[b].next) {
-        raised_counters joined = before[n];
+        raised_counters joined = states.before[n];
         joined.join(raised);
-        if (joined == before[n]) continue;
-        before[n] = joined;
+        if (joined == states.before[n]) continue;
+        states.before[n] = joined;
         due[n] = changed = true;
       }
     }
   }
-  return before;
+  return states;
+}
+
+// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in each turn, whatever has raised
+// the first one since. Who enters it waits for the first one instead.
+void force_waits_before_loops(const std::vector<block>& blocks, const block_states& states, std::vector<std::uint8_t>& forced) {
+  std::vector<raised_counters> turns(blocks.size());   // what may be raised behind a loop's turn
+  std::vector<bool> loops(blocks.size(), false);
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (const std::size_t n : blocks[b].next) {
+      if (n > b) continue;
+      loops[n] = true;
+      turns[n].join(states.after[b]);
+    }
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (const std::size_t n : blocks[b].next)
+      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]));
 }
 
 // Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory
@@ -378,7 +406,9 @@ void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
       for (const std::size_t n : blocks[b].next) wanted.join(before[n]);
       dealer.deal(blocks[b], before[b], wanted);
     }
-    before = assign_waits(p, blocks, dealer.forced());
+    std::vector<std::uint8_t> forced = dealer.forced();
+    force_waits_before_loops(blocks, assign_waits(p, blocks, forced), forced);
+    before = assign_waits(p, blocks, forced).before;
   }
 }
 
