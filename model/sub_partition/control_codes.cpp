@@ -210,8 +210,8 @@ block_states assign_waits(decoded_program& p, const std::vector<block>& blocks, 
   return states;
 }
 
-// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in each turn, whatever has raised
-// the first one since. Who enters it waits for the first one instead.
+// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in each turn, though
+// the turn before may have raised the first one for something else. If so, who enters the loop waits for that one.
 void force_waits_before_loops(const std::vector<block>& blocks, const block_states& states, std::vector<std::uint8_t>& forced) {
   std::vector<raised_counters> turns(blocks.size());   // what may be raised behind a loop's turn
   std::vector<bool> loops(blocks.size(), false);
@@ -223,7 +223,7 @@ void force_waits_before_loops(const std::vector<block>& blocks, const block_stat
     }
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (const std::size_t n : blocks[b].next)
-      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]));
+      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all());
 }
 
 // Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory

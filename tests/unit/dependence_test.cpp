@@ -25,6 +25,15 @@ isa::instruction mufu(std::uint8_t d, std::uint8_t a) {
   return i;
 }
 
+// A guarded branch back to the instruction `first`.
+isa::instruction back_to(std::uint32_t first) {
+  isa::instruction i;
+  i.op = isa::opcode::bra;
+  i.guard.reg = 0;
+  i.target = first;
+  return i;
+}
+
 std::shared_ptr<const decoded_program> decoded(std::vector<isa::instruction> code, const gpu_config& config) {
   auto program = std::make_shared<isa::program>();
   program->code = std::move(code);
@@ -134,16 +143,42 @@ TEST(control_codes, results_that_must_be_there_free_their_counters) {
 }
 
 TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
-  isa::instruction back;
-  back.op = isa::opcode::bra;
-  back.guard.reg = 0;
-  back.target = 0;
-  const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].waits, 1u);   // in the first turn nothing is raised
   EXPECT_EQ(p->code[1].waits, 0u);   // it comes after a wait for the same register
 }
 
 constexpr unsigned read_counter = counter_count - 1;
+
+// Six loads in flight from turn to turn take all counters. R8 is loaded in front of the loop by the same counter as in it.
+TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
+  std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
+  for (const unsigned r : {10, 11, 12, 13, 14, 8}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
+  code.push_back(back_to(2));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  const unsigned counters[] = {5, 7, 7, 1, 2, 3, 4, 0, 5};
+  for (unsigned k = 0; k < 9; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
+  EXPECT_EQ(p->code[1].waits, 0u);
+  EXPECT_EQ(p->code[2].waits, 1u << 5);
+}
+
+// The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of that read. Who enters
+// the loop waits for the read, so that no turn's first load waits for the last turn's last one.
+TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_others) {
+  isa::instruction store = op(isa::opcode::st, isa::rz, isa::make_reg(2, 2), isa::make_reg(8));
+  store.type = isa::dtype::u32;
+  store.mem_space = isa::space::global;
+  std::vector<isa::instruction> code = {store, ffma(1, 1, 1, 1)};
+  for (const unsigned r : {8, 10, 11, 12, 13, 14}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
+  code.push_back(back_to(2));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  EXPECT_EQ(p->code[0].read_counter, 5u);
+  EXPECT_EQ(p->code[1].waits, 1u << 5);
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].counter, k) << k;
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].waits, 1u << k) << k;
+}
 
 // A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody else.
 TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
@@ -159,11 +194,7 @@ TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
 }
 
 TEST(control_codes, a_source_may_be_unread_over_a_branch) {
-  isa::instruction back;
-  back.op = isa::opcode::bra;
-  back.guard.reg = 0;
-  back.target = 0;
-  const auto p = decoded({ffma(2, 1, 1, 1), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  const auto p = decoded({ffma(2, 1, 1, 1), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].waits, 1u << read_counter);
 }
 
