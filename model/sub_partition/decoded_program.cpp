@@ -201,9 +201,9 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
   return worst - 1;
 }
 
-// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go through the queue to
-// units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in a unit of the whole SM: of them maxas
-// says that a barrier, not a stall count, guards the result.
+// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go through the
+// queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in a unit of the whole SM:
+// of them maxas says that a barrier, not a stall count, guards the result.
 producer result_of(const decoded_instruction& d, const gpu_config& g) {
   if (d.kind == issue_kind::memory) return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
   const bool queued = d.unit == isa::unit::sfu || d.unit == isa::unit::ldst || d.timing == isa::op_class::special_register;

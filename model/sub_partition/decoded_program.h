@@ -17,8 +17,8 @@ namespace heddle {
 constexpr unsigned counter_count = 6;
 constexpr std::uint8_t no_counter = 7;
 
-/// What a result that is not there yet is waited for as, by Nsight's states: of fixed latency (`wait`), of the units behind the queue
-/// that sub-partitions share (`short_scoreboard`), of the L1 and what lies behind it (`long_scoreboard`).
+/// What a result that is not there yet is waited for as, by Nsight's states: of fixed latency (`wait`), of the units behind the
+/// queue that sub-partitions share (`short_scoreboard`), of the L1 and what lies behind it (`long_scoreboard`).
 enum class producer : std::uint8_t { fixed = 0, short_latency = 1, long_latency = 2 };
 
 /// What the issue stage does with an instruction.

@@ -73,7 +73,8 @@ class dependence_counters : public sc_core::sc_module {
     r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
     if (--r.pending[d.counter] == 0) r.raised &= static_cast<std::uint8_t>(~(1u << d.counter));
   }
-  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results that no counter guards first.
+  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results that no counter guards
+  /// first.
   void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].uncounted); }
   /// When all results of the slot's instructions are there; no counter may be raised.
   cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
