@@ -69,7 +69,9 @@ async function report() {
   await download.saveAs(file('speed_of_light.csv'))
   const rows = readFileSync(file('speed_of_light.csv'), 'utf8').trim().split('\r\n').length - 1
   await page.locator('[data-chart=speed_of_light] ~ details summary').click()
-  assert.equal(await page.locator('[data-chart=speed_of_light] ~ details tbody tr').count(), rows)
+  const shown = page.locator('[data-chart=speed_of_light] ~ details tbody tr')
+  await shown.first().waitFor()   // the table is made when it is opened
+  assert.equal(await shown.count(), rows)
   await page.keyboard.press('Tab')
   assert.notEqual(await page.evaluate(() => document.activeElement.tagName), 'BODY')
   assert.deepEqual(complaints, [])
