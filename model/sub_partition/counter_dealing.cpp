@@ -95,8 +95,10 @@ block_states assign_waits(decoded_program& p, const std::vector<block>& blocks, 
 }
 
 // A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in each turn,
-// though the turn before may have raised the first one for something else. If so, who enters the loop waits for that one.
-void force_waits_before_loops(const std::vector<block>& blocks, const block_states& states, std::vector<std::uint8_t>& forced) {
+// though the turn before may have raised the first one for something else. If so, who enters the loop waits for that one, but not
+// for global memory: that would cost more than it saves.
+void force_waits_before_loops(const decoded_program& p, const std::vector<block>& blocks, const block_states& states,
+                              std::vector<std::uint8_t>& forced) {
   std::vector<raised_counters> turns(blocks.size());   // what may be raised behind a loop's turn
   std::vector<bool> loops(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
@@ -105,9 +107,17 @@ void force_waits_before_loops(const std::vector<block>& blocks, const block_stat
       loops[n] = true;
       turns[n].join(states.after[b]);
     }
-  for (std::size_t b = 0; b < blocks.size(); ++b)
+  std::bitset<name_count> global;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::size_t i = blocks[b].first; i < blocks[b].last; ++i)
+      if (const decoded_instruction& d = p.code[i]; d.counter != no_counter)
+        each_result(d, [&](unsigned n) { global.set(n, d.result == producer::long_latency); });
+    unsigned kept = 0;   // counters that stand for global memory, too
+    for (unsigned n = 0; n < name_count; ++n)
+      if (global[n]) kept |= states.after[b].results[n];
     for (const std::size_t n : blocks[b].next)
-      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all());
+      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all() & ~kept);
+  }
 }
 
 // Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory
@@ -297,7 +307,7 @@ void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
       dealer.deal(blocks[b], before[b], wanted);
     }
     std::vector<std::uint8_t> forced = dealer.forced();
-    force_waits_before_loops(blocks, assign_waits(p, blocks, forced), forced);
+    force_waits_before_loops(p, blocks, assign_waits(p, blocks, forced), forced);
     before = assign_waits(p, blocks, forced).before;
   }
 }

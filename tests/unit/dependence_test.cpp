@@ -150,17 +150,28 @@ TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
 
 constexpr unsigned read_counter = counter_count - 1;
 
-// Six loads in flight from turn to turn take all counters. R8 is loaded in front of the loop by the same counter as in it.
+// Six loads in flight from turn to turn take all counters. Of shared memory R8 is loaded in front of the loop by the same counter as in it. Global
+// memory is not waited for in front of a loop: R8 keeps the counter that it had there, and the loop waits for both.
 TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
-  std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
-  for (const unsigned r : {10, 11, 12, 13, 14, 8}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
-  code.push_back(back_to(2));
-  code.push_back(exit_instruction());
-  const auto p = decoded(code, load_config("v100"));
-  const unsigned counters[] = {5, 7, 7, 1, 2, 3, 4, 0, 5};
-  for (unsigned k = 0; k < 9; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
-  EXPECT_EQ(p->code[1].waits, 0u);
-  EXPECT_EQ(p->code[2].waits, 1u << 5);
+  const auto loop = [](isa::space space) {
+    std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
+    for (const unsigned r : {10, 11, 12, 13, 14, 8}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
+    for (isa::instruction& i : code)
+      if (i.op == isa::opcode::ld) i.mem_space = space;
+    code.push_back(back_to(2));
+    code.push_back(exit_instruction());
+    return decoded(code, load_config("v100"));
+  };
+  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};   // behind the first load
+  const auto shared = loop(isa::space::shared), global = loop(isa::space::global);
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(shared->code[1 + k].counter, counters[k]) << k;
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(global->code[1 + k].counter, counters[k]) << k;
+  EXPECT_EQ(shared->code[0].counter, 5u);
+  EXPECT_EQ(shared->code[1].waits, 0u);
+  EXPECT_EQ(shared->code[2].waits, 1u << 5);
+  EXPECT_EQ(global->code[0].counter, 0u);
+  EXPECT_EQ(global->code[1].waits, 0u);
+  EXPECT_EQ(global->code[2].waits, 1u << 5 | 1u);
 }
 
 // The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of that read. Who enters
