@@ -59,7 +59,7 @@ struct warp_state_counts {
   std::uint64_t selected = 0;
   std::uint64_t not_selected = 0;
   std::uint64_t wait = 0;                // fixed-latency dependency
-  std::uint64_t short_scoreboard = 0;    // shared memory, special function, conversion
+  std::uint64_t short_scoreboard = 0;    // shared memory, special function, conversion, shuffle
   std::uint64_t long_scoreboard = 0;     // global, local, texture memory
   std::uint64_t math_pipe_throttle = 0;  // arithmetic unit busy
   std::uint64_t mio_throttle = 0;        // queue of the memory input/output unit full

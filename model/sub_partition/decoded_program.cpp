@@ -204,6 +204,15 @@ unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameter
   return worst - read_cycles;
 }
 
+// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go through the
+// queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in a unit of the whole SM:
+// of them maxas says that a barrier, not a stall count, guards the result.
+producer result_of(const decoded_instruction& d, const gpu_config& g) {
+  if (d.kind == issue_kind::memory) return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
+  const bool queued = d.unit == isa::unit::sfu || d.unit == isa::unit::ldst || d.timing == isa::op_class::special_register;
+  return queued || is_shared(d.unit, g) ? producer::short_latency : producer::fixed;
+}
+
 bool reads_registers(const isa::instruction& i) {
   return std::any_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; });
 }
@@ -267,6 +276,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                       i.mem_space != isa::space::constant;
     d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&
                     i.cache != isa::cache_op::volatile_;
+    d.result = result_of(d, config);
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
     if (config.sub_partition.guard_latency_cycles != 0) {

@@ -13,12 +13,13 @@
 
 namespace heddle {
 
-/// Dependence counters of a warp. Source: six on Maxwell and later (maxas; Jia et al. 2018, section 2.1). The last one stands for
-/// source registers that memory instructions have yet to read, the others for results.
+/// Dependence counters of a warp. Source: six on Maxwell and later (maxas; Jia et al. 2018, section 2.1).
 constexpr unsigned counter_count = 6;
-constexpr unsigned result_counters = counter_count - 1;
-constexpr unsigned read_counter = counter_count - 1;
 constexpr std::uint8_t no_counter = 7;
+
+/// What a result that is not there yet is waited for as, by Nsight's states: of fixed latency (`wait`), of the units behind the
+/// queue that sub-partitions share (`short_scoreboard`), of the L1 and what lies behind it (`long_scoreboard`).
+enum class producer : std::uint8_t { fixed = 0, short_latency = 1, long_latency = 2 };
 
 /// What the issue stage does with an instruction.
 enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier, fence, sleep, trap, system_call };
@@ -39,6 +40,7 @@ struct decoded_instruction {
   bool global_access = false;           // a memory instruction that can reach global or local memory
   bool cached_load = false;             // of these, a load that the L1 may hold
   lane_use shared_use = lane_use::none;   // of the fp32 lanes that sub-partitions share, those that can execute it
+  producer result = producer::fixed;    // what its result is waited for as; an address may tell another
   bool has_constant = false;            // reads a constant-bank operand at (constant_bank, constant_offset)
   bool synchronises = false;            // with lanes that it names and that may be elsewhere (independent lanes only)
   loop_turn turn = loop_turn::none;
@@ -50,6 +52,7 @@ struct decoded_instruction {
   std::uint8_t bank_conflicts_after = 0;   // the same right behind its predecessor, whose operands the reuse cache holds
   std::uint8_t stall = 1;               // software dependence: cycles until the next instruction; 0: may issue beside it
   std::uint8_t counter = no_counter;    // software dependence: raised until the result is there
+  std::uint8_t read_counter = no_counter;   // software dependence: of a memory instruction, raised until its sources are read
   std::uint8_t waits = 0;               // software dependence: counters that must be zero, bit per counter
   std::uint8_t source_read_cycles = 0;  // software dependence: issue of a memory instruction until its sources may be overwritten
   std::uint8_t return_words = 1;        // of a load, registers that are written together,

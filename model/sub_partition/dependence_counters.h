@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models: software-controlled dependence: the stall count of each instruction, and six counters a warp that instructions of
-//   variable latency raise and their results lower.
+//   variable latency raise and their results lower, or the reading of their sources.
 // Sockets: none; the issue stage asks it, write-back tells it.
 // One cycle: nothing; it holds times and counts, so that nobody scans warps.
 // Parameters: sub_partition.dependence. Source: control codes as maxas and Jia et al. 2018 (arXiv:1804.06826), section 2.1, tell
@@ -48,32 +48,34 @@ class dependence_counters : public sc_core::sc_module {
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     row& r = rows_[slot];
     r.latest = std::max(r.latest, d.counter == no_counter ? cycle + d.guard_cycles : cycle);
-    if (d.counter == no_counter) return;
-    r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
-    if ((r.raised >> d.counter & 1) == 0) r.kind[d.counter] = producer::fixed;
+    if (d.counter == no_counter)
+      r.uncounted = std::max(r.uncounted, cycle + d.guard_cycles);
+    else
+      raise_until(r, d.counter, cycle, d.result);
   }
-  /// A memory instruction will have read its source registers in `cycle`.
-  void set_read(unsigned slot, cycle_t cycle) {
-    row& r = rows_[slot];
-    r.ready[read_counter] = std::max(r.ready[read_counter], cycle);
+  /// The memory instruction `d` will have read its source registers in `cycle`.
+  void set_read(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) {
+    if (d.read_counter != no_counter) raise_until(rows_[slot], d.read_counter, cycle, kind);
   }
   /// Results of `d` come at an unknown time.
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
     if (d.counter == no_counter) return;
     row& r = rows_[slot];
-    r.kind[d.counter] = (r.raised >> d.counter & 1) != 0 ? std::max(r.kind[d.counter], kind) : kind;
+    r.kind[d.counter] = is_raised(r, d.counter) ? std::max(r.kind[d.counter], kind) : kind;
     ++r.pending[d.counter];
     r.raised |= static_cast<std::uint8_t>(1u << d.counter);
   }
   /// They came, usable from `cycle` on.
   void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-    set_ready(slot, d, cycle);
-    if (d.counter == no_counter) return;
     row& r = rows_[slot];
+    r.latest = std::max(r.latest, cycle);
+    if (d.counter == no_counter) return;
+    r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
     if (--r.pending[d.counter] == 0) r.raised &= static_cast<std::uint8_t>(~(1u << d.counter));
   }
-  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results of fixed latency first.
-  void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].latest); }
+  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results that no counter guards
+  /// first.
+  void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].uncounted); }
   /// When all results of the slot's instructions are there; no counter may be raised.
   cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
   /// A new warp.
@@ -98,12 +100,21 @@ class dependence_counters : public sc_core::sc_module {
  private:
   struct row {
     cycle_t stall_until = 0;
-    cycle_t latest = 0;                              // when the last result of known time is there
+    cycle_t latest = 0;                              // when the last result of known time is there,
+    cycle_t uncounted = 0;                           // and the last one that stall counts alone guard
     std::array<cycle_t, counter_count> ready{};
     std::array<std::uint16_t, counter_count> pending{};
     std::array<producer, counter_count> kind{};
     std::uint8_t raised = 0;                         // counters that are not zero
   };
+  static bool is_raised(const row& r, unsigned counter) { return (r.raised >> counter & 1) != 0; }
+  static void raise_until(row& r, unsigned counter, cycle_t cycle, producer kind) {
+    if (is_raised(r, counter))
+      r.kind[counter] = std::max(r.kind[counter], kind);
+    else if (cycle >= r.ready[counter])
+      r.kind[counter] = kind;
+    r.ready[counter] = std::max(r.ready[counter], cycle);
+  }
   std::vector<row> rows_;
   mutable std::vector<std::uint8_t> shown_;          // by slot, bit per counter; kept up to date while somebody traces it
 };

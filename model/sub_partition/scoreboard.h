@@ -17,9 +17,6 @@
 
 namespace heddle {
 
-/// What a result that is not there yet is waited for as.
-enum class producer : std::uint8_t { fixed = 0, short_latency = 1, long_latency = 2 };
-
 class scoreboard : public sc_core::sc_module {
  public:
   scoreboard(sc_core::sc_module_name name, unsigned slots);
@@ -40,17 +37,16 @@ class scoreboard : public sc_core::sc_module {
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
-  /// Results of an instruction of fixed latency: usable from `cycle` on, predicates as guards `guard_cycles` later.
-  void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, unsigned guard_cycles = 0) {
+  /// Results usable from `cycle` on, predicates as guards `guard_cycles` later.
+  void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, producer kind, unsigned guard_cycles = 0) {
     if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
-    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(producer::fixed), guard_cycles << 2);
+    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(kind), guard_cycles << 2);
   }
   /// Results of unknown latency: pending until release.
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
     mark(slot, i, pending | static_cast<unsigned>(kind), 0);
   }
-  void release(unsigned slot, const isa::instruction& i, cycle_t cycle) { set_ready(slot, i, cycle); }
-  /// When all results of the slot's instructions of fixed latency are there; nothing may be pending.
+  /// When all results of the slot's instructions are there; nothing may be pending.
   cycle_t settled(unsigned slot) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     return base_ + (*std::max_element(r, r + row_words) >> 2);

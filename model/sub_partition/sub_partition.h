@@ -244,15 +244,15 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     if (slots_[slot].program->control_codes) dependence_counters.set_ready(slot, d, cycle);
-    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, d.counter == no_counter ? d.guard_cycles : 0);
+    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, d.result, d.counter == no_counter ? d.guard_cycles : 0);
   }
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
     if (slots_[slot].program->control_codes) dependence_counters.set_pending(slot, d, kind);
     if (keeps_scoreboard(slot)) scoreboard.set_pending(slot, *d.instruction, kind);
   }
-  void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
+  void release(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) {
     if (slots_[slot].program->control_codes) dependence_counters.release(slot, d, cycle);
-    if (keeps_scoreboard(slot)) scoreboard.release(slot, *d.instruction, cycle);
+    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, kind);
   }
   // With tlm.check the scoreboard is kept beside control codes, and no instruction may issue before it says so.
   bool keeps_scoreboard(unsigned slot) const { return !slots_[slot].program->control_codes || checks_codes_; }

@@ -22,6 +22,9 @@ lsu_kind kind_of(const isa::instruction& i) {
 
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
+// What reaches shared memory and constants alone has nothing to do with the L1.
+producer waited_for_as(simt::lane_mask global_mask) { return global_mask == 0 ? producer::short_latency : producer::long_latency; }
+
 }  // namespace
 
 // Local memory is interleaved by 32-bit words over the lanes, so that a warp's accesses to one variable coalesce.
@@ -154,9 +157,9 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     else
       simt::lane_store_data(i, w.state, t.words);
   }
-  if (w.program->control_codes && d.source_read_cycles != 0) dependence_counters.set_read(slot, cycle + d.source_read_cycles);
-  const bool shared_only = t.global_mask == 0;
-  set_pending(slot, d, shared_only ? producer::short_latency : producer::long_latency);
+  const producer kind = waited_for_as(t.global_mask);
+  if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
+  set_pending(slot, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
   o.global_mask = t.global_mask;
   o.remaining = 1;
@@ -264,7 +267,7 @@ void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
     if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
       written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, d.return_words, d.return_interval,
                                    first_data);
-    release(slot, d, written);
+    release(slot, d, written, waited_for_as(o.global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
   if (texture) {

@@ -42,7 +42,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     operations_.give_back(o);
     return;
   }
-  if (w.program->control_codes && d.source_read_cycles != 0) dependence_counters.set_read(slot, cycle + d.source_read_cycles);
+  if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   const bool stores = i.op == isa::opcode::sust;
   set_pending(slot, d, producer::long_latency);

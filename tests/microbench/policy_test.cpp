@@ -2,6 +2,7 @@
 // Scheduling policies on kernels that they were made for: the table of docs/scheduling.md.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +34,8 @@ std::string text_of(const fs::path& file) {
 
 measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
   const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / (kernel + "_" + policy);
+  // Of this process alone: tests of one kernel run side by side.
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
   json job = json::parse(text_of(source / (kernel + ".json")));
   job["module"] = (source / job["module"].get<std::string>()).string();
@@ -46,7 +48,9 @@ measured run(const std::string& kernel, const std::string& policy, const std::st
   if (::testing::Test::HasFailure()) return {1, 0, ""};
   const json kernel_metrics = json::parse(text_of(place / "metrics.json"))["kernels"][0];
   const json& l1 = kernel_metrics["memory"]["l1"];
-  return {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(), text_of(place / "out.bin")};
+  const measured m = {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(), text_of(place / "out.bin")};
+  fs::remove_all(place);
+  return m;
 }
 
 std::map<std::string, measured> run_all(const std::string& kernel, const std::string& options) {

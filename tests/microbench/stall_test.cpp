@@ -11,6 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -162,6 +163,57 @@ TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   EXPECT_EQ(metrics["sms"][0]["warp_slots"].size(), 32u);
   EXPECT_EQ(in_slots, kernel["warp_cycles"]["active"].get<std::uint64_t>());
 }
+
+// What a warp waits for that needs a result, by who computes it: on every GPU, whichever way dependence is kept track of.
+struct wait_rule {
+  const char* kernel;
+  const char* state;
+  double share;   // of the warp-cycles, at least: a chain of latency 4 issues in one of 4
+  bool on_all;    // shuffles came with Kepler
+};
+
+constexpr wait_rule wait_rules[] = {
+    {"exec_dependency", "wait", 0.65, true},
+    {"special_function", "short_scoreboard", 0.75, true},
+    {"conversion", "short_scoreboard", 0.75, true},
+    {"shuffle", "short_scoreboard", 0.75, false},
+    {"short_scoreboard", "short_scoreboard", 0.75, true},
+    {"long_scoreboard", "long_scoreboard", 0.75, true},
+};
+
+class stall_of_results : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(stall_of_results, tells_the_kind_of_producer) {
+  const std::string gpu = GetParam();
+  json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"}, {"buffers", {{"out", {{"bytes", 4096}}}}}, {"outputs", json::array()}};
+  std::vector<wait_rule> rules_of_gpu;
+  for (const wait_rule& r : wait_rules) {
+    if (!r.on_all && (gpu == "g80" || gpu == "gtx480")) continue;
+    rules_of_gpu.push_back(r);
+    job["launches"].push_back({{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"buffer", "out"}}}}});
+  }
+  for (const char* dependence : {"software", "scoreboard"}) {
+    const json metrics = run_job(job, "stall_of_results_" + gpu, "--gpu " + gpu + " --set sub_partition.dependence=" + dependence);
+    if (metrics.is_null()) return;
+    ASSERT_EQ(metrics["kernels"].size(), rules_of_gpu.size());
+    for (std::size_t k = 0; k < rules_of_gpu.size(); ++k) {
+      const wait_rule& r = rules_of_gpu[k];
+      const json& kernel = metrics["kernels"][k];
+      ASSERT_EQ(kernel["name"], r.kernel);
+      const std::uint64_t active = kernel["warp_cycles"]["active"];
+      EXPECT_GE(kernel["warp_states"][r.state].get<double>() / static_cast<double>(active), r.share)
+          << gpu << ' ' << dependence << ' ' << r.kernel << kernel["warp_states"].dump(1);
+      EXPECT_GE(kernel["warp_cycles"]["exec_dependency"], kernel["warp_states"][r.state]) << gpu << ' ' << dependence << ' ' << r.kernel;
+      EXPECT_EQ(sum(kernel["warp_states"]), active);
+      EXPECT_EQ(sum(kernel["warp_cycles"]), active);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(all, stall_of_results,
+                         ::testing::Values("g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060",
+                                           "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(rules, stall, ::testing::Range(std::size_t{0}, std::size(rules)),
                          [](const auto& info) { return std::string(rules[info.param].state); });

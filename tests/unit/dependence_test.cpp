@@ -26,6 +26,15 @@ isa::instruction mufu(std::uint8_t d, std::uint8_t a) {
   return i;
 }
 
+// A guarded branch back to the instruction `first`.
+isa::instruction back_to(std::uint32_t first) {
+  isa::instruction i;
+  i.op = isa::opcode::bra;
+  i.guard.reg = 0;
+  i.target = first;
+  return i;
+}
+
 std::shared_ptr<const decoded_program> decoded(std::vector<isa::instruction> code, const gpu_config& config) {
   auto program = std::make_shared<isa::program>();
   program->code = std::move(code);
@@ -53,24 +62,134 @@ TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
   EXPECT_EQ(p->code[4].waits, 1u);   // counter 1 was waited for
 }
 
+// Seven loads in flight, used in their order, and six counters: the last two share one.
 TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
   std::vector<isa::instruction> code;
-  for (std::uint8_t k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
-  code.push_back(ffma(0, 8, 1, 1));
+  for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
+  for (unsigned k = 0; k < 7; ++k) code.push_back(ffma(0, static_cast<std::uint8_t>(8 + k), 1, 1));
   code.push_back(exit_instruction());
   const auto p = decoded(code, load_config("v100"));
-  const unsigned expected[] = {0, 0, 1, 1, 2, 3, 4};   // as evenly as it goes
-  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, expected[k]) << k;
+  const unsigned counters[] = {0, 1, 2, 3, 4, 5, 5};
+  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
+  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[7 + k].waits, k < 6 ? 1u << k : 0u) << k;
+}
+
+// Those share whose first user comes longest behind them: of all pairs of neighbours the first two, for none is used but behind the block.
+TEST(control_codes, neighbours_share_that_are_used_last) {
+  std::vector<isa::instruction> code;
+  for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  const unsigned counters[] = {0, 0, 2, 3, 4, 5, 1};
+  for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
+}
+
+// The load of a chain waits for the one before it and finds its counter idle: six chains have six, and each waits for itself alone. Of eight
+// chains two pairs share.
+TEST(control_codes, chains_keep_their_counters) {
+  const auto chains = [](unsigned count) {
+    std::vector<isa::instruction> code;
+    for (unsigned k = 0; k < 4 * count; ++k) {
+      const auto of_chain = static_cast<std::uint8_t>(8 + 2 * (k % count));
+      code.push_back(load(of_chain, of_chain));
+      code.back().dst_count = 2;
+    }
+    code.push_back(exit_instruction());
+    return decoded(code, load_config("v100"));
+  };
+  const auto six = chains(6);
+  for (unsigned k = 0; k < 24; ++k) {
+    EXPECT_EQ(six->code[k].counter, k % 6) << k;
+    EXPECT_EQ(six->code[k].waits, k < 6 ? 0u : 1u << k % 6) << k;
+    EXPECT_EQ(six->code[k].read_counter, no_counter) << k;   // the address is overwritten by the load's own result
+  }
+  const auto eight = chains(8);
+  const unsigned counters[] = {0, 1, 2, 3, 3, 5, 5, 4};
+  for (unsigned k = 0; k < 24; ++k) {   // in the last turn nobody uses what they load
+    EXPECT_EQ(eight->code[k].counter, counters[k % 8]) << k;
+    const bool waits = k >= 8 && k % 8 != 4 && k % 8 != 6;   // the neighbour has waited
+    EXPECT_EQ(eight->code[k].waits, waits ? 1u << counters[k % 8] : 0u) << k;
+  }
+}
+
+// Loads from shared and from global memory in turn: each kind shares with its own.
+TEST(control_codes, what_shares_a_counter_is_of_one_kind) {
+  std::vector<isa::instruction> code;
+  for (unsigned k = 0; k < 12; ++k) {
+    code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
+    if (k % 2 != 0) code.back().mem_space = isa::space::shared;
+  }
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  unsigned all = 0;
+  for (unsigned global = 0; global < 12; global += 2)
+    for (unsigned shared = 1; shared < 12; shared += 2) {
+      EXPECT_NE(p->code[global].counter, p->code[shared].counter) << global << ' ' << shared;
+      all |= 1u << p->code[global].counter | 1u << p->code[shared].counter;
+    }
+  EXPECT_EQ(all, 63u);
+}
+
+// Six special functions have six counters. The V100 takes one every 8 cycles and has its result after 14, so that a cycle behind the sixth those of
+// the first four are there, which nobody has asked for: the seventh waits for them, which costs nothing, and nobody shares.
+TEST(control_codes, results_that_must_be_there_free_their_counters) {
+  std::vector<isa::instruction> code;
+  for (unsigned k = 0; k < 7; ++k) code.push_back(mufu(static_cast<std::uint8_t>(8 + k), 1));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[k].counter, k);
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[k].waits, 0u);
+  EXPECT_EQ(p->code[6].waits, 0xfu);
+  EXPECT_EQ(p->code[6].counter, 0u);
 }
 
 TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
-  isa::instruction back;
-  back.op = isa::opcode::bra;
-  back.guard.reg = 0;
-  back.target = 0;
-  const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].waits, 1u);   // in the first turn nothing is raised
   EXPECT_EQ(p->code[1].waits, 0u);   // it comes after a wait for the same register
+}
+
+constexpr unsigned read_counter = counter_count - 1;
+
+// Six loads in flight from turn to turn take all counters. Of shared memory R8 is loaded in front of the loop by the same counter as in it. Global
+// memory is not waited for in front of a loop: R8 keeps the counter that it had there, and the loop waits for both.
+TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
+  const auto loop = [](isa::space space) {
+    std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
+    for (const unsigned r : {10, 11, 12, 13, 14, 8}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
+    for (isa::instruction& i : code)
+      if (i.op == isa::opcode::ld) i.mem_space = space;
+    code.push_back(back_to(2));
+    code.push_back(exit_instruction());
+    return decoded(code, load_config("v100"));
+  };
+  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};   // behind the first load
+  const auto shared = loop(isa::space::shared), global = loop(isa::space::global);
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(shared->code[1 + k].counter, counters[k]) << k;
+  for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(global->code[1 + k].counter, counters[k]) << k;
+  EXPECT_EQ(shared->code[0].counter, 5u);
+  EXPECT_EQ(shared->code[1].waits, 0u);
+  EXPECT_EQ(shared->code[2].waits, 1u << 5);
+  EXPECT_EQ(global->code[0].counter, 0u);
+  EXPECT_EQ(global->code[1].waits, 0u);
+  EXPECT_EQ(global->code[2].waits, 1u << 5 | 1u);
+}
+
+// The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of that read. Who enters
+// the loop waits for the read, so that no turn's first load waits for the last turn's last one.
+TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_others) {
+  isa::instruction store = op(isa::opcode::st, isa::rz, isa::make_reg(2, 2), isa::make_reg(8));
+  store.type = isa::dtype::u32;
+  store.mem_space = isa::space::global;
+  std::vector<isa::instruction> code = {store, ffma(1, 1, 1, 1)};
+  for (const unsigned r : {8, 10, 11, 12, 13, 14}) code.push_back(load(static_cast<std::uint8_t>(r), 2));
+  code.push_back(back_to(2));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  EXPECT_EQ(p->code[0].read_counter, 5u);
+  EXPECT_EQ(p->code[1].waits, 1u << 5);
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].counter, k) << k;
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].waits, 1u << k) << k;
 }
 
 // A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody else.
@@ -78,6 +197,8 @@ TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
   const gpu_config config = load_config("v100");
   const auto p = decoded({load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
   EXPECT_EQ(p->code[0].source_read_cycles, config.ldst.load_read_latency_cycles);
+  EXPECT_EQ(p->code[0].read_counter, read_counter);
+  EXPECT_EQ(p->code[4].read_counter, no_counter);   // nobody overwrites R4 and R5 but itself
   EXPECT_EQ(p->code[1].waits, 0u);
   EXPECT_EQ(p->code[2].waits, 1u << read_counter);
   EXPECT_EQ(p->code[3].waits, 0u);   // that counter was waited for
@@ -85,12 +206,72 @@ TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
 }
 
 TEST(control_codes, a_source_may_be_unread_over_a_branch) {
-  isa::instruction back;
-  back.op = isa::opcode::bra;
-  back.guard.reg = 0;
-  back.target = 0;
-  const auto p = decoded({ffma(2, 1, 1, 1), load(8, 2), back, exit_instruction()}, load_config("v100"));
+  const auto p = decoded({ffma(2, 1, 1, 1), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].waits, 1u << read_counter);
+}
+
+// R2 is overwritten only when the load's result, which comes behind the read, has been used.
+TEST(control_codes, who_has_waited_for_the_result_need_not_wait_for_the_read) {
+  const auto p = decoded({load(8, 2), ffma(0, 8, 1, 1), ffma(2, 1, 1, 1), exit_instruction()}, load_config("v100"));
+  EXPECT_EQ(p->code[0].read_counter, no_counter);
+  EXPECT_EQ(p->code[1].waits, 1u);
+  EXPECT_EQ(p->code[2].waits, 0u);
+}
+
+// A block without reads to guard has all six counters for results, another one five.
+TEST(control_codes, reads_and_results_share_the_counters) {
+  std::vector<isa::instruction> code;
+  for (std::uint8_t k = 0; k < 6; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
+  code.push_back(ffma(2, 1, 1, 1));
+  code.push_back(exit_instruction());
+  const auto p = decoded(code, load_config("v100"));
+  const unsigned expected[] = {0, 0, 2, 3, 4, 1};
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[k].counter, expected[k]) << k;
+  for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[k].read_counter, read_counter) << k;
+  EXPECT_EQ(p->code[6].waits, 1u << read_counter);
+}
+
+// Special functions take a unit whose queue others share: their results have counters, as short as they take.
+TEST(control_codes, results_of_variable_latency_have_counters) {
+  const auto counter_of = [](const isa::instruction& i, const std::string& gpu) { return decoded({i, exit_instruction()}, load_config(gpu))->code[0].counter; };
+  isa::instruction convert = mufu(4, 1);
+  convert.op = isa::opcode::f2i;
+  convert.type = isa::dtype::s32;
+  convert.src_type = isa::dtype::f32;
+  isa::instruction dfma = op(isa::opcode::dfma, 4, isa::make_reg(8, 2), isa::make_reg(8, 2), isa::make_reg(8, 2));
+  dfma.type = isa::dtype::f64;
+  dfma.dst_count = 2;
+  EXPECT_EQ(counter_of(mufu(4, 1), "v100"), 0u);
+  EXPECT_EQ(counter_of(convert, "v100"), 0u);
+  EXPECT_EQ(counter_of(dfma, "gtx1080"), 0u);   // the SM's only unit
+  EXPECT_EQ(counter_of(dfma, "v100"), no_counter);
+  EXPECT_EQ(counter_of(ffma(4, 1, 1, 1), "v100"), no_counter);
+}
+
+isa::instruction dfma(unsigned d, unsigned a) {
+  isa::instruction i = op(isa::opcode::dfma, static_cast<std::uint8_t>(d), isa::make_reg(static_cast<std::uint8_t>(a), 2),
+                          isa::make_reg(static_cast<std::uint8_t>(a), 2), isa::make_reg(static_cast<std::uint8_t>(a), 2));
+  i.type = isa::dtype::f64;
+  i.dst_count = 2;
+  return i;
+}
+
+// The V100 takes a DFMA every 4 cycles and has its result after 8: in front of the first chain's next one 4 are left when the second one's has
+// issued. The unit itself needs no stall count.
+TEST(control_codes, a_unit_that_is_held_shortens_stall_counts) {
+  const auto p = decoded({dfma(0, 0), dfma(2, 2), dfma(0, 0), dfma(2, 2), dfma(4, 6), exit_instruction()}, load_config("v100"));
+  EXPECT_EQ(p->code[0].stall, 1u);
+  EXPECT_EQ(p->code[1].stall, 4u);
+  EXPECT_EQ(p->code[2].stall, 4u);
+  EXPECT_EQ(p->code[3].stall, 1u);
+}
+
+// The unit is held by who came before R8's FFMA, too; but this may have been delayed itself, right up to the second DFMA: nothing but their stall
+// counts lies between.
+TEST(control_codes, a_unit_that_was_held_before_the_producer_does_not) {
+  const auto p = decoded({dfma(0, 0), ffma(8, 1, 1, 1), dfma(2, 2), ffma(9, 8, 1, 1), exit_instruction()}, load_config("v100"));
+  EXPECT_EQ(p->code[1].stall, 1u);
+  EXPECT_EQ(p->code[2].stall, 3u);   // four cycles from R8's issue, of which one has passed
 }
 
 TEST(control_codes, pairs_have_stall_count_0) {
@@ -395,6 +576,42 @@ TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand
   EXPECT_EQ(2.0, in(each, warp_cycle::exec_dependency)) << "the operand lacks in all five";
 }
 
+// A memory instruction and the FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed latency, but for a scoreboard of
+// the path that has yet to read the source; the next memory instruction, whose source it writes, for FFMA's latency.
+TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
+  const auto stalls_of = [](isa::space space) {
+    restart();
+    gpu_config config = load_config("v100", {"ldst.shared_load_read_latency_cycles=11", "ldst.load_read_latency_cycles=15"});
+    config.instruction_cache.size_bytes = 1 << 20;
+    config.instruction_cache.miss_latency_cycles = 0;
+    config.instruction_cache.second_level_bytes = 0;
+    sm_harness h(config);
+    for (const unsigned turns : {20u, 80u}) {
+      std::vector<isa::instruction> code = {op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)),
+                                            op(isa::opcode::mov, 3, isa::make_immediate(space == isa::space::global ? isa::heap_base >> 32 : 0))};
+      for (unsigned k = 0; k < turns; ++k) {
+        code.push_back(load(isa::rz, 2));   // nobody wants the word
+        if (space == isa::space::shared) code.back().src[0] = isa::make_reg(2);
+        code.back().mem_space = space;
+        code.push_back(op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)));
+      }
+      code.push_back(exit_instruction());
+      h.run(std::move(code), 32, 1, 64);
+    }
+    std::array<double, static_cast<std::size_t>(warp_stall::count)> each{};
+    for (std::size_t s = 0; s < each.size(); ++s) each[s] = static_cast<double>(h.total(1).warp_stalls[s] - h.total(0).warp_stalls[s]) / 60;
+    return each;
+  };
+  const auto in = [](const auto& each, warp_stall s) { return each[static_cast<std::size_t>(s)]; };
+  const auto shared = stalls_of(isa::space::shared), global = stalls_of(isa::space::global);
+  EXPECT_EQ(in(shared, warp_stall::short_scoreboard), 10.0);
+  EXPECT_EQ(in(shared, warp_stall::long_scoreboard), 0.0);
+  EXPECT_EQ(in(shared, warp_stall::wait), 3.0);
+  EXPECT_EQ(in(global, warp_stall::short_scoreboard), 0.0);
+  EXPECT_EQ(in(global, warp_stall::long_scoreboard), 14.0);
+  EXPECT_EQ(in(global, warp_stall::wait), 3.0);
+}
+
 // Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
@@ -429,6 +646,19 @@ TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
   const auto chain = [](unsigned) { return ffma(0, 0, 1, 2); };
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=software"}), 6u * 120);
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=scoreboard"}), 6u * 120);
+}
+
+// Chains of DFMA, of which the SM's unit takes one every 8 cycles: with a scoreboard, and up to six with counters, a turn of all chains takes the latency.
+// Eight chains in flight have six counters: the next one of a chain that shares waits for the neighbour's result, which comes 8 cycles later.
+TEST_F(register_file, more_chains_than_counters_wait_for_a_neighbour) {
+  const auto chains = [](unsigned count) { return [count](unsigned k) { return dfma(2 * (k % count), 2 * (k % count)); }; };
+  const auto cycles = [&](unsigned count, const std::string& dependence) {
+    return cycles_of(chains(count), {"fp64.fma_latency_cycles=96", "sub_partition.dependence=" + dependence});
+  };
+  EXPECT_EQ(cycles(1, "software"), 96u * 120);
+  EXPECT_EQ(cycles(2, "software"), 96u * 120 / 2);
+  EXPECT_EQ(cycles(8, "scoreboard"), 96u * 120 / 8);
+  EXPECT_EQ(cycles(8, "software"), (96u + 8) * 120 / 8);
 }
 
 // An entry of the buffer is refilled as many cycles after it was emptied as fetching takes: with too few, a warp alone issues so many
