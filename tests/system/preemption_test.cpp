@@ -161,7 +161,8 @@ class preemption : public ::testing::Test {
         // Time for another kernel, where one comes, to run meanwhile.
         p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
         list.push_back(p);
-        at += random.below(3) == 0 ? 1 + random.below(50) : random.below(20000);
+        const std::uint64_t rest = std::clamp<std::uint64_t>(cycles > at ? cycles - at : 0, 1000, 20000);   // mostly while it still runs
+        at += random.below(3) == 0 ? 1 + random.below(50) : random.below(rest);
       }
       job["preempt"] = list;
       const result r = run(job, options);
