@@ -161,8 +161,11 @@ class preemption : public ::testing::Test {
         // Time for another kernel, where one comes, to run meanwhile.
         p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
         list.push_back(p);
-        const std::uint64_t rest = std::clamp<std::uint64_t>(cycles > at ? cycles - at : 0, 1000, 20000);   // mostly while it still runs
-        at += random.below(3) == 0 ? 1 + random.below(50) : random.below(rest);
+        switch (random.below(5)) {
+          case 0: at += 1 + random.below(50); break;
+          case 1: at += random.below(20000); break;
+          default: at += p["resume_after"].get<std::uint64_t>() + 1000 + random.below(5000);   // just about when the blocks are back
+        }
       }
       job["preempt"] = list;
       const result r = run(job, options);
