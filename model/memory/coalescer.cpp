@@ -18,6 +18,7 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   out.parts[out.count] = {line, 0, 0};
   return out.parts[out.count++];
 }
+}  // namespace
 
 std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask) {
   std::uint64_t differ = 0;
@@ -29,7 +30,6 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
   }
   return differ;
 }
-}  // namespace
 
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
   out.count = 0;

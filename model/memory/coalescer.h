@@ -29,6 +29,9 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_a
 /// compute capability 1.x.
 void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out);
 
+/// The bits in which the addresses of the lanes in `mask` (not empty) differ.
+std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask);
+
 /// How often the banks of shared memory must be accessed for one warp instruction.
 class bank_conflicts {
  public:

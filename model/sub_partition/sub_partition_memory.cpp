@@ -142,6 +142,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
+    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);   // they are at hand now
     try {
       simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
     } catch (const program_error& e) {
