@@ -282,7 +282,8 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (config.sub_partition.guard_latency_cycles != 0) {
       const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
       d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
-      if (d.written_predicates != 0) d.guard_cycles = static_cast<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+      // What comes through a queue is there for all at one time.
+      if (d.written_predicates != 0 && d.result == producer::fixed) d.guard_cycles = static_cast<std::uint8_t>(config.sub_partition.guard_latency_cycles);
     }
     if (i.op == isa::opcode::ldc) {
       if (reads_registers(i)) d.index_cycles = static_cast<std::uint16_t>(config.constant_cache.index_cycles);

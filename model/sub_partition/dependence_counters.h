@@ -47,11 +47,13 @@ class dependence_counters : public sc_core::sc_module {
   /// Results of `d` are there from `cycle` on.
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     row& r = rows_[slot];
-    r.latest = std::max(r.latest, d.counter == no_counter ? cycle + d.guard_cycles : cycle);
+    // A counter knows no guards: who computes with the predicate waits as long.
+    const cycle_t as_guard = cycle + d.guard_cycles;
+    r.latest = std::max(r.latest, as_guard);
     if (d.counter == no_counter)
-      r.uncounted = std::max(r.uncounted, cycle + d.guard_cycles);
+      r.uncounted = std::max(r.uncounted, as_guard);
     else
-      raise_until(r, d.counter, cycle, d.result);
+      raise_until(r, d.counter, as_guard, d.result);
   }
   /// The memory instruction `d` will have read its source registers in `cycle`.
   void set_read(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) {

@@ -244,7 +244,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     if (slots_[slot].program->control_codes) dependence_counters.set_ready(slot, d, cycle);
-    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, d.result, d.counter == no_counter ? d.guard_cycles : 0);
+    if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, d.result, d.guard_cycles);
   }
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
     if (slots_[slot].program->control_codes) dependence_counters.set_pending(slot, d, kind);

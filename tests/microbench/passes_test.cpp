@@ -13,21 +13,25 @@ struct contention {
   const char* gpu;
   const char* kernel;
   double added[5];  // cycles with 2, 4, 8, 16 and 32 lanes on a word, less those of one
-  double slack;     // cycles, or a share of the figure where that is more
+  const char* explained = "";   // what is more than a cycle and 8 % apart
 };
 
-// Jia et al. 2018, table 4.2. The shape is what is compared: its figures for one lane are less than any access takes.
+constexpr char even_steps[] = "each further lane takes as long as the others in the model; on the chip the steps are uneven";
+constexpr char few_lanes[] = "the chip takes less with few lanes on a word than one lane alone lets expect, or less than that";
+
+// Jia et al. 2018, table 4.2. What lanes add is compared: its figures for one lane are less than any access takes.
 TEST_F(memory_figures, of_contended_atomics) {
   const contention all[] = {
-      {"p100", "atomic_shared", {2, 4, 15, 31, 63}, 4},      {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, 4},
-      {"gtx980", "atomic_shared", {2, 8, 14, 30, 62}, 4},    {"v100", "atomic_shared", {1, 5, 12, 18, 60}, 13},
-      {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}, 40},
-      {"p100", "atomic_global", {5, 22, 22, 24, 24}, 5},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}, 5},
-      {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, 5},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, 9},
-      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}, 2}};
+      {"p100", "atomic_shared", {2, 4, 15, 31, 63}, even_steps},      {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, even_steps},
+      {"gtx980", "atomic_shared", {2, 8, 14, 30, 62}, even_steps},    {"v100", "atomic_shared", {1, 5, 12, 18, 60}, even_steps},
+      {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}},
+      {"p100", "atomic_global", {5, 22, 22, 24, 24}, few_lanes},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}},
+      {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, few_lanes},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, few_lanes},
+      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}}};
   std::set<std::string> rows;
   for (const contention& c : all) {
     double alone = 0;
+    unsigned apart = 0;
     for (unsigned step = 0; step < 6; ++step) {
       const unsigned lanes = 1u << step;
       json arguments = {argument("cycles")};
@@ -41,13 +45,16 @@ TEST_F(memory_figures, of_contended_atomics) {
         continue;
       }
       const double published = c.added[step - 1];
-      std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)\n", c.gpu, c.kernel, lanes, model - alone,
-                  published);
-      EXPECT_NEAR(model - alone, published, std::max(c.slack, 0.08 * std::abs(published))) << c.gpu << " " << c.kernel << " " << lanes;
+      const bool agrees = std::abs(model - alone - published) <= std::max(1.01, 0.08 * std::abs(published));
+      apart += !agrees;
+      std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)%s%s\n", c.gpu, c.kernel, lanes, model - alone, published,
+                  agrees ? "" : ": ", agrees ? "" : c.explained);
+      EXPECT_TRUE(agrees || *c.explained != 0) << c.gpu << " " << c.kernel << " " << lanes;
       const std::string row = std::string("contention ") + c.gpu + " " + c.kernel + ", " + std::to_string(lanes) + " lanes on a word: added cycles";
       microbench::expect_written(row, model - alone);
       rows.insert(row);
     }
+    EXPECT_EQ(apart != 0, *c.explained != 0) << "an explanation that has become idle: " << c.gpu << " " << c.kernel;
   }
   EXPECT_EQ(microbench::written_rows("contention"), rows);
 }

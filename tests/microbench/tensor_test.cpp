@@ -29,7 +29,6 @@ constexpr char gv100[] = "white paper of GV100, after the Cornell Virtual Worksh
 
 // Why the model differs.
 constexpr char shallow[] = "products of half the depth fall behind there: 4 cycles each, where the model takes 3";
-constexpr char back_to_back[] = "stall counts are worked out as if products issued one behind the other, and add to the time for which the unit is busy";
 constexpr char lost[] = "the chip loses a cycle or more each time that the warp goes round its chains, the model none";
 constexpr char sun_measured[] = "Sun et al. measured 24.7 to 25.0 of it on the same chip";
 
@@ -99,8 +98,8 @@ constexpr double of_peak(double tflops, double peak, double rate) { return tflop
 constexpr throughput throughputs[] = {
     {"v100", "wmma.f32", 16, 2, 512, gv100}, {"v100", "wmma.f16", 16, 2, 512, gv100},
     {turings, "f32.f16.k8", 4, 2, 252.4, sun_2080ti}, {turings, "f32.f16.k8", 8, 1, 255.1, sun_2080ti},
-    {turings, "f16.f16.k8", 4, 2, 467.9, sun_2080ti, back_to_back}, {turings, "f16.f16.k8", 8, 1, 509.4, sun_2080ti},
-    {turings, "s32.s8.m8k16", 4, 3, 846.1, sun_2080ti, back_to_back}, {turings, "s32.s8.m8k16", 8, 2, 1012.6, sun_2080ti},
+    {turings, "f16.f16.k8", 4, 2, 467.9, sun_2080ti, lost}, {turings, "f16.f16.k8", 8, 1, 509.4, sun_2080ti},
+    {turings, "s32.s8.m8k16", 4, 3, 846.1, sun_2080ti, lost}, {turings, "s32.s8.m8k16", 8, 2, 1012.6, sun_2080ti},
     {"a100", "f32.f16.k16", 4, 3, 897.6, sun_a100, lost}, {"a100", "f32.f16.k16", 8, 2, 1004.2, sun_a100},
     {"a100", "f32.f16.k8", 4, 4, 800.2, sun_a100, lost}, {"a100", "f32.f16.k8", 8, 3, 974.1, sun_a100, lost},
     {"a100", "f16.f16.k16", 4, 3, 907.1, sun_a100, lost}, {"a100", "f16.f16.k16", 8, 2, 996.6, sun_a100},
@@ -229,6 +228,9 @@ class tensor : public ::testing::TestWithParam<const char*> {
       EXPECT_LT(std::abs(model - f.published), tolerance) << row(GetParam(), f) << " (" << f.source << ")";
     } else {
       EXPECT_GE(std::abs(model - f.published), tolerance) << row(GetParam(), f) << ": nothing is left to explain";
+      if (f.explained == lost) {
+        EXPECT_GT(model, f.published) << "what the chip alone loses makes nothing slower here";
+      }
       microbench::expect_written(row(GetParam(), f), model);
     }
   }

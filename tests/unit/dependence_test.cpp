@@ -402,7 +402,20 @@ TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
   for (const char* dependence : {"sub_partition.dependence=software", "sub_partition.dependence=scoreboard"}) {
     EXPECT_EQ(cycles_of(operand, {dependence}, 32, "rtx2060"), 4u * 120) << dependence;
     EXPECT_EQ(cycles_of(guard, {dependence}, 32, "rtx2060"), 12u * 120) << dependence;
-    EXPECT_EQ(cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"), 4u * 120) << dependence;
+    for (const unsigned longer : {0u, 8u, 11u, 12u, 15u})   // from 12 on together more than a stall count, so that a counter guards the predicate
+      EXPECT_EQ(cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=" + std::to_string(longer)}, 32, "rtx2060"), (4u + longer) * 120) << dependence << longer;
+    // 8 cycles for a compare of doubles, 9 more for the guard.
+    const auto guard_of_doubles = [](unsigned) {
+      isa::instruction i = under_p1(compare(false));
+      i.op = isa::opcode::dsetp;
+      i.type = isa::dtype::f64;
+      i.src[0] = isa::make_reg(4, 2);
+      i.src[1] = isa::make_reg(6, 2);
+      return i;
+    };
+    EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "a100"), 17u * 120) << dependence;
+    // Of a unit that the SM has once the result comes through a queue, for guards and others alike.
+    EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "rtx2060"), cycles_of(guard_of_doubles, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"));
   }
 }
 

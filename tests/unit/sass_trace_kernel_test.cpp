@@ -224,8 +224,9 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
   const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true));
   trace_recording recording(k);
   std::vector<const isa::lane_addresses*> lists[5];
+  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;   // lists live as long
   for (unsigned b = 0; b < 2; ++b) {
-    const auto block = recording.next();
+    const auto block = blocks.emplace_back(recording.next());
     for (unsigned w = 0; w < 2; ++w)
       for (unsigned n = 0; n < 5; ++n) {
         const isa::recorded_step& step = block->warp(w).first[n];
