@@ -145,6 +145,10 @@ partition_levels::state partition_levels::state_in(unsigned slot, cycle_t cycle)
         look_again_at(w.constant_at);
         return state_of(warp_stall::imc_miss);
       }
+      if (w.next->unit == isa::unit::texture) {
+        if (cycle < p.texture_changed_) look_again_at(p.texture_changed_);
+        if (p.texture_full(cycle)) return state_of(warp_stall::tex_throttle);
+      }
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
       return state_of(stall[static_cast<unsigned>(w.waits_for)]);
     }

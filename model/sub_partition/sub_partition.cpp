@@ -342,7 +342,11 @@ void sub_partition::account(unsigned slot, cycle_t until) {
       const cycle_t constant = std::clamp(w.constant_at, fetched, until);
       add(w, warp_cycle::constant_memory_dependency, warp_stall::imc_miss, constant - fetched);
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
-      add(w, warp_cycle::exec_dependency, stall[static_cast<unsigned>(w.waits_for)], until - constant);
+      // Who needs the texture path waits for that first, while it is full.
+      const cycle_t changed = std::clamp(texture_changed_, constant, until);
+      const cycle_t full = w.next->unit != isa::unit::texture ? 0 : texture_full_ ? until - changed : changed - constant;
+      add(w, warp_cycle::texture, warp_stall::tex_throttle, full);
+      add(w, warp_cycle::exec_dependency, stall[static_cast<unsigned>(w.waits_for)], until - constant - full);
       break;
     }
     case warp_phase::at_barrier: add(w, warp_cycle::sync, warp_stall::barrier, until - c); break;
@@ -358,6 +362,17 @@ void sub_partition::account(unsigned slot, cycle_t until) {
     case warp_phase::ready:
     case warp_phase::empty: break;
   }
+}
+
+// From cycle `from` on the texture path takes no more instructions, or again. Warps that wait for it have been accounted up to now, so
+// that behind what is accounted of a warp it changes once at most.
+void sub_partition::set_texture_full(bool full, cycle_t from) {
+  for (std::uint64_t a = active_; a != 0; a &= a - 1) {
+    const unsigned slot = static_cast<unsigned>(__builtin_ctzll(a));
+    if (slots_[slot].phase == warp_phase::waiting && slots_[slot].next->unit == isa::unit::texture) account(slot, std::min(from, clock_.cycle()));
+  }
+  texture_full_ = full;
+  texture_changed_ = from;
 }
 
 // A ready warp issues in (or is looked at before) cycle `until`: why it did not issue since it became ready.

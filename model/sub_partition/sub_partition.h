@@ -271,6 +271,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
   void account(unsigned slot, cycle_t until);
   void account_ready(unsigned slot, cycle_t until);
+  void set_texture_full(bool full, cycle_t from);
+  bool texture_full(cycle_t cycle) const { return texture_full_ == (cycle >= texture_changed_); }
   /// What a ready warp's cycles with its unit's input held are called.
   static warp_stall busy_stall(const decoded_instruction& d) {
     if (d.unit == isa::unit::texture) return warp_stall::tex_throttle;
@@ -371,6 +373,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned index_;
   unsigned credits_;
   unsigned textures_ = 0;                      // texture and surface instructions under way
+  bool texture_full_ = false;                  // no more of them are taken, or again, from texture_changed_ on
+  cycle_t texture_changed_ = 0;
   const pairing pairing_;                      // none also when the issue width is 1
   const bool replays_;                         // a memory instruction's further passes are further issues
   const bool independent_;                     // lanes have their own program counters

@@ -210,7 +210,9 @@ void sub_partition::send(partition_transaction& t) {
 // The LDST unit's input is closed while the load/store unit's queue has no room for another instruction.
 void sub_partition::update_gate(cycle_t cycle) {
   scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
-  scheduler.gate(isa::unit::texture).set_blocked(textures_ >= config_.texture.queue_entries, cycle);
+  const bool full = textures_ >= config_.texture.queue_entries;
+  scheduler.gate(isa::unit::texture).set_blocked(full, cycle);
+  if (full != texture_full_) set_texture_full(full, cycle);
 }
 
 tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {

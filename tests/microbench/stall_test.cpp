@@ -133,6 +133,30 @@ TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
   expect_partitions(metrics);
 }
 
+// A fetch that waits for the one before it needs the path, too, which that one fills where it has room for one: what is full comes first.
+TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
+  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+                    {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
+                    {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
+                    {"launches", {{{"kernel", "sampling_chain"}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
+                    {"outputs", json::array()}};
+  for (const unsigned entries : {1u, 2u}) {
+    const json metrics = run_job(job, "stall_texture_chain", "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
+    if (metrics.is_null()) return;
+    const json& kernel = metrics["kernels"][0];
+    const double active = kernel["warp_cycles"]["active"];
+    const double texture = kernel["warp_cycles"]["texture"], operand = kernel["warp_cycles"]["exec_dependency"];
+    if (entries == 1) {
+      EXPECT_GE(texture / active, 0.6) << kernel["warp_cycles"].dump(1);
+    } else {
+      EXPECT_EQ(texture, 0) << kernel["warp_cycles"].dump(1);
+      EXPECT_GE(operand / active, 0.6) << kernel["warp_cycles"].dump(1);
+    }
+    EXPECT_EQ(kernel["warp_cycles"]["texture"], kernel["warp_states"]["tex_throttle"]);
+    expect_partitions(metrics);
+  }
+}
+
 // Warps are stopped while they quiesce, are saved and are restored, and are not there in between.
 TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},

@@ -444,6 +444,9 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   EXPECT_EQ(cycles_of(multiply(2), narrow, 32, "rtx3080"), 2u * 120);
   EXPECT_EQ(cycles_of(three(2), narrow, 32, "rtx3080"), 3u * 120);
   EXPECT_EQ(cycles_of(three(1), narrow, 32, "rtx3080"), 2u * 120);
+  // As the file has it, which docs/gpus.md explains.
+  EXPECT_EQ(cycles_of(multiply(2), {}, 32, "rtx3080"), 120u);
+  EXPECT_EQ(cycles_of(three(2), {}, 32, "rtx3080"), 2u * 120);
 }
 TEST_F(register_file, a_collector_does_not) {
   EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}), 120u);
