@@ -12,7 +12,8 @@
 
 namespace heddle::sass_trace {
 
-/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked out once for all of them.
+/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked out once for
+/// all of them.
 class common_addresses {
  public:
   using number = std::uint32_t;
@@ -26,7 +27,8 @@ class common_addresses {
   };
 
   common_addresses() { lists_.reserve(most); }
-  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room: then sharing does not pay.
+  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room: then sharing
+  /// does not pay.
   template <class F>
   number find_or_add(const origin& o, F&& make) {
     const auto known = numbers_.find(o);

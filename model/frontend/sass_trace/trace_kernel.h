@@ -33,8 +33,8 @@ struct trace_kernel {
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::size_t& room);
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict);
 
-/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were kept. Every warp of a block has its steps in
-/// `warps[warp]`, and they end with an EXIT.
+/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were kept. Every warp
+/// of a block has its steps in `warps[warp]`, and they end with an EXIT.
 class block_source {
  public:
   explicit block_source(std::shared_ptr<const trace_kernel> kernel);
