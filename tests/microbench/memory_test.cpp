@@ -145,10 +145,10 @@ struct conflicts {
 
 // Mei and Chu 2017, table 8: GTX 560 Ti, GTX 780 and GTX 980.
 constexpr conflicts conflict_rows[] = {
-    {"gtx480", 1, {37, 112, 261, 561, 1159}, {0.1, 0.05, 0.05, 0.05, 0.05}, "Mei"},
+    {"gtx480", 1, {37, 112, 261, 561, 1159}, {0.02, 0.02, 0.02, 0.02, 0.02}, "Mei"},
     {"gtxtitan", 2, {35, 49, 111, 210, 437}, {0.65, 0.16, 0.16, 0.05, 0.05}, "Mei",
      "the first conflict costs 35 cycles, each further one 13 to 14: the model has one figure, right with 16 and 32"},
-    {"gtx980", 1, {2, 6, 14, 30, 62}, {0.1, 0.1, 0.1, 0.1, 0.1}, "Mei"},
+    {"gtx980", 1, {2, 6, 14, 30, 62}, {0.02, 0.02, 0.02, 0.02, 0.02}, "Mei"},
 };
 
 class bank_conflict : public memory_figures, public ::testing::WithParamInterface<conflicts> {};

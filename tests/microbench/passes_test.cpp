@@ -89,7 +89,7 @@ TEST_F(throughput, of_shared_memory) {
   for (const auto& c : chips) {
     const double model = of(c.gpu, "shared_update", 8, 8, 8 * 16, {argument("cycles")});
     if (HasFatalFailure()) return;
-    compare(c.gpu, "shared memory, bytes a cycle and SM", model, c.theoretical * c.measured / c.of, 0.03, "Jia");
+    compare(c.gpu, "shared memory, bytes a cycle and SM", model, c.theoretical * c.measured / c.of, 0.02, "Jia");
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(throughput, of_l1_hits) {
   for (const auto& c : chips) {
     const double model = of(c.gpu, "l1_stream", 2, 8, 8 * 16, {argument("cycles"), argument("words")}, {{"words", {{"bytes", 4096}}}});
     if (HasFatalFailure()) return;
-    compare(c.gpu, "L1 hits, bytes a cycle and SM", model, c.measured, 0.03, c.source);
+    compare(c.gpu, "L1 hits, bytes a cycle and SM", model, c.measured, 0.02, c.source);
     EXPECT_EQ(metrics_["kernels"][0]["memory"]["l1"]["bank_conflicts"].get<std::uint64_t>() != 0, std::string(c.gpu) == "p100");
   }
 }
