@@ -118,13 +118,17 @@ json run_job(const json& job, const std::string& name, const std::string& option
   return ::testing::Test::HasFailure() ? json() : json::parse(in);
 }
 
+// A block that samples a texture.
+json sampling(const char* kernel, unsigned threads) {
+  return {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+          {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
+          {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
+          {"launches", {{{"kernel", kernel}, {"grid", {1, 1, 1}}, {"block", {threads, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
+          {"outputs", json::array()}};
+}
+
 TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
-  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
-                    {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
-                    {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
-                    {"launches", {{{"kernel", "sampling"}, {"grid", {1, 1, 1}}, {"block", {1024, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
-                    {"outputs", json::array()}};
-  const json metrics = run_job(job, "stall_texture", "--gpu gtx1080");
+  const json metrics = run_job(sampling("sampling", 1024), "stall_texture", "--gpu gtx1080");
   if (metrics.is_null()) return;
   const json& kernel = metrics["kernels"][0];
   const double active = kernel["warp_cycles"]["active"];
@@ -135,13 +139,8 @@ TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
 
 // A fetch that waits for the one before it needs the path, too, which that one fills where it has room for one: what is full comes first.
 TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
-  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
-                    {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
-                    {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
-                    {"launches", {{{"kernel", "sampling_chain"}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
-                    {"outputs", json::array()}};
   for (const unsigned entries : {1u, 2u}) {
-    const json metrics = run_job(job, "stall_texture_chain", "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
+    const json metrics = run_job(sampling("sampling_chain", 32), "stall_texture_chain", "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
     if (metrics.is_null()) return;
     const json& kernel = metrics["kernels"][0];
     const double active = kernel["warp_cycles"]["active"];
