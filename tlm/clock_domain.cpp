@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <string>
 
 namespace heddle {
@@ -29,6 +30,21 @@ clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
                     ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
                      sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
                         .c_str());
+  set_ratio();
+}
+
+void clock_domain::set_ratio() {
+  const std::uint64_t common = std::gcd(resolution_per_second_, hertz_);
+  ticks_ = resolution_per_second_ / common;
+  per_ticks_ = hertz_ / common;
+  short_cycles_ = (~std::uint64_t{0} - per_ticks_) / ticks_;
+  short_time_ = ~std::uint64_t{0} / per_ticks_;
+}
+
+// Rounded to the nearest unit of the resolution.
+std::uint64_t clock_domain::ticks_at(cycle_t cycle) const {
+  if (cycle <= short_cycles_) return (cycle * ticks_ + per_ticks_ / 2) / per_ticks_;
+  return static_cast<std::uint64_t>((static_cast<wide>(cycle) * ticks_ + per_ticks_ / 2) / per_ticks_);
 }
 
 unsigned clock_domain::attach(clocked& unit) {
@@ -62,22 +78,23 @@ void clock_domain::notify_at(cycle_t cycle) {
   due_.notify(delay_until(cycle));
 }
 
-cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const {
-  const std::uint64_t v = t.value();
-  if (v == cached_time_) return cached_cycle_;
-  cycle_t k = static_cast<cycle_t>(static_cast<wide>(v) * hertz_ / resolution_per_second_);
-  while (time_of(k + 1).value() <= v) ++k;
-  while (k > 0 && time_of(k).value() > v) --k;
-  cached_time_ = v;
-  cached_cycle_ = k;
+cycle_t clock_domain::cycle_at(std::uint64_t time, known_time& known) const {
+  if (time == known.time) return known.cycle;
+  cycle_t k = time <= short_time_ ? time * per_ticks_ / ticks_ : static_cast<cycle_t>(static_cast<wide>(time) * per_ticks_ / ticks_);
+  // Edges are rounded.
+  while (ticks_at(k + 1) <= time) ++k;
+  while (k > 0 && ticks_at(k) > time) --k;
+  known = {time, k};
   return k;
 }
+
+cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const { return cycle_at(t.value(), other_); }
 
 // While units are called it is the edge of cycle_: nothing needs to be worked out.
 cycle_t clock_domain::cycle() const {
   if (running_) return cycle_;
   if (whole_ != nullptr) return whole_->cycle();
-  return external_ ? cycle_ + edge_is_due() : cycle_of(sc_core::sc_time_stamp());
+  return external_ ? cycle_ + edge_is_due() : cycle_at(sc_core::sc_time_stamp().value(), present_);
 }
 
 // Whether the outside clock's edge is in this delta cycle and its process has not run yet: for whoever asks it has come, so that
@@ -96,13 +113,13 @@ std::uint64_t clock_domain::since_edge() const {
 cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
   if (running_ && delay == sc_core::SC_ZERO_TIME) return cycle_ + 1;
   if (whole_ != nullptr) return whole_->arrival(delay);
-  if (!external_) return cycle_of(sc_core::sc_time_stamp() + delay) + 1;
+  if (!external_)
+    return (delay == sc_core::SC_ZERO_TIME ? cycle() : cycle_at(sc_core::sc_time_stamp().value() + delay.value(), other_)) + 1;
   return cycle() + 1 + (since_edge() + delay.value()) / period_;
 }
 
 sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
-  const wide ticks = (static_cast<wide>(cycle) * resolution_per_second_ + hertz_ / 2) / hertz_;
-  return sc_core::sc_time::from_value(static_cast<std::uint64_t>(ticks));
+  return sc_core::sc_time::from_value(ticks_at(cycle));
 }
 
 sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
@@ -111,9 +128,9 @@ sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
     const cycle_t present = this->cycle();
     return cycle > present ? sc_core::sc_time::from_value((cycle - present) * period_ - since_edge()) : sc_core::SC_ZERO_TIME;
   }
-  const sc_core::sc_time t = time_of(cycle);
-  const sc_core::sc_time& now = sc_core::sc_time_stamp();
-  return t > now ? t - now : sc_core::SC_ZERO_TIME;
+  const std::uint64_t ticks = ticks_at(cycle);
+  const std::uint64_t now = sc_core::sc_time_stamp().value();
+  return ticks > now ? sc_core::sc_time::from_value(ticks - now) : sc_core::SC_ZERO_TIME;
 }
 
 void clock_domain::follow(const sc_core::sc_event& rising_edge, const sc_core::sc_time& period) {

@@ -47,9 +47,9 @@ class lookahead {
   /// The last cycle by which nothing that is sent in the domain's cycle `now` or later, except in answer to what the part sends,
   /// reaches part `part`.
   virtual cycle_t horizon(unsigned part, cycle_t now) = 0;
-  /// Asked before each cycle that is ahead: whether no answer to what the part has sent can have reached it by then, and nothing of it
-  /// depends on whether what it may send in that cycle is taken at once.
-  virtual bool may_go_on(unsigned part, cycle_t cycle) = 0;
+  /// Asked before cycle `cycle`, which is ahead: the last cycle by which no answer to what the part has sent can have reached it, and
+  /// nothing of it depends on whether what it may send is taken at once. It holds until the part sends something (clock_domain::sends).
+  virtual cycle_t reach(unsigned part, cycle_t cycle) = 0;
 };
 
 /// Drives attached units at the edges of one clock. Edge k is at round(k / frequency) in units of the time resolution,
@@ -114,6 +114,8 @@ class clock_domain : public sc_core::sc_module {
   void stay_before(cycle_t cycle) {
     if (cycle <= horizon_) horizon_ = cycle - 1;
   }
+  /// The same, for what is answered whenever its way allows: how far the part may go is asked anew.
+  void sends() { reach_ = 0; }
   /// No unit has asked for a cycle that is to come.
   bool quiet() const { return next_wake() == never && furthest_ <= cycle(); }
   /// Called after a cycle that left the domain quiet.
@@ -125,10 +127,18 @@ class clock_domain : public sc_core::sc_module {
   std::uint64_t calls() const;
 
  private:
+  // A time whose cycle was worked out: the present, and another one.
+  struct known_time {
+    std::uint64_t time = 0;
+    cycle_t cycle = 0;
+  };
   void end_of_elaboration() override;
   void start_of_simulation() override;
   void on_event();
   bool edge_is_due() const;
+  void set_ratio();
+  std::uint64_t ticks_at(cycle_t cycle) const;
+  cycle_t cycle_at(std::uint64_t time, known_time& known) const;
   std::uint64_t since_edge() const;
   void run_cycle();
   void look();
@@ -160,6 +170,11 @@ class clock_domain : public sc_core::sc_module {
 
   std::uint64_t hertz_;
   std::uint64_t resolution_per_second_;
+  // Their ratio in lowest terms, and up to where 64 bits are enough for what is worked out with it.
+  std::uint64_t ticks_ = 1;                    // units of the resolution in per_ticks_ cycles
+  std::uint64_t per_ticks_ = 1;
+  cycle_t short_cycles_ = 0;
+  std::uint64_t short_time_ = 0;
   std::vector<clocked*> units_;
   unsigned words_ = 0;                         // 64-bit words per bucket
   std::vector<std::uint64_t> wheel_;           // buckets x words_
@@ -186,14 +201,15 @@ class clock_domain : public sc_core::sc_module {
   clock_domain* whole_ = nullptr;              // of which this is a part
   unsigned part_ = 0;                          // its number there
   cycle_t horizon_ = 0;                        // of a part that is being simulated: the last cycle now
+  cycle_t reach_ = 0;                          // likewise, as long as it sends nothing
   std::vector<clock_domain*> parts_;
   std::vector<cycle_t> part_wake_;             // by part: the next cycle that one of its units asked for
   lookahead* lookahead_ = nullptr;
   cycle_t furthest_ = 0;                       // the last cycle in which a unit of a part was called
   std::uint64_t busy_cycles_ = 0;
   std::uint64_t calls_ = 0;
-  mutable std::uint64_t cached_time_ = 0;
-  mutable cycle_t cached_cycle_ = 0;
+  mutable known_time present_;
+  mutable known_time other_;
   sc_core::sc_event due_;
 };
 

@@ -14,6 +14,7 @@ clock_domain::clock_domain(sc_core::sc_module_name name, clock_domain& whole)
       whole_(&whole),
       part_(static_cast<unsigned>(whole.parts_.size())) {
   if (whole.whole_ != nullptr) SC_REPORT_ERROR("/heddle/clock", "a part of a clock domain has no parts");
+  set_ratio();
   whole.parts_.push_back(this);
   whole.part_wake_.push_back(never);
 }
@@ -66,10 +67,12 @@ bool clock_domain::run_parts() {
 
 void clock_domain::run_until(cycle_t present, cycle_t horizon) {
   horizon_ = horizon;
+  reach_ = present;
   running_ = true;
   while (!halted_) {
     const cycle_t next = own_next_wake();
-    if (next > horizon_ || (next > present && !whole_->lookahead_->may_go_on(part_, next))) break;
+    if (next > horizon_) break;
+    if (next > reach_ && (reach_ = whole_->lookahead_->reach(part_, next)) < next) break;
     cycle_ = next;
     began_ = true;
     call_units(next == present);

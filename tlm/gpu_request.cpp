@@ -76,6 +76,13 @@ void line_payload::make_write(std::uint64_t line_address) {
 }
 
 void line_payload::make_atomic(std::uint64_t line_address) {
+  make_ignored(line_address);
+  if (atomic_ == nullptr) atomic_ = std::make_unique<atomic_request>();
+  request.what = gpu_request::kind::atomic;
+  request.atomic = atomic_.get();
+}
+
+void line_payload::make_ignored(std::uint64_t line_address) {
   set_command(tlm::TLM_IGNORE_COMMAND);
   set_address(line_address);
   set_data_ptr(data_.data());
@@ -85,12 +92,10 @@ void line_payload::make_atomic(std::uint64_t line_address) {
   set_byte_enable_length(0);
   set_dmi_allowed(false);
   set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  request.what = gpu_request::kind::atomic;
-  request.atomic = &atomic_;
 }
 
 void line_payload::make_fence(std::uint64_t line_address) {
-  make_atomic(line_address);
+  make_ignored(line_address);
   request.what = gpu_request::kind::fence;
   request.atomic = nullptr;
 }

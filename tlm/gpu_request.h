@@ -72,9 +72,11 @@ class line_payload : public tlm::tlm_generic_payload {
 
  private:
   friend class payload_pool;
+  void make_ignored(std::uint64_t line_address);   // command TLM_IGNORE_COMMAND: the request says what it is
+
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};
   alignas(64) std::array<std::uint8_t, line_bytes> enables_{};
-  atomic_request atomic_;
+  std::unique_ptr<atomic_request> atomic_;   // from its first atomic on: few payloads ever are one
 };
 
 /// Memory manager of line payloads: acquire() gives one with reference count 1; release to zero brings it back.

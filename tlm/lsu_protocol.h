@@ -13,6 +13,7 @@ struct instruction;
 namespace simt {
 struct launch_context;
 }
+struct memory_operation;
 
 /// What passes between a sub-partition's LDST unit and the SM's load/store unit.
 /// Forward: request. A sub-partition holds `ldst.queue_entries` credits; a request takes one.
@@ -27,38 +28,41 @@ enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_lo
 /// memory (their function is done at issue, the unit models their time only), lanes of `global_mask` have global
 /// addresses (local memory is already mapped to the launch's local area, and `local` says so). Owned by the
 /// sub-partition's pool from request to response.
-struct lsu_transaction {
+struct alignas(64) lsu_transaction {   // without the lanes' addresses and data it is two cache lines
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
+  memory_operation* operation = nullptr;   // for the sub-partition that issued it, of which it is all or a part
+  const std::uint64_t* shared_addresses = nullptr;    // the lanes' addresses, where many transactions share them: then own_addresses are none
+  static constexpr std::uint64_t not_known = ~std::uint64_t{0};
+  std::uint64_t differing_bits = not_known;           // in which the addresses of the lanes differ
   std::uint64_t issue_cycle = 0;
+  // For the load/store unit while the transaction is its own.
+  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
+  std::uint64_t first_cycle = 0;           // in which the first of its data are there
+  std::uint32_t outstanding = 0;           // line accesses not yet answered
+  bool all_sent = false;
+
+  lsu_kind kind = lsu_kind::load;
+  bool local = false;                      // the global lanes are local memory
+  bool texture = false;                    // of a texture or surface: not counted as global accesses
+  bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
+  bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
+  bool data = true;                        // false: nobody looks at the loaded bytes
   std::uint32_t shared_mask = 0;
   std::uint32_t global_mask = 0;
   std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
   unsigned partition = 0;                  // sub-partition index = socket index
   unsigned warp = 0;                       // warp id on the SM
   unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16
-  lsu_kind kind = lsu_kind::load;
-  bool local = false;                      // the global lanes are local memory
-  bool texture = false;                    // of a texture or surface: not counted as global accesses
-  bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
-  bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
-
-  // For the load/store unit while the transaction is its own.
-  bool all_sent = false;
-  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
-  std::uint64_t first_cycle = 0;           // in which the first of its data are there
-  std::uint32_t outstanding = 0;           // line accesses not yet answered
+  unsigned word = 0;                       // which part of the operation it is
 
   /// By lane.
   const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
 
   unsigned fault_lane = 0;
   std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
-  static constexpr std::uint64_t not_known = ~std::uint64_t{0};
-  std::uint64_t differing_bits = not_known;           // in which the addresses of the lanes differ
-  const std::uint64_t* shared_addresses = nullptr;    // the lanes' addresses, where many transactions share them: then own_addresses are none
-  std::uint64_t own_addresses[32] = {};
-  std::uint32_t words[4][32] = {};         // store or atomic operands by lane; loads: the loaded bytes, little endian
+  std::uint64_t own_addresses[32];         // of lanes that are in no mask: anything
+  std::uint32_t words[4][32];              // store or atomic operands by lane; loads: the loaded bytes, little endian; others anything
 };
 
 struct lsu_protocol_types {

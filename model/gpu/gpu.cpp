@@ -89,8 +89,10 @@ struct gpu::parts : lookahead {
   cycle_t horizon(unsigned part, cycle_t now) override {
     return std::min({cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
-  bool may_go_on(unsigned part, cycle_t cycle) override {
-    return (interconnect.has_room(part) || sms[part].sends_unseen()) && cycle <= nothing_responded_until(part);
+  cycle_t reach(unsigned part, cycle_t cycle) override {
+    const cycle_t until = nothing_responded_until(part);
+    if (interconnect.has_room(part)) return until;
+    return sms[part].sends_unseen() ? std::min(until, cycle) : 0;   // asked again before each cycle
   }
 
   // A response is taken at the first edge after it has come.

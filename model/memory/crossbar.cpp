@@ -17,6 +17,7 @@ crossbar::crossbar(const shape& s)
       waiting_(s.outputs, 0),
       active_((s.outputs + 63) / 64, 0),
       output_free_(s.outputs, 0),
+      grantable_(s.outputs, 0),
       turn_(s.outputs, 0),
       wires_(s.outputs),
       in_flight_(s.outputs, 0),
@@ -49,6 +50,7 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
   append(lane(input, output), p);
   candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
   if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);
+  grantable_[output] = std::min(grantable_[output], std::max(arrival, output_free_[output]));
   ++packets_in_use_;
   ++packets_in_;
   bytes_ += bytes;
@@ -59,22 +61,27 @@ cycle_t crossbar::arbitrate(cycle_t now) {
   granted_.clear();
   // Two outputs may want the same input: the first asked rotates, so that none is preferred for ever.
   const unsigned first = static_cast<unsigned>(now % shape_.outputs);
-  for (unsigned pass = 0; pass < 2; ++pass) {
-    for (std::size_t w = 0; w < active_.size(); ++w) {
-      std::uint64_t bits = active_[w];
-      while (bits != 0) {
+  for (const bool wrapped : {false, true}) {
+    for (std::size_t w = wrapped ? 0 : first / 64; w < (wrapped ? first / 64 + 1 : active_.size()); ++w) {
+      const std::uint64_t from_first = w == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0};
+      const std::uint64_t asked = wrapped ? w == first / 64 ? ~from_first : ~std::uint64_t{0} : from_first;
+      for (std::uint64_t bits = active_[w] & asked; bits != 0; bits &= bits - 1) {
         const unsigned o = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits));
-        bits &= bits - 1;
-        if ((o >= first) == (pass == 0)) next = std::min(next, grant(o, now));
+        if (grantable_[o] <= now) next = std::min(next, grant(o, now));
+        if (waiting_[o] != 0) next = std::min(next, grantable_[o]);
       }
     }
   }
   return next;
 }
 
+// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet is complete at the
+// head of its output (never: it is not at the head, or there was none).
 cycle_t crossbar::grant(unsigned output, cycle_t now) {
-  if (output_free_[output] > now) return output_free_[output];
-  if (in_flight_[output] >= shape_.output_entries + shape_.latency_cycles) return never;
+  if (full(output)) {
+    grantable_[output] = never;   // until one is popped
+    return never;
+  }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
   cycle_t next = never;
   const unsigned from = turn_[output];
@@ -93,10 +100,12 @@ cycle_t crossbar::grant(unsigned output, cycle_t now) {
         continue;
       }
       start(input, output, now);
-      return std::min(due_[output], waiting_[output] != 0 ? output_free_[output] : never);
+      grantable_[output] = output_free_[output];
+      return due_[output];
     }
   }
-  return next;
+  grantable_[output] = next;
+  return never;
 }
 
 void crossbar::start(unsigned input, unsigned output, cycle_t now) {
@@ -135,6 +144,7 @@ tlm::tlm_generic_payload& crossbar::pop(unsigned output, cycle_t now) {
   tlm::tlm_generic_payload& payload = *packets_[p].payload;
   packets_[p].payload = nullptr;
   free_packets_.push_back(p);
+  if (full(output)) grantable_[output] = std::max(now, output_free_[output]);
   if (--in_flight_[output] == 0) flying_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
   --packets_in_use_;
   ++packets_out_;

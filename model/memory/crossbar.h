@@ -87,6 +87,7 @@ class crossbar {
     std::uint32_t tail = none;
   };
 
+  bool full(unsigned output) const { return in_flight_[output] >= shape_.output_entries + shape_.latency_cycles; }
   void append(fifo& list, std::uint32_t p);
   cycle_t grant(unsigned output, cycle_t now);
   void start(unsigned input, unsigned output, cycle_t now);
@@ -104,6 +105,7 @@ class crossbar {
   std::vector<unsigned> waiting_;           // by output: packets in input buffers
   std::vector<std::uint64_t> active_;       // set of outputs with waiting_ > 0
   std::vector<cycle_t> output_free_;        // by output: first cycle in which its port is free
+  std::vector<cycle_t> grantable_;          // by output with packets waiting: no grant before
   std::vector<unsigned> turn_;              // by output: input that is asked first
   std::vector<fifo> wires_;                 // by output
   std::vector<unsigned> in_flight_;         // by output: packets granted and not popped

@@ -41,6 +41,7 @@ void store_lanes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* li
 }  // namespace
 
 void bytes_to_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line) {
+  if (!t.data) return;
   switch (t.bytes_per_lane) {
     case 1: return load_lanes<1>(t, lanes, sectors, line);
     case 2: return load_lanes<2>(t, lanes, sectors, line);

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// Loads: copies the bytes of those of `lanes` whose sector is in `sectors` from the image of a line to t.words.
+/// Loads: copies the bytes of those of `lanes` whose sector is in `sectors` from the image of a line to t.words, if somebody looks at them.
 void bytes_to_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line);
 
 /// Stores: writes the bytes of `lanes` and 0xff for each byte written to the image of a line and to its byte enables, which

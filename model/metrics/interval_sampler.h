@@ -46,8 +46,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
 
   static constexpr std::size_t most_samples = 128;
   gpu& gpu_;
-  cycle_t step_ = 128;
-  cycle_t next_ = 128;
+  cycle_t step_ = 256;
+  cycle_t next_ = step_;
   std::uint64_t busy_cycles_ = 0;   // of the clock, at the last call
   bool blocks_run_ = false;         // at the last call
   sc_core::sc_event memory_due_;

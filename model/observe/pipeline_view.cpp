@@ -25,7 +25,7 @@ bool is_held(partition_levels::state s) {
   return false;
 }
 
-const memory_operation* operation_of(const lsu_transaction& t) { return static_cast<const partition_transaction&>(t).operation; }
+const memory_operation* operation_of(const lsu_transaction& t) { return t.operation; }
 
 }  // namespace
 

@@ -19,10 +19,11 @@ using execute_function = void (*)(const isa::instruction&, warp_state&, lane_mas
 execute_function select(const isa::instruction& i);
 
 /// Lanes in `active` for which the guard predicate holds.
-inline lane_mask guarded(const isa::instruction& i, const warp_state& w) {
-  lane_mask p = w.predicates[i.guard.reg];
-  return w.active & (i.guard.negate ? ~p : p);
+inline lane_mask guarded(const isa::predicate& guard, const warp_state& w) {
+  const lane_mask p = w.predicates[guard.reg];
+  return w.active & (guard.negate ? ~p : p);
 }
+inline lane_mask guarded(const isa::instruction& i, const warp_state& w) { return guarded(i.guard, w); }
 
 /// The value of an operand (one word or two, without modifiers) on one lane.
 std::uint64_t lane_value(const isa::operand& o, const warp_state& w, unsigned lane);

@@ -62,7 +62,9 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phas
   waiting_ |= 1u << t.partition;
   ++in.queued;
   ++queued_;
-  if (in.queue.size() == 1) clock_.wake_at(ready_to_pick(in));
+  if (in.queue.size() != 1) return tlm::TLM_ACCEPTED;
+  look_at_first(in);
+  clock_.wake_at(ready_to_pick(in));
   return tlm::TLM_ACCEPTED;
 }
 
@@ -70,8 +72,12 @@ void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
   throw internal_error("load/store unit: there is no blocking access");
 }
 
-cycle_t load_store_unit::ready_to_pick(const input& in) const {
-  return std::max({in.queue.front()->issue_cycle + address_cycles_, in.next_pick, next_accept_});
+void load_store_unit::look_at_first(input& in) const {
+  const lsu_transaction& t = *in.queue.front();
+  in.addressed = t.issue_cycle + address_cycles_;
+  in.needs = t.kind == lsu_kind::constant_load
+                 ? needs_constants
+                 : static_cast<std::uint8_t>((t.shared_mask != 0 ? needs_shared : 0) | (t.global_mask != 0 ? needs_l1 : 0));
 }
 
 void load_store_unit::on_cycle(cycle_t cycle) {
@@ -85,7 +91,8 @@ void load_store_unit::on_cycle(cycle_t cycle) {
   if (streaming_ != nullptr && !refused_ && cycle >= l1_free_) send_line(cycle);
   if (!untranslated_.empty()) resume(cycle);
   if (queued_ != 0) pick(cycle);
-  set_throttled();
+  const bool throttled = refused_ || (starved_ && queued_ != 0);
+  if (throttled != throttled_) set_throttled(throttled);
   sleep(cycle);
 }
 
@@ -103,12 +110,13 @@ void load_store_unit::prepare(cycle_t, bool distant) const {
     bring_near(inputs_[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), 384);
 }
 
-bool load_store_unit::pipes_free(const lsu_transaction& t, cycle_t cycle) const {
-  if (t.kind == lsu_kind::constant_load) return cycle >= constant_free_;
-  if (t.shared_mask != 0 && cycle < shared_free_) return false;
+bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
+  if ((in.needs & needs_constants) != 0 && cycle < constant_free_) return false;
+  if ((in.needs & needs_shared) != 0 && cycle < shared_free_) return false;
+  if ((in.needs & needs_l1) == 0) return true;
   // What has its translation goes first: accesses to one address keep their order.
   const bool waiting = !untranslated_.empty() && untranslated_.front().ready <= cycle;
-  return t.global_mask == 0 || (streaming_ == nullptr && cycle >= l1_free_ && !waiting);
+  return streaming_ == nullptr && cycle >= l1_free_ && !waiting;
 }
 
 // Takes one instruction from the inputs, if one is ready and its way is free.
@@ -118,7 +126,7 @@ bool load_store_unit::pick(cycle_t cycle) {
   for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0; turn &= turn - 1) {
     const unsigned index = static_cast<unsigned>(__builtin_ctzll(turn)) % 32;
     input& in = inputs_[index];
-    if (ready_to_pick(in) > cycle || !pipes_free(*in.queue.front(), cycle)) continue;
+    if (ready_to_pick(in) > cycle || !pipes_free(in, cycle)) continue;
     if (!deferred_.empty() && !passes_deferred(*in.queue.front())) continue;
     if (pending_ >= pending_limit_) {
       starved_ = true;
@@ -126,7 +134,10 @@ bool load_store_unit::pick(cycle_t cycle) {
     }
     lsu_transaction& t = *in.queue.front();
     in.queue.pop();
-    if (in.queue.empty()) waiting_ &= ~(1u << index);
+    if (in.queue.empty())
+      waiting_ &= ~(1u << index);
+    else
+      look_at_first(in);
     --in.queued;
     --queued_;
     in.next_pick = cycle + pick_interval_;
@@ -146,7 +157,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
   t.ready_cycle = cycle;
   t.first_cycle = never;
   t.all_sent = true;
-  t.fault.clear();
+  if (!t.fault.empty()) t.fault.clear();
   if (t.kind == lsu_kind::constant_load) {
     on_chip(t, cycle);
   } else {
@@ -333,9 +344,7 @@ void load_store_unit::send_back(lsu_transaction& t, lsu_phase phase) {
   partitions_[t.partition]->nb_transport_bw(t, phase, delay);
 }
 
-void load_store_unit::set_throttled() {
-  const bool now = refused_ || (starved_ && queued_ != 0);
-  if (now == throttled_) return;
+void load_store_unit::set_throttled(bool now) {
   throttled_ = now;
   for (auto& socket : partition_socket) {
     lsu_phase phase = now ? lsu_phase::throttle_on : lsu_phase::throttle_off;
@@ -354,18 +363,12 @@ void load_store_unit::sleep(cycle_t cycle) {
   cycle_t next = never;
   for (std::uint32_t rest = waiting_; rest != 0 && next != cycle + 1; rest &= rest - 1) {
     const input& in = inputs_[static_cast<unsigned>(__builtin_ctz(rest))];
-    const lsu_transaction& t = *in.queue.front();
-    if (!deferred_.empty() && !passes_deferred(t)) continue;
+    if (!deferred_.empty() && !passes_deferred(*in.queue.front())) continue;
+    if ((in.needs & needs_l1) != 0 && streaming_ != nullptr) continue;
     cycle_t at = std::max(ready_to_pick(in), cycle + 1);
-    if (t.kind == lsu_kind::constant_load) {
-      at = std::max(at, constant_free_);
-    } else {
-      if (t.shared_mask != 0) at = std::max(at, shared_free_);
-      if (t.global_mask != 0) {
-        if (streaming_ != nullptr) continue;
-        at = std::max(at, l1_free_);
-      }
-    }
+    if ((in.needs & needs_constants) != 0) at = std::max(at, constant_free_);
+    if ((in.needs & needs_shared) != 0) at = std::max(at, shared_free_);
+    if ((in.needs & needs_l1) != 0) at = std::max(at, l1_free_);
     next = std::min(next, at);
   }
   if (next != never) clock_.wake_at(next);

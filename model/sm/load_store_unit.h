@@ -65,10 +65,14 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
+  // What an instruction needs of the ways onward.
+  static constexpr std::uint8_t needs_constants = 1, needs_shared = 2, needs_l1 = 4;
   // The input of one sub-partition.
   struct input {
     ring<lsu_transaction*> queue;
     cycle_t next_pick = 0;     // the address stage is busy until then
+    cycle_t addressed = 0;     // the first of the queue has left the address stage
+    std::uint8_t needs = 0;    // of the first of the queue
     unsigned queued = 0;       // = queue.size(), for tracing
   };
   struct due_response {
@@ -92,8 +96,9 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
-  cycle_t ready_to_pick(const input& in) const;
-  bool pipes_free(const lsu_transaction& t, cycle_t cycle) const;
+  cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, next_accept_}); }
+  void look_at_first(input& in) const;
+  bool pipes_free(const input& in, cycle_t cycle) const;
   bool pick(cycle_t cycle);
   void start(lsu_transaction& t, cycle_t cycle);
   cycle_t translated(const lsu_transaction& t, cycle_t cycle);
@@ -111,7 +116,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   void finish(lsu_transaction& t, cycle_t cycle);
   void deliver(lsu_transaction& t);
   void send_back(lsu_transaction& t, lsu_phase phase);
-  void set_throttled();
+  void set_throttled(bool now);
   void sleep(cycle_t cycle);
   l1_access& take_access();
 

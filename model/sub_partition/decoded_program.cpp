@@ -117,6 +117,16 @@ isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_con
   return c;
 }
 
+lsu_kind access_of(const isa::instruction& i) {
+  switch (i.op) {
+    case isa::opcode::st: return lsu_kind::store;
+    case isa::opcode::atom: return lsu_kind::atomic;
+    case isa::opcode::red: return lsu_kind::reduction;
+    case isa::opcode::ldc: return lsu_kind::constant_load;
+    default: return lsu_kind::load;
+  }
+}
+
 issue_kind kind_of(isa::opcode op) {
   using o = isa::opcode;
   switch (op) {
@@ -274,8 +284,14 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
     d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
                       i.mem_space != isa::space::constant;
-    d.cached_load = d.global_access && i.op == isa::opcode::ld && i.cache != isa::cache_op::cg && i.cache != isa::cache_op::cv &&
-                    i.cache != isa::cache_op::volatile_;
+    d.guard = i.guard;
+    if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+      d.access = access_of(i);
+      d.access_bytes = static_cast<std::uint8_t>(simt::access_bytes(i));
+      d.read_only = i.cache == isa::cache_op::nc;
+      d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
+    }
+    d.cached_load = d.global_access && i.op == isa::opcode::ld && !d.bypass_l1;
     d.result = result_of(d, config);
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);

@@ -10,6 +10,7 @@
 #include "isa/program.h"
 #include "simt/execute.h"
 #include "sub_partition/shared_lanes.h"
+#include "tlm/lsu_protocol.h"
 
 namespace heddle {
 
@@ -62,6 +63,12 @@ struct decoded_instruction {
   std::uint8_t written_predicates = 0;
   std::uint8_t guards = 0;              // predicates that must be there earlier than the other operands: its guard, what a vote counts
   std::uint8_t guard_cycles = 0;        // of what writes predicates: from when they may be computed with until they may be guards
+  isa::predicate guard;
+  // Of a memory instruction:
+  lsu_kind access = lsu_kind::load;
+  std::uint8_t access_bytes = 4;        // by lane
+  bool read_only = false;               // as in lsu_transaction
+  bool bypass_l1 = false;
   std::uint8_t depends_count = 0;       // registers read or written, each once
   std::uint8_t depends[31] = {};
 };

@@ -36,6 +36,7 @@ class issue_gate {
   }
   /// The queue behind the input is full (from `cycle` on) or has room again.
   void set_blocked(bool blocked, cycle_t cycle) {
+    if (blocked == blocked_) return;
     advance(cycle);
     blocked_ = blocked;
   }

@@ -11,10 +11,8 @@
 
 namespace heddle {
 
-struct partition_transaction;
-
 /// A memory instruction in flight. It is one transaction, or, when lanes of local memory move more than a word, one per
-/// word (local memory is interleaved by words, so a lane's 64 bits do not lie together).
+/// word (local memory is interleaved by words, so a lane's 64 bits do not lie together), or one per texel.
 struct memory_operation {
   const decoded_instruction* instruction = nullptr;
   unsigned slot = 0;
@@ -24,28 +22,35 @@ struct memory_operation {
   bool split = false;
   bool is_texture = false;
   std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
+  lsu_transaction first;                   // the only one, if it is not split and no texture
   std::uint32_t words[4][32];              // split: the loaded words
 };
 
-struct partition_transaction : lsu_transaction {
-  memory_operation* operation = nullptr;
-  unsigned word = 0;                       // split: which word this one moves
-};
-
-/// Recycles operations and transactions.
+/// Recycles operations, and the transactions of those that are more than one.
 class memory_operation_pool {
  public:
-  memory_operation& operation() { return take(operations_, free_operations_); }
-  partition_transaction& transaction() { return take(transactions_, free_transactions_); }
+  memory_operation& operation() {
+    memory_operation& o = take(operations_, free_operations_);
+    o.first.operation = &o;
+    return o;
+  }
+  lsu_transaction& further(memory_operation& o) {
+    lsu_transaction& t = take(transactions_, free_transactions_);
+    t.operation = &o;
+    return t;
+  }
   void give_back(memory_operation& o) { free_operations_.push_back(&o); }
-  void give_back(partition_transaction& t) { free_transactions_.push_back(&t); }
-  std::size_t in_use() const { return transactions_.size() - free_transactions_.size(); }
+  void give_back(lsu_transaction& t) {
+    if (&t != &t.operation->first) free_transactions_.push_back(&t);
+  }
+  std::size_t in_use() const { return operations_.size() - free_operations_.size(); }
 
  private:
+  // What they hold of lanes is not set to zero: recordings never touch it.
   template <class T>
   T& take(std::vector<std::unique_ptr<T>>& all, std::vector<T*>& free) {
     if (free.empty()) {
-      all.push_back(std::make_unique<T>());
+      all.push_back(std::unique_ptr<T>(new T));
       return *all.back();
     }
     T* t = free.back();
@@ -54,8 +59,8 @@ class memory_operation_pool {
   }
   std::vector<std::unique_ptr<memory_operation>> operations_;
   std::vector<memory_operation*> free_operations_;
-  std::vector<std::unique_ptr<partition_transaction>> transactions_;
-  std::vector<partition_transaction*> free_transactions_;
+  std::vector<std::unique_ptr<lsu_transaction>> transactions_;
+  std::vector<lsu_transaction*> free_transactions_;
 };
 
 }  // namespace heddle

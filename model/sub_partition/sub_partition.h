@@ -337,20 +337,20 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle);
 
   // Memory instructions (sub_partition_memory.cpp)
-  bool constants_exist(unsigned slot, const partition_transaction& t, simt::lane_mask mask);
+  bool constants_exist(unsigned slot, const lsu_transaction& t, simt::lane_mask mask);
   void issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  bool resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask);
+  bool resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask);
   void issue_texture(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  partition_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
-  void texels_arrived(const partition_transaction& t);
+  lsu_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
+  void texels_arrived(const lsu_transaction& t);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
   /// Further issues that the access costs where each of its passes goes through the issue stage (sub_partition_replay.cpp).
-  void count_replays(const warp_slot& w, const partition_transaction& t);
+  void count_replays(const warp_slot& w, const lsu_transaction& t);
   void replay(unsigned slot, std::uint32_t sequence, cycle_t cycle);
-  void split(partition_transaction& first);
-  void send(partition_transaction& t);
+  void split(lsu_transaction& first);
+  void send(lsu_transaction& t);
   void update_gate(cycle_t cycle);
-  void complete(partition_transaction& t, cycle_t cycle);
+  void complete(lsu_transaction& t, cycle_t cycle);
 
   enum class pairing : std::uint8_t { none, any, maxwell };
 
@@ -397,7 +397,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   std::array<std::uint64_t, 64> wheel_{};
   memory_operation_pool operations_;
-  std::deque<partition_transaction*> backlog_; // transactions of split instructions that wait for credits
+  std::deque<lsu_transaction*> backlog_; // transactions of split instructions that wait for credits
   program_services* services_ = nullptr;
   per_launch<launch_profile> own_profiles_;
   per_launch<launch_profile>* profiles_ = &own_profiles_;

@@ -75,7 +75,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
 bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *w.next;
-  const simt::lane_mask mask = simt::guarded(*d.instruction, w.state);
+  const simt::lane_mask mask = simt::guarded(d.guard, w.state);
   if (__builtin_expect(d.synchronises, 0) && !lanes_present(slot, mask, cycle)) return false;
   if (w.program->control_codes) {
     if (__builtin_expect(checks_codes_, 0) && w.state.active == all_threads(w.state)) check_codes(slot, d, cycle);

@@ -10,16 +10,6 @@ namespace heddle {
 
 namespace {
 
-lsu_kind kind_of(const isa::instruction& i) {
-  switch (i.op) {
-    case isa::opcode::st: return lsu_kind::store;
-    case isa::opcode::atom: return lsu_kind::atomic;
-    case isa::opcode::red: return lsu_kind::reduction;
-    case isa::opcode::ldc: return lsu_kind::constant_load;
-    default: return lsu_kind::load;
-  }
-}
-
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
 // What reaches shared memory and constants alone has nothing to do with the L1.
@@ -35,7 +25,7 @@ std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t off
 }
 
 // Turns the lanes' addresses into shared-memory offsets and global addresses. False: a lane's address is in no memory.
-bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_mask mask) {
+bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *t.operation->instruction;
   const isa::instruction& i = *d.instruction;
@@ -86,7 +76,7 @@ bool sub_partition::resolve(unsigned slot, partition_transaction& t, simt::lane_
 }
 
 // Are the constants that the lanes read within their bank? Reports the first lane whose are not.
-bool sub_partition::constants_exist(unsigned slot, const partition_transaction& t, simt::lane_mask mask) {
+bool sub_partition::constants_exist(unsigned slot, const lsu_transaction& t, simt::lane_mask mask) {
   const decoded_instruction& d = *slots_[slot].next;
   const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
   for (simt::lane_mask m = mask; m; m &= m - 1) {
@@ -111,13 +101,23 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     set_ready(slot, d, cycle + 1);
     return;
   }
-  partition_transaction& t = operations_.transaction();
+  memory_operation& o = operations_.operation();
+  o.instruction = &d;
+  o.slot = slot;
+  o.local_mask = 0;
+  o.is_texture = false;
+  lsu_transaction& t = o.first;
   t.instruction = &i;
   t.launch = w.launch;
-  t.kind = kind_of(i);
+  t.kind = d.access;
   t.partition = index_;
   t.warp = w.state.slot;
-  t.bytes_per_lane = simt::access_bytes(i);
+  t.bytes_per_lane = d.access_bytes;
+  t.read_only = d.read_only;
+  t.bypass_l1 = d.bypass_l1;
+  t.data = w.step == nullptr;
+  t.texture = false;
+  t.word = 0;
   t.issue_cycle = cycle;
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
@@ -129,17 +129,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     if (w.step == nullptr && !constants_exist(slot, t, mask)) return;
     d.execute(i, w.state, mask);
   }
-  memory_operation& o = operations_.operation();
-  o.instruction = &d;
-  o.slot = slot;
-  o.local_mask = 0;
-  o.is_texture = false;
-  t.texture = false;
-  t.operation = &o;
-  t.word = 0;
   if (!resolve(slot, t, mask)) return;
-  t.read_only = i.cache == isa::cache_op::nc;
-  t.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
     t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);   // they are at hand now
@@ -174,14 +164,14 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
 }
 
 // One transaction per word of the lanes' data.
-void sub_partition::split(partition_transaction& first) {
+void sub_partition::split(lsu_transaction& first) {
   const unsigned words = first.bytes_per_lane / 4;
   memory_operation& o = *first.operation;
   o.remaining = words;
   first.bytes_per_lane = 4;
-  partition_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
+  lsu_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
   for (unsigned k = 1; k < words; ++k) {
-    partition_transaction& t = operations_.transaction();
+    lsu_transaction& t = operations_.further(o);
     t = first;
     t.word = k;
     t.shared_mask = 0;
@@ -196,7 +186,7 @@ void sub_partition::split(partition_transaction& first) {
   for (unsigned k = 0; k < words; ++k) send(*parts[k]);
 }
 
-void sub_partition::send(partition_transaction& t) {
+void sub_partition::send(lsu_transaction& t) {
   if (credits_ == 0 || !backlog_.empty()) {
     backlog_.push_back(&t);
     return;
@@ -219,10 +209,10 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
   const cycle_t cycle = clock_.cycle();
   switch (phase) {
     case lsu_phase::credit:
-      if (observer_ != nullptr) observer_->memory_taken(*static_cast<partition_transaction&>(t).operation, t);
+      if (observer_ != nullptr) observer_->memory_taken(*t.operation, t);
       ++credits_;
       if (!backlog_.empty()) {
-        partition_transaction* next = backlog_.front();
+        lsu_transaction* next = backlog_.front();
         backlog_.pop_front();
         --credits_;
         lsu_phase request = lsu_phase::request;
@@ -232,10 +222,9 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       update_gate(cycle);
       if (scheduler.ready() != 0) clock_.wake_at(cycle);
       break;
-    case lsu_phase::response: complete(static_cast<partition_transaction&>(t), cycle); break;
+    case lsu_phase::response: complete(t, cycle); break;
     case lsu_phase::fault: {
-      const auto& p = static_cast<partition_transaction&>(t);
-      fault(p.operation->slot, *p.operation->instruction, t.fault_lane, t.fault);
+      fault(t.operation->slot, *t.operation->instruction, t.fault_lane, t.fault);
       break;
     }
     case lsu_phase::throttle_on: scheduler.gate(isa::unit::ldst).set_throttled(true, cycle); break;
@@ -245,7 +234,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
   return tlm::TLM_ACCEPTED;
 }
 
-void sub_partition::complete(partition_transaction& t, cycle_t cycle) {
+void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
   warp_slot& w = slots_[o.slot];
   const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);

@@ -24,7 +24,7 @@ unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mas
 
 }  // namespace
 
-void sub_partition::count_replays(const warp_slot& w, const partition_transaction& t) {
+void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) {
   issue_counters& c = *w.counters;
   // Where a half-warp is what a pass serves, a warp without conflict takes two: that is one issue.
   const bool half_warps = config_.ldst.coalescing == "half_warp";

@@ -54,10 +54,10 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
 }
 
 /// Access k of a texture instruction as a transaction.
-partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
+lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
   const isa::instruction& i = *o.instruction->instruction;
   const simt::texture_access& a = *o.texture;
-  partition_transaction& t = operations_.transaction();
+  lsu_transaction& t = operations_.further(o);
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = i.op == isa::opcode::sust ? lsu_kind::store : lsu_kind::load;
@@ -65,12 +65,12 @@ partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_op
   t.warp = w.state.slot;
   t.bytes_per_lane = a.bytes;
   t.issue_cycle = cycle;
-  t.operation = &o;
   t.word = k;
   t.shared_mask = t.constant_mask = 0;
   t.global_mask = a.mask[k];
   t.local = false;
   t.texture = true;
+  t.data = true;
   t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
   t.bypass_l1 = !t.read_only;   // other SMs' stores to a surface are seen
   t.differing_bits = lsu_transaction::not_known;
@@ -81,7 +81,7 @@ partition_transaction& sub_partition::texel_access(const warp_slot& w, memory_op
 }
 
 // Texels of access t have come; with the last ones the instruction is done.
-void sub_partition::texels_arrived(const partition_transaction& t) {
+void sub_partition::texels_arrived(const lsu_transaction& t) {
   memory_operation& o = *t.operation;
   if (t.kind == lsu_kind::load) {
     // Bytes that are no lane's are those of an earlier transaction.

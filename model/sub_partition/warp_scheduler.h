@@ -31,6 +31,7 @@ class warp_scheduler : public sc_core::sc_module {
   /// The warp's next instruction has all it needs but the unit, from `cycle` on.
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
     ready_[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
+    ready_units_ |= 1u << static_cast<unsigned>(u);
     all_ready_ |= std::uint64_t{1} << slot;
     waiting_ &= ~(std::uint64_t{1} << slot);
     since_[slot] = {cycle, gates_[static_cast<unsigned>(u)].until(cycle)};
@@ -43,7 +44,7 @@ class warp_scheduler : public sc_core::sc_module {
     std::uint64_t throttled;
   };
   wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
-    ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot);
+    if ((ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0) ready_units_ &= ~(1u << static_cast<unsigned>(u));
     all_ready_ &= ~(std::uint64_t{1} << slot);
     const auto closed = gates_[static_cast<unsigned>(u)].until(cycle);
     const auto& s = since_[slot];
@@ -58,17 +59,17 @@ class warp_scheduler : public sc_core::sc_module {
   /// Ready warps whose unit is open in `cycle`.
   std::uint64_t eligible(cycle_t cycle) const {
     std::uint64_t e = 0;
-    if (all_ready_ == 0) return 0;
-    for (unsigned u = 0; u < units; ++u)
-      if (ready_[u] != 0 && gates_[u].open(cycle)) e |= ready_[u];
+    for (unsigned rest = ready_units_; rest != 0; rest &= rest - 1) {
+      const unsigned u = static_cast<unsigned>(__builtin_ctz(rest));
+      if (gates_[u].open(cycle)) e |= ready_[u];
+    }
     return e;
   }
   /// First cycle from `cycle` on in which a ready warp can be eligible; `never` if there is none.
   cycle_t next_eligible(cycle_t cycle) const {
     cycle_t best = never;
-    if (all_ready_ == 0) return best;
-    for (unsigned u = 0; u < units; ++u)
-      if (ready_[u] != 0) best = std::min(best, gates_[u].opens_at());
+    for (unsigned rest = ready_units_; rest != 0; rest &= rest - 1)
+      best = std::min(best, gates_[static_cast<unsigned>(__builtin_ctz(rest))].opens_at());
     return best == never ? never : std::max(best, cycle);
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) {
@@ -113,6 +114,7 @@ class warp_scheduler : public sc_core::sc_module {
   };
   alignas(64) std::array<std::uint64_t, units> ready_{};
   std::uint64_t all_ready_ = 0;
+  unsigned ready_units_ = 0;     // bit per unit for which a warp is ready
   std::uint64_t waiting_ = 0;    // cannot go on soon: global memory, barriers, fences, sleep
   std::unique_ptr<scheduling_policy> policy_;
   std::vector<mark> since_;

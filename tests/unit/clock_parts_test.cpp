@@ -32,7 +32,7 @@ struct counting : clocked {
 
 struct fixed_lookahead : lookahead {
   cycle_t horizon(unsigned part, cycle_t now) override { return part == 0 ? now + 2 : now; }
-  bool may_go_on(unsigned, cycle_t cycle) override { return cycle != barred; }
+  cycle_t reach(unsigned, cycle_t cycle) override { return cycle < barred ? barred - 1 : cycle > barred ? never : 0; }
   cycle_t barred = 0;
 };
 
