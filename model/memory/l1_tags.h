@@ -16,7 +16,9 @@ class l1_tags {
   struct line_state {
     std::uint8_t valid = 0;    // bit s: sector s holds bytes
     unsigned mshr = none;      // the line waits for a fill under this MSHR and may not be replaced
-    std::uint64_t used = 0;    // for the replacement
+    // In the order in which lines of a set are to be replaced (none: the first, the last):
+    std::uint32_t before = none;
+    std::uint32_t behind = none;
   };
 
   /// At least one set; all of `size_bytes` is used, if need be with more ways. A size of 0 holds nothing.
@@ -28,7 +30,7 @@ class l1_tags {
   /// if there is no such place. `evicted`: the place held a line. The new line has no valid sector.
   unsigned allocate(std::uint64_t address, bool& evicted);
   void touch(unsigned index) {
-    if (policy_.renews()) lines_[index].used = ++clock_;
+    if (policy_.renews()) renew(index);
   }
   /// Forgets all bytes; lines that wait for a fill keep their place.
   void invalidate();
@@ -39,6 +41,12 @@ class l1_tags {
   unsigned ways() const { return ways_; }
 
  private:
+  // The line is the last of its set to be replaced.
+  void renew(unsigned index) {
+    if (lines_[index].behind != none) move_to_end(index);
+  }
+  void move_to_end(unsigned index);
+  void order(unsigned set, const std::vector<std::uint32_t>& indices);
   unsigned set_of(std::uint64_t number) const {
     return static_cast<unsigned>(set_mask_ != 0 || sets_ <= 1 ? number & set_mask_ : number % sets_);
   }
@@ -52,7 +60,7 @@ class l1_tags {
   std::vector<line_state> lines_;
   std::vector<std::uint8_t> data_;
   /// Tags of a set that share a hash: how many, and where the last of them was put. With hundreds of ways no search can afford
-  /// to look at each.
+  /// to look at each; for the same reason lines are kept in the order in which they are to be replaced.
   struct hint {
     std::uint32_t count = 0;
     std::uint32_t way = 0;
@@ -62,7 +70,8 @@ class l1_tags {
   }
   unsigned hints_per_set_ = 1;        // a power of two
   std::vector<hint> hints_;
-  std::uint64_t clock_ = 0;
+  std::vector<std::uint32_t> first_;  // by set: the line to be replaced first
+  std::vector<std::uint32_t> last_;   // and last
 };
 
 }  // namespace heddle

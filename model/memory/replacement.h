@@ -22,6 +22,7 @@ class replacement {
       throw input_error("replacement is '" + name + "', expected lru, fifo or random");
   }
 
+  bool at_random() const { return kind_ == kind::random; }
   /// A use renews the line's age.
   bool renews() const { return kind_ == kind::lru; }
   /// Chooses among `ways` lines; `age(w)` is 0 for an empty one, else grows with the line's time, `open(w)` says whether it

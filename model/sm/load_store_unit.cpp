@@ -46,7 +46,6 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
   shared_socket.bind(on_chip_backward_);
   constant_socket.bind(on_chip_backward_);
   l1_socket.bind(static_cast<l1_bw_if&>(*this));
-  due_.reserve(pending_limit_);
 }
 
 void load_store_unit::start_of_simulation() {
@@ -83,8 +82,7 @@ void load_store_unit::look_at_first(input& in) const {
 void load_store_unit::on_cycle(cycle_t cycle) {
   while (!due_.empty() && due_.front().cycle <= cycle) {
     lsu_transaction& t = *due_.front().transaction;
-    std::pop_heap(due_.begin(), due_.end());
-    due_.pop_back();
+    due_.pop();
     deliver(t);
   }
   if (!deferred_.empty() && !deferred_refused_ && cycle >= l1_free_) execute_again(cycle);
@@ -103,7 +101,6 @@ void load_store_unit::prepare(cycle_t, bool distant) const {
     return;
   }
   if (!due_.empty()) {
-    bring_near(due_.data(), 1);
     bring_near(due_.front().transaction, 128);
   }
   for (std::uint32_t rest = waiting_; rest != 0; rest &= rest - 1)
@@ -326,8 +323,9 @@ void load_store_unit::finish(lsu_transaction& t, cycle_t cycle) {
     deliver(t);
     return;
   }
-  due_.push_back({t.ready_cycle, order_++, &t});
-  std::push_heap(due_.begin(), due_.end());
+  // Mostly it is the last one.
+  due_.push({t.ready_cycle, &t});
+  for (std::size_t k = due_.size() - 1; k > 0 && due_[k - 1].cycle > due_[k].cycle; --k) std::swap(due_[k - 1], due_[k]);
   clock_.wake_at(t.ready_cycle);
 }
 

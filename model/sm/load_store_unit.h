@@ -76,10 +76,8 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
     unsigned queued = 0;       // = queue.size(), for tracing
   };
   struct due_response {
-    cycle_t cycle;
-    std::uint64_t order;
-    lsu_transaction* transaction;
-    bool operator<(const due_response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
+    cycle_t cycle = 0;
+    lsu_transaction* transaction = nullptr;
   };
 
   void start_of_simulation() override;
@@ -152,8 +150,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   bool deferred_refused_ = false;   // the L1 has no room for the first of them
   std::vector<std::unique_ptr<l1_access>> accesses_;
   std::vector<l1_access*> free_accesses_;
-  std::vector<due_response> due_;   // heap, earliest first
-  std::uint64_t order_ = 0;
+  ring<due_response> due_;          // earliest first
   // What the sockets are bound to, looked up once: the way through port and export costs cache misses per instruction.
   std::vector<lsu_bw_if*> partitions_;
   l1_fw_if* l1_ = nullptr;

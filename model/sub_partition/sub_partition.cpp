@@ -11,13 +11,13 @@ namespace heddle {
 
 namespace {
 constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch", "texture"};
+static_assert(std::size(unit_names) == static_cast<std::size_t>(isa::unit::count));
 }
 
 sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
                              unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
     : sc_module(name),
       lsu_socket("lsu_socket"),
-      dispatch_socket("dispatch_socket", static_cast<std::size_t>(isa::unit::count)),
       shared_dispatch_socket("shared_dispatch_socket"),
       scheduler("warp_scheduler", config.sub_partition, {config.sm.max_warps / config.sm.sub_partitions, index}),
       fetch("fetch", config, cache, config.sm.max_warps / config.sm.sub_partitions),
@@ -26,7 +26,6 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       register_file("register_file", config.sm.max_warps / config.sm.sub_partitions,
                     config.sm.registers / isa::warp_size / config.sm.sub_partitions),
       immediate_constants("immediate_constants", config.constant_cache),
-      units("unit"),
       shared_unit("fp32_shared"),
       config_(config),
       checks_codes_(config.tlm.check),
@@ -47,11 +46,11 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       fp64_alone_(config.fp64.issues_alone && config.sm.sub_partitions > 1),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
       write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {
-  units.init(static_cast<std::size_t>(isa::unit::count),
-             [](const char*, std::size_t i) { return new execution_unit(unit_names[i]); });
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    dispatch_socket[u].bind(unit_answers_);
-    dispatch_socket[u].bind(units[u].dispatch_socket);
+  for (const char* unit : unit_names) {
+    units.emplace_back(unit);
+    dispatch_socket.emplace_back(("dispatch_socket_" + std::to_string(dispatch_socket.size())).c_str());
+    dispatch_socket.back().bind(unit_answers_);
+    dispatch_socket.back().bind(units.back().dispatch_socket);
   }
   if (config.fp32.shared_lanes != 0) {
     shared_unit.init(1);

@@ -86,7 +86,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   ~sub_partition() override;
 
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
-  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;
+  // Not sc_vector, which works out a name for each element: a large chip has thousands of these.
+  std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;   // by unit
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;   // as shared_unit
 
   /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not 0.
@@ -173,7 +174,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   class dependence_counters dependence_counters;
   class register_file register_file;
   class immediate_constants immediate_constants;
-  sc_core::sc_vector<execution_unit> units;
+  std::deque<execution_unit> units;
   sc_core::sc_vector<execution_unit> shared_unit;   // fp32 on lanes that the SM's sub-partitions share: one, or none
 
  private:

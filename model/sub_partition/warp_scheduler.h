@@ -26,7 +26,14 @@ class warp_scheduler : public sc_core::sc_module {
   warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
 
   /// For a look at a scheduler that is not to change: bringing a gate's sums up to date does not change them.
-  issue_gate& gate(isa::unit u) const { return gates_[static_cast<unsigned>(u)]; }
+  issue_gate& gate(isa::unit u) const {
+    const unsigned n = static_cast<unsigned>(u);
+    if (__builtin_expect((gates_in_use_ >> n & 1) == 0, 0)) {
+      gates_in_use_ |= 1u << n;
+      gates_[n].stall(stalled_from_, stalled_until_);
+    }
+    return gates_[n];
+  }
 
   /// The warp's next instruction has all it needs but the unit, from `cycle` on.
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
@@ -34,7 +41,7 @@ class warp_scheduler : public sc_core::sc_module {
     ready_units_ |= 1u << static_cast<unsigned>(u);
     all_ready_ |= std::uint64_t{1} << slot;
     waiting_ &= ~(std::uint64_t{1} << slot);
-    since_[slot] = {cycle, gates_[static_cast<unsigned>(u)].until(cycle)};
+    since_[slot] = {cycle, gate(u).until(cycle)};
   }
   /// Takes the warp out (it issues in `cycle`, or is stopped): how long it was ready and why it did not issue.
   struct wait {
@@ -53,7 +60,9 @@ class warp_scheduler : public sc_core::sc_module {
 
   /// Nothing issues from `cycle` to before `until`.
   void stall(cycle_t cycle, cycle_t until) {
-    for (issue_gate& g : gates_) g.stall(cycle, until);
+    stalled_from_ = cycle;
+    stalled_until_ = until;
+    for (unsigned rest = gates_in_use_; rest != 0; rest &= rest - 1) gates_[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
   }
 
   /// Ready warps whose unit is open in `cycle`.
@@ -120,6 +129,9 @@ class warp_scheduler : public sc_core::sc_module {
   std::vector<mark> since_;
   bool holds_memory_;
   mutable std::array<issue_gate, units> gates_;
+  mutable unsigned gates_in_use_ = 0;   // bit per unit: the others know nothing of stalls
+  cycle_t stalled_from_ = 0;
+  cycle_t stalled_until_ = 0;
 };
 
 }  // namespace heddle

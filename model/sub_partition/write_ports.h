@@ -16,7 +16,8 @@ class write_ports {
  public:
   static constexpr unsigned most = 16;   // ports of all banks
   /// `per_bank` 0: any number of results a cycle. banks x per_bank is at most `most`.
-  write_ports(unsigned banks, unsigned per_bank) : banks_(banks), per_bank_(per_bank) {}
+  write_ports(unsigned banks, unsigned per_bank)
+      : banks_(banks), mask_((banks & (banks - 1)) == 0 ? banks - 1 : ~0u), per_bank_(per_bank) {}
 
   bool limited() const { return per_bank_ != 0; }
 
@@ -24,7 +25,7 @@ class write_ports {
   void reserve(unsigned first, unsigned count, cycle_t cycle, cycle_t now) {
     advance(now);
     if (cycle - base_ >= window) return;
-    for (unsigned k = 0; k < count; ++k) static_cast<void>(take((first + k) % banks_, cycle - base_));
+    for (unsigned k = 0; k < count; ++k) static_cast<void>(take(bank_of(first + k), cycle - base_));
   }
 
   /// A load's `count` registers from `first` on: all of their data are there in `cycle`, the first of them in `begin`, and they come
@@ -37,13 +38,14 @@ class write_ports {
     for (unsigned k = 0; k < count; ++k) {
       const cycle_t come = start + k / together * interval;
       cycle_t at = std::max(come, base_);
-      while (at - base_ < window && !take((first + k) % banks_, at - base_)) ++at;
+      while (at - base_ < window && !take(bank_of(first + k), at - base_)) ++at;
       last = std::max(last, at);
     }
     return last;
   }
 
  private:
+  unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }
   static constexpr cycle_t window = 64;   // no fixed latency that matters is longer
 
   void advance(cycle_t now) {
@@ -64,6 +66,7 @@ class write_ports {
   }
 
   unsigned banks_;
+  unsigned mask_;   // of a power of two; else all ones
   unsigned per_bank_;
   cycle_t base_ = 0;
   std::array<std::uint64_t, most> taken_{};   // of each port, the cycles from base_ on

@@ -29,8 +29,21 @@ class common_addresses {
   common_addresses() { lists_.reserve(most); }
   /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room: then sharing
   /// does not pay.
+  /// `place`: which step of its block it is. At the same place the block before mostly had the same.
   template <class F>
-  number find_or_add(const origin& o, F&& make) {
+  number find_or_add(std::size_t place, const origin& o, F&& make) {
+    if (place >= places_.size() && place < most_places) places_.resize(place + 1);
+    if (place >= places_.size()) return look_up(o, make);
+    remembered& r = places_[place];
+    if (r.n == none || !(r.o == o)) r = {o, look_up(o, make)};
+    return r.n;
+  }
+  /// Stays where it is.
+  const isa::lane_addresses& at(number n) const { return *lists_[n]; }
+
+ private:
+  template <class F>
+  number look_up(const origin& o, F&& make) {
     const auto known = numbers_.find(o);
     if (known != numbers_.end()) return known->second;
     if (lists_.size() == most) return none;
@@ -39,11 +52,13 @@ class common_addresses {
     lists_.push_back(std::move(list));
     return numbers_.emplace(o, static_cast<number>(lists_.size() - 1)).first->second;
   }
-  /// Stays where it is.
-  const isa::lane_addresses& at(number n) const { return *lists_[n]; }
 
- private:
-  static constexpr std::size_t most = 16384;   // 4 MiB
+  static constexpr std::size_t most = 16384;          // 4 MiB
+  static constexpr std::size_t most_places = 16384;   // 1 MiB
+  struct remembered {
+    origin o;
+    number n = none;
+  };
   struct hash {
     std::size_t operator()(const origin& o) const {
       std::uint64_t h = std::uint64_t{o.instruction} << 32 | o.mask;
@@ -53,6 +68,7 @@ class common_addresses {
   };
   std::vector<std::unique_ptr<const isa::lane_addresses>> lists_;
   std::unordered_map<origin, number, hash> numbers_;
+  std::vector<remembered> places_;
 };
 
 }  // namespace heddle::sass_trace

@@ -68,7 +68,7 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
     if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared || !block.addresses.origin(s.addresses, o.words)) continue;
     o.instruction = s.instruction;
     o.mask = s.mask;
-    const common_addresses::number n = common->find_or_add(o, [&](isa::lane_addresses& to) {
+    const common_addresses::number n = common->find_or_add(static_cast<std::size_t>(&s - block.steps.data()), o, [&](isa::lane_addresses& to) {
       machine_addresses(kernel, block, s, to.at);
       for (std::uint32_t m = s.mask; m != 0; m &= m - 1) to.differing_bits |= to.at[__builtin_ctz(m)] ^ to.at[__builtin_ctz(s.mask)];
     });
