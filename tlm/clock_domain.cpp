@@ -90,9 +90,7 @@ cycle_t clock_domain::cycle_at(std::uint64_t time, known_time& known) const {
 
 cycle_t clock_domain::cycle_of(const sc_core::sc_time& t) const { return cycle_at(t.value(), other_); }
 
-// While units are called it is the edge of cycle_: nothing needs to be worked out.
-cycle_t clock_domain::cycle() const {
-  if (running_) return cycle_;
+cycle_t clock_domain::present_cycle() const {
   if (whole_ != nullptr) return whole_->cycle();
   return external_ ? cycle_ + edge_is_due() : cycle_at(sc_core::sc_time_stamp().value(), present_);
 }
@@ -110,8 +108,7 @@ std::uint64_t clock_domain::since_edge() const {
   return elapsed <= period_ ? elapsed : 0;
 }
 
-cycle_t clock_domain::arrival(const sc_core::sc_time& delay) const {
-  if (running_ && delay == sc_core::SC_ZERO_TIME) return cycle_ + 1;
+cycle_t clock_domain::later_arrival(const sc_core::sc_time& delay) const {
   if (whole_ != nullptr) return whole_->arrival(delay);
   if (!external_)
     return (delay == sc_core::SC_ZERO_TIME ? cycle() : cycle_at(sc_core::sc_time_stamp().value() + delay.value(), other_)) + 1;
@@ -262,9 +259,11 @@ bool clock_domain::call_units(bool far_off) {
   }
   const unsigned b = cycle_ % buckets;
   if (!(occupied_[b / 64] >> (b % 64) & 1)) return false;
-  announced_ = 0;
-  coming_.fill(nullptr);
-  for (unsigned i = 0; i < ahead && far_off; ++i) prepare_next(b);
+  if (far_off) {
+    announced_ = 0;
+    coming_.fill(nullptr);
+    for (unsigned i = 0; i < ahead; ++i) prepare_next(b);
+  }
   for (unsigned w = 0; w < words_ && !halted_; ++w) {
     std::uint64_t& bits = wheel_[b * words_ + w];
     while (bits && !halted_) {

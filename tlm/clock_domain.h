@@ -76,11 +76,13 @@ class clock_domain : public sc_core::sc_module {
       far_.push({cycle, index});
   }
 
-  /// The last edge at or before the present time.
-  cycle_t cycle() const;
+  /// The last edge at or before the present time. While units are called it is the edge of cycle_: nothing needs to be worked out.
+  cycle_t cycle() const { return running_ ? cycle_ : present_cycle(); }
   /// The first edge strictly after now + `delay`: when a unit of this domain acts on something that arrives then. So what
   /// arrives on an edge is seen at the next one, whatever the order in which the kernel runs processes.
-  cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const;
+  cycle_t arrival(const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME) const {
+    return running_ && delay.value() == 0 ? cycle_ + 1 : later_arrival(delay);
+  }
   cycle_t cycle_of(const sc_core::sc_time& t) const;
   sc_core::sc_time time_of(cycle_t cycle) const;
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
@@ -137,6 +139,8 @@ class clock_domain : public sc_core::sc_module {
   void on_event();
   bool edge_is_due() const;
   void set_ratio();
+  cycle_t present_cycle() const;
+  cycle_t later_arrival(const sc_core::sc_time& delay) const;
   std::uint64_t ticks_at(cycle_t cycle) const;
   cycle_t cycle_at(std::uint64_t time, known_time& known) const;
   std::uint64_t since_edge() const;

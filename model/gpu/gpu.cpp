@@ -90,14 +90,15 @@ struct gpu::parts : lookahead {
     return std::min({cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
   cycle_t reach(unsigned part, cycle_t cycle) override {
-    const cycle_t until = nothing_responded_until(part);
-    if (interconnect.has_room(part)) return until;
+    const cycle_t now = l2_clock.cycle();
+    const cycle_t until = nothing_responded_until(part, now);
+    if (interconnect.has_room(part, now)) return until;
     return sms[part].sends_unseen() ? std::min(until, cycle) : 0;   // asked again before each cycle
   }
 
   // A response is taken at the first edge after it has come.
-  cycle_t nothing_responded_until(unsigned part) {
-    const cycle_t next = interconnect.next_response(part);
+  cycle_t nothing_responded_until(unsigned part, cycle_t l2_now) {
+    const cycle_t next = interconnect.next_response(part, l2_now);
     if (next == never) return never;
     if (next != responded[part].l2_cycle) responded[part] = {next, core.cycle_of(l2_clock.time_of(next))};
     return responded[part].core_cycle;

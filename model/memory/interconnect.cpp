@@ -264,10 +264,10 @@ void interconnect::announce_responses(unsigned ports, unsigned slice_cycles) {
   responses_.keep_grants();
 }
 
-cycle_t interconnect::next_response(unsigned sm) const {
+cycle_t interconnect::next_response(unsigned sm, cycle_t now) const {
   const sm_port& port = sm_ports_[sm];
   if (port.earliest.empty()) return never;
-  return std::max(port.earliest.front(), clock_.cycle()) + std::max(1u, parameters_.latency_cycles) - 1;
+  return std::max(port.earliest.front(), now) + std::max(1u, parameters_.latency_cycles) - 1;
 }
 
 void interconnect::announce() {

@@ -51,10 +51,10 @@ class interconnect : public sc_core::sc_module, public clocked {
   /// Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to answer, packets at least two to cross. Nothing arrives in another cycle than without.
   void announce_responses(unsigned ports, unsigned slice_cycles);
   /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
-  cycle_t next_response(unsigned sm) const;
-  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes. Where it is not, a request with an annotated
+  cycle_t next_response(unsigned sm, cycle_t now) const;
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle of the interconnect. Where it is not, a request with an annotated
   /// delay gets its END_REQ when its time has come, annotated likewise if there was room.
-  bool has_room(unsigned sm) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, clock_.cycle()); }
+  bool has_room(unsigned sm, cycle_t now) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now); }
 
   /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
   static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);

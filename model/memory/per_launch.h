@@ -14,12 +14,7 @@ class per_launch {
  public:
   /// The counters of a launch, by launch_context::launch_id; made, all zero, when first asked for.
   T& operator[](std::uint32_t launch) {
-    if (launch == last_id_ && last_ != nullptr) return *last_;
-    if (launch >= items_.size()) items_.resize(std::size_t{launch} + 1);
-    if (items_[launch] == nullptr) items_[launch] = std::make_unique<T>();
-    last_id_ = launch;
-    last_ = items_[launch].get();
-    return *last_;
+    return __builtin_expect(launch == last_id_ && last_ != nullptr, 1) ? *last_ : find_or_make(launch);
   }
   /// The same, or null if the unit never worked for the launch.
   const T* find(std::uint32_t launch) const { return launch < items_.size() ? items_[launch].get() : nullptr; }
@@ -33,6 +28,14 @@ class per_launch {
   std::uint32_t end() const { return static_cast<std::uint32_t>(items_.size()); }
 
  private:
+  [[gnu::noinline]] T& find_or_make(std::uint32_t launch) {
+    if (launch >= items_.size()) items_.resize(std::size_t{launch} + 1);
+    if (items_[launch] == nullptr) items_[launch] = std::make_unique<T>();
+    last_id_ = launch;
+    last_ = items_[launch].get();
+    return *last_;
+  }
+
   std::vector<std::unique_ptr<T>> items_;
   std::uint32_t last_id_ = 0;
   T* last_ = nullptr;

@@ -63,6 +63,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phas
   ++queued_;
   if (in.queue.size() != 1) return tlm::TLM_ACCEPTED;
   look_at_first(in);
+  pick_at_ = std::min(pick_at_, ready_to_pick(in));
   clock_.wake_at(ready_to_pick(in));
   return tlm::TLM_ACCEPTED;
 }
@@ -88,7 +89,7 @@ void load_store_unit::on_cycle(cycle_t cycle) {
   if (!deferred_.empty() && !deferred_refused_ && cycle >= l1_free_) execute_again(cycle);
   if (streaming_ != nullptr && !refused_ && cycle >= l1_free_) send_line(cycle);
   if (!untranslated_.empty()) resume(cycle);
-  if (queued_ != 0) pick(cycle);
+  if (queued_ != 0 && cycle >= pick_at_) pick(cycle);
   const bool throttled = refused_ || (starved_ && queued_ != 0);
   if (throttled != throttled_) set_throttled(throttled);
   sleep(cycle);
@@ -117,7 +118,7 @@ bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
 }
 
 // Takes one instruction from the inputs, if one is ready and its way is free.
-bool load_store_unit::pick(cycle_t cycle) {
+void load_store_unit::pick(cycle_t cycle) {
   starved_ = false;
   const std::uint32_t before = (1u << next_input_) - 1;   // those whose turn is over
   for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0; turn &= turn - 1) {
@@ -127,7 +128,7 @@ bool load_store_unit::pick(cycle_t cycle) {
     if (!deferred_.empty() && !passes_deferred(*in.queue.front())) continue;
     if (pending_ >= pending_limit_) {
       starved_ = true;
-      return false;
+      return;
     }
     lsu_transaction& t = *in.queue.front();
     in.queue.pop();
@@ -143,9 +144,8 @@ bool load_store_unit::pick(cycle_t cycle) {
     ++pending_;
     send_back(t, lsu_phase::credit);
     start(t, cycle);
-    return true;
+    return;
   }
-  return false;
 }
 
 void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
@@ -215,6 +215,7 @@ void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
 
 // The oldest access whose translation has come takes the way to the L1.
 void load_store_unit::resume(cycle_t cycle) {
+  pick_at_ = 0;
   if (untranslated_.front().ready > cycle || streaming_ != nullptr || cycle < l1_free_) return;
   lsu_transaction& t = *untranslated_.front().transaction;
   if (!deferred_.empty() && !passes_deferred(t)) return;
@@ -240,6 +241,7 @@ void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
 
 // Offers the next line of the streaming instruction to the L1.
 void load_store_unit::send_line(cycle_t cycle) {
+  pick_at_ = 0;
   lsu_transaction& t = *streaming_;
   const line_part& part = lines_.parts[next_line_];
   l1_access& a = take_access();
@@ -282,6 +284,7 @@ bool load_store_unit::passes_deferred(const lsu_transaction& t) const {
 
 // Offers the first deferred load to the L1 again.
 void load_store_unit::execute_again(cycle_t cycle) {
+  pick_at_ = 0;
   l1_access& a = *deferred_.front();
   lsu_transaction& t = *a.transaction;
   a.cycle = cycle;
@@ -357,7 +360,11 @@ void load_store_unit::sleep(cycle_t cycle) {
   if (!untranslated_.empty() && streaming_ == nullptr &&
       (deferred_.empty() || passes_deferred(*untranslated_.front().transaction)))
     clock_.wake_at(std::max({untranslated_.front().ready, l1_free_, cycle + 1}));
-  if (starved_) return;
+  if (starved_) {
+    pick_at_ = 0;
+    return;
+  }
+  if (pick_at_ > cycle) return;
   cycle_t next = never;
   for (std::uint32_t rest = waiting_; rest != 0 && next != cycle + 1; rest &= rest - 1) {
     const input& in = inputs_[static_cast<unsigned>(__builtin_ctz(rest))];
@@ -369,6 +376,7 @@ void load_store_unit::sleep(cycle_t cycle) {
     if ((in.needs & needs_l1) != 0) at = std::max(at, l1_free_);
     next = std::min(next, at);
   }
+  pick_at_ = next;
   if (next != never) clock_.wake_at(next);
 }
 

@@ -97,7 +97,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, next_accept_}); }
   void look_at_first(input& in) const;
   bool pipes_free(const input& in, cycle_t cycle) const;
-  bool pick(cycle_t cycle);
+  void pick(cycle_t cycle);
   void start(lsu_transaction& t, cycle_t cycle);
   cycle_t translated(const lsu_transaction& t, cycle_t cycle);
   void wait_for_translation(lsu_transaction& t, cycle_t ready);
@@ -132,6 +132,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   std::vector<input> inputs_;
   unsigned next_input_ = 0;      // round robin: the first to be asked
   std::uint32_t waiting_ = 0;    // inputs with something queued, bit per input
+  cycle_t pick_at_ = 0;          // no instruction can be taken before, and the clock calls then; 0: not known
   unsigned queued_ = 0;
   unsigned pending_ = 0;
   cycle_t shared_free_ = 0;

@@ -129,7 +129,7 @@ void sub_partition::vacate(unsigned slot, cycle_t cycle) {
 // From `from` on the warp waits for its next instruction: works out until when, if that is known.
 void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) {
   warp_slot& w = slots_[slot];
-  w.next = &w.program->code[w.state.pc];
+  look_at(w, w.state.pc);
   w.mark = from;
   w.fetch_at = std::max(from, fetch_at);
   w.redirected = redirected;

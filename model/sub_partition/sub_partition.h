@@ -208,6 +208,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
     bool redirected = false;                     // the fetch in progress follows a change of direction
     bool jumps = false;                          // may go on elsewhere than in sequence after any instruction
+    launch_profile::line* line = nullptr;        // of the next instruction in the profile
     simt::warp_state state;
     cycle_t rest = never;                        // phase stopped: for how long it would have gone on waiting, if that was known
     cycle_t placed_at = 0;
@@ -262,11 +263,15 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
 
   // Accounting (sub_partition.cpp)
-  static launch_profile::line& profile_of(const warp_slot& w) { return w.profile->lines()[w.next - w.program->code.data()]; }
+  /// The warp's next instruction is the one at `pc`.
+  static void look_at(warp_slot& w, std::uint32_t pc) {
+    w.next = &w.program->code[pc];
+    w.line = w.profile->lines() + pc;
+  }
   static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
     if (cycles == 0) return;
     const unsigned state = state_of(c, s);
-    w.profile->add(profile_of(w), launch_profile::what(state), cycles);
+    w.profile->add(*w.line, launch_profile::what(state), cycles);
     if (__builtin_expect(w.own_states != nullptr, 0)) add_state(*w.own_states, state, cycles);
     w.counters->states[state] += cycles;
   }

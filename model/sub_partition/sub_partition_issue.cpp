@@ -68,7 +68,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
     if (!shared_lanes_->grant(index_, std::max(first.shared_use, second.shared_use), cycle)) return false;
     to_shared_ = first.shared_use > second.shared_use ? &first : &second;   // the other one takes the sub-partition's own lanes
   }
-  w.next = &second;
+  look_at(w, w.state.pc);
   return true;
 }
 
@@ -84,7 +84,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   fetch.issued(slot, cycle);
   issue_counters& c = *w.counters;
   ++c.inst_executed;
-  w.profile->add(profile_of(w), launch_profile::executed, 1);
+  w.profile->add(*w.line, launch_profile::executed, 1);
   c.thread_inst += static_cast<unsigned>(__builtin_popcount(w.state.active));
   c.nonpred_thread_inst += static_cast<unsigned>(__builtin_popcount(mask));
   switch (d.kind) {
@@ -114,7 +114,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
       w.fence_begun = false;
       w.sequence = w.state.pc + 1;
       advance(w);
-      w.next = &w.program->code[w.state.pc];
+      look_at(w, w.state.pc);
       w.timer = never;
       w.phase = warp_phase::at_fence;
       scheduler.set_waiting(slot);
@@ -185,7 +185,7 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   // A thread may sleep as little as it likes: what other lanes have to do comes first.
   if (w.state.independent && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
   const cycle_t cycles = clock_.domain().cycles_in(d.instruction->src[0].value);
-  w.next = &w.program->code[w.state.pc];
+  look_at(w, w.state.pc);
   w.phase = warp_phase::sleeping;
   scheduler.set_waiting(slot);
   set_timer(slot, cycle + 1 + cycles);

@@ -201,8 +201,9 @@ void sub_partition::send(lsu_transaction& t) {
 void sub_partition::update_gate(cycle_t cycle) {
   scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
   const bool full = textures_ >= config_.texture.queue_entries;
+  if (full == texture_full_) return;
   scheduler.gate(isa::unit::texture).set_blocked(full, cycle);
-  if (full != texture_full_) set_texture_full(full, cycle);
+  set_texture_full(full, cycle);
 }
 
 tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {

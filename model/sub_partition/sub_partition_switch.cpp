@@ -68,7 +68,7 @@ void sub_partition::take_up(unsigned slot, std::uint64_t step) {
   if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
   if (w.step != nullptr) w.step = w.steps.first + step;
   w.state.predicates[isa::pt] = simt::all_lanes;
-  w.next = &w.program->code[w.state.pc];
+  look_at(w, w.state.pc);
 }
 
 // Live are the registers that threads may still read, wherever in the program they stand.
@@ -118,7 +118,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   warp_slot& w = slots_[slot];
   follow(w, block.recording);
   std::fill_n(w.state.regs, std::size_t{registers_kept(launch)} * isa::warp_size, poison);
-  w.next = w.program->code.data();
+  look_at(w, 0);
   w.mark = cycle;
   w.timer = never;
   w.phase = warp_phase::stopped;
