@@ -77,6 +77,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   void complete(block_in_flight& b, cycle_t cycle);
   bool accepts(unsigned sm, const grid_record& g) const;
   bool dispatch_one(cycle_t cycle);
+  unsigned blocks_before(unsigned sm) const;
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
   /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();

@@ -17,10 +17,14 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     // ready before their launch latency is over.
     const sm_account& a = accounts_[sm];
     until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
+    cycle_t next_block = never;
     for (const std::uint32_t id : candidates_) {
       const grid_record& g = grids_[id];
-      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint))
-        until = std::min(until, std::max(g.ready_cycle, now + 1) + latency - 1);
+      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint)) next_block = std::min(next_block, std::max(g.ready_cycle, now + 1));
+    }
+    if (next_block != never) {
+      next_block = std::max(next_block, next_dispatch_) + cycle_t{blocks_before(sm)} * config_.cwd.dispatch_interval_cycles;
+      until = std::min(until, next_block + latency - 1);
     }
     for (const arrival& m : arrivals_)
       if (m.transaction->sm == sm) until = std::min(until, m.cycle + latency - 1);
@@ -28,6 +32,18 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   for (const arrival& m : arrivals_)
     if (m.phase == cta_phase::fault) until = std::min(until, m.cycle - 1);
   return until;
+}
+
+// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and all there is to place fits them.
+unsigned compute_work_distributor::blocks_before(unsigned sm) const {
+  constexpr unsigned enough = 32;
+  const auto takes_all = [this](unsigned i) {
+    return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
+      const grid_record& g = grids_[id];
+      return g.dispatched == g.blocks() || accounts_[i].resources.fits(g.footprint);
+    });
+  };
+  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough, takes_all);
 }
 
 }  // namespace heddle
