@@ -20,11 +20,12 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     cycle_t next_block = never;
     for (const std::uint32_t id : candidates_) {
       const grid_record& g = grids_[id];
-      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint)) next_block = std::min(next_block, std::max(g.ready_cycle, now + 1));
+      if (g.dispatched != g.blocks() && a.resources.fits(g.footprint)) next_block = std::min(next_block, g.ready_cycle);
     }
     if (next_block != never) {
-      next_block = std::max(next_block, next_dispatch_) + cycle_t{blocks_before(sm)} * config_.cwd.dispatch_interval_cycles;
-      until = std::min(until, next_block + latency - 1);
+      // Blocks of other grids may go to the SMs before this one already now.
+      const cycle_t its_turn = std::max(now + 1, next_dispatch_) + cycle_t{blocks_before(sm)} * config_.cwd.dispatch_interval_cycles;
+      until = std::min(until, std::max(next_block, its_turn) + latency - 1);
     }
     for (const arrival& m : arrivals_)
       if (m.transaction->sm == sm) until = std::min(until, m.cycle + latency - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random schedules of the CWD: grids of many shapes, streams and priorities, SMs that are preempted now and then. No SM is ever given
-// more than it has, every block runs exactly once, nothing is lost.
+// more than it has, every block runs exactly once, nothing is lost, and nothing arrives where the CWD has said that nothing will.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "fresh_simulation.h"
 #include "gpu/compute_work_distributor.h"
+#include "gpu/placement_policy.h"
 
 namespace heddle {
 namespace {
@@ -44,9 +45,11 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   unsigned switches = 0;
   unsigned some = 0;   // of these, that left other blocks running
   std::array<unsigned, 4> by_mode{};
+  cycle_t nothing_until = 0;   // what the CWD has said last
 
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override {
     const cycle_t at = clock_.domain().arrival(delay);
+    EXPECT_GT(at, nothing_until) << name();
     arrivals_.push({at, order_++, &t, phase});
     clock_.wake_at(at);
     return tlm::TLM_ACCEPTED;
@@ -136,6 +139,7 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   }
   void send(cta_transaction& t, cta_phase phase, cycle_t cycle) {
     sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
+    nothing_until = std::min(nothing_until, cycle + 2 * cycle_t{config_.cwd.dispatch_latency_cycles} - 1);   // there may be an answer
     socket->nb_transport_bw(t, phase, delay);
   }
 
@@ -154,11 +158,20 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
   std::map<context_transaction*, std::vector<std::pair<cta_transaction*, cycle_t>>> away_;
 };
 
-struct schedules : grid_listener {
-  schedules(gpu_config c, std::uint64_t seed) : config(std::move(c)), random(seed), clock("clock", 1000), cwd("cwd", clock, config, *this) {
+struct schedules : grid_listener, cycle_observer {
+  /// `requests`: somebody asks for preemptions now and then.
+  schedules(gpu_config c, std::uint64_t seed, bool requests)
+      : config(std::move(c)), random(seed), requests(requests), clock("clock", 1000), cwd("cwd", clock, config, *this) {
+    clock.observe(*this);
     for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
       sms.push_back(std::make_unique<counting_sm>(("sm" + std::to_string(i)).c_str(), clock, config, random));
       cwd.cta_socket[i].bind(sms.back()->socket);
+    }
+  }
+  void after_cycle() override {
+    for (unsigned i = 0; i < sms.size(); ++i) {
+      const cycle_t until = cwd.nothing_arrives_until(i, clock.cycle(), requests);
+      sms[i]->nothing_until = std::max(sms[i]->nothing_until, until);
     }
   }
   void grid_finished(const grid_record&, cycle_t) override { ++finished; }
@@ -182,7 +195,7 @@ struct schedules : grid_listener {
   void one() {
     for (std::uint64_t n = 1 + random.below(4); n != 0; --n) {
       submit();
-      if (random.below(3) == 0) {
+      if (requests && random.below(3) == 0) {
         preempt_request r;
         for (unsigned i = 0; i < config.gpu.sm_count; ++i)
           if (random.below(2) == 0) r.sms.push_back(i);
@@ -209,6 +222,7 @@ struct schedules : grid_listener {
 
   gpu_config config;
   random_numbers random;
+  bool requests;
   clock_domain clock;
   compute_work_distributor cwd;
   std::vector<std::unique_ptr<counting_sm>> sms;
@@ -235,7 +249,7 @@ class cwd_schedules : public fresh_simulation {
       // A new GPU now and then: the records of the old one's launches grow.
       for (unsigned n = 0; n < count / kinds.size(); n += at_a_time) {
         restart();
-        schedules s(config, 17 + k + 100 * n);
+        schedules s(config, 17 + k + 100 * n, true);
         for (unsigned m = 0; m < at_a_time; ++m) {
           s.one();
           if (HasFatalFailure()) FAIL() << "schedule " << n + m << " of kind " << k;
@@ -259,6 +273,29 @@ class cwd_schedules : public fresh_simulation {
 class long_cwd_schedules : public cwd_schedules {};
 
 TEST_F(cwd_schedules, lose_nothing_and_overcommit_nothing) { run(1001); }
+
+// Many SMs, and nobody who asks for preemptions: the CWD knows how many blocks go elsewhere first.
+TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
+  for (const char* interval : {"1", "3"}) {
+    restart();
+    schedules s(load_config("v100", {"gpu.sm_count=12", "cwd.launch_latency_cycles=20",
+                                     std::string("cwd.dispatch_interval_cycles=") + interval}), 5, false);
+    for (unsigned n = 0; n < 1000 && !HasFailure(); ++n) s.one();
+    s.check_runs();
+  }
+}
+
+TEST(placement_policy, knows_who_is_served_before) {
+  const auto any = [](unsigned) { return true; };
+  const auto turn = make_placement_policy("breadth_first");
+  EXPECT_EQ(5u, turn->served_before(5, 8, 32, any));
+  EXPECT_EQ(3u, turn->served_before(5, 8, 3, any)) << "as far as it is asked";
+  EXPECT_EQ(2, turn->choose({0, 0, 0, 0, 0, 0, 0, 0}, [](unsigned i) { return i >= 2; }));
+  EXPECT_EQ(0u, turn->served_before(3, 8, 32, any)) << "it is its turn";
+  EXPECT_EQ(7u, turn->served_before(2, 8, 32, any));
+  EXPECT_EQ(2u, turn->served_before(0, 8, 32, [](unsigned i) { return i == 4 || i == 6; }));
+  for (const char* name : {"depth_first", "most_free"}) EXPECT_EQ(0u, make_placement_policy(name)->served_before(5, 8, 32, any)) << name;
+}
 TEST_F(long_cwd_schedules, lose_nothing_and_overcommit_nothing) { run(100100); }
 
 }  // namespace
