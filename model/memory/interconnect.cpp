@@ -97,9 +97,8 @@ interconnect::route& interconnect::route_of(tlm::tlm_generic_payload& p) const {
   return *r;
 }
 
-void interconnect::close_route(tlm::tlm_generic_payload& p) {
-  route& r = route_of(p);
-  p.set_extension(r.outer);
+void interconnect::close_route(route& r) {
+  r.payload->set_extension(r.outer);
   r.outer = nullptr;
   r.payload = nullptr;
   free_routes_.push_back(&r);
@@ -250,7 +249,12 @@ void interconnect::send_response(sm_port& port, cycle_t now) {
   const cycle_t due = responses_.due(port.index);
   tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
   invariant(port.index >= announced_ports_ || now == due, "interconnect: a response is not there in the cycle that was announced");
-  if (port.index < announced_ports_) return finish(port, p, now + 1);
+  if (port.index < announced_ports_) {   // its payload was let go then
+    port.free_at = now + 1;
+    --announced_;
+    --in_flight_;
+    return;
+  }
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.answering = &p;
@@ -274,20 +278,24 @@ void interconnect::announce() {
   for (const crossbar::grant_record& g : responses_.granted()) {
     if (g.output >= announced_ports_) continue;
     sm_port& port = sm_ports_[g.output];
-    port.earliest[route_of(*g.payload).number - port.first_open] = never;
+    route& r = route_of(*g.payload);
+    port.earliest[r.number - port.first_open] = never;
     for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.domain().delay_until(g.due);
     const tlm::tlm_sync_enum answer = sm_socket[g.output]->nb_transport_bw(*g.payload, phase, delay);
     invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
               "interconnect: an announced response was not taken by return");
+    close_route(r);
+    ++announced_;
+    g.payload->release();
   }
 }
 
 void interconnect::finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at) {
   port.answering = nullptr;
   port.free_at = free_at;
-  close_route(p);
+  close_route(route_of(p));
   --in_flight_;
   p.release();
 }
@@ -385,7 +393,8 @@ void interconnect::trace(sc_core::sc_trace_file* file) const {
 void interconnect::check_invariants() const {
   requests_.check_invariants();
   responses_.check_invariants();
-  invariant(routes_.size() - free_routes_.size() == in_flight_, "interconnect: open routes = transactions in flight");
+  invariant(routes_.size() - free_routes_.size() + announced_ == in_flight_,
+            "interconnect: open routes and announced responses = transactions in flight");
 }
 
 }  // namespace heddle

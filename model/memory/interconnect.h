@@ -124,7 +124,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t admit_responses(cycle_t now);
   route& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
   route& route_of(tlm::tlm_generic_payload& p) const;
-  void close_route(tlm::tlm_generic_payload& p);
+  void close_route(route& r);
 
   address_map map_;
   interconnect_parameters parameters_;
@@ -139,6 +139,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
   unsigned in_flight_ = 0;
+  unsigned announced_ = 0;                        // of these, responses that are announced and not there yet: their payloads are not held
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_responses_ = 0;
 };

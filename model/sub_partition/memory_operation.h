@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,7 +24,8 @@ struct memory_operation {
   bool is_texture = false;
   std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
   lsu_transaction first;                   // the only one, if it is not split and no texture
-  std::uint32_t words[4][32];              // split: the loaded words
+  using word_rows = std::array<std::uint32_t[32], 4>;
+  std::unique_ptr<word_rows> words;        // split: the loaded words; kept for the next one
 };
 
 /// Recycles operations, and the transactions of those that are more than one.

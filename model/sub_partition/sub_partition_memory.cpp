@@ -168,6 +168,7 @@ void sub_partition::split(lsu_transaction& first) {
   const unsigned words = first.bytes_per_lane / 4;
   memory_operation& o = *first.operation;
   o.remaining = words;
+  if (o.words == nullptr) o.words = std::make_unique<memory_operation::word_rows>();
   first.bytes_per_lane = 4;
   lsu_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
   for (unsigned k = 1; k < words; ++k) {
@@ -241,11 +242,11 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
   if (o.is_texture) texels_arrived(t);
-  if (o.split && returns) std::memcpy(o.words[t.word], t.words[0], sizeof t.words[0]);
+  if (o.split && returns) std::memcpy((*o.words)[t.word], t.words[0], sizeof t.words[0]);
   const bool done = --o.remaining == 0;
   const lsu_kind kind = t.kind;
   if (done && returns && o.global_mask != 0 && w.step == nullptr && !o.is_texture)
-    simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words : t.words);
+    simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words->data() : t.words);
   operations_.give_back(t);
   if (!done) return;
   const unsigned slot = o.slot;
