@@ -37,7 +37,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
 
 // Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and all there is to place fits them.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
-  constexpr unsigned enough = 32;
+  constexpr unsigned enough = 16;
   const auto takes_all = [this](unsigned i) {
     return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
       const grid_record& g = grids_[id];

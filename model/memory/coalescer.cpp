@@ -18,6 +18,20 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   out.parts[out.count] = {line, 0, 0};
   return out.parts[out.count++];
 }
+
+// All lanes lie `stride` bytes apart, which is no more than a sector: each line is that of a run of lanes, and of a run of its sectors.
+void coalesce_strided(const std::uint64_t addresses[32], std::uint64_t stride, coalesced_access& out) {
+  for (unsigned lane = 0; lane < 32;) {
+    const std::uint64_t line = addresses[lane] & ~in_line;
+    const std::uint64_t room = line + line_bytes - addresses[lane];
+    const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(32 - lane, (room + stride - 1) / stride));
+    const unsigned first = static_cast<unsigned>(addresses[lane] & in_line) / sector_bytes;
+    const unsigned last = static_cast<unsigned>(addresses[lane + count - 1] & in_line) / sector_bytes;
+    out.parts[out.count++] = {line, static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << lane),
+                              static_cast<std::uint8_t>((2u << last) - (1u << first))};
+    lane += count;
+  }
+}
 }  // namespace
 
 std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask) {
@@ -34,6 +48,12 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
   out.count = 0;
   if (mask == 0) return;
+  const std::uint64_t stride = addresses[1] - addresses[0];
+  if (mask == 0xffffffffu && stride - 1 < sector_bytes) {
+    std::uint64_t off = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * stride;
+    if (off == 0) return coalesce_strided(addresses, stride, out);
+  }
   // Runs of lanes in one line are gathered in registers.
   std::uint64_t line = addresses[__builtin_ctz(mask)] & ~in_line;
   std::uint32_t lanes = 0;

@@ -116,6 +116,17 @@ TEST(coalescer, agrees_with_brute_force) {
   }
 }
 
+TEST(coalescer, lanes_at_equal_distances) {
+  for (std::uint64_t stride = 0; stride < 70; ++stride)
+    for (std::uint64_t base = 0; base < 128; ++base) {
+      std::uint64_t addresses[32];
+      for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x40000000 + base + lane * stride;
+      expect_same_as_brute_force(addresses, 0xffffffffu, 1);
+      addresses[base % 32] += 1;   // but one
+      expect_same_as_brute_force(addresses, 0xffffffffu, 1);
+    }
+}
+
 TEST(coalescer, textbook_patterns) {
   std::uint64_t addresses[32];
   coalesced_access got;
