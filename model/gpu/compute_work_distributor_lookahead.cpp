@@ -35,7 +35,8 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   return until;
 }
 
-// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and all there is to place fits them.
+// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and all there is to place fits
+// them.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
   const auto takes_all = [this](unsigned i) {

@@ -75,8 +75,8 @@ cycle_t crossbar::arbitrate(cycle_t now) {
   return next;
 }
 
-// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet is complete at the
-// head of its output (never: it is not at the head, or there was none).
+// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet at the head of
+// the output is complete there, if one was granted; else never.
 cycle_t crossbar::grant(unsigned output, cycle_t now) {
   if (full(output)) {
     grantable_[output] = never;   // until one is popped

@@ -52,8 +52,8 @@ class interconnect : public sc_core::sc_module, public clocked {
   void announce_responses(unsigned ports, unsigned slice_cycles);
   /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
   cycle_t next_response(unsigned sm, cycle_t now) const;
-  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle of the interconnect. Where it is not, a request with an annotated
-  /// delay gets its END_REQ when its time has come, annotated likewise if there was room.
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle here. Where it
+  /// is not, a request with an annotated delay gets its END_REQ when its time has come, annotated likewise if there was room.
   bool has_room(unsigned sm, cycle_t now) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now); }
 
   /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
@@ -139,7 +139,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
   unsigned in_flight_ = 0;
-  unsigned announced_ = 0;                        // of these, responses that are announced and not there yet: their payloads are not held
+  unsigned announced_ = 0;                        // of these, responses announced and not there yet: their payloads are not held
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_responses_ = 0;
 };

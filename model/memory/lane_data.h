@@ -8,7 +8,8 @@
 
 namespace heddle {
 
-/// Loads: copies the bytes of those of `lanes` whose sector is in `sectors` from the image of a line to t.words, if somebody looks at them.
+/// Loads: copies the bytes of those of `lanes` whose sector is in `sectors` from the image of a line to t.words, unless t.data says
+/// that nobody looks at them.
 void bytes_to_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line);
 
 /// Stores: writes the bytes of `lanes` and 0xff for each byte written to the image of a line and to its byte enables, which
