@@ -49,7 +49,12 @@ void compute_work_distributor::submit(std::shared_ptr<const resident_launch> lau
   refresh_candidates();
 }
 
+void compute_work_distributor::forget_who_takes_all() {
+  for (sm_account& a : accounts_) a.takes_all = sm_account::answer::unknown;
+}
+
 void compute_work_distributor::refresh_candidates() {
+  forget_who_takes_all();
   candidates_.clear();
   for (const auto& [stream, launches] : streams_)
     if (!launches.empty()) candidates_.push_back(launches.front());
@@ -110,6 +115,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
 void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   sm_account& a = accounts_[b.sm];
   a.resources.give_back(b.allocation);
+  a.takes_all = sm_account::answer::unknown;
   --a.blocks;
   b.resident = false;
   if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
@@ -179,12 +185,14 @@ void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cyc
   b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
   b.fault.clear();
   b.allocation = accounts_[sm].resources.take(g.footprint);
+  accounts_[sm].takes_all = sm_account::answer::unknown;
   b.since = cycle;
   b.resident = true;
   if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   if (b.block == 0) g.start_cycle = cycle + latency;
   if (g.dispatched == g.blocks()) {
+    forget_who_takes_all();
     dispatch_order_.push_back(g.launch->launch_id);
     for (sm_account& a : accounts_)
       for (context_in_flight* c : a.away)

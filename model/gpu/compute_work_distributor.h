@@ -48,6 +48,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   struct sm_account {
     sm_resources resources;
     std::uint64_t blocks = 0;       // resident, as the CWD reckons
+    enum class answer : std::uint8_t { unknown, no, yes };
+    mutable answer takes_all = answer::unknown;   // any block that is to be placed; asked anew when resources or grids have changed
     std::deque<context_in_flight*> requests;   // preemptions that have not begun
     std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
     context_in_flight* draining = nullptr;     // its blocks run to their end
@@ -78,6 +80,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool accepts(unsigned sm, const grid_record& g) const;
   bool dispatch_one(cycle_t cycle);
   unsigned blocks_before(unsigned sm) const;
+  bool takes_all(const sm_account& a) const;
+  void forget_who_takes_all();
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
   /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();

@@ -35,17 +35,22 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   return until;
 }
 
-// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and all there is to place fits
-// them.
+// Whatever block is placed next fits on the SM.
+bool compute_work_distributor::takes_all(const sm_account& a) const {
+  if (a.takes_all == sm_account::answer::unknown) {
+    const bool all = std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
+      const grid_record& g = grids_[id];
+      return g.dispatched == g.blocks() || a.resources.fits(g.footprint);
+    });
+    a.takes_all = all ? sm_account::answer::yes : sm_account::answer::no;
+  }
+  return a.takes_all == sm_account::answer::yes;
+}
+
+// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and they take it.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
-  const auto takes_all = [this](unsigned i) {
-    return std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
-      const grid_record& g = grids_[id];
-      return g.dispatched == g.blocks() || accounts_[i].resources.fits(g.footprint);
-    });
-  };
-  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough, takes_all);
+  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough, [this](unsigned i) { return takes_all(accounts_[i]); });
 }
 
 }  // namespace heddle

@@ -117,6 +117,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
     a.resources.give_back(block.allocation);
+    a.takes_all = sm_account::answer::unknown;
     block.resident = false;
     --a.blocks;
   }
@@ -206,6 +207,7 @@ bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
   for (const switched_block& b : c.blocks) {
     auto& block = *static_cast<block_in_flight*>(b.transaction);
     a.resources.take_again(block.allocation);
+    a.takes_all = sm_account::answer::unknown;
     block.resident = true;
   }
   a.blocks += c.blocks.size();
