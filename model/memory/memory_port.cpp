@@ -194,7 +194,6 @@ void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
     warned_ = true;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
-  if (r.write) writing_.erase(std::find(writing_.begin(), writing_.end(), static_cast<std::uint32_t>(index)));
   // Annotated delays may put a later call's arrival first: kept in order of arrival, equal ones in order of calls.
   responses_.push({arrival, static_cast<std::uint32_t>(index)});
   for (std::size_t i = responses_.size() - 1; i > 0 && responses_[i - 1].arrival > responses_[i].arrival; --i)
@@ -209,7 +208,11 @@ const memory_port::response* memory_port::arrived(cycle_t now) const {
 void memory_port::release_first() {
   const std::uint32_t index = responses_.front().request;
   responses_.pop();
-  if (requests_[index].write) --writes_[requests_[index].epoch];
+  if (requests_[index].write) {
+    --writes_[requests_[index].epoch];
+    // Only now may a request that it holds back go: an answer that comes on an edge is seen at the next one, whoever runs first.
+    writing_.erase(std::find(writing_.begin(), writing_.end(), index));
+  }
   requests_[index].payload->release();
   requests_[index] = request{};
   free_.push_back(index);
@@ -240,7 +243,7 @@ cycle_t memory_port::next(cycle_t now) const {
 byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) const {
   byte_mask all;
   const auto lay = [&](const request& r) {
-    if (!r.write || r.line_address != line_address) return;
+    if (!r.write || r.answered || r.line_address != line_address) return;
     copy_masked(image, r.payload->line_data(), r.bytes);
     all |= r.bytes;
   };
@@ -261,7 +264,7 @@ memory_port::added_writes memory_port::patch(std::uint64_t line_address, const s
   const std::size_t sent = writing_.size();
   for (std::size_t i = 0; i < sent; ++i) {
     const request& r = requests_[writing_[i]];
-    if (r.line_address != line_address) continue;
+    if (r.answered || r.line_address != line_address) continue;
     const byte_mask overlap = r.bytes & bytes & ~to_come;
     byte_mask differs;
     for (unsigned b = 0; b < line_bytes; ++b)

@@ -102,7 +102,7 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   std::vector<std::uint32_t> free_;
   ring<std::uint32_t> queue_;
   ring<response> responses_;               // by arrival
-  std::vector<std::uint32_t> writing_;     // writes sent and not answered
+  std::vector<std::uint32_t> writing_;     // writes sent, until their answers are taken
   tlm::tlm_generic_payload* asking_ = nullptr;  // BEGIN_REQ sent, END_REQ to come
   cycle_t free_at_ = 0;
   unsigned active_ = 0;
