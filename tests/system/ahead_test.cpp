@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +73,39 @@ TEST_P(ahead_on, workloads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(machine, ahead_on, ::testing::ValuesIn(machines));
+
+// What the L2 writes back and reads again at once, at clocks whose edges meet now and then: which of two units runs first at an edge must
+// not matter, and who looks changes just that.
+TEST_F(ahead, lines_that_are_written_back_and_read_again) {
+  std::uint64_t state = 1;
+  const auto below = [&](std::uint64_t n) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % n;
+  };
+  std::ofstream(place_ / "kernelslist.g") << "kernel-1.traceg\n";
+  for (const char* machine : {"--gpu g80", "--gpu rtx3070 --set gpu.sm_count=16 --set l2.size_bytes=524288"}) {
+    std::ofstream out(place_ / "kernel-1.traceg");
+    out << "-kernel name = k\n-kernel id = 1\n-grid dim = (64,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 32\n-binary version = 70\n"
+           "-cuda stream id = 0\n-shmem base_addr = 0x00007f5000000000\n-local mem base_addr = 0x00007f4e00000000\n-nvbit version = 1.7\n"
+           "-accelsim tracer version = 3\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+           "[adrrescompress?] [mem_addresses]\n\n";
+    out << std::hex;
+    for (unsigned block = 0; block < 64; ++block) {
+      out << "#BEGIN_TB\n\nthread block = " << std::dec << block << ",0,0\n\nwarp = 0\ninsts = 25\n" << std::hex;
+      for (unsigned k = 0; k < 24; ++k) {
+        const bool load = k % 3 != 2;
+        out << "0" << 0x100 + 16 * k << " ffffffff " << (load ? "1 R8 LDG.E.128.SYS 1 R2 16 0" : "0 STG.E.SYS 2 R2 R8 4 0");
+        for (unsigned lane = 0; lane < 32; ++lane) out << " 0x7f40000" << 0x10000 + 16 * below(0x10000 / 16);
+        out << " \n";
+      }
+      out << "0300 ffffffff 0 EXIT 0 0 \n\n#END_TB\n\n";
+    }
+    out.close();
+    same("replay '" + (place_ / "kernelslist.g").string() + "' " + machine);
+  }
+}
 
 TEST_F(ahead, blocks_that_leave_and_come_back) {
   for (const char* mode : {"switch", "drain", "auto"})
