@@ -54,6 +54,17 @@ void tell_unknown_opcodes(const job& j) {
   message_log::warning("opcodes that are not known, replayed as what their names resemble: " + join(parts, ", "));
 }
 
+// Blocks that did nothing are left out of a trace, but so are those behind a place where it was cut off.
+void tell_missing_blocks(const job& j) {
+  std::set<const sass_trace::trace_kernel*> told;
+  for (const operation& op : j.operations) {
+    const auto& k = op.recording;
+    if (!k || k->blocks == k->header.blocks() || !told.insert(k.get()).second) continue;
+    message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) + " blocks of kernel '" +
+                         k->header.name + "' are in the trace: the others did nothing, or it was cut off");
+  }
+}
+
 }  // namespace
 
 job job_of_traces(const std::string& kernels_list, bool strict) {
@@ -96,6 +107,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   const job j = job_of_traces(o.kernels_list, o.strict);
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);
+  tell_missing_blocks(j);
   return simulate(o, j, config);
 }
 
