@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 
 namespace {
@@ -77,13 +78,8 @@ INSTANTIATE_TEST_SUITE_P(machine, ahead_on, ::testing::ValuesIn(machines));
 // What the L2 writes back and reads again at once, at clocks whose edges meet now and then: which of two units runs first at an edge must
 // not matter, and who looks changes just that.
 TEST_F(ahead, lines_that_are_written_back_and_read_again) {
-  std::uint64_t state = 1;
-  const auto below = [&](std::uint64_t n) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-  };
+  std::mt19937_64 random(1);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
   std::ofstream(place_ / "kernelslist.g") << "kernel-1.traceg\n";
   for (const char* machine : {"--gpu g80", "--gpu rtx3070 --set gpu.sm_count=16 --set l2.size_bytes=524288"}) {
     std::ofstream out(place_ / "kernel-1.traceg");

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <random>
 #include <set>
 
 #include "memory_bench.h"
@@ -248,13 +249,8 @@ struct plain_crossbar {
 };
 
 TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cycle) {
-  std::uint64_t state = 1;
-  const auto below = [&](std::uint64_t n) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-  };
+  std::mt19937_64 random(1);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t granted = 0, full = 0;
   for (const crossbar::shape& s : {crossbar::shape{5, 3, 32, 3, 4, 1}, {70, 9, 32, 4, 2, 1}, {3, 130, 32, 2, 6, 2}, {1, 1, 8, 1, 3, 1}}) {
     crossbar net(s);
