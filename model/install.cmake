@@ -22,7 +22,7 @@ add_custom_target(heddle_headers ALL DEPENDS ${heddle_public_include}/headers.st
 
 # The program links the archive; others get the shared library, which finds its configurations wherever it is installed.
 add_library(heddle_shared SHARED ${objects})
-target_link_libraries(heddle_shared PUBLIC SystemC::systemc PRIVATE $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:Boost::iostreams>)
+target_link_libraries(heddle_shared PUBLIC SystemC::systemc PRIVATE $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:${heddle_compression}>)
 set_target_properties(heddle_shared PROPERTIES OUTPUT_NAME heddle VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   EXPORT_NAME heddle)
 set_target_properties(heddle PROPERTIES EXPORT_NAME heddle_static)

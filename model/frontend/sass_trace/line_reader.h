@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/sass_trace/byte_source.h"
+
 namespace heddle::sass_trace {
 
 /// The lines of a text file. A name that ends in .xz, .zst or .gz is decompressed on the way. Memory does not depend on the
@@ -15,7 +17,6 @@ class line_reader {
  public:
   /// Throws input_error when the file cannot be read or is no regular file.
   explicit line_reader(const std::string& file);
-  ~line_reader();
 
   /// The next line, without its end; false at the end of the file. The text is valid until the next call. Throws
   /// input_error when the compressed data are broken or a line is longer than any trace's.
@@ -38,7 +39,6 @@ class line_reader {
   [[noreturn]] void fail(std::size_t column, const std::string& message) const;
 
  private:
-  class byte_source;
   bool refill();
 
   std::string file_;
