@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libheddle-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-  "libheddle${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libsystemc-dev, pkg-config, libfmt-dev, libboost-iostreams-dev")
+  "libheddle${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libsystemc-dev, pkg-config, libfmt-dev, zlib1g-dev, liblzma-dev, libzstd-dev")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME heddle)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libheddle${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION})")
