@@ -140,6 +140,7 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   add_gpu_options(p);
   p.group("The traces");
   p.flag("strict", "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
+  p.value("trace-memory", "MIB", "for the blocks that run (default: 192); what exceeds it is kept in a temporary file");
   add_simulation_options(p);
   if (p.parse(arguments, 1)) {
     help = p.help();
@@ -148,6 +149,7 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   if (p.positionals().empty()) p.fail("expected a list of kernels, such as kernelslist.g");
   o.kernels_list = p.positionals()[0];
   o.strict = p.has("strict");
+  if (p.has("trace-memory")) o.trace_memory_mib = p.number("trace-memory", 0, std::uint64_t{1} << 24);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   return false;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "frontend/sass_trace/trace_store.h"
+
 namespace heddle::testbench {
 
 enum class progress_mode : std::uint8_t { automatic, always, never };
@@ -21,6 +23,7 @@ struct run_options {
   std::vector<std::string> arguments;
   std::string kernels_list;  // replay
   bool strict = false;       // replay
+  std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;   // replay
 
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/replay_command.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -16,8 +17,6 @@ namespace heddle::testbench {
 namespace {
 
 using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
-
-constexpr std::size_t kept_bytes = 32 << 20;   // of what was read of all traces together: so much need not be read again
 
 // "6.1" as 61, as traces write it.
 unsigned binary_version_of(const gpu_config& config) {
@@ -67,13 +66,14 @@ void tell_missing_blocks(const job& j) {
 
 }  // namespace
 
-job job_of_traces(const std::string& kernels_list, bool strict) {
+job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t memory_mib) {
   job j;
   j.name = kernels_list;
   j.in_order = true;
   std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
   std::map<std::string, kernel_ptr> read;
-  std::size_t room = kept_bytes;
+  const auto store = std::make_shared<sass_trace::trace_store>(
+      memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(kernels_list)) {
     operation op;
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
@@ -82,7 +82,7 @@ job job_of_traces(const std::string& kernels_list, bool strict) {
       op.what = operation::kind::synchronise;
     } else {
       kernel_ptr& kernel = read[c.file];
-      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, room);
+      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, store);
       op.recording = kernel;
       op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
     }
@@ -104,7 +104,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   message_log::install(o.level);
   const gpu_config config = machine_of(o);
   check_result_files(o, job{});
-  const job j = job_of_traces(o.kernels_list, o.strict);
+  const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);
   tell_missing_blocks(j);

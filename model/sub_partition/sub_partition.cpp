@@ -121,6 +121,7 @@ void sub_partition::vacate(unsigned slot, cycle_t cycle) {
   account(slot, cycle);
   w.counters->active_warp_cycles += cycle - w.placed_at;
   w.phase = warp_phase::empty;
+  w.held_piece.reset();
   active_ &= ~(std::uint64_t{1} << slot);
   scheduler.removed(slot);
   register_file.release(slot);

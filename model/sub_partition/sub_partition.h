@@ -198,7 +198,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t timer = never;                       // on_timer is due
     const resident_launch* launch = nullptr;
     const isa::recorded_step* step = nullptr;    // of a recorded warp: the one at state.pc; null: the warp executes its program
-    isa::recorded_warp steps;
+    const isa::recorded_step* last_step = nullptr;   // of its piece
+    const isa::recorded_piece* piece = nullptr;  // of a recorded warp: the steps around the one at state.pc
     unsigned loads = 0;                          // outstanding loads, atomics
     unsigned stores = 0;                         // outstanding stores, reductions
     std::uint32_t sequence = 0;                  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
@@ -214,6 +215,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t placed_at = 0;
     unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
     bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
+    std::shared_ptr<const isa::recorded_piece> held_piece;   // keeps the piece in memory
     state_counts* own_states = nullptr;          // of the warps that were in this slot; null: nobody asked for them
   };
 
@@ -318,12 +320,14 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   static bool leaves(const warp_slot& w, std::uint32_t sequence) { return w.jumps && w.state.pc != sequence; }
   static void next_step(warp_slot& w) {
     ++w.step;
+    if (__builtin_expect(w.step == w.last_step, 0) && !w.piece->ends) stand_at(w, w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first));
     w.state.pc = w.step->instruction;
     w.state.active = w.step->mask;
   }
   /// 32-lane registers of a warp that hold values: recordings have none.
   static unsigned registers_kept(const resident_launch& l) { return l.recording ? 0 : l.program->registers; }
   void follow(warp_slot& w, const isa::recorded_block* recording) const;
+  static bool stand_at(warp_slot& w, std::uint64_t position);
   static bool lanes_go_on(const warp_slot& w);
   static void recorded_addresses(const warp_slot& w, lsu_transaction& t);
   static bool recorded_branch(warp_slot& w, simt::lane_mask mask);

@@ -9,12 +9,22 @@ void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) c
   w.step = nullptr;
   w.jumps = independent_;
   if (recording == nullptr) return;
-  w.steps = recording->warp(w.state.warp_in_block);
-  w.step = w.steps.first;
+  stand_at(w, 0);
   w.jumps = true;
   w.state.independent = false;
   w.state.pc = w.step->instruction;
   w.state.active = w.step->mask;
+}
+
+// Brings the piece with that step into memory; false: the warp has no such step.
+bool sub_partition::stand_at(warp_slot& w, std::uint64_t position) {
+  auto piece = w.state.block->recording->piece(w.state.warp_in_block, position);
+  if (!piece) return false;
+  w.held_piece = std::move(piece);
+  w.piece = w.held_piece.get();
+  w.step = w.piece->first + (position - w.piece->position);
+  w.last_step = w.piece->last;
+  return true;
 }
 
 // Some lanes wait at a barrier. Is what comes next the others' business only? Instructions without lanes belong to those that
@@ -22,13 +32,14 @@ void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) c
 bool sub_partition::lanes_go_on(const warp_slot& w) {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
   const isa::recorded_step* s = w.step;
-  while (s != w.steps.last && s->mask == 0) ++s;
-  return s != w.steps.last && (s->mask & w.barrier_lanes) == 0;
+  while (s != w.last_step && s->mask == 0) ++s;
+  return (s != w.last_step || !w.piece->ends) && (s->mask & w.barrier_lanes) == 0;
 }
 
 // Recorded is who jumps. That others did not, and that the warp parted, shows in the steps before and after.
 bool sub_partition::recorded_branch(warp_slot& w, simt::lane_mask mask) {
-  const simt::lane_mask before = w.step == w.steps.first ? mask : w.step[-1].mask;
+  const bool first = w.step == w.piece->first && w.piece->position == 0;
+  const simt::lane_mask before = first ? mask : w.step[-1].mask;
   const std::uint32_t fall_through = w.state.pc + 1;
   next_step(w);
   const simt::lane_mask others = w.state.pc == fall_through ? w.state.active : before;
@@ -36,18 +47,17 @@ bool sub_partition::recorded_branch(warp_slot& w, simt::lane_mask mask) {
 }
 
 void sub_partition::recorded_addresses(const warp_slot& w, lsu_transaction& t) {
-  const isa::recorded_block& block = *w.state.block->recording;
-  if (const isa::lane_addresses* shared = block.shared_addresses(*w.step)) {
+  if (const isa::lane_addresses* shared = w.piece->shared_addresses(*w.step)) {
     t.shared_addresses = shared->at;
     t.differing_bits = shared->differing_bits;
   } else {
-    block.addresses(*w.step, t.own_addresses);
+    w.piece->addresses(*w.step, t.own_addresses);
   }
 }
 
 void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
-  const bool last = w.step == w.steps.last;
+  const bool last = w.step == w.last_step;
   const simt::lane_mask gone = last ? w.state.live : mask & w.state.live;
   w.state.live &= ~gone;
   if (last) {

@@ -42,8 +42,9 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   image(w.stopped_in);
   image(w.rest);
   image(w.sequence);
-  auto step = static_cast<std::uint64_t>(w.step - w.steps.first);   // where a recorded warp stands
+  std::uint64_t step = 0;   // where a recorded warp stands
   if (w.step != nullptr) {
+    step = w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first);
     image(step);
     image(w.barrier_lanes);
   }
@@ -60,13 +61,11 @@ void sub_partition::take_up(unsigned slot, std::uint64_t step) {
   const bool runs = w.stopped_in != warp_phase::at_barrier;
   bool plausible = known;
   if (w.step != nullptr)
-    plausible = plausible && step <= static_cast<std::uint64_t>(w.steps.last - w.steps.first) &&
-                w.state.pc == w.steps.first[step].instruction;
+    plausible = plausible && stand_at(w, step) && w.state.pc == w.step->instruction;
   else
     plausible = plausible && simt::plausible(w.state, instructions) && w.state.independent == independent_ &&
                 (!runs || w.state.active != 0);
   if (!plausible) throw program_error("a context that was swapped out came back damaged from memory");
-  if (w.step != nullptr) w.step = w.steps.first + step;
   w.state.predicates[isa::pt] = simt::all_lanes;
   look_at(w, w.state.pc);
 }

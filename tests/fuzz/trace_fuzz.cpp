@@ -17,22 +17,32 @@ namespace {
 using namespace heddle;
 
 // What a replay relies on.
-void check(const sass_trace::trace_kernel& k, const sass_trace::block_trace& b) {
-  if (b.warps.size() != k.header.warps()) std::abort();
+void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
   std::uint64_t addresses[32];
-  for (const auto& w : b.warps) {
-    if (w.count == 0 || w.first + w.count > b.steps.size()) std::abort();
-    const auto& last = b.steps[w.first + w.count - 1];
-    if (k.program->code.at(last.instruction).op != isa::opcode::exit) std::abort();
-    for (std::size_t n = 0; n < w.count; ++n) {
-      const auto& s = b.steps[w.first + n];
-      const isa::instruction& i = k.program->code.at(s.instruction);
-      sass_trace::machine_addresses(k, b, s, addresses);
-      if (i.mem_space != isa::space::local) continue;
-      for (std::uint32_t m = s.mask; m != 0; m &= m - 1)
-        if (addresses[__builtin_ctz(m)] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
+  for (std::uint32_t w = 0; w < k.header.warps(); ++w) {
+    for (std::uint64_t position = 0;;) {
+      const auto piece = b.piece(w, position);
+      if (!piece || piece->position != position || (position != 0 && piece->first[-1].instruction >= k.program->code.size())) std::abort();
+      for (const isa::recorded_step* s = piece->first; s != piece->last + (piece->ends ? 1 : 0); ++s, ++position) {
+        const isa::instruction& i = k.program->code.at(s->instruction);
+        piece->addresses(*s, addresses);
+        if (i.mem_space != isa::space::local) continue;
+        for (std::uint32_t m = s->mask; m != 0; m &= m - 1)
+          if (addresses[__builtin_ctz(m)] + isa::size_of(i.type) > k.program->local_bytes) std::abort();
+      }
+      if (!piece->ends && piece->last->mask == 0) std::abort();
+      if (!piece->ends) continue;
+      if (k.program->code.at(piece->last->instruction).op != isa::opcode::exit || b.piece(w, position)) std::abort();
+      break;
     }
   }
+}
+
+// Blocks in memory, and the same blocks in a file.
+void replay(const std::string& file, std::size_t room) {
+  const auto k = sass_trace::read_kernel(file, false, std::make_shared<sass_trace::trace_store>(room, 0));
+  sass_trace::block_source source(k);
+  for (std::uint64_t n = 0; n < k->blocks + 1 && n < k->header.blocks(); ++n) check(*k, *source.next());
 }
 
 }  // namespace
@@ -42,9 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (fd < 0 || ::write(fd, data, size) != static_cast<ssize_t>(size)) std::abort();
   const std::string file = "/proc/self/fd/" + std::to_string(fd);
   try {
-    const auto k = sass_trace::read_kernel(file, false);
-    sass_trace::block_source source(k);
-    for (std::uint64_t n = 0; n < k->blocks + 1 && n < k->header.blocks(); ++n) check(*k, *source.next());
+    replay(file, 1 << 20);
+    replay(file, 0);
   } catch (const input_error&) {
   }
   ::close(fd);

@@ -364,6 +364,14 @@ TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
     EXPECT_EQ(m["kernels"][n]["instructions"], undisturbed["kernels"][n]["instructions"]);
     EXPECT_EQ(m["kernels"][n]["metrics"]["gld_transactions"], undisturbed["kernels"][n]["metrics"]["gld_transactions"]);
   }
+  // From a file, of which a piece at a time is in memory.
+  options.insert(options.end(), {"--trace-memory", "0"});
+  ASSERT_EQ(run(options).code, 0);
+  json from_file = metrics();
+  json from_memory = m;
+  from_file.erase("host");
+  from_memory.erase("host");
+  EXPECT_EQ(from_file, from_memory);
 }
 
 TEST_F(replay, blocks_that_the_file_leaves_out_are_not_run) {

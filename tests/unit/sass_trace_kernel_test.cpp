@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
 #include "frontend/sass_trace/trace_kernel.h"
 #include "frontend/sass_trace/translate.h"
 #include "sass_trace_files.h"
@@ -127,6 +135,59 @@ TEST(sass_trace_opcodes, control) {
   EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
 }
 
+// Keeps nothing of what was read to check a file.
+std::shared_ptr<trace_store> store() { return std::make_shared<trace_store>(64 << 20, 0); }
+
+struct walked_step {
+  isa::recorded_step step;
+  isa::recorded_step before;             // as its piece has it; of the first one: none
+  std::array<std::uint64_t, 32> addresses{};
+};
+
+// A warp's steps, piece by piece.
+std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned warp) {
+  std::vector<walked_step> steps;
+  for (;;) {
+    const auto piece = block.piece(warp, steps.size());
+    if (piece == nullptr || piece->position != steps.size()) {
+      ADD_FAILURE() << "no piece at " << steps.size();
+      return steps;
+    }
+    for (const isa::recorded_step* s = piece->first; s != piece->last; ++s) {
+      // Whatever step of it is asked for, it is this piece.
+      EXPECT_EQ(block.piece(warp, steps.size())->position, piece->position);
+      walked_step w{*s, steps.empty() ? isa::recorded_step{} : s[-1], {}};
+      piece->addresses(*s, w.addresses.data());
+      steps.push_back(w);
+    }
+    if (piece->ends) {
+      steps.push_back({*piece->last, steps.empty() ? isa::recorded_step{} : piece->last[-1], {}});
+      EXPECT_EQ(block.piece(warp, steps.size()), nullptr);
+      return steps;
+    }
+    EXPECT_NE(piece->last->mask, 0u);
+    EXPECT_EQ(block.piece(warp, steps.size())->first->mask, piece->last->mask);
+    EXPECT_EQ(block.piece(warp, steps.size())->first->instruction, piece->last->instruction);
+  }
+}
+
+void expect_same(const isa::recorded_block& x, const isa::recorded_block& y, unsigned warps) {
+  for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(x.index()[k], y.index()[k]);
+  for (unsigned w = 0; w < warps; ++w) {
+    const auto a = steps_of(x, w), b = steps_of(y, w);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t n = 0; n < a.size(); ++n) {
+      EXPECT_EQ(a[n].step.instruction, b[n].step.instruction) << w << ' ' << n << ' ' << a.size();
+      EXPECT_EQ(a[n].step.mask, b[n].step.mask);
+      EXPECT_EQ(a[n].before.mask, b[n].before.mask);
+      if (n != 0) {
+        EXPECT_EQ(a[n].before.mask, a[n - 1].step.mask);
+      }
+      EXPECT_EQ(a[n].addresses, b[n].addresses) << w << ' ' << n;
+    }
+  }
+}
+
 const char* const loop =
     "0010 ffffffff 1 R4 IADD3 2 R4 R255 0 1\n"
     "0000 0000ffff 1 R2 MOV 0 0 0\n"
@@ -141,7 +202,7 @@ TEST(sass_trace_kernel, code_in_the_order_of_places) {
   h.grid = "(3,1,1)";
   h.block = "(64,1,1)";
   const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 2, std::string(loop, 39 + 29))) + thread_block("2,0,0", ""));
-  const auto k = read_kernel(file, false);
+  const auto k = read_kernel(file, false, store());
   EXPECT_EQ(k->blocks, 2u);
   EXPECT_EQ(k->warp_instructions, 8u);
   ASSERT_EQ(k->program->code.size(), 6u);    // two at 0x10, and the replay's own EXIT
@@ -152,26 +213,19 @@ TEST(sass_trace_kernel, code_in_the_order_of_places) {
   EXPECT_EQ(k->program->shared_bytes, 1024u);
   ASSERT_EQ(k->unknown.size(), 1u);
   EXPECT_EQ(k->unknown.at("BARNEW"), 1u);
-  EXPECT_NE(refusal([&] { read_kernel(file, true); }).find("'BARNEW'"), std::string::npos);
+  EXPECT_NE(refusal([&] { read_kernel(file, true, store()); }).find("'BARNEW'"), std::string::npos);
 
   block_source source(k);
-  const auto first = source.next();
-  ASSERT_EQ(first->warps.size(), 2u);
+  const auto instructions = [](const isa::recorded_block& b, unsigned w) {
+    std::vector<unsigned> numbers;
+    for (const walked_step& s : steps_of(b, w)) numbers.push_back(s.step.instruction);
+    return numbers;
+  };
   // Warp 0 was cut short and is ended; warp 1 ends by itself.
-  ASSERT_EQ(first->warps[0].count, 3u);
-  EXPECT_EQ(first->steps[first->warps[0].first].instruction, 1u);
-  EXPECT_EQ(first->steps[first->warps[0].first + 1].instruction, 0u);
-  EXPECT_EQ(first->steps[first->warps[0].first + 2].instruction, 5u);
-  ASSERT_EQ(first->warps[1].count, 6u);
-  EXPECT_EQ(first->steps[first->warps[1].first].instruction, 1u);
-  EXPECT_EQ(first->steps[first->warps[1].first + 3].instruction, 2u);
-  EXPECT_EQ(first->steps[first->warps[1].first + 5].instruction, 4u);
-  for (unsigned empty = 0; empty < 2; ++empty) {
-    const auto b = source.next();
-    ASSERT_EQ(b->warps.size(), 2u);
-    EXPECT_EQ(b->warps[1].count, 1u);
-    EXPECT_EQ(b->steps[b->warps[1].first].instruction, 5u);
-  }
+  const auto first = source.next();
+  EXPECT_EQ(instructions(*first, 0), (std::vector<unsigned>{1, 0, 5}));
+  EXPECT_EQ(instructions(*first, 1), (std::vector<unsigned>{1, 0, 1, 2, 3, 4}));
+  for (unsigned empty = 0; empty < 2; ++empty) EXPECT_EQ(instructions(*source.next(), 1), std::vector<unsigned>{5});
 }
 
 TEST(sass_trace_kernel, addresses_for_the_machine) {
@@ -184,15 +238,11 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
       "0040 00000003 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
       "0050 00000003 0 STG.E 2 R2 R3 4 1 0xffffffffffffffff 1 0\n"
       "0060 00000003 0 EXIT 0 0 0\n";
-  const auto k = read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true);
+  const auto k = read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true, store());
   EXPECT_EQ(k->program->local_bytes, 0x10cu);
   block_source source(k);
-  const auto b = source.next();
-  const auto address = [&](unsigned step, unsigned lane) {
-    std::uint64_t a[32] = {};
-    machine_addresses(*k, *b, b->steps[step], a);
-    return a[lane];
-  };
+  const auto steps = steps_of(*source.next(), 0);
+  const auto address = [&](unsigned step, unsigned lane) { return steps[step].addresses[lane]; };
   EXPECT_EQ(address(0, 0), isa::shared_window_base + 0x108);
   EXPECT_EQ(address(0, 1), isa::shared_window_base + 0x10108);
   EXPECT_EQ(address(1, 1), isa::local_window_base + 0x18);
@@ -221,7 +271,7 @@ std::string blocks_with_common_addresses() {
 
 TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are_one_list) {
   const trace_folder folder;
-  const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true));
+  const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, store()));
   trace_recording recording(k);
   std::vector<const isa::lane_addresses*> lists[5];
   std::vector<std::shared_ptr<const isa::recorded_block>> blocks;   // lists live as long
@@ -229,11 +279,12 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
     const auto block = blocks.emplace_back(recording.next());
     for (unsigned w = 0; w < 2; ++w)
       for (unsigned n = 0; n < 5; ++n) {
-        const isa::recorded_step& step = block->warp(w).first[n];
-        lists[n].push_back(block->shared_addresses(step));
+        const auto piece = block->piece(w, n);
+        const isa::recorded_step& step = piece->first[n];
+        lists[n].push_back(piece->shared_addresses(step));
         if (lists[n].back() == nullptr) continue;
         std::uint64_t by_lane[32];
-        block->addresses(step, by_lane);
+        piece->addresses(step, by_lane);
         for (std::uint32_t m = step.mask; m != 0; m &= m - 1)
           EXPECT_EQ(by_lane[__builtin_ctz(m)], 8 + __builtin_ctz(m) * (n == 2 ? 128u : 4u)) << n;
         EXPECT_EQ(lists[n].back()->at[1], n == 2 ? 136u : 12u);
@@ -256,36 +307,131 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
 TEST(sass_trace_kernel, kept_blocks_are_those_of_the_file) {
   const trace_folder folder;
   const std::string file = folder.write("k.traceg", blocks_with_common_addresses());
-  std::size_t room = 1000;
-  const auto kept = read_kernel(file, true, room);
+  const auto some = std::make_shared<trace_store>(1000, 1000);
+  const auto kept = read_kernel(file, true, some);
   EXPECT_EQ(kept->kept.size(), 2u);
   // 20 steps of 12 bytes, 16 with addresses of two words each.
-  EXPECT_EQ(room, 1000u - (20 * 12 + 16 * 16));
-  std::size_t little = 495;
+  EXPECT_EQ(some->kept_room(), 1000u - (20 * 12 + 16 * 16));
+  const auto little = std::make_shared<trace_store>(1000, 495);
   EXPECT_TRUE(read_kernel(file, true, little)->kept.empty());
-  EXPECT_EQ(little, 495u);
-  block_source from_memory(kept), from_file(read_kernel(file, true));
-  for (unsigned b = 0; b < 3; ++b) {   // the third is an empty one
-    const auto x = from_memory.next(), y = from_file.next();
-    ASSERT_EQ(x->warps.size(), y->warps.size());
-    ASSERT_EQ(x->steps.size(), y->steps.size());
-    for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(x->index[k], y->index[k]);
-    for (std::size_t n = 0; n < x->steps.size(); ++n) {
-      EXPECT_EQ(x->steps[n].instruction, y->steps[n].instruction);
-      EXPECT_EQ(x->steps[n].mask, y->steps[n].mask);
-      std::uint64_t p[32] = {}, q[32] = {};
-      machine_addresses(*kept, *x, x->steps[n], p);
-      machine_addresses(*kept, *y, y->steps[n], q);
-      EXPECT_TRUE(std::equal(p, p + 32, q)) << n;
+  EXPECT_EQ(little->kept_room(), 495u);
+  block_source from_memory(kept), from_file(read_kernel(file, true, store()));
+  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);   // the third is an empty one
+}
+
+// A kernel's first warp need not run through it from its beginning to its end.
+TEST(sass_trace_kernel, kept_blocks_have_the_numbers_of_the_program) {
+  const trace_folder folder;
+  head h;
+  h.block = "(64,1,1)";
+  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 1, "0008 ffffffff 0 NOP 0 0 0\n")));
+  const auto kept = read_kernel(file, false, std::make_shared<trace_store>(1000, 1000));
+  ASSERT_EQ(kept->kept.size(), 1u);
+  const auto block = block_source(kept).next();
+  std::vector<std::string> opcodes;
+  for (const walked_step& s : steps_of(*block, 1)) opcodes.push_back(kept->program->recorded[s.step.instruction]);
+  EXPECT_EQ(opcodes, (std::vector<std::string>{"IADD3", "MOV", "IADD3", "IADD3", "BARNEW", "EXIT"}));
+  expect_same(*block, *block_source(read_kernel(file, false, store())).next(), 2);
+}
+
+// Warps of many steps: of all forms of addresses, with stretches that no lane executes, cut short, empty.
+std::string long_warps(std::mt19937& random) {
+  const auto line = [&](std::uint32_t mask) {
+    char text[1200];
+    const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
+    std::string list;
+    switch (random() % 5) {
+      case 0: std::snprintf(text, sizeof text, "0010 %08x 1 R4 IADD3 2 R4 R255 0 0\n", mask); break;
+      case 1: std::snprintf(text, sizeof text, "0020 %08x 1 R4 LDS 1 R2 4 0%s 0\n", mask, [&] {
+          for (unsigned k = 0; k < lanes; ++k) list += " 0x7f5000000" + std::to_string(100 + random() % 8 * 100);
+          return list.c_str();
+        }()); break;
+      case 2: std::snprintf(text, sizeof text, "0030 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40%08x 4 0\n", static_cast<unsigned>(random())); break;
+      case 3: std::snprintf(text, sizeof text, "0040 %08x 1 R4 LDG.E 1 R2 4 2 0x7f4000000000%s 0\n", mask, [&] {
+          for (unsigned k = 1; k < lanes; ++k) list += " " + std::to_string(static_cast<int>(random() % 65536) - 32768);
+          return list.c_str();
+        }()); break;
+      default: std::snprintf(text, sizeof text, "0050 %08x 1 R4 LDG.E 1 R2 4 0%s 0\n", mask, [&] {
+          for (unsigned k = 0; k < lanes; ++k) list += " 0x7f" + std::to_string(10 + random() % 90) + std::to_string(1000000 + random() % 9000000);
+          return list.c_str();
+        }()); break;
     }
+    return std::string(text);
+  };
+  std::string blocks;
+  head h;
+  h.grid = "(4,1,1)";
+  h.block = "(120,1,1)";
+  for (unsigned b = 0; b < 4; ++b) {
+    std::string warps;
+    for (unsigned w = 0; w < 4; ++w) {
+      const unsigned steps = b == 3 && w == 1 ? 0 : random() % 3 == 0 ? random() % 130 : 900 + random() % 300;
+      std::string lines;
+      unsigned masked_off = 0;
+      for (unsigned k = 0; k < steps; ++k) {
+        if (masked_off == 0 && random() % 200 == 0) masked_off = random() % 150;
+        lines += line(masked_off != 0 ? 0 : 1 + static_cast<std::uint32_t>(random() % 0xffffffff));
+        masked_off -= masked_off != 0;
+      }
+      const bool ended = random() % 2 == 0;
+      if (ended) lines += "0060 ffffffff 0 EXIT 0 0 0\n";
+      if (b != 2 || w != 3) warps += warp(3 - w, steps + ended, lines);
+    }
+    blocks += thread_block(std::to_string(b) + ",0,0", warps);
   }
+  return h.text() + blocks;
+}
+
+TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
+  const trace_folder folder;
+  std::mt19937 random(7);
+  for (unsigned turn = 0; turn < 4; ++turn) {
+    const std::string file = folder.write("k.traceg", long_warps(random));
+    const auto plenty = read_kernel(file, true, std::make_shared<trace_store>(64 << 20, 0));
+    const auto none = read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));   // too large a part to be kept, too
+    EXPECT_TRUE(none->kept.empty());
+    EXPECT_EQ(plenty->warp_instructions, none->warp_instructions);
+    EXPECT_EQ(plenty->program->local_bytes, none->program->local_bytes);
+    block_source in_memory(plenty), in_file(none);
+    std::vector<std::shared_ptr<const isa::recorded_block>> alive;   // several at a time in one file
+    for (unsigned b = 0; b < 5; ++b) {
+      alive.push_back(in_memory.next());
+      alive.push_back(in_file.next());
+      if (b == 2) alive.erase(alive.begin(), alive.begin() + 2);
+    }
+    for (std::size_t k = 0; k < alive.size(); k += 2) expect_same(*alive[k], *alive[k + 1], 4);
+  }
+}
+
+TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
+  const trace_folder folder;
+  const auto few = std::make_shared<trace_store>(300, 0);   // one of the two blocks
+  const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, few);
+  block_source source(k);
+  const auto first = source.next();
+  EXPECT_FALSE(few->take(53));
+  const auto second = source.next();   // in the file
+  EXPECT_TRUE(few->take(52));
+  few->give_back(52);
+  expect_same(*second, *second, 2);
+}
+
+TEST(sass_trace_kernel, a_folder_that_takes_no_file_is_named) {
+  const trace_folder folder;
+  const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, std::make_shared<trace_store>(0, 0));
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TMPDIR", "/nowhere/at all", 1);
+  block_source source(k);
+  EXPECT_NE(refusal([&] { source.next(); }).find("'/nowhere/at all'"), std::string::npos);
+  before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
 }
 
 TEST(sass_trace_kernel, a_file_that_changes_is_noticed) {
   const trace_folder folder;
   const std::string end = "0030 ffffffff 0 EXIT 0 0 0\n";
   const std::string file = folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 1, end)));
-  const auto k = read_kernel(file, false);
+  const auto k = read_kernel(file, false, std::make_shared<trace_store>(1000, 0));
   folder.write("k.traceg", head().text());
   block_source shorter(k);
   EXPECT_NE(refusal([&] { shorter.next(); }).find("changed"), std::string::npos);

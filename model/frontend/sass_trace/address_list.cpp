@@ -91,6 +91,18 @@ address_list::handle address_list::add(std::uint64_t first, const std::shared_pt
   return h;
 }
 
+address_list::handle address_list::add_from(const address_list& other, handle h, std::uint32_t mask) {
+  const auto f = static_cast<form>(h & form_mask);
+  const auto lanes = static_cast<std::size_t>(__builtin_popcount(mask));
+  const std::size_t words = f == list ? lanes : f == differences ? 1 + lanes / 2 : 2;
+  if (f == none) return none;
+  if (!store_) store_ = other.store_;
+  const handle copy = next(f);
+  const auto from = other.words_.begin() + static_cast<std::ptrdiff_t>(h >> form_bits);
+  words_.insert(words_.end(), from, from + static_cast<std::ptrdiff_t>(words));
+  return copy;
+}
+
 bool address_list::origin(handle h, std::array<std::uint64_t, 3>& to) const {
   const std::uint32_t f = h & form_mask;
   if (f != strided && f != shared) return false;

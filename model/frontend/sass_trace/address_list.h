@@ -18,6 +18,11 @@ class address_list {
   /// Stands for one instruction's addresses. 0: none.
   using handle = std::uint32_t;
 
+  address_list() = default;
+  /// Of what words() gave, with the shapes that `shapes` has.
+  address_list(std::vector<std::uint64_t> words, const address_list& shapes) : words_(std::move(words)), store_(shapes.store_) {}
+  const std::vector<std::uint64_t>& words() const { return words_; }
+
   void clear() { words_.clear(); }
   /// The k-th active lane has base + k * stride.
   handle add_strided(std::uint64_t base, std::int64_t stride);
@@ -36,6 +41,8 @@ class address_list {
   handle add(std::uint64_t first, const shape& s);
   /// The same with a shape of a store, which is the same for all calls and is kept alive.
   handle add(std::uint64_t first, const std::shared_ptr<shape_store>& store, shape_store::number n);
+  /// Another list's addresses, which were added with `mask`.
+  handle add_from(const address_list& other, handle h, std::uint32_t mask);
   /// Two words and the form, from which the addresses follow; false: more are needed.
   bool origin(handle h, std::array<std::uint64_t, 3>& to) const;
   /// How much there is, to make room for as much elsewhere.

@@ -23,7 +23,7 @@ struct warp_trace {
   std::size_t count = 0;
 };
 
-/// What one thread block did.
+/// What one thread block did, or a part of it.
 struct block_trace {
   std::uint32_t index[3] = {0, 0, 0};
   std::vector<warp_trace> warps;      // in the order of the file, at most one for each warp of the block
@@ -40,6 +40,7 @@ struct block_trace {
     steps.reserve(r.steps);
     addresses.reserve(r.addresses);
   }
+  std::size_t bytes() const { return steps.size() * sizeof(trace_step) + addresses.bytes(); }
   void clear() {
     warps.clear();
     steps.clear();

@@ -30,12 +30,14 @@ const code_entry& code_table::add(const static_fields& f, std::string_view field
   return entries_.back();
 }
 
-void code_table::freeze() {
+std::vector<std::uint32_t> code_table::freeze() {
   std::vector<std::uint32_t> order(entries_.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) { return entries_[a].pc < entries_[b].pc; });
-  for (std::uint32_t k = 0; k < order.size(); ++k) entries_[order[k]].index = k;
+  std::vector<std::uint32_t> numbers(entries_.size());
+  for (std::uint32_t k = 0; k < order.size(); ++k) numbers[order[k]] = entries_[order[k]].index = k;
   frozen_ = true;
+  return numbers;
 }
 
 std::vector<const code_entry*> code_table::ordered() const {

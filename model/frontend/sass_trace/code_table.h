@@ -53,8 +53,8 @@ class code_table {
   }
   /// A new instruction. Throws input_error when there are more than any kernel has.
   const code_entry& add(const static_fields& f, std::string_view fields, std::string_view tail);
-  /// Numbers the entries in the order of their places in the program; they keep these numbers.
-  void freeze();
+  /// Numbers the entries in the order of their places in the program; they keep these numbers. Returns the new one of each number.
+  std::vector<std::uint32_t> freeze();
   bool frozen() const { return frozen_; }
   /// The entries in the order of their numbers, once frozen; in the order of appearance before.
   std::vector<const code_entry*> ordered() const;

@@ -11,6 +11,7 @@
 #include "frontend/sass_trace/code_table.h"
 #include "frontend/sass_trace/kernel_header.h"
 #include "frontend/sass_trace/trace_reader.h"
+#include "frontend/sass_trace/trace_store.h"
 #include "isa/program.h"
 
 namespace heddle::sass_trace {
@@ -26,21 +27,24 @@ struct trace_kernel {
   std::uint64_t warp_instructions = 0;
   std::vector<std::shared_ptr<const block_trace>> kept;   // all blocks, as a block_source gives them; empty: they are read again
   std::map<std::string, std::uint64_t> unknown; // opcodes that are not in the generation's table: times executed
+  std::shared_ptr<trace_store> store;           // of its blocks
+
+  /// The replay's own EXIT, with all threads that the warp has.
+  trace_step end_of(std::uint32_t warp) const;
 };
 
 /// Reads the whole file, so that nothing is wrong with it any more when the kernel runs. `strict`: an opcode that is not
-/// known is an error. Blocks are kept if all of them take no more than `room` bytes, which then gets less. Throws input_error.
-std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::size_t& room);
-std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict);
+/// known is an error. Blocks are kept if the store has room for all of them. Throws input_error.
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::shared_ptr<trace_store> store);
 
-/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were kept. Every warp
-/// of a block has its steps in `warps[warp]`, and they end with an EXIT.
+/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were kept. They are in
+/// memory if the store has room.
 class block_source {
  public:
   explicit block_source(std::shared_ptr<const trace_kernel> kernel);
   /// The next block; behind those of the file come any number that do nothing. Throws input_error when the file is not what it
   /// was.
-  std::shared_ptr<const block_trace> next();
+  std::shared_ptr<const isa::recorded_block> next();
 
  private:
   std::shared_ptr<const trace_kernel> kernel_;
@@ -62,9 +66,5 @@ class trace_recording : public isa::recording {
   std::unique_ptr<block_source> source_;
   std::uint64_t delivered_ = 0;
 };
-
-/// Addresses of a step for the machine, by lane: shared and local memory as offsets, generic addresses in the machine's own
-/// windows, all of them aligned to the access, as no check of a replay refuses them.
-void machine_addresses(const trace_kernel& kernel, const block_trace& block, const trace_step& step, std::uint64_t addresses[32]);
 
 }  // namespace heddle::sass_trace

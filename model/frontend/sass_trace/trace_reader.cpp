@@ -17,6 +17,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
 }
 
+constexpr std::size_t steps_between_looks = 256;   // at how much a block has
+
 std::string place_text(const block_trace& b) {
   return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," + std::to_string(b.index[2]) + ")";
 }
@@ -82,8 +84,9 @@ void trace_reader::block_place(block_trace& block) {
   }
 }
 
-bool trace_reader::next_block(block_trace& block) {
+bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part) {
   block.clear();
+  begun_.assign(header_.warps(), false);
   std::string_view line, value;
   if (!reader_.next_with_text(line)) return false;
   if (trimmed(line) != "#BEGIN_TB") refuse(line, "'#BEGIN_TB' or the end of the file");
@@ -94,32 +97,40 @@ bool trace_reader::next_block(block_trace& block) {
     if (!reader_.next_with_text(line)) truncated(place_text(block));
     if (trimmed(line) == "#END_TB") break;
     if (block.warps.empty() && starts_with(trimmed(line), "cluster ")) continue;
-    warp(line, block);
+    warp(line, block, part_bytes, take_part);
   }
   ++blocks_;
   return true;
 }
 
-void trace_reader::warp(std::string_view line, block_trace& block) {
+void trace_reader::warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_taker& take_part) {
   std::string_view value;
   if (!keyed(line, "warp", value)) refuse(line, "'warp = N', or '#END_TB'");
   warp_trace w;
   w.warp = number(line, value, header_.warps() - 1, "the number of a warp of the block");
-  for (const warp_trace& other : block.warps)
-    if (other.warp == w.warp) reader_.fail(1, "warp " + std::to_string(w.warp) + " of " + place_text(block) + " comes twice");
+  if (begun_[w.warp]) reader_.fail(1, "warp " + std::to_string(w.warp) + " of " + place_text(block) + " comes twice");
+  begun_[w.warp] = true;
   if (!reader_.next_with_text(line)) truncated(place_text(block));
   if (!keyed(line, "insts", value)) refuse(line, "'insts = N'");
-  w.count = number(line, value, 0xffffffffu, "a number of instructions");
+  const std::size_t count = number(line, value, 0xffffffffu, "a number of instructions");
   w.first = block.steps.size();
   parser_.start_warp();
-  for (std::size_t k = 0; k < w.count; ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k % steps_between_looks == steps_between_looks - 1 && block.bytes() > part_bytes) {
+      w.count = block.steps.size() - w.first;
+      block.warps.push_back(w);
+      take_part(block);
+      block.clear();
+      w.first = 0;
+    }
     if (parser_.as_expected(block)) continue;
     if (!reader_.next_with_text(line)) truncated("warp " + std::to_string(w.warp) + " of " + place_text(block));
     if (line[0] == '#' || line[0] == 'w')
       refuse(line, "an instruction: 'insts' says that warp " + std::to_string(w.warp) + " of " + place_text(block) + " has " +
-                       std::to_string(w.count) + ", and there are " + std::to_string(k));
+                       std::to_string(count) + ", and there are " + std::to_string(k));
     parser_.instruction(line, block);
   }
+  w.count = block.steps.size() - w.first;
   block.warps.push_back(w);
 }
 
