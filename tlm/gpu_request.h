@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <tlm>
+#include <typeinfo>
 #include <vector>
 
 namespace heddle {
@@ -48,11 +49,17 @@ struct gpu_request : tlm::tlm_extension<gpu_request> {
 };
 
 /// A generic payload with room for one line, its byte enables and the extension, drawn from a payload_pool.
-class line_payload : public tlm::tlm_generic_payload {
+class line_payload final : public tlm::tlm_generic_payload {
  public:
   explicit line_payload(tlm::tlm_mm_interface* mm);
   /// The payload given, which must come from a payload_pool.
   static line_payload& of(tlm::tlm_generic_payload& p) { return static_cast<line_payload&>(p); }
+
+  /// The payload given if it is one of these; else null. Without a look at the extensions, which lie elsewhere.
+  static line_payload* if_one(tlm::tlm_generic_payload& p) { return typeid(p) == typeid(line_payload) ? &of(p) : nullptr; }
+  static const line_payload* if_one(const tlm::tlm_generic_payload& p) {
+    return typeid(p) == typeid(line_payload) ? static_cast<const line_payload*>(&p) : nullptr;
+  }
 
   /// Makes it a read of the sectors of `sectors` (bit per sector) in the line at `address`: the smallest aligned
   /// power-of-two run of bytes; byte enables only when that run has holes.
@@ -69,6 +76,14 @@ class line_payload : public tlm::tlm_generic_payload {
   std::uint8_t* line_enables() { return enables_.data(); }
 
   gpu_request request;
+  /// Where it came from, for the interconnect that has it; payloads of others carry that in an extension.
+  struct passage {
+    const void* owner = nullptr;   // none: not under way
+    unsigned sm = 0;
+    unsigned slice = 0;
+    std::uint64_t number = 0;      // among the requests of its SM
+  };
+  passage way;
 
  private:
   friend class payload_pool;
@@ -78,6 +93,12 @@ class line_payload : public tlm::tlm_generic_payload {
   alignas(64) std::array<std::uint8_t, line_bytes> enables_{};
   std::unique_ptr<atomic_request> atomic_;   // from its first atomic on: few payloads ever are one
 };
+
+/// What the payload says of who asks and why; null: nothing.
+inline const gpu_request* request_of(const tlm::tlm_generic_payload& p) {
+  const line_payload* own = line_payload::if_one(p);
+  return own != nullptr ? &own->request : p.get_extension<gpu_request>();
+}
 
 /// Memory manager of line payloads: acquire() gives one with reference count 1; release to zero brings it back.
 /// One pool per initiator, never shared. Must outlive its payloads.

@@ -63,14 +63,14 @@ interconnect::~interconnect() {
 unsigned interconnect::request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes) {
   if (payload.is_write()) return header_bytes + payload.get_data_length();
   if (payload.is_read()) return header_bytes;
-  const auto* request = payload.get_extension<gpu_request>();
+  const auto* request = request_of(payload);
   return header_bytes + (request != nullptr && request->atomic != nullptr ? atomic_bytes(*request->atomic, true) : 0);
 }
 
 unsigned interconnect::response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes) {
   if (payload.is_write()) return header_bytes;
   if (payload.is_read() && payload.get_byte_enable_ptr() == nullptr) return header_bytes + payload.get_data_length();
-  const auto* request = payload.get_extension<gpu_request>();
+  const auto* request = request_of(payload);
   if (payload.is_read()) {
     if (request != nullptr)
       return header_bytes + static_cast<unsigned>(__builtin_popcount(request->sectors)) * sector_bytes;
@@ -80,28 +80,39 @@ unsigned interconnect::response_bytes(const tlm::tlm_generic_payload& payload, u
   return header_bytes + (returns ? atomic_bytes(*request->atomic, false) : 0);
 }
 
-interconnect::route& interconnect::open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice) {
+interconnect::passage& interconnect::open_passage(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice) {
+  ++open_passages_;
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == nullptr) {
+    own->way = {this, sm, slice, 0};
+    return own->way;
+  }
   if (free_routes_.empty()) free_routes_.push_back(&routes_.emplace_back());
   route& r = *free_routes_.back();
   free_routes_.pop_back();
-  r.sm = sm;
-  r.slice = slice;
+  r.way = {this, sm, slice, 0};
   r.payload = &p;
   r.outer = p.set_extension(&r);
-  return r;
+  return r.way;
 }
 
-interconnect::route& interconnect::route_of(tlm::tlm_generic_payload& p) const {
+interconnect::passage& interconnect::passage_of(tlm::tlm_generic_payload& p) const {
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == this) return own->way;
   route* r = p.get_extension<route>();
-  invariant(r != nullptr && r->payload == &p, "interconnect: a response to a transaction that is not under way");
-  return *r;
+  invariant(r != nullptr && r->payload == &p && r->way.owner == this, "interconnect: a response to a transaction that is not under way");
+  return r->way;
 }
 
-void interconnect::close_route(route& r) {
-  r.payload->set_extension(r.outer);
-  r.outer = nullptr;
-  r.payload = nullptr;
-  free_routes_.push_back(&r);
+void interconnect::close_passage(tlm::tlm_generic_payload& p) {
+  --open_passages_;
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == this) {
+    own->way.owner = nullptr;
+    return;
+  }
+  route* r = p.get_extension<route>();
+  p.set_extension(r->outer);
+  r->outer = nullptr;
+  r->payload = nullptr;
+  free_routes_.push_back(r);
 }
 
 tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -126,13 +137,13 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
-  route& r = open_route(p, port.index, map_.channel_of(p.get_address()));
+  passage& way = open_passage(p, port.index, map_.channel_of(p.get_address()));
   if (port.index < announced_ports_) {
-    r.number = port.first_open + port.earliest.size();
+    way.number = port.first_open + port.earliest.size();
     port.earliest.push_back(arrival + way_there_);
   }
   if (requests_.reserve(port.index, clock_.cycle())) {
-    push_request(r, arrival);
+    push_request(way, p, arrival);
   } else {
     port.held = &p;
     port.held_from = arrival;
@@ -148,8 +159,8 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   clock_.wake_at(arrival);
 }
 
-void interconnect::push_request(const route& r, cycle_t arrival) {
-  requests_.push(r.sm, r.slice, request_bytes(*r.payload, parameters_.header_bytes), *r.payload, arrival);
+void interconnect::push_request(const passage& way, tlm::tlm_generic_payload& p, cycle_t arrival) {
+  requests_.push(way.sm, way.slice, request_bytes(p, parameters_.header_bytes), p, arrival);
 }
 
 tlm::tlm_sync_enum interconnect::from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -188,7 +199,7 @@ bool interconnect::begin_response(slice_port& port, tlm::tlm_generic_payload& p,
 }
 
 void interconnect::push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  responses_.push(slice, route_of(p).sm, response_bytes(p, parameters_.header_bytes), p, arrival);
+  responses_.push(slice, passage_of(p).sm, response_bytes(p, parameters_.header_bytes), p, arrival);
 }
 
 void interconnect::on_cycle(cycle_t cycle) {
@@ -278,15 +289,14 @@ void interconnect::announce() {
   for (const crossbar::grant_record& g : responses_.granted()) {
     if (g.output >= announced_ports_) continue;
     sm_port& port = sm_ports_[g.output];
-    route& r = route_of(*g.payload);
-    port.earliest[r.number - port.first_open] = never;
+    port.earliest[passage_of(*g.payload).number - port.first_open] = never;
     for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.domain().delay_until(g.due);
     const tlm::tlm_sync_enum answer = sm_socket[g.output]->nb_transport_bw(*g.payload, phase, delay);
     invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
               "interconnect: an announced response was not taken by return");
-    close_route(r);
+    close_passage(*g.payload);
     ++announced_;
     g.payload->release();
   }
@@ -295,7 +305,7 @@ void interconnect::announce() {
 void interconnect::finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at) {
   port.answering = nullptr;
   port.free_at = free_at;
-  close_route(route_of(p));
+  close_passage(p);
   --in_flight_;
   p.release();
 }
@@ -329,7 +339,7 @@ void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay)
   tlm::tlm_generic_payload& p = *port.held;
   port.held = nullptr;
   --held_now_;
-  push_request(route_of(p), arrival);
+  push_request(passage_of(p), p, arrival);
   tlm::tlm_phase phase = tlm::END_REQ;
   sm_socket[port.index]->nb_transport_bw(p, phase, delay);
 }
@@ -393,8 +403,8 @@ void interconnect::trace(sc_core::sc_trace_file* file) const {
 void interconnect::check_invariants() const {
   requests_.check_invariants();
   responses_.check_invariants();
-  invariant(routes_.size() - free_routes_.size() + announced_ == in_flight_,
-            "interconnect: open routes and announced responses = transactions in flight");
+  invariant(open_passages_ + announced_ == in_flight_,
+            "interconnect: open passages and announced responses = transactions in flight");
 }
 
 }  // namespace heddle

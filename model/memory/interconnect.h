@@ -61,11 +61,10 @@ class interconnect : public sc_core::sc_module, public clocked {
   static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
 
  private:
-  /// Where a transaction came from; rides on the payload while the interconnect has it.
+  using passage = line_payload::passage;
+  /// Rides on a payload that has no place of its own for its passage, or has it taken, while the interconnect has it.
   struct route : tlm::tlm_extension<route> {
-    unsigned sm = 0;
-    unsigned slice = 0;
-    std::uint64_t number = 0;                     // among the requests of its SM
+    passage way;
     route* outer = nullptr;                       // of another interconnect that the payload passed before
     tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
     tlm::tlm_extension_base* clone() const override { return nullptr; }
@@ -111,7 +110,7 @@ class interconnect : public sc_core::sc_module, public clocked {
 
   void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay);
   bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
-  void push_request(const route& r, cycle_t arrival);
+  void push_request(const passage& way, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   cycle_t deliver_requests(cycle_t now);
   cycle_t deliver_responses(cycle_t now);
@@ -122,9 +121,9 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t admit_requests(cycle_t now);
   void admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay);
   cycle_t admit_responses(cycle_t now);
-  route& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
-  route& route_of(tlm::tlm_generic_payload& p) const;
-  void close_route(route& r);
+  passage& open_passage(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
+  passage& passage_of(tlm::tlm_generic_payload& p) const;
+  void close_passage(tlm::tlm_generic_payload& p);
 
   address_map map_;
   interconnect_parameters parameters_;
@@ -138,6 +137,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   unsigned announced_ports_ = 0;
   cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
+  unsigned open_passages_ = 0;
   unsigned in_flight_ = 0;
   unsigned announced_ = 0;                        // of these, responses announced and not there yet: their payloads are not held
   std::uint64_t held_requests_ = 0;

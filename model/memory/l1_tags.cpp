@@ -71,7 +71,7 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   if (policy_.at_random()) {
     const unsigned first = set * ways_;
     const unsigned way = policy_.choose(
-        ways_, [&](unsigned w) { return tags_[first + w] == empty ? 0 : 1; }, [&](unsigned w) { return lines_[first + w].mshr == none; });
+        ways_, [&](unsigned w) { return tags_[first + w] == empty; }, [&](unsigned w) { return lines_[first + w].mshr == none; });
     if (way != ways_) victim = first + way;
   } else {
     for (victim = first_[set]; victim != none && lines_[victim].mshr != none;) victim = lines_[victim].behind;

@@ -55,7 +55,7 @@ bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
   d.offset = static_cast<unsigned>(address % line_bytes);
   d.line_address = address - d.offset;
   d.line = map_.local_address(d.line_address) / line_bytes;
-  if (const auto* request = p.get_extension<gpu_request>()) {
+  if (const auto* request = request_of(p)) {
     d.launch = request->launch;
     d.system = shared_ && request->system;
     if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
@@ -99,7 +99,10 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
   const bool hit = slot != none;
   if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
   const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
-  if (!complete && (free_mshrs_.empty() || !memory_has_room())) return false;
+  if (!complete && (free_mshrs_.empty() || !memory_has_room())) {
+    waits_for_room_ = !hit;   // nobody but this request brings the line
+    return false;
+  }
   if (!hit) {
     slot = make_room(d);
     if (slot == none) return false;
@@ -184,7 +187,7 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   free_waiters_.pop_back();
   waiters_[w] = {&p, none, d};
   if (observer_ != nullptr)
-    if (const auto* request = p.get_extension<gpu_request>()) observer_->reached_memory(*request);
+    if (const auto* request = request_of(p)) observer_->reached_memory(*request);
   if (m.head == none)
     m.head = w;
   else

@@ -74,7 +74,7 @@ tlm::tlm_sync_enum l2_slice::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::t
 void l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival) {
   accesses_.push({&p, arrival + pipeline_});
   if (observer_ != nullptr)
-    if (const auto* request = p.get_extension<gpu_request>()) observer_->reached_l2(*request);
+    if (const auto* request = request_of(p)) observer_->reached_l2(*request);
   ++queued_;
   // Its turn comes after those in front of it; when these are done the slice looks at it again.
   if (accesses_.size() == 1) clock_.wake_at(std::max(arrival + pipeline_, next_access_));
@@ -109,17 +109,22 @@ void l2_slice::look_up(cycle_t now) {
   stalled_ = false;
   if (accesses_.empty() || std::max(accesses_.front().due, next_access_) > now) return;
   if (responses_.size() >= parameters_.queue_entries) return;  // goes on when a response has left
+  if (waits_for_room_ && (free_mshrs_.empty() || !memory_has_room())) {
+    stalled_ = true;
+    return;
+  }
   tlm::tlm_generic_payload& p = *accesses_.front().payload;
-  demand d;
-  if (!decode(p, d)) {
+  if (stalled_since_ == never) wanted_ = demand{};
+  if (stalled_since_ == never && !decode(p, wanted_)) {
     responses_.push(&p);
-  } else if (!perform(p, d, now)) {
+  } else if (!perform(p, wanted_, now)) {
     stalled_ = true;
     if (stalled_since_ == never) stalled_since_ = now;
     return;
   }
   if (stalled_since_ != never) stall_cycles_ += now - stalled_since_;
   stalled_since_ = never;
+  waits_for_room_ = false;
   accesses_.pop();
   --queued_;
   slots_.give(now);

@@ -171,6 +171,8 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   std::uint64_t responses_out_ = 0;
   std::uint64_t lines_in_ = 0;             // lines that got a place
   std::uint64_t stall_cycles_ = 0;
+  demand wanted_;                          // what the oldest request wants, once it has been looked at
+  bool waits_for_room_ = false;            // it is stalled, and so it stays without a free miss entry and room towards the memory
   cycle_t stalled_since_ = never;
   mutable request_observer* observer_ = nullptr;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -32,9 +34,17 @@ class line_store {
 
   /// Slot of the line with number `line` (any number that is one-to-one with the line), or none.
   std::uint32_t find(std::uint64_t line) const {
-    const std::uint32_t base = set_of(line) * ways_;
-    for (std::uint32_t w = 0; w < ways_; ++w)
-      if (tags_[base + w] == line) return base + w;
+    const std::uint32_t set = set_of(line);
+    const std::uint32_t base = set * ways_;
+    const mark_group wanted = mark_group{} + mark_of(line);
+    for (std::uint32_t g = 0; g < groups_; ++g) {
+      const auto same = marks_[set * groups_ + g] == wanted;
+      std::uint64_t any[2];
+      std::memcpy(any, &same, sizeof any);
+      if ((any[0] | any[1]) == 0) continue;
+      for (std::uint32_t w = g * group_ways; w < std::min(ways_, (g + 1) * group_ways); ++w)
+        if (tags_[base + w] == line) return base + w;
+    }
     return none;
   }
   /// Slot that `line` should take: an empty one, else the one that the policy names of those without an
@@ -44,7 +54,7 @@ class line_store {
   void install(std::uint32_t slot, std::uint64_t line);
   /// The slot was used.
   void touch(std::uint32_t slot) {
-    if (policy_.renews()) used_[slot] = ++clock_;
+    if (policy_.renews()) renew(slot);
   }
 
   bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
@@ -68,10 +78,17 @@ class line_store {
   replacement policy_;
   std::uint64_t set_mask_ = 0;          // sets - 1 when that is a mask
   std::vector<std::uint64_t> tags_;
-  std::vector<std::uint64_t> used_;     // the age that the policy goes by; 0: empty
+  // A search looks at 16 bits of each of a set's tags, a replacement at the order in which its ways are to be replaced: a set of 24 ways
+  // is 48 bytes of either, where the tags themselves and ages would be 192.
+  static constexpr unsigned group_ways = 8;
+  typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
+  static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48); }
+  void renew(std::uint32_t slot);
+  unsigned groups_;                     // of a set
+  std::vector<mark_group> marks_;
+  std::vector<std::uint16_t> order_;    // by set: its ways, the first to be replaced first
   std::vector<state> states_;
   std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // zero pages until touched: a large L2 costs nothing at start
-  std::uint64_t clock_ = 0;
 };
 
 }  // namespace heddle

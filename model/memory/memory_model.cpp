@@ -37,7 +37,7 @@ memory_model::memory_model(sc_core::sc_module_name name, clock_domain& clock, co
 }
 
 std::uint32_t memory_model::launch_of(const tlm::tlm_generic_payload& p) {
-  const auto* request = p.get_extension<gpu_request>();
+  const auto* request = request_of(p);
   return request != nullptr ? request->launch : 0;
 }
 

@@ -179,7 +179,7 @@ tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload& p, tlm
 }
 
 void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
-  const auto* extension = p.get_extension<gpu_request>();
+  const auto* extension = request_of(p);
   const std::uint64_t index = extension != nullptr ? extension->token : requests_.size();
   if (index >= requests_.size() || requests_[index].payload != &p || !requests_[index].sent ||
       requests_[index].answered) {

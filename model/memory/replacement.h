@@ -25,29 +25,20 @@ class replacement {
   bool at_random() const { return kind_ == kind::random; }
   /// A use renews the line's age.
   bool renews() const { return kind_ == kind::lru; }
-  /// Chooses among `ways` lines; `age(w)` is 0 for an empty one, else grows with the line's time, `open(w)` says whether it
-  /// may go.
+  /// Chooses at random among `ways` lines, but the first empty one if there is one: `empty(w)`, and `open(w)`: whether it may go.
   /// Returns `ways` when none may.
-  template <class Age, class Open>
-  unsigned choose(unsigned ways, Age&& age, Open&& open) {
-    unsigned best = ways;
-    if (kind_ != kind::random) {
-      // open() may cost more than age(), and is asked of few.
-      for (unsigned w = 0; w < ways; ++w)
-        if ((best == ways || age(w) < age(best)) && open(w)) best = w;
-      return best;
-    }
+  template <class Empty, class Open>
+  unsigned choose(unsigned ways, Empty&& empty, Open&& open) {
     unsigned candidates = 0;
     for (unsigned w = 0; w < ways; ++w) {
       if (!open(w)) continue;
+      if (empty(w)) return w;
       ++candidates;
-      if (best == ways || age(w) < age(best)) best = w;
     }
-    if (best == ways || age(best) == 0) return best;
+    if (candidates == 0) return ways;
     unsigned number = static_cast<unsigned>(next() % candidates);
-    for (unsigned w = 0; w < ways; ++w)
+    for (unsigned w = 0;; ++w)
       if (open(w) && number-- == 0) return w;
-    return best;
   }
 
  private:
