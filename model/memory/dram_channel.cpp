@@ -199,9 +199,12 @@ void dram_channel::choose_column(choice& best, const bool (&barred)[2], cycle_t 
 
 // The oldest request of a bank opens its row, or closes another one that nobody wants any more.
 void dram_channel::choose_row(choice& best, cycle_t now) {
-  for (std::size_t i = 0; i < ready_; ++i) {
+  std::size_t left = ready_ - all_hits_;
+  for (std::size_t i = 0; left != 0 && best.what != command::activate; ++i) {
     const entry& e = queue_[i];
-    if (e.hit || (wanted_[e.bank] & spoken_for) != 0) continue;
+    if (e.hit) continue;
+    --left;
+    if ((wanted_[e.bank] & spoken_for) != 0) continue;
     wanted_[e.bank] |= spoken_for;
     const bank_state& b = banks_[e.bank];
     if (!b.open)

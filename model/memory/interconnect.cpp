@@ -229,7 +229,7 @@ void interconnect::send_request(slice_port& port, cycle_t now) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.asking = &p;
-  const tlm::tlm_sync_enum answer = slice_socket[port.index]->nb_transport_fw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
   if (answer == tlm::TLM_ACCEPTED) return;
   const cycle_t arrival = clock_.domain().arrival(delay);
   port.asking = nullptr;
@@ -242,7 +242,7 @@ void interconnect::send_request(slice_port& port, cycle_t now) {
   }
   if (answer == tlm::TLM_UPDATED && taken) {
     phase = tlm::END_RESP;
-    slice_socket[port.index]->nb_transport_fw(p, phase, delay);
+    port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
   }
 }
 
@@ -269,7 +269,7 @@ void interconnect::send_response(sm_port& port, cycle_t now) {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   port.answering = &p;
-  const tlm::tlm_sync_enum answer = sm_socket[port.index]->nb_transport_bw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[port.index]).nb_transport_bw(p, phase, delay);
   if (answer != tlm::TLM_ACCEPTED && port.answering == &p) finish(port, p, clock_.domain().arrival(delay));
 }
 
@@ -293,7 +293,7 @@ void interconnect::announce() {
     for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.domain().delay_until(g.due);
-    const tlm::tlm_sync_enum answer = sm_socket[g.output]->nb_transport_bw(*g.payload, phase, delay);
+    const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[g.output]).nb_transport_bw(*g.payload, phase, delay);
     invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
               "interconnect: an announced response was not taken by return");
     close_passage(*g.payload);
@@ -341,7 +341,7 @@ void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay)
   --held_now_;
   push_request(passage_of(p), p, arrival);
   tlm::tlm_phase phase = tlm::END_REQ;
-  sm_socket[port.index]->nb_transport_bw(p, phase, delay);
+  port.sm.of(sm_socket[port.index]).nb_transport_bw(p, phase, delay);
 }
 
 cycle_t interconnect::admit_responses(cycle_t now) {
@@ -360,7 +360,7 @@ cycle_t interconnect::admit_responses(cycle_t now) {
     next = now + 1;
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    slice_socket[port.index]->nb_transport_fw(p, phase, delay);
+    port.slice.of(slice_socket[port.index]).nb_transport_fw(p, phase, delay);
   }
   return next;
 }

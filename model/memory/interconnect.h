@@ -18,6 +18,7 @@
 #include "memory/crossbar.h"
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -73,6 +74,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   };
   struct sm_port : tlm::tlm_fw_transport_if<> {
     interconnect* owner = nullptr;
+    peer<tlm::tlm_bw_transport_if<>> sm;
     unsigned index = 0;
     tlm::tlm_generic_payload* held = nullptr;     // BEGIN_REQ not yet accepted
     cycle_t held_from = 0;
@@ -91,6 +93,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   };
   struct slice_port : tlm::tlm_bw_transport_if<> {
     interconnect* owner = nullptr;
+    peer<tlm::tlm_fw_transport_if<>> slice;
     unsigned index = 0;
     tlm::tlm_generic_payload* asking = nullptr;   // BEGIN_REQ sent, END_REQ to come
     cycle_t free_at = 0;

@@ -28,6 +28,7 @@
 #include "tlm/gpu_request.h"
 #include "tlm/l1_protocol.h"
 #include "tlm/lsu_protocol.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -157,6 +158,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void answer(bool context, l1_access& access, l1_phase phase);
 
   clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<l1_protocol_types>> asker_;
   unsigned sm_id_;
   unsigned mshr_entries_;
   unsigned mshr_merges_;

@@ -36,7 +36,7 @@ void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
   if (context)
     context_socket->nb_transport_bw(access, phase, delay);
   else
-    access_socket->nb_transport_bw(access, phase, delay);
+    asker_.of(access_socket).nb_transport_bw(access, phase, delay);
 }
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {

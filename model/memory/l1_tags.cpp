@@ -14,7 +14,7 @@ l1_tags::l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy) 
   const std::size_t count = std::size_t{sets_} * ways_;
   tags_.assign(count, empty);
   lines_.resize(count);
-  data_.assign(count * line_bytes, 0);
+  data_.reset(new std::uint8_t[count * line_bytes]);
   while (hints_per_set_ < 4 * ways_) hints_per_set_ *= 2;
   hints_.assign(std::size_t{sets_} * hints_per_set_, {});
   first_.assign(sets_, none);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "memory/replacement.h"
@@ -36,7 +37,7 @@ class l1_tags {
   void invalidate();
 
   line_state& operator[](unsigned index) { return lines_[index]; }
-  std::uint8_t* data(unsigned index) { return data_.data() + std::size_t{index} * line_bytes; }
+  std::uint8_t* data(unsigned index) { return data_.get() + std::size_t{index} * line_bytes; }
   unsigned sets() const { return sets_; }
   unsigned ways() const { return ways_; }
 
@@ -58,7 +59,7 @@ class l1_tags {
   std::uint64_t set_mask_;            // 0 if the number of sets is no power of two
   std::vector<std::uint64_t> tags_;   // line numbers, or empty
   std::vector<line_state> lines_;
-  std::vector<std::uint8_t> data_;
+  std::unique_ptr<std::uint8_t[]> data_;   // none is read before it was written
   /// Tags of a set that share a hash: how many, and where the last of them was put. With hundreds of ways no search can afford
   /// to look at each; for the same reason lines are kept in the order in which they are to be replaced.
   struct hint {

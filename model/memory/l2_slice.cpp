@@ -87,7 +87,7 @@ void l2_slice::admit(cycle_t now) {
   accept(p, now);
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  request_socket->nb_transport_bw(p, phase, delay);
+  asker_.of(request_socket).nb_transport_bw(p, phase, delay);
 }
 
 void l2_slice::on_cycle(cycle_t cycle) {
@@ -183,7 +183,7 @@ void l2_slice::send_response(cycle_t now) {
   answering_ = &p;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum answer = request_socket->nb_transport_bw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = asker_.of(request_socket).nb_transport_bw(p, phase, delay);
   if (answer == tlm::TLM_ACCEPTED || answering_ != &p) return;
   response_free_ = clock_.domain().arrival(delay);
   finish(p);

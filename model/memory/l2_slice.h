@@ -23,6 +23,7 @@
 #include "memory/slot_counter.h"
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -141,6 +142,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   cycle_t pipeline_;                       // arrival to access
   cycle_t interval_;
   clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<>> asker_;
   memory_port memory_;
   line_store lines_;
   slot_counter slots_;

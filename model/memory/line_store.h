@@ -88,7 +88,7 @@ class line_store {
   std::vector<mark_group> marks_;
   std::vector<std::uint16_t> order_;    // by set: its ways, the first to be replaced first
   std::vector<state> states_;
-  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // zero pages until touched: a large L2 costs nothing at start
+  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // none is read before it was written
 };
 
 }  // namespace heddle

@@ -16,6 +16,7 @@
 #include "memory/ring.h"
 #include "memory/slot_counter.h"
 #include "tlm/clock_domain.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -93,6 +94,7 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   address_map map_;
   unsigned index_;
   clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<>> asker_;
   byte_store bytes_;
   slot_counter slots_;
   tlm::tlm_generic_payload* held_ = nullptr;       // BEGIN_REQ not yet accepted

@@ -140,7 +140,7 @@ bool memory_port::send(cycle_t now) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   asking_ = &p;
-  const tlm::tlm_sync_enum answer = socket_->nb_transport_fw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = memory_.of(socket_).nb_transport_fw(p, phase, delay);
   const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
   // The rest comes, or came during the call, on the backward path.
   if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
@@ -151,7 +151,7 @@ bool memory_port::send(cycle_t now) {
   } else if (phase == tlm::BEGIN_RESP) {
     complete(p, free_at_);
     phase = tlm::END_RESP;
-    socket_->nb_transport_fw(p, phase, delay);
+    memory_.of(socket_).nb_transport_fw(p, phase, delay);
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include "memory/ring.h"
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -96,6 +97,7 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   bool held_back(const request& r) const;
 
   tlm::tlm_initiator_socket<32>& socket_;
+  peer<tlm::tlm_fw_transport_if<>> memory_;
   clock_port& clock_;
   payload_pool pool_;
   std::vector<request> requests_;

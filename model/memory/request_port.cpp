@@ -48,7 +48,7 @@ void request_port::start(const sc_core::sc_time& ahead) {
   clock_.domain().sends();
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = ahead;
-  switch (socket_->nb_transport_fw(payload, phase, delay)) {
+  switch (memory_.of(socket_).nb_transport_fw(payload, phase, delay)) {
     case tlm::TLM_ACCEPTED: break;
     case tlm::TLM_UPDATED:
       if (phase == tlm::END_REQ) {
@@ -56,7 +56,7 @@ void request_port::start(const sc_core::sc_time& ahead) {
       } else if (phase == tlm::BEGIN_RESP) {
         responded(payload, delay);
         phase = tlm::END_RESP;
-        socket_->nb_transport_fw(payload, phase, delay);
+        memory_.of(socket_).nb_transport_fw(payload, phase, delay);
       } else {
         invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target answered BEGIN_REQ with a phase of ours");
       }

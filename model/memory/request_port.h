@@ -8,6 +8,7 @@
 #include "memory/ring.h"
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
+#include "tlm/peer.h"
 
 namespace heddle {
 
@@ -58,6 +59,7 @@ class request_port : public tlm::tlm_bw_transport_if<> {
   void responded(line_payload& payload, const sc_core::sc_time& delay);
 
   tlm::tlm_initiator_socket<32>& socket_;
+  peer<tlm::tlm_fw_transport_if<>> memory_;
   clock_port& clock_;
   unsigned capacity_;
   ring<request> queue_;

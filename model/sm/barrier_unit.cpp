@@ -136,7 +136,7 @@ barrier_unit::outcome barrier_unit::after_exit(unsigned cta_slot) {
   outcome o;
   block& b = blocks_[cta_slot];
   if (b.live == 0) return o;
-  for (unsigned n = 0; n < barriers_; ++n)
+  for (unsigned n = 0; n < barriers_ && b.waiting != 0; ++n)
     if (b.barriers[n].waiting != 0 && try_complete(b, n, o)) return o;
   o.deadlock = stuck(b);
   return o;

@@ -295,6 +295,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.result = result_of(d, config);
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
+    for (unsigned k = 0; k < d.depends_count; ++k) result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
     if (config.sub_partition.guard_latency_cycles != 0) {
       const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
       d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));

@@ -78,6 +78,7 @@ struct decoded_program {
   std::shared_ptr<const isa::program> program;
   std::vector<decoded_instruction> code;
   bool control_codes = false;           // dependence is software-controlled
+  unsigned scoreboard_registers = 0;    // those above are neither read nor written
   std::uint64_t code_address = 0;       // where the code lies for the instruction cache, bytes
   std::vector<isa::register_set> live;  // by instruction, where contexts keep live registers only; else empty
 };

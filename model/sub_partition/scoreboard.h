@@ -33,7 +33,7 @@ class scoreboard : public sc_core::sc_module {
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
     for (unsigned p = d.predicates; p != 0; p &= p - 1)
       latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
-    for (unsigned p = d.guards; p != 0; p &= p - 1) latest = std::max(latest, r[guards + static_cast<unsigned>(__builtin_ctz(p))]);
+    for (unsigned p = d.guards; p != 0; p &= p - 1) latest = std::max(latest, *guard(r, static_cast<unsigned>(__builtin_ctz(p))));
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
@@ -46,15 +46,15 @@ class scoreboard : public sc_core::sc_module {
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
     mark(slot, i, pending | static_cast<unsigned>(kind), 0);
   }
-  /// When all results of the slot's instructions are there; nothing may be pending.
-  cycle_t settled(unsigned slot) const {
+  /// When all results of the slot's instructions, which use the first `registers` registers, are there; nothing may be pending.
+  cycle_t settled(unsigned slot, unsigned registers) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
-    return base_ + (*std::max_element(r, r + row_words) >> 2);
+    return base_ + (*std::max_element(r, r + 2 * predicates + registers) >> 2);
   }
-  /// A new warp: nothing is pending.
-  void clear(unsigned slot) {
+  /// A new warp, whose program uses the first `registers` registers: nothing is pending.
+  void clear(unsigned slot, unsigned registers) {
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
-    std::fill(r, r + row_words, 0);
+    std::fill(r, r + 2 * predicates + registers, 0);
   }
   void prepare() const { bring_near(&rows_, 1); }
   /// Where the slot's times begin in memory, for those who know that they will be needed.
@@ -65,25 +65,29 @@ class scoreboard : public sc_core::sc_module {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     const std::uint64_t limit = std::min<std::uint64_t>(cycle >= base_ ? ((cycle - base_) << 2 | 3) : 0, pending - 1);
     std::uint16_t open = 0;
-    for (unsigned k = 0; k < predicates + registers; ++k) open = static_cast<std::uint16_t>(open + (r[k] > limit));
+    for (unsigned k = 0; k < predicates; ++k) open = static_cast<std::uint16_t>(open + (r[k] > limit));
+    for (unsigned k = 0; k < registers; ++k) open = static_cast<std::uint16_t>(open + (r[2 * predicates + k] > limit));
     shown_[slot] = open;
   }
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A slot's row: 8 predicates, then the registers, then the predicates as guards. An odd number of cache lines, so that rows do not compete
+  // A slot's row: 8 predicates, the same as guards, then the registers. An odd number of cache lines, so that rows do not compete
   // for the same places.
   static constexpr unsigned predicates = 8;
-  static constexpr unsigned guards = 256;   // from the registers on
   static constexpr unsigned row_words = 272;
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
   static constexpr cycle_t horizon = cycle_t{1} << 29;   // times further from the base move it
 
-  const std::uint32_t* registers_of(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words + predicates; }
-  std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + predicates; }
+  const std::uint32_t* registers_of(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
+  std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
   template <class T>
   static T* predicate(T* registers, unsigned p) {
+    return registers - 2 * predicates + p;
+  }
+  template <class T>
+  static T* guard(T* registers, unsigned p) {
     return registers - predicates + p;
   }
   void move_base(cycle_t cycle);
@@ -94,7 +98,7 @@ class scoreboard : public sc_core::sc_module {
     for (const auto p : i.pdst)
       if (p != isa::pt) {
         *predicate(r, p) = value;
-        r[guards + p] = value + as_guard;
+        *guard(r, p) = value + as_guard;
       }
   }
 

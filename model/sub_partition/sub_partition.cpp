@@ -42,6 +42,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       replays_(config.ldst.replay == "issue"),
       independent_(config.sub_partition.divergence == "independent"),
       read_window_(config.sub_partition.operand_read == "window"),
+      by_warp_(config.sub_partition.states_by_warp),
       software_(config.sub_partition.dependence == "software"),
       fp64_alone_(config.fp64.issues_alone && config.sm.sub_partitions > 1),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
@@ -59,8 +60,7 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
     shared_dispatch_socket[0].bind(shared_unit[0].dispatch_socket);
   }
   lsu_socket.bind(*this);
-  if (config.sub_partition.states_by_warp) states_by_slot.resize(slots_.size());
-  for (std::size_t s = 0; s < states_by_slot.size(); ++s) slots_[s].own_states = &states_by_slot[s];
+  if (by_warp_) states_by_slot.resize(slots_.size());
   for (unsigned u = 0; u < units.size() && config.sm.sub_partitions > 1; ++u)
     if (is_shared(static_cast<isa::unit>(u), config)) shared_units_ |= static_cast<std::uint16_t>(1u << u);
   const auto watched = [this](const sc_core::sc_trace_file* file) { watch_for(file); };
@@ -108,7 +108,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.loads = w.stores = 0;
   w.placed_at = cycle;
   if (w.program->control_codes) dependence_counters.clear(slot);
-  if (keeps_scoreboard(slot)) scoreboard.clear(slot);
+  if (keeps_scoreboard(slot)) scoreboard.clear(slot, w.program->scoreboard_registers);
   if (last_slot_ == slot) reuses_ = nullptr;
   fetch.clear(slot);
   scheduler.placed(slot, cycle);

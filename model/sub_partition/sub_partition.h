@@ -105,7 +105,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
   /// When the results of all its other instructions are there.
   cycle_t settled(unsigned slot) const {
-    return slots_[slot].program->control_codes ? dependence_counters.settled(slot) : scoreboard.settled(slot);
+    return slots_[slot].program->control_codes ? dependence_counters.settled(slot) : scoreboard.settled(slot, slots_[slot].program->scoreboard_registers);
   }
   /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
@@ -216,7 +216,6 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
     bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
     std::shared_ptr<const isa::recorded_piece> held_piece;   // keeps the piece in memory
-    state_counts* own_states = nullptr;          // of the warps that were in this slot; null: nobody asked for them
   };
 
   void start_of_simulation() override;
@@ -270,11 +269,11 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     w.next = &w.program->code[pc];
     w.line = w.profile->lines() + pc;
   }
-  static void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
+  void add(warp_slot& w, warp_cycle c, warp_stall s, std::uint64_t cycles) {
     if (cycles == 0) return;
     const unsigned state = state_of(c, s);
     w.profile->add(*w.line, launch_profile::what(state), cycles);
-    if (__builtin_expect(w.own_states != nullptr, 0)) add_state(*w.own_states, state, cycles);
+    if (__builtin_expect(by_warp_, 0)) add_state(states_by_slot[static_cast<std::size_t>(&w - slots_.data())], state, cycles);
     w.counters->states[state] += cycles;
   }
   void account(unsigned slot, cycle_t until);
@@ -389,6 +388,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const bool replays_;                         // a memory instruction's further passes are further issues
   const bool independent_;                     // lanes have their own program counters
   const bool read_window_;                     // operands are read in a fixed window, not collected
+  const bool by_warp_;                         // states_by_slot is kept
   const bool software_;                        // dependence as control codes tell, but for recorded programs
   const bool fp64_alone_;                      // an fp64 instruction takes the others' issue cycle, too
   std::uint16_t shared_units_ = 0;             // units that the SM's sub-partitions have together, bit per unit
