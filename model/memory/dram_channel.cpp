@@ -78,13 +78,26 @@ cycle_t dram_channel::work(cycle_t now) {
     work_since_ = std::max(work_since_, now + 1);
     return now + 1;
   }
-  const choice c = choose(now);
-  if (c.what == command::none) return std::min(c.next, next_refresh_);
-  issue(c, now);
-  return queue_.empty() ? never : now + 1;
+  // When nothing could go out, nothing can before the time that was found then, unless requests get ready or the oldest begins to starve.
+  const std::size_t known = ready_;
+  admit_ready(now);
+  const bool starving = queue_.front().ready + starvation_cycles < now;
+  if (ready_ != known || now >= quiet_until_ || starving != quiet_starving_) {
+    const choice c = choose(starving, now);
+    if (c.what != command::none) {
+      quiet_until_ = 0;
+      issue(c, now);
+      return queue_.empty() ? never : now + 1;
+    }
+    quiet_until_ = c.next;
+    quiet_starving_ = starving;
+  }
+  const cycle_t next_ready = ready_ < queue_.size() ? queue_[ready_].ready : never;   // those behind arrived later
+  return std::min({quiet_until_, next_ready, next_refresh_});
 }
 
 void dram_channel::refresh(cycle_t now) {
+  quiet_until_ = 0;
   // The channel may have slept through several: each but the last was over before the next began.
   const cycle_t missed = (now - next_refresh_) / parameters_.t_refi_cycles;
   const cycle_t last = next_refresh_ + missed * parameters_.t_refi_cycles;
@@ -160,13 +173,10 @@ void dram_channel::find_hits(unsigned bank) {
   all_hits_ += hits_[bank];
 }
 
-dram_channel::choice dram_channel::choose(cycle_t now) {
+dram_channel::choice dram_channel::choose(bool starving, cycle_t now) {
   choice best;
-  admit_ready(now);
-  if (ready_ < queue_.size()) best.next = queue_[ready_].ready;  // those behind arrived later
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   const entry& oldest = queue_.front();
-  const bool starving = oldest.ready + starvation_cycles < now;
   // While the oldest waits for its next command, its bank is its own, and so is the direction of the bus once its row is open.
   bool barred[2] = {false, false};  // column commands of reads, of writes
   if (starving) {

@@ -66,7 +66,7 @@ class dram_channel : public memory_model {
 
   void admit_ready(cycle_t now);
   void find_hits(unsigned bank);
-  choice choose(cycle_t now);
+  choice choose(bool starving, cycle_t now);
   void choose_column(choice& best, const bool (&barred)[2], cycle_t now) const;
   void choose_row(choice& best, cycle_t now);
   void consider_oldest(choice& best, cycle_t now) const;
@@ -89,6 +89,8 @@ class dram_channel : public memory_model {
   std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 the bank is spoken for, 2 by a starving one
   std::vector<unsigned> hits_;         // by bank: ready requests for its open row
   std::size_t all_hits_ = 0;
+  cycle_t quiet_until_ = 0;            // nothing that is ready now can go out before; 0: not known
+  bool quiet_starving_ = false;        // that was so with the oldest request starving
   cycle_t activate_at_ = 0;            // earliest activate of any bank
   cycle_t read_at_ = 0;                // earliest read command
   cycle_t write_at_ = 0;               // earliest write command
