@@ -13,6 +13,7 @@ struct instruction;
 namespace simt {
 struct launch_context;
 }
+struct decoded_instruction;
 struct memory_operation;
 
 /// What passes between a sub-partition's LDST unit and the SM's load/store unit.
@@ -31,7 +32,9 @@ enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_lo
 struct alignas(64) lsu_transaction {   // without the lanes' addresses and data it is two cache lines
   const isa::instruction* instruction = nullptr;
   const simt::launch_context* launch = nullptr;
-  memory_operation* operation = nullptr;   // for the sub-partition that issued it, of which it is all or a part
+  // For the sub-partition that issued it:
+  memory_operation* operation = nullptr;   // of which it is all or a part
+  const decoded_instruction* decoded = nullptr;
   const std::uint64_t* shared_addresses = nullptr;    // the lanes' addresses, where many transactions share them: then own_addresses are none
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
   std::uint64_t differing_bits = not_known;           // in which the addresses of the lanes differ
@@ -51,18 +54,21 @@ struct alignas(64) lsu_transaction {   // without the lanes' addresses and data 
   std::uint32_t shared_mask = 0;
   std::uint32_t global_mask = 0;
   std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
-  unsigned partition = 0;                  // sub-partition index = socket index
-  unsigned warp = 0;                       // warp id on the SM
-  unsigned bytes_per_lane = 4;             // 1, 2, 4, 8, 16
+  std::uint16_t partition = 0;             // sub-partition index = socket index
+  std::uint16_t slot = 0;                  // of its warp there
+  std::uint16_t warp = 0;                  // warp id on the SM
+  std::uint8_t bytes_per_lane = 4;         // 1, 2, 4, 8, 16
+  bool sole = false;                       // it is all of its operation, not a part
+  bool faulted = false;                    // `fault` says why
   unsigned word = 0;                       // which part of the operation it is
 
   /// By lane.
   const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
 
-  unsigned fault_lane = 0;
-  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"
-  std::uint64_t own_addresses[32];         // of lanes that are in no mask: anything
+  alignas(64) std::uint64_t own_addresses[32];   // of lanes that are in no mask: anything
   std::uint32_t words[4][32];              // store or atomic operands by lane; loads: the loaded bytes, little endian; others anything
+  unsigned fault_lane = 0;
+  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"; else anything
 };
 
 struct lsu_protocol_types {

@@ -146,7 +146,8 @@ bool l1_cache::failed(line_payload& payload, std::string& message) {
 
 void l1_cache::note_failure(l1_access& access, const std::string& message) {
   lsu_transaction& t = *access.transaction;
-  if (!t.fault.empty()) return;
+  if (t.faulted) return;
+  t.faulted = true;
   char place[48];
   std::snprintf(place, sizeof place, " in the line at 0x%08llx", static_cast<unsigned long long>(access.line));
   t.fault = message + place;

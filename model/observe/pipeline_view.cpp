@@ -270,7 +270,8 @@ void pipeline_view::partition_track::memory_done(const memory_operation& operati
   const cycle_t cycle = view->gpu_.cycle();
   const id_t id = f->second.id;
   view->flights_.erase(f);
-  if (operation.instruction->instruction->dst == isa::rz || operation.instruction->instruction->dst_count == 0) {
+  const isa::instruction& i = *operation.first.decoded->instruction;
+  if (i.dst == isa::rz || i.dst_count == 0) {
     view->writer_.retire_at(cycle, id);
     return;
   }

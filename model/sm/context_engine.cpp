@@ -164,7 +164,7 @@ bool context_engine::send_line(cycle_t cycle) {
   t.global_mask = simt::all_lanes;
   t.bypass_l1 = true;
   t.bytes_per_lane = 4;
-  t.fault.clear();
+  t.faulted = false;
   const std::uint64_t line = address(context_.place, next_word_ * 4);
   for (unsigned lane = 0; lane < line_words; ++lane) t.own_addresses[lane] = line + 4 * lane;
   if (saves) std::memcpy(t.words[0], &image_.words()[next_word_], line_bytes);
@@ -194,7 +194,7 @@ tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& 
     const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return &l->access == &access; });
     invariant(phase == l1_phase::response && found != lines_.end(), "context engine: an answer that nobody asked for");
     line_access& l = **found;
-    if (!l.transaction.fault.empty()) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
+    if (l.transaction.faulted) supervisor_.program_fault("a context switch failed: " + l.transaction.fault);
     if (step_ == step::restoring) std::memcpy(&image_.words()[l.word], l.transaction.words[0], line_bytes);
     free_lines_.push_back(&l);
     --in_flight_;

@@ -44,6 +44,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
   std::snprintf(text, sizeof text, "%s address 0x%08llx (%u-byte %s)", misaligned ? "misaligned" : "illegal",
                 static_cast<unsigned long long>(t.addresses()[lane]), t.bytes_per_lane, what);
   t.fault = text;
+  t.faulted = true;
   t.fault_lane = lane;
 }
 

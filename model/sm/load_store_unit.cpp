@@ -154,7 +154,7 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
   t.ready_cycle = cycle;
   t.first_cycle = never;
   t.all_sent = true;
-  if (!t.fault.empty()) t.fault.clear();
+  t.faulted = false;
   if (t.kind == lsu_kind::constant_load) {
     on_chip(t, cycle);
   } else {
@@ -335,9 +335,9 @@ void load_store_unit::finish(lsu_transaction& t, cycle_t cycle) {
 void load_store_unit::deliver(lsu_transaction& t) {
   --pending_;
   lsu_counters& c = counters[t.launch->launch_id];
-  ++(t.fault.empty() ? c.responses : c.faults);
+  ++(t.faulted ? c.faults : c.responses);
   if (starved_) clock_.wake_at(clock_.cycle());
-  send_back(t, t.fault.empty() ? lsu_phase::response : lsu_phase::fault);
+  send_back(t, t.faulted ? lsu_phase::fault : lsu_phase::response);
 }
 
 void load_store_unit::send_back(lsu_transaction& t, lsu_phase phase) {

@@ -14,16 +14,15 @@ namespace heddle {
 
 /// A memory instruction in flight. It is one transaction, or, when lanes of local memory move more than a word, one per
 /// word (local memory is interleaved by words, so a lane's 64 bits do not lie together), or one per texel.
+/// What is said here of the whole is not looked at where `first` is all of it, and says it itself: that needs no further cache line.
 struct memory_operation {
-  const decoded_instruction* instruction = nullptr;
-  unsigned slot = 0;
   simt::lane_mask global_mask = 0;
   simt::lane_mask local_mask = 0;          // lanes of global_mask that are local memory
   unsigned remaining = 0;                  // transactions not yet answered
   bool split = false;
   bool is_texture = false;
   std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
-  lsu_transaction first;                   // the only one, if it is not split and no texture
+  lsu_transaction first;                   // all of it (`sole`), if it is not split and no texture; names the instruction in any case
   using word_rows = std::array<std::uint32_t[32], 4>;
   std::unique_ptr<word_rows> words;        // split: the loaded words; kept for the next one
 };

@@ -27,7 +27,7 @@ std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t off
 // Turns the lanes' addresses into shared-memory offsets and global addresses. False: a lane's address is in no memory.
 bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask) {
   warp_slot& w = slots_[slot];
-  const decoded_instruction& d = *t.operation->instruction;
+  const decoded_instruction& d = *t.decoded;
   const isa::instruction& i = *d.instruction;
   t.shared_mask = t.global_mask = 0;
   t.local = false;
@@ -102,11 +102,9 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
     return;
   }
   memory_operation& o = operations_.operation();
-  o.instruction = &d;
-  o.slot = slot;
-  o.local_mask = 0;
-  o.is_texture = false;
   lsu_transaction& t = o.first;
+  t.decoded = &d;
+  t.slot = static_cast<std::uint16_t>(slot);
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = d.access;
@@ -144,7 +142,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)
-      std::memset(t.words, 0, sizeof t.words[0] * std::max(1u, t.bytes_per_lane / 4));   // recordings have no data
+      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));   // recordings have no data
     else
       simt::lane_store_data(i, w.state, t.words);
   }
@@ -152,14 +150,12 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
   set_pending(slot, d, kind);
   ++(is_write(t.kind) ? w.stores : w.loads);
-  o.global_mask = t.global_mask;
-  o.remaining = 1;
-  o.split = t.local && t.bytes_per_lane > 4;
+  t.sole = !t.local || t.bytes_per_lane <= 4;
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
-  if (o.split)
-    split(t);
-  else
+  if (t.sole)
     send(t);
+  else
+    split(t);
   update_gate(cycle + 1);
 }
 
@@ -167,7 +163,10 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
 void sub_partition::split(lsu_transaction& first) {
   const unsigned words = first.bytes_per_lane / 4;
   memory_operation& o = *first.operation;
+  o.global_mask = first.global_mask;
   o.remaining = words;
+  o.split = true;
+  o.is_texture = false;
   if (o.words == nullptr) o.words = std::make_unique<memory_operation::word_rows>();
   first.bytes_per_lane = 4;
   lsu_transaction* parts[4] = {&first, nullptr, nullptr, nullptr};
@@ -226,7 +225,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       break;
     case lsu_phase::response: complete(t, cycle); break;
     case lsu_phase::fault: {
-      fault(t.operation->slot, *t.operation->instruction, t.fault_lane, t.fault);
+      fault(t.slot, *t.decoded, t.fault_lane, t.fault);
       break;
     }
     case lsu_phase::throttle_on: scheduler.gate(isa::unit::ldst).set_throttled(true, cycle); break;
@@ -238,20 +237,25 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
 
 void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
-  warp_slot& w = slots_[o.slot];
+  const unsigned slot = t.slot;
+  warp_slot& w = slots_[slot];
   const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
-  if (o.is_texture) texels_arrived(t);
-  if (o.split && returns) std::memcpy((*o.words)[t.word], t.words[0], sizeof t.words[0]);
-  const bool done = --o.remaining == 0;
   const lsu_kind kind = t.kind;
-  if (done && returns && o.global_mask != 0 && w.step == nullptr && !o.is_texture)
-    simt::lane_write_back(*o.instruction->instruction, w.state, o.global_mask, o.split ? o.words->data() : t.words);
-  operations_.give_back(t);
-  if (!done) return;
-  const unsigned slot = o.slot;
-  const decoded_instruction& d = *o.instruction;
-  const bool texture = o.is_texture;
+  const decoded_instruction& d = *t.decoded;
+  simt::lane_mask global_mask = t.global_mask;
+  const std::uint32_t(*words)[isa::warp_size] = t.words;
+  bool texture = false;
+  if (!t.sole) {
+    texture = o.is_texture;
+    global_mask = o.global_mask;
+    if (texture) texels_arrived(t);
+    if (o.split && returns) std::memcpy((*o.words)[t.word], t.words[0], sizeof t.words[0]);
+    if (o.split) words = o.words->data();
+    operations_.give_back(t);
+    if (--o.remaining != 0) return;
+  }
+  if (returns && global_mask != 0 && w.step == nullptr && !texture) simt::lane_write_back(*d.instruction, w.state, global_mask, words);
   operations_.give_back(o);
   --(is_write(kind) ? w.stores : w.loads);
   if (is_write(kind)) {
@@ -261,7 +265,7 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
       written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, d.return_words, d.return_interval,
                                    first_data);
-    release(slot, d, written, waited_for_as(o.global_mask));
+    release(slot, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
   if (texture) {

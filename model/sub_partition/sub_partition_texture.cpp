@@ -28,9 +28,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     fault(slot, d, bad_lane, e.what());
     return;
   }
-  o.instruction = &d;
-  o.slot = slot;
-  o.local_mask = 0;
+  o.first.decoded = &d;
   o.global_mask = mask;
   o.split = false;
   o.is_texture = true;
@@ -55,9 +53,12 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
 
 /// Access k of a texture instruction as a transaction.
 lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
-  const isa::instruction& i = *o.instruction->instruction;
+  const isa::instruction& i = *w.next->instruction;
   const simt::texture_access& a = *o.texture;
   lsu_transaction& t = operations_.further(o);
+  t.decoded = w.next;
+  t.slot = static_cast<std::uint16_t>(&w - slots_.data());
+  t.sole = false;
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = i.op == isa::opcode::sust ? lsu_kind::store : lsu_kind::load;
@@ -93,7 +94,7 @@ void sub_partition::texels_arrived(const lsu_transaction& t) {
       }
   }
   if (o.remaining != 1) return;
-  if (t.kind == lsu_kind::load) simt::finish_texture(*o.instruction->instruction, slots_[o.slot].state, *o.texture);
+  if (t.kind == lsu_kind::load) simt::finish_texture(*t.instruction, slots_[t.slot].state, *o.texture);
   --textures_;
 }
 

@@ -12,7 +12,9 @@ replayed_block::replayed_block(std::shared_ptr<const trace_kernel> kernel, std::
     warp_piece& p = pieces_[w];
     p.first = block_->steps.data() + steps.first;
     p.last = p.first + (steps.count - 1);
-    p.of = this;
+    p.kernel = kernel_.get();
+    p.list = &block_->addresses;
+    p.common = block_->common.get();
   }
 }
 
@@ -23,11 +25,11 @@ std::shared_ptr<const isa::recorded_piece> replayed_block::piece(std::uint32_t w
 }
 
 void replayed_block::warp_piece::addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const {
-  machine_addresses(*of->kernel_, of->block_->addresses, of->block_->common.get(), step, addresses);
+  machine_addresses(*kernel, *list, common, step, addresses);
 }
 
 const isa::lane_addresses* replayed_block::warp_piece::shared_addresses(const isa::recorded_step& step) const {
-  return common_list(of->block_->common.get(), step);
+  return common_list(common, step);
 }
 
 }  // namespace heddle::sass_trace

@@ -26,7 +26,9 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
    public:
     void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override;
     const isa::lane_addresses* shared_addresses(const isa::recorded_step& step) const override;
-    const replayed_block* of = nullptr;
+    const trace_kernel* kernel = nullptr;
+    const address_list* list = nullptr;
+    const common_addresses* common = nullptr;
   };
 
   const std::shared_ptr<const trace_kernel> kernel_;

@@ -153,8 +153,10 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   if (!keep) return k;
   store->keep(taken);
   const auto common = std::make_shared<common_addresses>();
+  const bool renumbered = !std::is_sorted(numbers.begin(), numbers.end());
   for (const auto& block : kept) {
-    for (trace_step& s : block->steps) s.instruction = numbers[s.instruction];
+    if (renumbered)
+      for (trace_step& s : block->steps) s.instruction = numbers[s.instruction];
     share_addresses(*k, common, *block);
     complete(*k, *block);
     k->kept.push_back(block);
