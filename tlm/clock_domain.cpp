@@ -244,7 +244,7 @@ void clock_domain::prepare_next(unsigned bucket) {
 void clock_domain::run_cycle() {
   began_ = true;
   running_ = true;
-  bool busy = call_units(false);
+  bool busy = call_units(true);
   busy |= run_parts();
   running_ = false;
   busy_cycles_ += busy;

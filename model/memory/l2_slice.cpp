@@ -7,6 +7,7 @@
 
 #include "config/error.h"
 #include "memory/refusal.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -103,6 +104,16 @@ void l2_slice::on_cycle(cycle_t cycle) {
   send_response(cycle);
   admit(cycle);
   schedule(cycle);
+}
+
+void l2_slice::prepare(cycle_t cycle, bool distant) const {
+  if (distant) {
+    bring_near(&clock_, static_cast<std::size_t>(reinterpret_cast<const char*>(&flush_requests_) - reinterpret_cast<const char*>(&clock_)));
+    return;
+  }
+  if (!accesses_.empty() && accesses_.front().due <= cycle) bring_near(accesses_.front().payload, 192);
+  if (!responses_.empty()) bring_near(responses_.front(), 192);
+  memory_.prepare(cycle);
 }
 
 void l2_slice::look_up(cycle_t now) {

@@ -36,6 +36,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
            unsigned hit_latency_cycles);
 
   void on_cycle(cycle_t cycle) override;
+  void prepare(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).

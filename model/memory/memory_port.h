@@ -11,6 +11,7 @@
 #include "tlm/clock_domain.h"
 #include "tlm/gpu_request.h"
 #include "tlm/peer.h"
+#include "tlm/prefetch.h"
 
 namespace heddle {
 
@@ -57,6 +58,15 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   void mark_stale();
   /// Ends the request of the first response, a read, and makes the same one again.
   void read_first_again();
+
+  /// What the next calls look at will be wanted soon.
+  void prepare(cycle_t now) const {
+    if (const response* r = arrived(now)) {
+      bring_near(&requests_[r->request], sizeof(request));
+      bring_near(requests_[r->request].payload, sizeof(line_payload) - line_bytes);
+    }
+    if (!queue_.empty()) bring_near(&requests_[queue_.front()], sizeof(request));
+  }
 
   /// Next cycle in which send() or arrived() can do something, never: not before a call from the memory.
   cycle_t next(cycle_t now) const;

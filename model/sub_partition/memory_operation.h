@@ -31,35 +31,39 @@ struct memory_operation {
 class memory_operation_pool {
  public:
   memory_operation& operation() {
-    memory_operation& o = take(operations_, free_operations_);
+    ++in_use_;
+    memory_operation& o = free_operation_ != nullptr ? *free_operation_ : make(operations_);
+    if (&o == free_operation_) free_operation_ = o.first.operation;
     o.first.operation = &o;
     return o;
   }
   lsu_transaction& further(memory_operation& o) {
-    lsu_transaction& t = take(transactions_, free_transactions_);
+    if (free_transactions_.empty()) free_transactions_.push_back(&make(transactions_));
+    lsu_transaction& t = *free_transactions_.back();
+    free_transactions_.pop_back();
     t.operation = &o;
     return t;
   }
-  void give_back(memory_operation& o) { free_operations_.push_back(&o); }
+  void give_back(memory_operation& o) {
+    --in_use_;
+    o.first.operation = free_operation_;
+    free_operation_ = &o;
+  }
   void give_back(lsu_transaction& t) {
     if (&t != &t.operation->first) free_transactions_.push_back(&t);
   }
-  std::size_t in_use() const { return operations_.size() - free_operations_.size(); }
+  std::size_t in_use() const { return in_use_; }
 
  private:
   // What they hold of lanes is not set to zero: recordings never touch it.
   template <class T>
-  T& take(std::vector<std::unique_ptr<T>>& all, std::vector<T*>& free) {
-    if (free.empty()) {
-      all.push_back(std::unique_ptr<T>(new T));
-      return *all.back();
-    }
-    T* t = free.back();
-    free.pop_back();
-    return *t;
+  T& make(std::vector<std::unique_ptr<T>>& all) {
+    all.push_back(std::unique_ptr<T>(new T));
+    return *all.back();
   }
   std::vector<std::unique_ptr<memory_operation>> operations_;
-  std::vector<memory_operation*> free_operations_;
+  memory_operation* free_operation_ = nullptr;   // the first; each names the next, in a line that its user touches anyway
+  std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<lsu_transaction>> transactions_;
   std::vector<lsu_transaction*> free_transactions_;
 };

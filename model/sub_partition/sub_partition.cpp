@@ -107,7 +107,8 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.state.slot = slot * config_.sm.sub_partitions + index_;
   w.loads = w.stores = 0;
   w.placed_at = cycle;
-  if (w.program->control_codes) dependence_counters.clear(slot);
+  codes_ = w.program->control_codes;
+  if (codes_) dependence_counters.clear(slot);
   if (keeps_scoreboard(slot)) scoreboard.clear(slot, w.program->scoreboard_registers);
   if (last_slot_ == slot) reuses_ = nullptr;
   fetch.clear(slot);
@@ -321,7 +322,7 @@ void sub_partition::prepare(cycle_t cycle, bool distant) const {
 
 void sub_partition::prepare_warp(unsigned slot) const {
   bring_near(&slots_[slot], 192);
-  software_ ? dependence_counters.prepare(slot) : bring_near(scoreboard.times(slot), 128);
+  codes_ ? dependence_counters.prepare(slot) : bring_near(scoreboard.times(slot), 128);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

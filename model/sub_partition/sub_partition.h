@@ -389,6 +389,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   const bool independent_;                     // lanes have their own program counters
   const bool read_window_;                     // operands are read in a fixed window, not collected
   const bool by_warp_;                         // states_by_slot is kept
+  bool codes_ = false;                         // the warp placed last depends as control codes tell
   const bool software_;                        // dependence as control codes tell, but for recorded programs
   const bool fp64_alone_;                      // an fp64 instruction takes the others' issue cycle, too
   std::uint16_t shared_units_ = 0;             // units that the SM's sub-partitions have together, bit per unit
