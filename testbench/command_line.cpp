@@ -2,6 +2,7 @@
 #include "testbench/command_line.h"
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <systemc>
 
@@ -90,6 +91,10 @@ int guarded(const std::vector<std::string>& arguments) {
     message_log::error("out of memory on this machine; a smaller job or GPU needs less");
     return 2;
   } catch (const sc_core::sc_report& e) {
+    if (std::strcmp(e.get_msg_type(), "/heddle/input") == 0) {
+      message_log::error(e.get_msg());
+      return 2;
+    }
     return internal_fault(std::string(e.get_msg_type()) + ": " + e.get_msg() +
                           (e.get_process_name() ? std::string(" (in ") + e.get_process_name() + ")" : ""));
   } catch (const std::exception& e) {

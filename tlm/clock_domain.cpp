@@ -8,6 +8,7 @@
 #include <cmath>
 #include <exception>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 
 namespace heddle {
@@ -206,7 +207,8 @@ void clock_domain::on_event() {
     halted_ = true;
     running_ = false;
     for (clock_domain* part : parts_) part->running_ = false;
-    SC_REPORT_ERROR("/heddle/internal", e.what());
+    const bool from_outside = dynamic_cast<const std::runtime_error*>(&e) != nullptr;
+    SC_REPORT_ERROR(from_outside ? "/heddle/input" : "/heddle/internal", e.what());
   }
 }
 

@@ -54,7 +54,8 @@ class lookahead {
 
 /// Drives attached units at the edges of one clock. Edge k is at round(k / frequency) in units of the time resolution,
 /// computed from the integer k. With an external clock, edge k is the k-th rising edge since the simulation started.
-/// An exception that leaves a unit is reported as SC_ERROR "/heddle/internal".
+/// An exception that leaves a unit is reported as SC_ERROR: a std::runtime_error, as when a file that is read on the way is not what it
+/// was, of type "/heddle/input", others "/heddle/internal".
 class clock_domain : public sc_core::sc_module {
  public:
   clock_domain(sc_core::sc_module_name name, double frequency_mhz);

@@ -2,6 +2,7 @@
 #include "testbench/sweep/point_runner.h"
 
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -51,7 +52,8 @@ void run_point(const sweep_plan& plan, const result_store& store, std::size_t po
   } catch (const std::bad_alloc&) {
     r = {point_status::failed, "out of memory on this machine", ""};
   } catch (const sc_core::sc_report& e) {
-    r = {point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
+    const bool input = std::strcmp(e.get_msg_type(), "/heddle/input") == 0;
+    r = input ? point_result{point_status::failed, e.get_msg(), ""} : point_result{point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
   } catch (const std::exception& e) {
     r = {point_status::fault, e.what(), ""};
   }

@@ -433,6 +433,17 @@ TEST_F(replay, broken_traces_are_refused_before_anything_runs) {
   expect_refused(run({"--metrics", "m.json"}), "expected a list of kernels");
 }
 
+TEST_F(replay, a_folder_that_takes_no_temporary_file_is_named) {
+  kernel k;
+  k.block({exchange(), exchange()});
+  ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at all", 1), 0);
+  expect_refused(run_kernel(k, "v100", {"--trace-memory", "0"}), "a temporary file in '/nowhere/at all'");
+  EXPECT_EQ(run_kernel(k).code, 0);   // it needs none
+  ::unsetenv("TMPDIR");
+  fs::remove(place_ / "m.json");
+  expect_refused(run_kernel(k, "v100", {"--trace-memory", "-1"}), "trace-memory");
+}
+
 TEST_F(replay, options_of_run_hold) {
   kernel k;
   k.block({exchange(), exchange()});
