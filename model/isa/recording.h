@@ -24,9 +24,10 @@ class recorded_piece {
  public:
   virtual ~recorded_piece() = default;
   const recorded_step* first = nullptr;   // the step before it lies in front of it, if there is one
-  const recorded_step* last = nullptr;    // the warp's end, an EXIT that is no other; or also the first step of the next piece, which has lanes
+  const recorded_step* last = nullptr;    // the warp's end, an EXIT that is no other; or also the first step of the next piece
   std::uint64_t position = 0;             // of `first` among the warp's steps, from 0
   bool ends = true;                       // nothing follows `last`
+  std::uint32_t next_lanes = 0;           // otherwise: those of the first step from `last` on that has any, but for the warp's end; 0: none has
 
   /// Addresses of a step's lanes as instructions give them to the machine; lanes that are not in its mask are left alone.
   virtual void addresses(const recorded_step& step, std::uint64_t addresses[32]) const = 0;

@@ -33,7 +33,8 @@ bool sub_partition::lanes_go_on(const warp_slot& w) {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
   const isa::recorded_step* s = w.step;
   while (s != w.last_step && s->mask == 0) ++s;
-  return (s != w.last_step || !w.piece->ends) && (s->mask & w.barrier_lanes) == 0;
+  const std::uint32_t lanes = s != w.last_step ? s->mask : w.piece->ends ? 0 : w.piece->next_lanes;
+  return lanes != 0 && (lanes & w.barrier_lanes) == 0;
 }
 
 // Recorded is who jumps. That others did not, and that the warp parted, shows in the steps before and after.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/sass_trace/trace_kernel.h"
@@ -147,6 +148,7 @@ struct walked_step {
 // A warp's steps, piece by piece.
 std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned warp) {
   std::vector<walked_step> steps;
+  std::vector<std::pair<std::size_t, std::uint32_t>> ends;   // of pieces: what comes next
   for (;;) {
     const auto piece = block.piece(warp, steps.size());
     if (piece == nullptr || piece->position != steps.size()) {
@@ -163,9 +165,14 @@ std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned war
     if (piece->ends) {
       steps.push_back({*piece->last, steps.empty() ? isa::recorded_step{} : piece->last[-1], {}});
       EXPECT_EQ(block.piece(warp, steps.size()), nullptr);
+      for (const auto& [at, lanes] : ends) {
+        std::size_t next = at;
+        while (next + 1 < steps.size() && steps[next].step.mask == 0) ++next;
+        EXPECT_EQ(lanes, next + 1 < steps.size() ? steps[next].step.mask : 0u) << at;
+      }
       return steps;
     }
-    EXPECT_NE(piece->last->mask, 0u);
+    ends.push_back({steps.size(), piece->next_lanes});
     EXPECT_EQ(block.piece(warp, steps.size())->first->mask, piece->last->mask);
     EXPECT_EQ(block.piece(warp, steps.size())->first->instruction, piece->last->instruction);
   }
@@ -369,7 +376,7 @@ std::string long_warps(std::mt19937& random) {
       std::string lines;
       unsigned masked_off = 0;
       for (unsigned k = 0; k < steps; ++k) {
-        if (masked_off == 0 && random() % 200 == 0) masked_off = random() % 150;
+        if (masked_off == 0 && random() % 200 == 0) masked_off = random() % 400;
         lines += line(masked_off != 0 ? 0 : 1 + static_cast<std::uint32_t>(random() % 0xffffffff));
         masked_off -= masked_off != 0;
       }

@@ -24,6 +24,7 @@ class spilled_block::piece_in_memory : public isa::recorded_piece {
     last = steps_.data() + (p.steps - 1);
     position = p.position;
     ends = last_of_warp;
+    next_lanes = p.next_lanes;
   }
   void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override {
     machine_addresses(*block_->kernel_, list_, block_->common_.get(), step, addresses);
@@ -67,10 +68,18 @@ void spilled_block::complete() {
   }
 }
 
-// A step with lanes may begin another piece, at whose end the one before has it, too.
+// A step that is not its warp's last: pieces that end before it learn which lanes come next.
+void spilled_block::followed(const trace_step& step) {
+  if (step.mask == 0) return;
+  std::vector<place>& all = places_[warp_];
+  for (; open_places_ < all.size(); ++open_places_) all[open_places_].next_lanes = step.mask;
+}
+
+// The step that begins another piece also ends the one before.
 void spilled_block::add(const trace_step& step, const address_list& from) {
   trace_step s = step;
-  if (steps_.size() > piece_steps && s.mask != 0) {
+  if (!steps_.empty()) followed(steps_.back());
+  if (steps_.size() > piece_steps) {
     const trace_step before{steps_.back().instruction, steps_.back().mask, 0};
     steps_.push_back({s.instruction, s.mask, 0});
     close_piece();
@@ -84,9 +93,13 @@ void spilled_block::add(const trace_step& step, const address_list& from) {
 
 void spilled_block::end_warp() {
   if (!in_warp_) return;
-  if (kernel_->program->code[steps_.back().instruction].op != isa::opcode::exit) steps_.push_back(kernel_->end_of(warp_));
+  if (kernel_->program->code[steps_.back().instruction].op != isa::opcode::exit) {
+    followed(steps_.back());
+    steps_.push_back(kernel_->end_of(warp_));
+  }
   close_piece();
   position_ = read_ = 0;
+  open_places_ = 0;
   in_warp_ = false;
 }
 
@@ -100,7 +113,7 @@ void spilled_block::close_piece() {
   const std::uint64_t at = kernel_->store->append(data.data(), data.size());
   if (stretches_.empty() || stretches_.back().end != at) stretches_.push_back({at, at});
   stretches_.back().end += data.size();
-  places_[warp_].push_back({position_, at, static_cast<std::uint32_t>(steps_.size()), static_cast<std::uint32_t>(words.size())});
+  places_[warp_].push_back({position_, at, static_cast<std::uint32_t>(steps_.size()), static_cast<std::uint32_t>(words.size()), 0});
   steps_.clear();
   addresses_.clear();
 }

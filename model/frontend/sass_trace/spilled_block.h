@@ -32,6 +32,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
     std::uint64_t at = 0;         // in the store's file: its steps, the one before them first where there is one, then words of addresses
     std::uint32_t steps = 0;
     std::uint32_t words = 0;
+    std::uint32_t next_lanes = 0;
   };
   struct stretch {
     std::uint64_t begin = 0;
@@ -39,6 +40,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   };
 
   void add(const trace_step& step, const address_list& from);
+  void followed(const trace_step& step);
   void close_piece();
   void end_warp();
 
@@ -53,6 +55,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   bool in_warp_ = false;
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;
+  std::size_t open_places_ = 0;              // pieces from here on do not know their next lanes yet
   std::vector<trace_step> steps_;
   address_list addresses_;
 };

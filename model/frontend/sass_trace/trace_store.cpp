@@ -17,7 +17,6 @@ namespace heddle::sass_trace {
 namespace {
 
 constexpr std::size_t least_part = std::size_t{64} << 10;
-constexpr std::size_t most_part = std::size_t{16} << 20;
 
 std::string folder() {
   const char* named = std::getenv("TMPDIR");
@@ -40,7 +39,7 @@ int open_nameless() {
 }  // namespace
 
 trace_store::trace_store(std::size_t bytes, std::size_t kept)
-    : room_(bytes), kept_room_(kept), part_bytes_(std::clamp(bytes / 8, least_part, most_part)) {}
+    : room_(bytes), kept_room_(kept), part_bytes_(std::max(bytes / 8, least_part)) {}
 
 trace_store::~trace_store() {
   if (fd_ >= 0) ::close(fd_);

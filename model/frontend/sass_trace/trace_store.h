@@ -27,7 +27,7 @@ class trace_store {
   /// Room that is left for blocks that need not be read again.
   std::size_t kept_room() const { return kept_room_; }
   void keep(std::size_t bytes) { kept_room_ -= bytes; }
-  /// How much of a block is read before it is decided what becomes of it.
+  /// A block that takes more than this is in the file in any case: no more of it is in memory at once while it is read.
   std::size_t part_bytes() const { return part_bytes_; }
 
   /// Puts data behind what is in the file; returns where. Throws input_error when the file cannot be written.
