@@ -140,7 +140,7 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   add_gpu_options(p);
   p.group("The traces");
   p.flag("strict", "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
-  p.value("trace-memory", "MIB", "for the blocks that run (default: 192); what exceeds it is kept in a temporary file");
+  p.value("trace-memory", "MIB", "for blocks of traces (default: 192); blocks for which there is no room run from a temporary file");
   add_simulation_options(p);
   if (p.parse(arguments, 1)) {
     help = p.help();

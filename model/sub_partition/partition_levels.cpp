@@ -118,7 +118,7 @@ void partition_levels::show_warps(cycle_t cycle) {
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
     if (p.active_ >> s & 1) {
       w.program->control_codes ? p.dependence_counters.show(s, cycle)
-                               : p.scoreboard.show(s, w.program->scoreboard_registers, cycle);
+                               : p.scoreboard.show(s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
     }
   }
   p.scheduler.shown = {ready, eligible, selected};

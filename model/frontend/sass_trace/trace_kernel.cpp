@@ -51,6 +51,18 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
   }
 }
 
+bool ends(const trace_kernel& kernel, const block_trace& block, const warp_trace& w) {
+  return w.count != 0 && kernel.program->code[block.steps[w.first + w.count - 1].instruction].op == isa::opcode::exit;
+}
+
+// What complete() adds.
+std::size_t added_bytes(const trace_kernel& kernel, const block_trace& block) {
+  std::size_t steps = kernel.header.warps() - block.warps.size();
+  for (const warp_trace& w : block.warps)
+    if (!ends(kernel, block, w)) steps += w.count + 1;
+  return steps * sizeof(trace_step);
+}
+
 // Puts the warps in order and sees to it that each ends.
 void complete(const trace_kernel& kernel, block_trace& block) {
   const std::uint32_t warps = kernel.header.warps();
@@ -59,17 +71,12 @@ void complete(const trace_kernel& kernel, block_trace& block) {
   for (std::uint32_t n = 0; n < warps; ++n) {
     warp_trace& w = ordered[n];
     w.warp = n;
-    if (w.count != 0) {
-      const trace_step& last = block.steps[w.first + w.count - 1];
-      if (kernel.program->code[last.instruction].op == isa::opcode::exit) continue;
-      // The steps of a warp lie together, so they move to the end to have one more.
-      const std::size_t first = block.steps.size();
-      block.steps.reserve(first + w.count + 1);
-      for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
-      w.first = first;
-    } else {
-      w.first = block.steps.size();
-    }
+    if (ends(kernel, block, w)) continue;
+    // The steps of a warp lie together, so they move to the end to have one more.
+    const std::size_t first = block.steps.size();
+    block.steps.reserve(first + w.count + 1);
+    for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
+    w.first = first;
     block.steps.push_back(kernel.end_of(n));
     ++w.count;
   }
@@ -179,12 +186,16 @@ std::shared_ptr<const isa::recorded_block> block_source::next() {
     share_addresses(*kernel_, common_, part);
     spilled->append(part);
   };
-  if (reader_ && !reader_->next_block(*block, kernel_->store->part_bytes(), spill)) {
-    if (reader_->blocks() != kernel_->blocks) throw input_error("'" + kernel_->file + "' was changed while in use");
-    reader_.reset();
+  try {
+    if (reader_ && !reader_->next_block(*block, kernel_->store->part_bytes(), spill)) {
+      if (reader_->blocks() != kernel_->blocks) throw input_error("'" + kernel_->file + "' was changed while in use");
+      reader_.reset();
+    }
+  } catch (const input_error& e) {
+    throw input_error(std::string(e.what()) + ", while kernel '" + kernel_->header.name + "' was running");
   }
   last_ = {block->steps.size() + kernel_->header.warps(), block->addresses.size()};
-  const std::size_t bytes = block->bytes();
+  const std::size_t bytes = block->bytes() + added_bytes(*kernel_, *block);
   if (spilled || !kernel_->store->take(bytes)) {
     spill(*block);
     spilled->complete();

@@ -76,6 +76,11 @@ void trace_store::read(std::uint64_t at, void* data, std::size_t bytes) const {
   }
 }
 
+void trace_store::keep(std::size_t bytes) {
+  kept_room_ -= bytes;
+  room_ -= std::min<std::size_t>(room_, bytes);
+}
+
 // A file system that cannot give parts of a file back keeps them until the end.
 void trace_store::forget(std::uint64_t at, std::uint64_t bytes) {
 #ifdef FALLOC_FL_PUNCH_HOLE

@@ -15,7 +15,7 @@ class trace_store {
   static constexpr std::size_t usual_mib = 192;
   static constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;
 
-  /// Room in memory for blocks that run; `kept`: for blocks that need not be read again, because everything of their kernel fits.
+  /// Room in memory for blocks; `kept`: how much of it may be for blocks that need not be read again, because everything of their kernel fits.
   trace_store(std::size_t bytes, std::size_t kept);
   ~trace_store();
   trace_store(const trace_store&) = delete;
@@ -26,7 +26,7 @@ class trace_store {
   void give_back(std::size_t bytes) { room_ += bytes; }
   /// Room that is left for blocks that need not be read again.
   std::size_t kept_room() const { return kept_room_; }
-  void keep(std::size_t bytes) { kept_room_ -= bytes; }
+  void keep(std::size_t bytes);
   /// A block that takes more than this is in the file in any case: no more of it is in memory at once while it is read.
   std::size_t part_bytes() const { return part_bytes_; }
 
