@@ -100,6 +100,7 @@ TEST(sass_trace_opcodes, memory) {
   EXPECT_EQ(copy.instruction.src[1].count, 2u);
   // No addresses: a slot in the unit, no access.
   EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
+  EXPECT_EQ(entry(generation::ampere, "LDL.64", {8}, {}).instruction.mem_space, isa::space::global);
   EXPECT_EQ(entry(generation::ampere, "LDC.64", {8}, {4}).instruction.op, o::ldc);
 }
 

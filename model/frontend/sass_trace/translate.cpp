@@ -184,6 +184,7 @@ code_entry translate(generation g, const static_fields& f) {
     // Without addresses nothing is known of the access: it takes its slot in the unit and no more.
     if (!e.has_addresses && i.op != isa::opcode::ldc) {
       i.op = isa::opcode::nop;
+      i.mem_space = isa::space::global;   // as of what is no access
       e.timing = isa::op_class::shuffle;
     }
     i.type = type_of(access_bytes(m, i, f.bytes), m.has("S8") || m.has("S16"));
