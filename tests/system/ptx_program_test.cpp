@@ -155,6 +155,27 @@ TEST(calls, of_no_function_are_failures_of_the_program) {
   EXPECT_NE(o.err.find("call of an address that is no function's of this prototype in kernel 'k'"), std::string::npos) << o.err;
 }
 
+// With the registers that its values would like to have, a block of 1024 threads fits no SM; .maxntid says that such blocks come.
+TEST(launch_bounds, let_the_largest_block_run) {
+  std::string code = ".reg .b32 %v<100>;\n";
+  for (unsigned k = 0; k < 90; ++k) code += "ld.volatile.global.u32 %v" + std::to_string(k) + ", [%o];\nadd.u32 %v" + std::to_string(k) + ", %v" + std::to_string(k) + ", " + std::to_string(k) + ";\n";
+  code += "bar.sync 0;\nmov.u32 %r4, 0;\n";
+  for (unsigned k = 90; k-- > 0;) code += "mad.lo.u32 %r4, %r4, 3, %v" + std::to_string(k) + ";\n";
+  std::string text = module_of("", code + "st.global.u32 [%o], %r4;\n");
+  const std::string head = ".entry k(.param .u64 out)";
+  std::uint32_t expected = 0;
+  for (unsigned k = 90; k-- > 0;) expected = 3 * expected + k;
+  for (const char* gpu : {"gtx1080", "rtx3080"}) {
+    EXPECT_EQ(run(text, gpu, 1, 1024).code, 2) << gpu;
+    std::string bounded = text;
+    bounded.replace(bounded.find(head), head.size(), head + " .maxntid 1024, 1, 1");
+    const outcome o = run(bounded, gpu, 1, 1024);
+    ASSERT_EQ(o.code, 0) << gpu << o.err;
+    ASSERT_EQ(o.words.size(), 1024u);
+    for (const std::uint32_t w : o.words) ASSERT_EQ(w, expected) << gpu;
+  }
+}
+
 TEST(asynchronous_copies, bring_global_memory_to_shared_memory) {
   const std::string text = module_of(".global .align 16 .u32 source[64] = {5, 6, 7, 8, 9, 10, 11, 12};\n",
                                      ".shared .align 16 .b8 tile[32]; setp.lt.u32 %p0, %r0, 2; shl.b32 %r3, %r0, 4; mov.u32 %r4, tile; add.u32 %r4, %r4, %r3;\n"

@@ -9,6 +9,7 @@
 #include "frontend/ptx/machine_passes.h"
 #include "frontend/ptx/optimise.h"
 #include "frontend/ptx/register_allocation.h"
+#include "frontend/ptx/register_ceiling.h"
 #include "frontend/ptx/resolver.h"
 #include "frontend/ptx/selector.h"
 
@@ -44,19 +45,9 @@ void add_parameters(isa::program& p, const ast_function& kernel, const std::stri
   p.parameter_bytes = static_cast<std::uint32_t>(offset);
 }
 
-/// Registers that allocation may use: the caller's wish, or what the architecture and the kernel's own limits leave.
+/// Registers that allocation may use: the caller's wish, or what the architecture and the kernel's directives leave.
 unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsigned wish) {
-  const unsigned most = std::min(gpu.sm.registers_per_thread, 255u);
-  if (wish) return std::min(wish, most);
-  unsigned limit = most;
-  if (kernel.max_registers) limit = std::min(limit, kernel.max_registers);
-  const std::uint64_t threads = std::uint64_t{std::max(kernel.max_threads[0], 1u)} * std::max(kernel.max_threads[1], 1u) *
-                                std::max(kernel.max_threads[2], 1u);
-  if (kernel.max_threads[0] && kernel.min_blocks) {
-    const std::uint64_t warps = (threads + 31) / 32 * kernel.min_blocks;
-    limit = std::min<std::uint64_t>(limit, std::max<std::uint64_t>(gpu.sm.registers / (warps * 32) / 8 * 8, 16));
-  }
-  return limit;
+  return wish ? std::min({wish, gpu.sm.registers_per_thread, 255u}) : register_ceiling(gpu, kernel);
 }
 
 /// With how many registers a function that does not go with `limit` can do.
