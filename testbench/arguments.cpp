@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -115,7 +116,8 @@ void parse_fill(const std::string& text, buffer& b) {
   } else if (text.rfind("random:", 0) == 0 && parse_unsigned(text.substr(7), b.seed)) {
     b.content = buffer::fill::random;
   } else {
-    refuse(b.where, "got fill '" + text + "', expected zero, iota32, iotaf or random:SEED");
+    refuse(b.where, "got fill '" + text + "', expected zero, iota32, iotaf or random:SEED" +
+                        suggestion(text, {"zero", "iota32", "iotaf", "random:SEED"}));
   }
 }
 
@@ -134,7 +136,9 @@ job job_of_arguments(const std::vector<std::string>& arguments) {
     } else if (kind == "buf" || kind == "in" || kind == "out" || kind == "inout") {
       j.operations[0].arguments.push_back(add_buffer(j, kind, rest, where));
     } else {
-      refuse(where, "unknown type '" + kind + "', expected one of " + join(scalars, " ") + " buf in out inout");
+      std::vector<std::string> known = scalars;
+      known.insert(known.end(), {"buf", "in", "out", "inout"});
+      refuse(where, "unknown type '" + kind + "', expected one of " + join(known, " ") + suggestion(kind, known));
     }
   }
   return j;

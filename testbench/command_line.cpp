@@ -7,66 +7,30 @@
 #include <systemc>
 
 #include "config/error.h"
-#include "testbench/info_commands.h"
+#include "testbench/command_table.h"
+#include "testbench/completion.h"
 #include "testbench/log.h"
-#include "testbench/replay_command.h"
-#include "testbench/report/report_command.h"
-#include "testbench/run_command.h"
-#include "testbench/sweep/sweep_command.h"
 #include "testbench/text.h"
+#include "testbench/wrong_file.h"
 
 namespace heddle::testbench {
 
 namespace {
 
-struct command {
-  const char* name;
-  const char* usage;
-  const char* purpose;
-  int (*run)(const std::vector<std::string>&);
-};
-
-constexpr command commands[] = {
-    {"run", "run JOB.json [options]", "simulate the launches of a job file", run_command},
-    {"", "run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed", nullptr},
-    {"replay", "replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces", replay_command},
-    {"occupancy", "occupancy --gpu G --threads T --regs R", "the occupancy calculator", occupancy_command},
-    {"gpus", "gpus [--json]", "the shipped GPUs and their main figures", gpus_command},
-    {"config", "config --gpu G [--set K=V]...", "the effective configuration as an INI file", config_command},
-    {"disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel", disasm_command},
-    {"report", "report FILE... -o REPORT.html", "one page of metrics files, or of a sweep's store", report_command},
-    {"sweep", "sweep SWEEP.ini [options]", "many points, on this machine or a cluster", sweep_command},
-};
-
-void print_help() {
-  std::puts(
-      "usage: heddle COMMAND ...\nA cycle-level model of a GPU's streaming multiprocessors that runs CUDA kernels "
-      "(PTX).\n\nCommands:");
-  for (const command& c : commands) std::printf("  heddle %-40s%s\n", c.usage, c.purpose);
-  std::puts("\nheddle COMMAND --help tells a command's options; heddle --version the version.");
-}
-
 int run(const std::vector<std::string>& arguments) {
-  std::vector<std::string> names;
-  for (const command& c : commands) {
-    if (*c.name) names.push_back(c.name);
-  }
-  if (arguments.empty()) throw input_error("expected a command: " + join(names, ", ") + "\n(see heddle --help)");
-  const std::string& name = arguments[0];
+  if (arguments.empty()) throw input_error("expected a command: " + join(command_names(), ", ") + "\n(see heddle --help)");
+  std::string name = arguments[0];
+  if (name == "-h") name = "--help";
   if (name == "--help" || name == "--version") {
-    if (arguments.size() > 1) throw input_error("unexpected argument '" + arguments[1] + "' after " + name);
-    if (name == "--help") {
-      print_help();
-    } else {
-      std::puts("heddle " HEDDLE_VERSION);
-    }
+    if (arguments.size() > 1) throw input_error("unexpected argument '" + arguments[1] + "' after " + arguments[0]);
+    std::fputs(name == "--help" ? program_help().c_str() : "heddle " HEDDLE_VERSION "\n", stdout);
     return 0;
   }
-  for (const command& c : commands) {
-    if (*c.name && name == c.name) return c.run({arguments.begin() + 1, arguments.end()});
-  }
-  throw input_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + name + "'" +
-                    suggestion(name, names) + ", expected one of " + join(names, ", ") + "\n(see heddle --help)");
+  const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+  if (name == completion_request) return complete_command(rest);
+  const command& c = command_named(name);
+  refuse_wrong_files(c, rest);
+  return c.run(rest);
 }
 
 int internal_fault(const std::string& what) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "config/suggestion.h"
 #include "testbench/compare.h"
 #include "testbench/result_files.h"
 #include "testbench/text.h"
@@ -22,10 +23,14 @@ void check_range(const buffer& b, std::uint64_t offset, std::uint64_t bytes, con
                     " are outside of buffer '" + b.name + "', which has " + bytes_text(b.bytes));
 }
 
-const buffer& existing(const job& j, const std::string& name, const place& where) {
-  const buffer* b = find_buffer(j, name);
-  if (!b) refuse(where, "there is no buffer '" + name + "'");
-  return *b;
+template <class T>
+const T& existing(const std::vector<T>& all, const char* what, const std::string& name, const place& where) {
+  std::vector<std::string> known;
+  for (const T& one : all) {
+    if (one.name == name) return one;
+    known.push_back(one.name);
+  }
+  refuse(where, std::string("there is no ") + what + " '" + name + "'" + suggestion(name, known));
 }
 
 void check_buffers(const job& j) {
@@ -41,7 +46,7 @@ void check_buffers(const job& j) {
     }
     for (const pointer_patch& p : b.pointers) {
       check_range(b, p.at, 8, p.where);
-      const buffer& to = existing(j, p.to, p.where);
+      const buffer& to = existing_buffer(j, p.to, p.where);
       if (p.offset > to.bytes)
         refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
     }
@@ -54,20 +59,20 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
       case operation::kind::kernel:
         for (const argument& a : op.arguments) {
           if (a.what != argument::kind::buffer) continue;
-          const buffer& b = existing(j, a.name, a.where);
+          const buffer& b = existing_buffer(j, a.name, a.where);
           if (a.offset > b.bytes)
             refuse(a.where, "offset " + std::to_string(a.offset) + " is outside of buffer '" + b.name +
                                 "', which has " + bytes_text(b.bytes));
         }
         break;
       case operation::kind::copy: {
-        const buffer& from = existing(j, op.from, op.where);
+        const buffer& from = existing_buffer(j, op.from, op.where);
         check_range(from, op.from_offset, op.bytes, op.where);
-        check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where);
+        check_range(existing_buffer(j, op.buffer, op.where), op.offset, op.bytes, op.where);
         break;
       }
       case operation::kind::memset:
-        check_range(existing(j, op.buffer, op.where), op.offset, op.bytes, op.where);
+        check_range(existing_buffer(j, op.buffer, op.where), op.offset, op.bytes, op.where);
         break;
       case operation::kind::repeat:
         check_operations(j, op.body);
@@ -85,7 +90,7 @@ void check_outputs(const job& j) {
       check_writable(o.file, o.where);
       if (!files.insert(o.file).second) refuse(o.where, "'" + o.file + "' is written by another output already");
     }
-    if (!o.is_symbol) existing(j, o.name, o.where);
+    if (!o.is_symbol) existing_buffer(j, o.name, o.where);
     if (!o.expect.empty()) {
       const std::uint64_t size = readable_size(o.expect, o.where);
       if (size % bytes_of(o.type)) {
@@ -129,6 +134,14 @@ const buffer* find_buffer(const job& j, const std::string& name) {
     if (b.name == name) return &b;
   }
   return nullptr;
+}
+
+const buffer& existing_buffer(const job& j, const std::string& name, const place& where) {
+  return existing(j.buffers, "buffer", name, where);
+}
+
+const texture& existing_texture(const job& j, const std::string& name, const place& where) {
+  return existing(j.textures, "texture", name, where);
 }
 
 void validate(const job& j) {

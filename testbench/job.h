@@ -155,5 +155,8 @@ void validate(const job& j);
 
 const buffer* find_buffer(const job& j, const std::string& name);
 const texture* find_texture(const job& j, const std::string& name);
+/// The same, where there has to be one. Throw input_error.
+const buffer& existing_buffer(const job& j, const std::string& name, const place& where);
+const texture& existing_texture(const job& j, const std::string& name, const place& where);
 
 }  // namespace heddle::testbench

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "config/suggestion.h"
 #include "testbench/arguments.h"
 #include "testbench/json_tree.h"
 #include "testbench/text.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time reaches it at any clock
-const char* const element_names[] = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64"};
+const std::vector<std::string> element_names = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64"};
 
 using kind = json_value::kind;
 
@@ -30,6 +31,8 @@ class parser {
   job parse(const json_value& root) {
     job_.name = file_;
     json_reader r(root, file_, "");
+    if (r.has("$schema")) r.string("$schema");   // for editors
+    r.offer({"$schema", "module", "modules"});
     modules(r);
     if (const json_value* v = r.optional("buffers")) buffers(r, *v);
     if (const json_value* v = r.optional("symbols")) {
@@ -88,6 +91,7 @@ class parser {
       buffer b;
       b.name = all.keys[i];
       b.where = item.place();
+      item.offer({"bytes", "file", "fill", "pointers"});
       const bool sized = item.has("bytes");
       b.bytes = item.number("bytes", 0);
       if (item.has("file")) {
@@ -160,7 +164,8 @@ class parser {
       } else if (o.has("repeat")) {
         repeat(o, op);
       } else {
-        refuse(op.where, o.path() + ": expected one of the keys 'kernel', 'memset', 'copy', 'repeat'");
+        refuse(op.where, o.path() + ": expected one of the keys 'kernel', 'memset', 'copy', 'repeat'" +
+                             o.suggestion_among({"kernel", "memset", "copy", "repeat"}));
       }
       result.push_back(std::move(op));
     });
@@ -195,9 +200,20 @@ class parser {
     }
   }
 
+  static const std::vector<std::string>& argument_keys() {
+    static const std::vector<std::string> keys = [] {
+      std::vector<std::string> all = scalar_names();
+      all.insert(all.end(), {"buffer", "symbol", "texture", "surface", "bytes_hex"});
+      return all;
+    }();
+    return keys;
+  }
+
   argument parse_argument(json_reader& r) {
     argument a;
     a.where = r.place();
+    r.offer(argument_keys());
+    r.offer({"offset"});
     for (const std::string& name : scalar_names()) {
       if (!r.has(name)) continue;
       const json_value& v = r.required(name);
@@ -221,10 +237,10 @@ class parser {
       a.what = argument::kind::texture;
       a.text = std::string("a ") + key + "'s handle";
       a.name = r.string(key);
-      if (!find_texture(job_, a.name)) refuse(r.place(key), "there is no texture '" + a.name + "'");
+      existing_texture(job_, a.name, r.place(key));
     } else {
       refuse(a.where,
-             r.path() + ": expected one of the keys " + join(scalar_names(), ", ") + ", buffer, symbol, texture, surface, bytes_hex");
+             r.path() + ": expected one of the keys " + join(argument_keys(), ", ") + r.suggestion_among(argument_keys()));
     }
     return a;
   }
@@ -245,9 +261,7 @@ class parser {
 
   const buffer& named_buffer(json_reader& r, const std::string& key) {
     const std::string name = r.string(key);
-    const buffer* b = find_buffer(job_, name);
-    if (!b) refuse(r.place(key), "there is no buffer '" + name + "'");
-    return *b;
+    return existing_buffer(job_, name, r.place(key));
   }
 
   void memset(json_reader& o, operation& op) {
@@ -299,6 +313,7 @@ class parser {
   void add_preemption(json_reader& r) {
     preemption p;
     p.where = r.place();
+    r.offer({"at_cycle", "sm", "mode", "resume_after"});
     r.required("at_cycle");
     p.at_cycle = r.number("at_cycle", 0, latest_cycle);
     if (const json_value* v = r.optional("sm")) {
@@ -316,14 +331,10 @@ class parser {
       }
     }
     if (r.has("mode")) {
-      static const std::pair<const char*, preemption_mode> modes[] = {{"drain", preemption_mode::drain},
-                                                                      {"switch", preemption_mode::context_switch},
-                                                                      {"flush", preemption_mode::flush},
-                                                                      {"auto", preemption_mode::automatic}};
-      const std::string name = r.string("mode");
-      const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return name == m.first; });
-      if (found == std::end(modes)) refuse(r.place("mode"), "unknown mode '" + name + "', expected drain, switch, flush or auto");
-      p.mode = found->second;
+      static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
+      constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch, preemption_mode::flush,
+                                           preemption_mode::automatic};
+      p.mode = modes[choice(r, "mode", names)];
     }
     p.resume_after = r.number("resume_after", 0, latest_cycle);
     job_.preemptions.push_back(std::move(p));
@@ -332,6 +343,7 @@ class parser {
   void add_output(json_reader& r) {
     output out;
     out.where = r.place();
+    r.offer({"buffer", "symbol", "file", "expect", "type", "rtol", "atol"});
     out.is_symbol = r.has("symbol");
     if (r.has("buffer") == out.is_symbol) refuse(out.where, r.path() + ": expected either 'buffer' or 'symbol'");
     out.name = r.string(out.is_symbol ? "symbol" : "buffer");
@@ -343,17 +355,20 @@ class parser {
         refuse(r.place(key), std::string("'") + key + "' has no meaning without 'expect'");
     }
     if (r.has("type")) {
-      const std::string type = r.string("type");
-      const auto* found = std::find(std::begin(element_names), std::end(element_names), type);
-      if (found == std::end(element_names)) {
-        refuse(r.place("type"),
-               "unknown type '" + type + "', expected one of u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64");
-      }
-      out.type = static_cast<element_type>(found - std::begin(element_names));
+      out.type = static_cast<element_type>(choice(r, "type", element_names));
     }
     out.rtol = tolerance(r, "rtol");
     out.atol = tolerance(r, "atol");
     job_.outputs.push_back(std::move(out));
+  }
+
+  /// Which of `names` the text of a key is.
+  static std::size_t choice(json_reader& r, const std::string& key, const std::vector<std::string>& names) {
+    const std::string name = r.string(key);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      refuse(r.place(key), "unknown " + key + " '" + name + "', expected one of " + join(names, " ") + suggestion(name, names));
+    return static_cast<std::size_t>(found - names.begin());
   }
 
   double tolerance(json_reader& r, const char* key) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -282,14 +283,27 @@ const json_value& json_reader::expect(const json_value& v, json_value::kind kind
 }
 
 void json_reader::finish() const {
+  std::vector<std::string> known = asked_;
+  for (const std::string& key : offered_)
+    if (std::find(known.begin(), known.end(), key) == known.end()) known.push_back(key);
   for (std::size_t i = 0; i < value_.keys.size(); ++i) {
     const std::string& key = value_.keys[i];
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     auto [line, column] = value_.key_places[i];
+    const std::string in = path_.empty() ? "" : " in " + path_;
+    if (std::find(known.begin(), known.end(), key) != known.end())
+      throw input_error(file_, line, column, "key '" + key + "'" + in + " does not go with the others");
     throw input_error(file_, line, column,
-                      "unknown key '" + key + "'" + (path_.empty() ? "" : " in " + path_) + suggestion(key, asked_) +
-                          " (known: " + join(asked_, ", ") + ")");
+                      "unknown key '" + key + "'" + in + suggestion(key, known) + " (known: " + join(known, ", ") + ")");
   }
+}
+
+std::string json_reader::suggestion_among(const std::vector<std::string>& wanted) const {
+  for (const std::string& key : value_.keys) {
+    const std::string hint = suggestion(key, wanted);
+    if (!hint.empty()) return ", not '" + key + "'" + hint;
+  }
+  return "";
 }
 
 }  // namespace heddle::testbench

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/log.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <systemc>
+
+#include "testbench/text_style.h"
 
 namespace heddle::testbench {
 
@@ -19,7 +23,11 @@ log_state& state() {
   return s;
 }
 
-void print(const char* kind, const std::string& text) { std::fprintf(stderr, "heddle: %s: %s\n", kind, text.c_str()); }
+void print(const std::string& kind, const std::string& text) {
+  const text_style style = style_of(STDERR_FILENO);
+  const std::string word = kind == "error" ? style.red(kind) : kind == "warning" ? style.yellow(kind) : kind;
+  std::fprintf(stderr, "heddle: %s: %s\n", word.c_str(), text.c_str());
+}
 
 void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&) {
   const std::string type = report.get_msg_type();

@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "config/error.h"
+#include "config/suggestion.h"
 #include "testbench/text.h"
+#include "testbench/text_style.h"
 
 namespace heddle::testbench {
 
@@ -13,8 +15,33 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr unsigned help_columns = 80;
+constexpr unsigned help_columns_of_text = 40;
 // No option that a user can write has a space in its name.
 const char* const positional_name = "positional argument";
+
+void add_to(po::options_description& all, const std::string& name, const option_entry& o, const std::string& help) {
+  const std::string names = o.letter ? name + "," + o.letter : name;
+  if (o.meaning.empty()) {
+    all.add_options()(names.c_str(), help.c_str());
+  } else if (o.repeatable) {
+    all.add_options()(names.c_str(), po::value<std::vector<std::string>>()->value_name(o.meaning), help.c_str());
+  } else {
+    all.add_options()(names.c_str(), po::value<std::string>()->value_name(o.meaning), help.c_str());
+  }
+}
+
+std::string wrapped(const std::string& text) {
+  std::string out;
+  std::size_t column = 0;
+  for (const std::string& word : split(text, ' ')) {
+    const bool fits = column + 1 + word.size() < help_columns;
+    if (!out.empty()) out += fits ? " " : "\n";
+    column = fits && !out.empty() ? column + 1 + word.size() : word.size();
+    out += word;
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -22,30 +49,68 @@ option_parser::option_parser(std::string command, std::string usage, std::string
     : command_(std::move(command)), usage_(std::move(usage)), purpose_(std::move(purpose)) {}
 
 option_parser& option_parser::group(const std::string& title) {
-  groups_.emplace_back(title, 80, 40);
+  groups_.push_back({title, {}});
   return *this;
 }
 
-option_parser& option_parser::value(const char* name, const char* meaning, const char* help) {
-  groups_.back().add_options()(name, po::value<std::string>()->value_name(meaning), help);
+option_parser& option_parser::add(const char* name, const char* meaning, const char* help, bool repeatable) {
+  const auto parts = split(name, ',');
+  option_entry o;
+  o.name = parts[0];
+  if (parts.size() > 1) o.letter = parts[1][0];
+  o.meaning = meaning;
+  o.help = help;
+  o.repeatable = repeatable;
+  groups_.back().options.push_back(std::move(o));
   return *this;
 }
 
-option_parser& option_parser::values(const char* name, const char* meaning, const char* help) {
-  groups_.back().add_options()(name, po::value<std::vector<std::string>>()->value_name(meaning), help);
+option_parser& option_parser::value(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, false); }
+option_parser& option_parser::values(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, true); }
+option_parser& option_parser::flag(const char* name, const char* help) { return add(name, "", help, false); }
+
+option_parser& option_parser::also(const char* name) {
+  groups_.back().options.back().also.push_back(name);
   return *this;
 }
 
-option_parser& option_parser::flag(const char* name, const char* help) {
-  groups_.back().add_options()(name, help);
+option_parser& option_parser::operands(const char* meaning, std::size_t most) {
+  operand_meaning_ = meaning;
+  most_operands_ = most;
   return *this;
 }
 
-bool option_parser::parse(const std::vector<std::string>& arguments, std::size_t positionals) {
+option_parser& option_parser::note(const char* paragraph) {
+  notes_.push_back(paragraph);
+  return *this;
+}
+
+option_parser& option_parser::example(const char* arguments, const char* purpose) {
+  examples_.emplace_back(arguments, purpose);
+  return *this;
+}
+
+bool option_parser::parse(const std::vector<std::string>& arguments) {
+  read(arguments);
+  take_other_names();
+  if (values_.count("help")) return true;
+  if (values_.count(positional_name)) positionals_ = list(positional_name);
+  if (positionals_.size() > most_operands_) fail("unexpected argument '" + positionals_[most_operands_] + "'");
+  return false;
+}
+
+void option_parser::read(const std::vector<std::string>& arguments) {
   po::options_description all;
-  for (const auto& g : groups_) all.add(g);
   std::vector<std::string> known;
-  for (const auto& option : all.options()) known.push_back("--" + option->long_name());
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      add_to(all, o.name, o, o.help);
+      known.push_back("--" + o.name);
+      option_entry other = o;
+      other.letter = 0;
+      for (const std::string& name : o.also) add_to(all, name, other, o.help);
+    }
+  }
   all.add_options()(positional_name, po::value<std::vector<std::string>>(), "");
   po::positional_options_description places;
   places.add(positional_name, -1);
@@ -65,22 +130,53 @@ bool option_parser::parse(const std::vector<std::string>& arguments, std::size_t
   } catch (const po::error& e) {
     fail(e.what());
   }
-  if (values_.count("help")) return true;
-  if (values_.count(positional_name)) positionals_ = list(positional_name);
-  if (positionals_.size() > positionals) fail("unexpected argument '" + positionals_[positionals] + "'");
-  return false;
+}
+
+void option_parser::take_other_names() {
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      for (const std::string& name : o.also) {
+        const auto given = values_.find(name);
+        if (given == values_.end()) continue;
+        if (has(o.name)) fail("option '" + written(o.name) + "' is given more than once, here as '--" + name + "'");
+        values_.insert({o.name, given->second});
+        written_[o.name] = "--" + name;
+      }
+    }
+  }
 }
 
 std::string option_parser::help() const {
+  const text_style style = stdout_style();
   std::ostringstream text;
-  std::string prefix = "usage: heddle ";
+  std::string prefix = style.bold("usage:") + " heddle ";
   for (const auto& line : split(usage_, '\n')) {
     text << prefix << line << "\n";
     prefix = "       heddle ";
   }
-  text << purpose_ << "\n";
-  for (const auto& g : groups_) text << "\n" << g;
+  text << wrapped(purpose_) << "\n";
+  for (const option_group& g : groups_) {
+    po::options_description group(help_columns, help_columns_of_text);
+    for (const option_entry& o : g.options) {
+      std::string help = o.help;
+      if (!o.also.empty()) help += "; --" + join(o.also, ", --") + " is accepted, too";
+      add_to(group, o.name, o, help);
+    }
+    text << "\n" << style.bold(g.title + ":") << "\n" << group;
+  }
+  if (!examples_.empty()) text << "\n" << style.bold("Examples:") << "\n";
+  for (const auto& [arguments, purpose] : examples_) text << "  # " << purpose << "\n  heddle " << arguments << "\n";
   return text.str();
+}
+
+const option_entry* option_parser::find(const std::string& name) const {
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      if (o.name == name || (name.size() == 1 && o.letter == name[0])) return &o;
+      if (std::find(o.also.begin(), o.also.end(), name) != o.also.end()) return &o;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<std::string> option_parser::list(const std::string& option) const {
@@ -90,10 +186,23 @@ std::vector<std::string> option_parser::list(const std::string& option) const {
 std::uint64_t option_parser::number(const std::string& option, std::uint64_t least, std::uint64_t most) const {
   std::uint64_t value = 0;
   if (!parse_unsigned(text(option), value) || value < least || value > most) {
-    fail("--" + option + ": got '" + text(option) + "', expected a whole number from " + std::to_string(least) +
+    fail(written(option) + ": got '" + text(option) + "', expected a whole number from " + std::to_string(least) +
          " to " + std::to_string(most));
   }
   return value;
+}
+
+std::size_t option_parser::choice(const std::string& option) const {
+  const std::vector<std::string> names = split(find(option)->meaning, '|');
+  const auto found = std::find(names.begin(), names.end(), text(option));
+  if (found == names.end())
+    fail(written(option) + ": got '" + text(option) + "', expected " + join(names, " | ") + suggestion(text(option), names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::string option_parser::written(const std::string& option) const {
+  const auto found = written_.find(option);
+  return found == written_.end() ? "--" + option : found->second;
 }
 
 void option_parser::fail(const std::string& message) const {

@@ -3,9 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 
-#include "testbench/option_parser.h"
+#include "testbench/option_tables.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -13,12 +14,6 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
-
-void add_gpu_options(option_parser& p) {
-  p.group("The GPU");
-  p.value("gpu", "NAME|FILE.ini", "a shipped GPU or a configuration file (default: gtx1080)");
-  p.values("set", "SECTION.KEY=VALUE", "override one parameter; repeatable; wins over the file");
-}
 
 void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
   if (p.has("gpu")) gpu = p.text("gpu");
@@ -33,18 +28,7 @@ void read_dimensions(const option_parser& p, const std::string& option, std::uin
     good = parse_unsigned(parts[i], value) && value > 0 && value <= largest_u32;
     out[i] = static_cast<std::uint32_t>(value);
   }
-  if (!good) p.fail("--" + option + ": got '" + p.text(option) + "', expected X[,Y[,Z]], whole numbers above 0");
-}
-
-template <class E>
-void read_choice(const option_parser& p, const std::string& option, const std::vector<std::string>& names, E& out) {
-  if (!p.has(option)) return;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (p.text(option) != names[i]) continue;
-    out = static_cast<E>(i);
-    return;
-  }
-  p.fail("--" + option + ": got '" + p.text(option) + "', expected " + join(names, " | "));
+  if (!good) p.fail(p.written(option) + ": got '" + p.text(option) + "', expected X[,Y[,Z]], whole numbers above 0");
 }
 
 void read_launch(const option_parser& p, run_options& o) {
@@ -52,8 +36,8 @@ void read_launch(const option_parser& p, run_options& o) {
   if (single != p.positionals().empty()) p.fail("expected either a job file or --kernel");
   if (!single) {
     o.job_file = p.positionals()[0];
-    for (const char* option : {"grid", "block", "shared-bytes", "arg"}) {
-      if (p.has(option)) p.fail(std::string("--") + option + " belongs to --kernel; a job file says it itself");
+    for (const char* option : {"grid", "block", "shared-bytes", "carveout", "registers-per-thread", "arg"}) {
+      if (p.has(option)) p.fail(p.written(option) + " belongs to --kernel; a job file says it itself");
     }
     return;
   }
@@ -64,6 +48,8 @@ void read_launch(const option_parser& p, run_options& o) {
   read_dimensions(p, "grid", o.grid);
   read_dimensions(p, "block", o.block);
   if (p.has("shared-bytes")) o.shared_bytes = static_cast<std::uint32_t>(p.number("shared-bytes", 0, largest_u32));
+  if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
+  if (p.has("registers-per-thread")) o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 1, 65535));
   o.arguments = p.list("arg");
 }
 
@@ -83,48 +69,19 @@ void read_views(const option_parser& p, run_options& o) {
   }
 }
 
-// What run and replay have in common.
-void add_simulation_options(option_parser& p) {
-  p.group("Results");
-  p.value("metrics", "FILE.json", "write the metrics");
-  p.value("report", "FILE.html", "write the report, a page for a browser");
-  p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
-  p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
-  p.value("pipeline", "FILE.kanata", "write a pipeline view of warp instructions for Konata");
-  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
-  p.value("trace-window", "A:B", "only cycles A to B");
-  p.flag("quiet", "no summary on stdout");
-  p.group("The run");
-  p.value("max-cycles", "N", "stop with exit code 1 when reached");
-  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
-  p.value("log-level", "LEVEL", "error, warning (default), info or debug");
-  p.flag("help", "this text");
-}
-
 void read_simulation_options(const option_parser& p, run_options& o) {
   read_views(p, o);
   o.quiet = p.has("quiet");
   if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
-  read_choice(p, "progress", {"auto", "always", "never"}, o.progress);
-  read_choice(p, "log-level", {"error", "warning", "info", "debug"}, o.level);
+  if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
+  if (p.has("log-level")) o.level = static_cast<log_level>(p.choice("log-level"));
 }
 
 }  // namespace
 
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
-  option_parser p("run", "run JOB.json [options]\nrun --kernel FILE.ptx[:ENTRY] --grid X --block X [options]",
-                  "Simulates the launches of a job file, or one launch.");
-  p.group("One launch");
-  p.value("kernel", "FILE.ptx[:ENTRY]", "the kernel; ENTRY may be left out where the file has one");
-  p.value("grid", "X[,Y[,Z]]", "blocks");
-  p.value("block", "X[,Y[,Z]]", "threads of a block");
-  p.value("shared-bytes", "N", "dynamic shared memory of a block (default: 0)");
-  p.values("arg", "TYPE:VALUE",
-           "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
-           "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
-  add_gpu_options(p);
-  add_simulation_options(p);
-  if (p.parse(arguments, 1)) {
+  option_parser p = options_of_run();
+  if (p.parse(arguments)) {
     help = p.help();
     return true;
   }
@@ -135,14 +92,8 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
 }
 
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
-  option_parser p("replay", "replay KERNELSLIST [options]",
-                  "Simulates recorded kernels: Accel-Sim SASS traces (.traceg, also .xz .zst .gz), in the order of their list.");
-  add_gpu_options(p);
-  p.group("The traces");
-  p.flag("strict", "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
-  p.value("trace-memory", "MIB", "for blocks of traces (default: 192); blocks for which there is no room run from a temporary file");
-  add_simulation_options(p);
-  if (p.parse(arguments, 1)) {
+  option_parser p = options_of_replay();
+  if (p.parse(arguments)) {
     help = p.help();
     return true;
   }
@@ -156,61 +107,50 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
 }
 
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("gpus", "gpus [--json]", "Lists the shipped GPUs with their main figures.");
-  p.group("Options").flag("json", "one JSON array").flag("help", "this text");
-  const bool asked = p.parse(arguments, 0);
+  option_parser p = options_of_gpus();
+  const bool asked = p.parse(arguments);
   help = p.help();
   o.json = p.has("json");
   return asked;
 }
 
 bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("config", "config --gpu G [--set K=V]...",
-                  "Prints the whole effective configuration as an INI file.");
-  add_gpu_options(p);
-  p.group("Options").flag("help", "this text");
-  const bool asked = p.parse(arguments, 0);
+  option_parser p = options_of_config();
+  const bool asked = p.parse(arguments);
   help = p.help();
   if (!asked) read_gpu_options(p, o.gpu, o.overrides);
   return asked;
 }
 
 bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]",
-                  "Prints the machine program that a kernel is lowered to.");
-  add_gpu_options(p);
-  p.group("Options").flag("help", "this text");
-  if (p.parse(arguments, 1)) {
+  option_parser p = options_of_disasm();
+  if (p.parse(arguments)) {
     help = p.help();
     return true;
   }
-  if (p.positionals().empty()) p.fail("expected FILE.ptx[:ENTRY]");
-  split_kernel(p.positionals()[0], o.file, o.kernel);
+  if (p.positionals().empty() == !p.has("kernel")) p.fail("expected FILE.ptx[:ENTRY]");
+  split_kernel(p.has("kernel") ? p.text("kernel") : p.positionals()[0], o.file, o.kernel);
   read_gpu_options(p, o.gpu, o.overrides);
   return false;
 }
 
 bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
-  option_parser p("occupancy", "occupancy --gpu G --threads T --regs R [--smem B] [--carveout PERCENT] [--json]",
-                  "Tells how many blocks of a kernel fit an SM, and what limits them.");
-  add_gpu_options(p);
-  p.group("The kernel");
-  p.value("threads", "T", "threads of a block");
-  p.value("regs", "R", "registers of a thread");
-  p.value("smem", "B", "shared memory of a block, static and dynamic (default: 0)");
-  p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
-  p.group("Options").flag("json", "one JSON object").flag("help", "this text");
-  if (p.parse(arguments, 0)) {
+  option_parser p = options_of_occupancy();
+  if (p.parse(arguments)) {
     help = p.help();
     return true;
   }
-  for (const char* option : {"threads", "regs"}) {
+  for (const char* option : {"block", "registers-per-thread"}) {
     if (!p.has(option)) p.fail(std::string("expected --") + option);
   }
   read_gpu_options(p, o.gpu, o.overrides);
-  o.threads = static_cast<std::uint32_t>(p.number("threads", 1, largest_u32));
-  o.registers = static_cast<std::uint32_t>(p.number("regs", 0, largest_u32));
-  if (p.has("smem")) o.shared_bytes = p.number("smem", 0, largest_u32);
+  std::uint32_t block[3] = {1, 1, 1};
+  read_dimensions(p, "block", block);
+  std::uint64_t threads = 1;
+  for (const std::uint32_t extent : block) threads = std::min(threads * extent, largest_u32);
+  o.threads = static_cast<std::uint32_t>(threads);
+  o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 0, largest_u32));
+  if (p.has("shared-bytes")) o.shared_bytes = p.number("shared-bytes", 0, largest_u32);
   if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
   o.json = p.has("json");
   return false;

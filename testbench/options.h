@@ -20,6 +20,8 @@ struct run_options {
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
+  std::int32_t carveout = -1;    // percent; -1: the chip's default
+  std::uint32_t registers = 0;   // per thread; 0: as the kernel needs
   std::vector<std::string> arguments;
   std::string kernels_list;  // replay
   bool strict = false;       // replay

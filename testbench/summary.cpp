@@ -2,11 +2,8 @@
 #include "testbench/summary.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "testbench/job_runner.h"
 #include "testbench/text.h"
@@ -85,9 +82,7 @@ class page {
   std::string take() { return std::move(text_); }
 
  private:
-  std::string paint(const char* code, const std::string& text) const {
-    return style_.colour && !text.empty() ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-  }
+  std::string paint(const char* code, const std::string& text) const { return style_.with(code, text); }
 
   text_style style_;
   std::string text_;
@@ -208,14 +203,6 @@ void write_table(page& p, const run_metrics& m) {
 }
 
 }  // namespace
-
-text_style stdout_style() {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  text_style style;
-  style.colour = ::isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal && std::strcmp(terminal, "dumb") != 0;
-  return style;
-}
 
 std::string summary_text(const run_outcome& outcome, const text_style& style) {
   page p(style);

@@ -49,21 +49,6 @@ bool convert_float(const std::string& text, T& value, Convert convert) {
   return end == text.c_str() + text.size();
 }
 
-unsigned edit_distance(const std::string& a, const std::string& b) {
-  std::vector<unsigned> row(b.size() + 1);
-  for (unsigned j = 0; j <= b.size(); ++j) row[j] = j;
-  for (unsigned i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
-    row[0] = i;
-    for (unsigned j = 1; j <= b.size(); ++j) {
-      unsigned above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 /// A file descriptor that closes itself.
 struct descriptor {
   int fd;
@@ -107,20 +92,6 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
   std::string text;
   for (const auto& part : parts) text += (&part == parts.data() ? "" : separator) + part;
   return text;
-}
-
-std::string suggestion(const std::string& text, const std::vector<std::string>& known) {
-  std::string best;
-  unsigned least = 3;
-  if (text.size() > 64) return "";
-  for (const auto& name : known) {
-    unsigned distance = edit_distance(text, name);
-    if (distance < least && distance < name.size()) {
-      least = distance;
-      best = name;
-    }
-  }
-  return best.empty() ? "" : ", did you mean '" + best + "'?";
 }
 
 std::uint64_t readable_size(const std::string& path, const std::string& who) {

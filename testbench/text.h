@@ -17,9 +17,6 @@ bool parse_float(const std::string& text, double& value);
 std::vector<std::string> split(const std::string& text, char separator);
 std::string join(const std::vector<std::string>& parts, const std::string& separator);
 
-/// The name among `known` that is closest to `text` as ", did you mean 'x'?", or nothing where none is close.
-std::string suggestion(const std::string& text, const std::vector<std::string>& known);
-
 /// Size of a regular file that can be read; throws input_error with `who` (whose file it is) in front.
 std::uint64_t readable_size(const std::string& path, const std::string& who);
 /// A whole file; throws input_error like readable_size.

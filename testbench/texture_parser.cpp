@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -19,7 +20,7 @@ const std::vector<std::string> address_names = {"wrap", "clamp", "mirror", "bord
 std::size_t choice(json_reader& r, const json_value& v, const std::string& path, const std::vector<std::string>& names) {
   const std::string& text = r.expect(v, kind::string, path).text;
   const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) r.fail(v, path, "got '" + text + "', expected one of " + join(names, " "));
+  if (found == names.end()) r.fail(v, path, "got '" + text + "', expected one of " + join(names, " ") + suggestion(text, names));
   return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -49,8 +50,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
   t.name = name;
   t.where = r.place();
   t.buffer = r.string("buffer");
-  const buffer* b = find_buffer(j, t.buffer);
-  if (!b) refuse(r.place("buffer"), "there is no buffer '" + t.buffer + "'");
+  const buffer& b = existing_buffer(j, t.buffer, r.place("buffer"));
   simt::texture_descriptor& d = t.descriptor;
   d.type = static_cast<simt::texel_type>(choice(r, r.required("type"), r.path_of("type"), type_names));
   const std::uint64_t channels = r.number("channels", 1, 4);
@@ -71,7 +71,7 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
       d.mode[k] = static_cast<simt::texture_address>(choice(r, v->items[k], r.path_of("address"), address_names));
   }
   d.normalized = flag(r, "normalized");
-  check_size(t, *b);
+  check_size(t, b);
   return t;
 }
 

@@ -8,6 +8,7 @@
 #include "config/parameter_rules.h"
 #include "config/parameter_table.h"
 #include "config/shipped.h"
+#include "config/suggestion.h"
 
 namespace heddle {
 namespace {
@@ -19,11 +20,6 @@ struct origin {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
-
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates) {
-  const std::string hint = closest(name, candidates);
-  return hint.empty() ? "" : ", did you mean '" + hint + "'";
-}
 
 /// Fills a configuration from a file and overrides, remembering where each value came from.
 class loader {
@@ -119,13 +115,13 @@ class loader {
   }
 
   std::string unknown_section(const std::string& section) const {
-    return "unknown section [" + printable(section) + "]" + did_you_mean(section, sections_);
+    return "unknown section [" + printable(section) + "]" + suggestion(section, sections_);
   }
 
   std::string unknown_key(const std::string& section, const std::string& key) const {
-    std::string hint = did_you_mean(key, keys_of(section));
+    std::string hint = suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
-      if (hint.empty() && find(other, key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]";
+      if (hint.empty() && find(other, key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]?";
     return "unknown key '" + printable(key) + "' in section [" + section + "]" + hint;
   }
 

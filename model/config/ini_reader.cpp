@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <string_view>
 
 #include "config/error.h"
@@ -140,31 +139,6 @@ std::string printable(const std::string& text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   if (text.size() > longest) shown += "...";
   return shown;
-}
-
-std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest = 64;
-  if (name.size() > longest) return {};
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);  // of the edit distance's matrix
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
-        const std::size_t substituted = diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace heddle

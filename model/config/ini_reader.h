@@ -30,7 +30,4 @@ std::string read_text_file(const std::string& file);
 /// `text` fit for a one-line message: control characters replaced, long texts cut.
 std::string printable(const std::string& text);
 
-/// The candidate closest to `name` by edit distance, empty when none is close.
-std::string closest(const std::string& name, const std::vector<std::string>& candidates);
-
 }  // namespace heddle

@@ -11,6 +11,7 @@
 #include "config/error.h"
 #include "config/ini_reader.h"
 #include "config/parameter_table.h"
+#include "config/suggestion.h"
 
 namespace heddle {
 namespace {
@@ -194,9 +195,8 @@ class rule_checker {
 
   void check_choice(const std::string& name, const std::string& value, const names& choices) const {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-    const std::string hint = closest(value, choices);
     violated_({name}, fmt::format("unknown {} '{}', expected {}{}", name.substr(name.find('.') + 1), printable(value),
-                                  joined(choices), hint.empty() ? "" : ", did you mean '" + hint + "'"));
+                                  joined(choices), suggestion(value, choices)));
   }
 
   void check_cache(const std::string& section, unsigned size, unsigned line, unsigned ways) const {

@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "config/ini_reader.h"
+#include "config/suggestion.h"
 
 namespace heddle {
 namespace {
@@ -58,6 +59,8 @@ int age_of(const fs::path& file) {
 
 }  // namespace
 
+std::string shipped_config_folder() { return config_directory().string(); }
+
 std::vector<std::string> shipped_gpus() {
   std::vector<std::tuple<int, std::string>> found;
   std::error_code error;
@@ -81,9 +84,8 @@ std::string shipped_config_file(const std::string& name) {
                       " (HEDDLE_CONFIGS names another directory)");
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-  const std::string hint = closest(name, names);
   throw input_error("unknown GPU '" + printable(name) + "', expected one of " + list + " or a file NAME.ini" +
-                    (hint.empty() ? "" : ", did you mean '" + hint + "'"));
+                    suggestion(name, names));
 }
 
 }  // namespace heddle

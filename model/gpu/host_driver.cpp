@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "config/error.h"
+#include "config/suggestion.h"
 #include "frontend/ptx/lower.h"
 #include "gpu/host_link.h"
 #include "gpu/host_registers.h"
@@ -203,24 +204,29 @@ const isa::program& host_driver::program(unsigned module, const std::string& ker
 }
 
 unsigned host_driver::module_of(const std::string& kernel) const {
-  std::string known;
+  std::string list;
+  std::vector<std::string> known;
   for (unsigned m = 0; m < modules_.size(); ++m)
     for (const std::string& k : kernels(m)) {
       if (k == kernel) return m;
-      known += (known.empty() ? "" : ", ") + k;
+      known.push_back(k);
+      list += (list.empty() ? "" : ", ") + k;
     }
-  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " + (known.empty() ? "(none)" : known));
+  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " + (list.empty() ? "(none)" : list) +
+                    suggestion(kernel, known));
 }
 
 symbol_location host_driver::symbol(const std::string& name) const {
+  std::vector<std::string> known;
   for (const auto& m : modules_) {
+    for (const auto& s : m->module.symbols) known.push_back(s.first);
     const auto found = m->module.symbols.find(name);
     if (found == m->module.symbols.end()) continue;
     const ptx::module_symbol& s = found->second;
     const bool constant = s.space == ptx::state_space::constant;
     return {constant, constant ? m->constants_address + s.address : s.address, s.size};
   }
-  throw input_error("no module variable '" + name + "' in the loaded modules");
+  throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
 }
 
 host_driver::launch_plan host_driver::plan(const launch_request& r) {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "config/error.h"
-#include "testbench/option_parser.h"
+#include "testbench/option_tables.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/sweep_report.h"
@@ -15,8 +15,6 @@
 namespace heddle::testbench {
 
 namespace {
-
-constexpr std::size_t most_files = 16;   // that a reader can still tell apart, side by side
 
 std::string data_of(const std::vector<std::string>& files) {
   std::vector<named_metrics> metrics;
@@ -35,10 +33,8 @@ std::string data_of(const std::vector<std::string>& files) {
 }  // namespace
 
 int report_command(const std::vector<std::string>& arguments) {
-  option_parser p("report", "report FILE... -o REPORT.html",
-                  "Writes one page for a browser, with everything in it: of a metrics file, of several beside each other, or of a sweep's store.");
-  p.group("Options").value("output,o", "REPORT.html", "the page").flag("help", "this text");
-  if (p.parse(arguments, most_files)) {
+  option_parser p = options_of_report();
+  if (p.parse(arguments)) {
     std::fputs(p.help().c_str(), stdout);
     return 0;
   }

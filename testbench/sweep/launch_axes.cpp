@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "config/ini_reader.h"
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -42,7 +43,7 @@ std::vector<std::uint32_t> dimensions(const std::string& axis, const std::string
 
 preemption_mode mode_of(const std::string& axis, const std::string& value) {
   const auto found = std::find(modes.begin(), modes.end(), value);
-  if (found == modes.end()) wrong(axis, value, join(modes, ", "));
+  if (found == modes.end()) wrong(axis, value, join(modes, ", ") + suggestion(value, modes));
   constexpr preemption_mode values[] = {preemption_mode::drain, preemption_mode::context_switch, preemption_mode::flush,
                                         preemption_mode::automatic};
   return values[found - modes.begin()];

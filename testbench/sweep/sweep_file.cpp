@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "config/ini_reader.h"
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -85,7 +86,8 @@ class reader {
       result_.constraints.push_back({e.key, e.value, where});
     } else {
       throw input_error(printable(result_.file), e.section_line, e.section_column,
-                        "unknown section [" + printable(e.section) + "], expected sweep, axes, zip, zip.NAME or constraints");
+                        "unknown section [" + printable(e.section) + "], expected sweep, axes, zip, zip.NAME or constraints" +
+                            suggestion(e.section, {"sweep", "axes", "zip", "constraints"}));
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/sweep_options.h"
 
-#include "testbench/option_parser.h"
+#include "testbench/option_tables.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -22,11 +22,7 @@ void read_shard(const option_parser& p, sweep_options& o) {
 }
 
 void read_engine(const option_parser& p, sweep_options& o) {
-  if (p.has("engine")) {
-    if (p.text("engine") != "local" && p.text("engine") != "slurm")
-      p.fail("--engine: got '" + p.text("engine") + "', expected local | slurm");
-    o.slurm = p.text("engine") == "slurm";
-  }
+  if (p.has("engine")) o.slurm = p.choice("engine") == 1;
   for (const char* option : {"slurm-args", "no-wait"})
     if (p.has(option) && !o.slurm) p.fail(std::string("--") + option + " belongs to --engine slurm");
   if (o.slurm && p.has("shard")) p.fail("--shard is what the tasks of --engine slurm run with; expected one of them");
@@ -37,23 +33,8 @@ void read_engine(const option_parser& p, sweep_options& o) {
 }  // namespace
 
 bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, std::string& help) {
-  option_parser p("sweep", "sweep SWEEP.ini [options]",
-                  "Simulates all points of a design space. Points that the store holds already are not run again.");
-  p.group("Which points");
-  p.flag("resume", "run also those again that failed, ran too long or were killed");
-  p.value("shard", "I/N", "only every N-th point from the I-th on; results are written for a later gathering");
-  p.flag("yes", "more than a million points are meant");
-  p.flag("dry-run", "only list the points");
-  p.group("Where they run");
-  p.value("engine", "local|slurm", "processes on this machine (default), or one job array of Slurm");
-  p.value("jobs", "N", "local: points at a time (default: one a core); slurm: tasks of the array (default: 16)");
-  p.value("slurm-args", "\"...\"", "further arguments of sbatch: partition, time, account");
-  p.flag("no-wait", "slurm: submit and return; the same command without --engine gathers later");
-  p.group("What it tells");
-  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
-  p.flag("quiet", "no summary on stdout");
-  p.flag("help", "this text");
-  if (p.parse(arguments, 1)) {
+  option_parser p = options_of_sweep();
+  if (p.parse(arguments)) {
     help = p.help();
     return true;
   }
@@ -66,12 +47,7 @@ bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, st
   o.any_size = p.has("yes");
   o.dry_run = p.has("dry-run");
   o.quiet = p.has("quiet");
-  if (p.has("progress")) {
-    const std::string& mode = p.text("progress");
-    if (mode != "auto" && mode != "always" && mode != "never")
-      p.fail("--progress: got '" + mode + "', expected auto | always | never");
-    o.progress = mode == "always" ? progress_mode::always : mode == "never" ? progress_mode::never : progress_mode::automatic;
-  }
+  if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include "config/ini_reader.h"
 #include "config/parameter_rules.h"
 #include "config/parameter_table.h"
+#include "config/suggestion.h"
 #include "frontend/sass_trace/kernels_list.h"
 #include "metrics/json.h"
 #include "testbench/job_parser.h"
@@ -162,7 +163,8 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
       if (expected.empty() && range && parse_float(value, number) && !(number >= range->lowest && number <= range->highest)) {
         expected = fmt::format("{} to {}", range->lowest, range->highest);
       }
-      if (choices && std::find(choices->begin(), choices->end(), value) == choices->end()) expected = join(*choices, ", ");
+      if (choices && std::find(choices->begin(), choices->end(), value) == choices->end())
+        expected = join(*choices, ", ") + suggestion(value, *choices);
       if (name == "memory.model" && value == "external")
         expected = "dram or fixed; external is for programs with a memory of their own";
       if (!expected.empty())
@@ -171,9 +173,7 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
     set_text(p, before);
     return;
   }
-  const std::string hint = closest(axis.name, names);
-  throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" +
-                    (hint.empty() ? "" : ", did you mean '" + hint + "'?"));
+  throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" + suggestion(axis.name, names));
 }
 
 void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {

@@ -212,7 +212,7 @@ TEST_F(command_line, wrong_options_are_refused) {
   expect_error(run({"run", "job.json", "other.json"}), 2, "unexpected argument 'other.json'");
   expect_error(run({"run"}), 2, "expected either a job file or --kernel");
   expect_error(run({"gpus", "x"}), 2, "unexpected argument 'x'");
-  expect_error(run({"occupancy", "--threads", "32"}), 2, "expected --regs");
+  expect_error(run({"occupancy", "--threads", "32"}), 2, "expected --registers-per-thread");
   expect_error(run({"run", "job.json"}), 2, "cannot read 'job.json': No such file or directory");
 }
 

@@ -111,6 +111,16 @@ TEST(terminal, shows_many_launches_as_a_table_that_fits) {
   EXPECT_LE(widest, 80u);
 }
 
+TEST(terminal, shows_errors_red_and_headings_bold) {
+  const session wrong = on_a_terminal({"run", "nosuch.json"});
+  EXPECT_EQ(2, wrong.code);
+  EXPECT_NE(std::string::npos, wrong.seen.find("heddle: \033[31merror\033[0m: ")) << wrong.seen;
+  EXPECT_NE(std::string::npos, on_a_terminal({"--help"}).seen.find("\033[1mCommands:\033[0m"));
+  EXPECT_NE(std::string::npos, on_a_terminal({"run", "--help"}).seen.find("\033[1mResults:\033[0m"));
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"run", "nosuch.json"}, {"--help"}, {"run", "--help"}})
+    EXPECT_EQ(std::string::npos, on_a_terminal(arguments, {"NO_COLOR=1"}).seen.find('\033'));
+}
+
 TEST(terminal, has_colours_unless_they_are_unwanted) {
   EXPECT_NE(std::string::npos, on_a_terminal(run).seen.find("\033["));
   for (const char* unwanted : {"NO_COLOR=1", "TERM=dumb"})

@@ -67,12 +67,12 @@ TEST_F(config_files, keys_override_the_defaults) {
 }
 
 TEST_F(config_files, errors_have_a_place) {
-  EXPECT_EQ("FILE:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'",
+  EXPECT_EQ("FILE:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?",
             error_of("[gpu]\nsm_cuont = 3\n"));
-  EXPECT_EQ("FILE:2:1: unknown key 'scheduler' in section [gpu], did you mean 'scheduler' of section [sub_partition]",
+  EXPECT_EQ("FILE:2:1: unknown key 'scheduler' in section [gpu], did you mean 'scheduler' of section [sub_partition]?",
             error_of("[gpu]\nscheduler = gto\n"));
   EXPECT_EQ("FILE:2:1: unknown key 'qwertyuiop' in section [gpu]", error_of("[gpu]\nqwertyuiop = gto\n"));
-  EXPECT_EQ("FILE:1:3: unknown section [gpuu], did you mean 'gpu'", error_of(" [gpuu]\nsm_count = 3\n"));
+  EXPECT_EQ("FILE:1:3: unknown section [gpuu], did you mean 'gpu'?", error_of(" [gpuu]\nsm_count = 3\n"));
   EXPECT_EQ("FILE:3:14: expected an unsigned integer for gpu.sm_count, not 'many'", error_of("\n[gpu]\n  sm_count = many ; x\n"));
   EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '-1'", error_of("[gpu]\nsm_count = -1\n"));
   EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '4294967296'", error_of("[gpu]\nsm_count = 4294967296\n"));
@@ -87,7 +87,7 @@ TEST_F(config_files, errors_have_a_place) {
   EXPECT_EQ("FILE:2:11: expected a value after '='", error_of("[gpu]\nsm_count = ; 3\n"));
   EXPECT_EQ("FILE:2:1: expected a key before '='", error_of("[gpu]\n= 3\n"));
   EXPECT_EQ("FILE:2:3: expected a key of letters, digits and '_'", error_of("[gpu]\nsm count = 3\n"));
-  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws, did you mean 'gto'",
+  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws, did you mean 'gto'?",
             error_of("[sub_partition]\nscheduler = gtoo\n"));
 }
 
@@ -183,8 +183,8 @@ TEST(config_overrides, errors_name_the_option) {
     }
     return "no error";
   };
-  EXPECT_EQ("--set gpu.sm_cuont=3: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'", error_of("gpu.sm_cuont=3"));
-  EXPECT_EQ("--set gpuu.sm_count=3: unknown section [gpuu], did you mean 'gpu'", error_of("gpuu.sm_count=3"));
+  EXPECT_EQ("--set gpu.sm_cuont=3: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?", error_of("gpu.sm_cuont=3"));
+  EXPECT_EQ("--set gpuu.sm_count=3: unknown section [gpuu], did you mean 'gpu'?", error_of("gpuu.sm_count=3"));
   EXPECT_EQ("--set gpu.sm_count: expected SECTION.KEY=VALUE", error_of("gpu.sm_count"));
   EXPECT_EQ("--set sm_count=3.5: expected SECTION.KEY=VALUE", error_of("sm_count=3.5"));
   EXPECT_EQ("--set : expected SECTION.KEY=VALUE", error_of(""));
@@ -284,7 +284,7 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
     load_config("yuong");
     FAIL();
   } catch (const input_error& e) {
-    EXPECT_STREQ("unknown GPU 'yuong', expected one of b, old, young, broken or a file NAME.ini, did you mean 'young'", e.what());
+    EXPECT_STREQ("unknown GPU 'yuong', expected one of b, old, young, broken or a file NAME.ini, did you mean 'young'?", e.what());
   }
   setenv("HEDDLE_CONFIGS", (directory_ / "absent").c_str(), 1);
   EXPECT_TRUE(shipped_gpus().empty());

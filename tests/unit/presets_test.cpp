@@ -62,7 +62,7 @@ TEST_F(presets, unknown_names_and_wrong_values_are_errors_with_a_place) {
   config_presets file;
   file.read(write("[top.gpu.l2]\n\n  hashh = xor\n"));
   EXPECT_EQ(error_of([&] { file.config_of("top.gpu", "gtx1080"); }),
-            "FILE:3:3: top.gpu.l2.hashh: unknown key 'hashh' in section [l2], did you mean 'hash'");
+            "FILE:3:3: top.gpu.l2.hashh: unknown key 'hashh' in section [l2], did you mean 'hash'?");
   config_presets code;
   code.set("top.gpu.l3.hash=xor");
   EXPECT_EQ(error_of([&] { code.config_of("top.gpu", "gtx1080"); }).find("top.gpu.l3.hash: unknown section [l3]"), 0u);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "config/suggestion.h"
 #include "frontend/ptx/emit.h"
 #include "frontend/ptx/if_convert.h"
 #include "frontend/ptx/machine_passes.h"
@@ -19,12 +20,15 @@ namespace {
 
 const ast_function& find_kernel(const ast_module& m, const std::string& name) {
   std::string list;
+  std::vector<std::string> known;
   for (const ast_function& f : m.functions) {
     if (!f.is_entry || !f.has_body) continue;
     if (f.name == name) return f;
+    known.push_back(f.name);
     list += (list.empty() ? "" : ", ") + f.name;
   }
-  throw input_error(m.file + ": no kernel '" + name + "', expected one of: " + (list.empty() ? "(the module has none)" : list));
+  throw input_error(m.file + ": no kernel '" + name + "', expected one of: " + (list.empty() ? "(the module has none)" : list) +
+                    suggestion(name, known));
 }
 
 std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace heddle::testbench {
+
+/// How text for people may look.
+struct text_style {
+  bool colour = false;
+
+  std::string bold(const std::string& text) const { return with("1", text); }
+  std::string red(const std::string& text) const { return with("31", text); }
+  std::string yellow(const std::string& text) const { return with("33", text); }
+  std::string with(const char* code, const std::string& text) const {
+    return colour && !text.empty() ? "\033[" + std::string(code) + "m" + text + "\033[0m" : text;
+  }
+};
+
+/// Colours only where `stream` (STDOUT_FILENO, STDERR_FILENO) is a terminal that can show them, and not where NO_COLOR asks for none.
+text_style style_of(int stream);
+text_style stdout_style();
+
+}  // namespace heddle::testbench
