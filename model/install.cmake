@@ -57,8 +57,6 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/configs COMPONENT library
   FILES_MATCHING PATTERN "*.ini")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/testbench/workloads/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/workloads COMPONENT tools
-  FILES_MATCHING PATTERN "*.ptx" PATTERN "*.cu" PATTERN "*.json" PATTERN "*.bin" PATTERN "*.out.bin" EXCLUDE)
 
 # The reference of the headers, where doxygen is found.
 find_program(HEDDLE_DOXYGEN doxygen)

@@ -1,25 +1,37 @@
 # SPDX-License-Identifier: MIT
-# Debian packages, by `cpack` in the build folder: libheddle0 (shared library, configurations), libheddle-dev (headers, CMake package,
-# heddle.pc, archive), heddle (the program, example kernels).
+# Debian packages, by `./dev package` or `cpack` in the build folder: libheddle0 (shared library, configurations), libheddle-dev (headers,
+# CMake package, heddle.pc, archive), heddle (the program with its manual pages, example kernels, sweeps, waveform layouts), heddle-doc.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME heddle)
 set(CPACK_PACKAGE_VENDOR "the Heddle developers")
 set(CPACK_PACKAGE_CONTACT "the Heddle developers <heddle@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cycle-level model of a GPU's streaming multiprocessors")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL library dev tools)
+set(CPACK_COMPONENTS_ALL library dev tools docs)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(about "Heddle runs CUDA kernels (PTX) on a SystemC TLM-2.0 model of a GPU, cycle by cycle: streaming multiprocessors, caches, DRAM. It says
+how long they take and what they wait for, in metrics, reports, waveforms and timelines.")
+string(REPLACE "\n" " " about "${about}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libheddle${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "shared library of a cycle-level model of a GPU\n${about}\nThis package has the library and the configurations of the shipped GPUs.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libheddle-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEV_DESCRIPTION "cycle-level model of a GPU for SystemC programs\n${about}\nThis package has what a SystemC program of one's own is compiled with.")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
   "libheddle${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}), libsystemc-dev, pkg-config, libfmt-dev, zlib1g-dev, liblzma-dev, libzstd-dev")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME heddle)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION_SUMMARY}\n${about}\nThis package has the program, and kernels to begin with.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "libheddle${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "heddle-doc")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "gtkwave")
+set(CPACK_DEBIAN_DOCS_PACKAGE_NAME heddle-doc)
+set(CPACK_DEBIAN_DOCS_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCS_PACKAGE_ARCHITECTURE all)
+set(CPACK_COMPONENT_DOCS_DESCRIPTION "pages about a cycle-level model of a GPU\n${about}\nThis package has the pages, and examples in C++.")
 # Which packages hold the shared libraries is asked of the system, where the tool for it is there.
 find_program(HEDDLE_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(HEDDLE_SHLIBDEPS)
@@ -27,11 +39,22 @@ if(HEDDLE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/model)
 endif()
-# Each Debian package says under which licence it stands.
-foreach(part library dev tools)
+set(CPACK_DEBIAN_DOCS_PACKAGE_SHLIBDEPS OFF)
+# Each Debian package says under which licence it stands, and which version it is.
+find_program(HEDDLE_GZIP gzip)
+string(TIMESTAMP changed "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${PROJECT_BINARY_DIR}/changelog
+  "heddle (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * Built from its source tree.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${changed}\n")
+if(HEDDLE_GZIP)
+  execute_process(COMMAND ${HEDDLE_GZIP} -9 -n -k -f ${PROJECT_BINARY_DIR}/changelog)
+endif()
+foreach(part library dev tools docs)
   string(TOUPPER ${part} upper)
-  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME} RENAME copyright
-    COMPONENT ${part})
+  set(place ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${place} RENAME copyright COMPONENT ${part})
+  if(HEDDLE_GZIP)
+    install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${place} COMPONENT ${part})
+  endif()
 endforeach()
 
 # What the program carries of others: the report's page.

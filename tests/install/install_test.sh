@@ -54,6 +54,29 @@ build_consumer() {
   run_consumer "$consumer/build/first_gpu" "$tree"
 }
 
+# first_hour TREE: what docs/first_hour.md promises of an installed tree.
+first_hour() {
+  tree=$1
+  data=$tree/share/heddle
+  for file in share/man/man1/heddle.1.gz share/man/man1/heddle-run.1.gz share/bash-completion/completions/heddle \
+    share/zsh/vendor-completions/_heddle share/fish/vendor_completions.d/heddle.fish share/heddle/job.schema.json \
+    share/heddle/waveforms/scheduler.gtkw share/heddle/waveforms/state.filter share/heddle/sweeps/l1.ini share/doc/heddle/job.md \
+    share/doc/heddle/decisions share/doc/heddle/examples/cosim/own_scheduler.cpp; do
+    [ -e "$tree/$file" ] || fail "the installed tree has no $file"
+  done
+  ( cd "$scratch" && "$tree/bin/heddle" run "$data/workloads/saxpy/job.json" --quiet --report "$what.html" ) || fail "an installed job fails"
+  ( cd "$scratch" && "$tree/bin/heddle" sweep "$data/sweeps/scheduling.ini" --dry-run > "$what.points" ) || fail "an installed sweep fails"
+  [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$tree/share/doc/heddle" && pwd -P)" ] || fail "the pages are not found"
+  gzip -dc "$tree/share/man/man1/heddle-run.1.gz" | grep -q shared.*bytes || fail "the manual page of run lacks an option"
+  # The pages find each other, the configurations and the layouts from where they lie.
+  for page in "$data"/README.md "$data"/docs/*.md "$data"/waveforms/README.md; do
+    grep -o ']([^)#:]*[)#]' "$page" | sed 's/^](//; s/[)#]$//' | while read -r link; do
+      [ -z "$link" ] || [ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+    done
+  done > "$scratch/links"
+  [ ! -s "$scratch/links" ] || { cat "$scratch/links"; fail "these links lead nowhere in the installed tree"; }
+}
+
 # write_systemc VERSION LIBRARIES: a systemc.pc of that version with this system's headers, the only one that refused() finds.
 write_systemc() {
   mkdir -p "$consumer/pkgconfig"
@@ -83,13 +106,14 @@ case $what in
     rm -rf "$prefix"
     "$cmake" --install "$build" --prefix "$prefix" > /dev/null
     [ "$("$prefix/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"
+    first_hour "$prefix"
     ;;
   debian)
     rm -rf "$scratch/deb_files" "$scratch/debian"
     mkdir -p "$scratch/deb_files"
     "$(dirname "$cmake")/cpack" --config "$build/CPackConfig.cmake" -B "$scratch/deb_files" > "$scratch/deb_files/log" 2>&1 ||
       { cat "$scratch/deb_files/log"; exit 1; }
-    [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 3 ] || fail "expected three packages"
+    [ "$(ls "$scratch"/deb_files/*.deb | wc -l)" -eq 4 ] || fail "expected four packages"
     if [ "$(id -u)" -ne 0 ]; then  # dpkg installs for root alone
       for package in "$scratch"/deb_files/*.deb; do dpkg-deb -x "$package" "$scratch/debian"; done
       exit 0
@@ -102,12 +126,16 @@ case $what in
     chmod +x "$scratch/stubs/ldconfig"
     PATH=$scratch/stubs:$PATH:/usr/sbin:/sbin dpkg --root="$scratch/debian" --force-script-chrootless --log=/dev/null \
       -i "$scratch"/deb_files/*.deb > "$scratch/deb_files/log" 2>&1 || { grep -v "files list file" "$scratch/deb_files/log"; exit 1; }
-    for package in heddle libheddle0 libheddle-dev; do
+    for package in heddle libheddle0 libheddle-dev heddle-doc; do
       [ -s "$scratch/debian/usr/share/doc/$package/copyright" ] || fail "$package does not say under which licence it stands"
     done
-    dpkg --root="$scratch/debian" --verify heddle libheddle0 libheddle-dev > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
+    for package in heddle libheddle0 libheddle-dev heddle-doc; do
+      gzip -dc "$scratch/debian/usr/share/doc/$package/changelog.gz" | grep -q "^heddle (" || fail "$package has no changelog"
+    done
+    dpkg --root="$scratch/debian" --verify heddle libheddle0 libheddle-dev heddle-doc > "$scratch/deb_files/log" || { cat "$scratch/deb_files/log"; exit 1; }
     [ ! -s "$scratch/deb_files/log" ] || { cat "$scratch/deb_files/log"; exit 1; }
     [ "$("$scratch/debian/usr/bin/heddle" gpus | wc -l)" -ge 16 ] || fail "the installed program finds no configurations"
+    first_hour "$scratch/debian/usr"
     ;;
   first_gpu)
     write_consumer
