@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 program=${1:-$root/build/release/heddle}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- scheduler memory context_switch dual_issue
+[ $# -gt 0 ] || set -- first scheduler memory context_switch dual_issue
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -29,15 +29,28 @@ END
   echo "waveforms/$layout.png"
 }
 
+# What comes beside a waveform by itself, as GTKWave opens it.
+first() {
+  "$program" run "$@" --quiet --vcd "$work/first.vcd"
+  xvfb-run -a -s "-screen 0 1600x1000x24" sh -c '
+    cd "$1" && gtkwave first.vcd first.gtkw > first.log 2>&1 & shown=$!
+    sleep "${SECONDS_TO_DRAW:-10}"
+    import -window root "$1/first.png"
+    kill "$shown"' first "$work"
+  convert "$work/first.png" -colors 64 "$here/first.png"
+  echo "waveforms/first.png"
+}
+
 jobs=$root/testbench/workloads
 for layout in "$@"; do
   case $layout in
+    first) first "$jobs/sgemm/job.json" --gpu gtx1080 ;;
     scheduler) picture scheduler 2150 13 "$jobs/sgemm/job.json" --gpu gtx1080 --trace-window 2000:3500 ;;
     memory) picture memory 1050 18 "$jobs/transpose/job.json" --gpu gtx1080 --trace-window 1000:8000 \
       --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,gpu.l2_slice1,gpu.dram_channel0,gpu.dram_channel1' ;;
     context_switch) picture context_switch 5000 23 "$root/testbench/preemption/full_context.json" --gpu gtx1080 \
       --trace-window 5000:100000 ;;
     dual_issue) picture dual_issue 26671 13 "$jobs/sgemm_register_tiled/job.json" --gpu gtxtitan --trace-window 26600:27600 ;;
-    *) echo "pictures.sh: no layout '$layout', expected scheduler memory context_switch dual_issue" >&2; exit 2 ;;
+    *) echo "pictures.sh: no layout '$layout', expected first scheduler memory context_switch dual_issue" >&2; exit 2 ;;
   esac
 done

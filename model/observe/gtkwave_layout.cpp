@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "isa/opcode.h"
@@ -88,19 +89,6 @@ std::string step_filter() {
 
 std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
 
-// What one looks at first stands first: the distributor, the blocks of an SM, its sub-partitions; the rest stays folded.
-enum class place { chip, distributor, blocks, scheduler, sub_partition, rest };
-
-place place_of(const std::string& module) {
-  if (module.find('.') == std::string::npos) return place::chip;
-  if (ends_with(module, ".cwd")) return place::distributor;
-  if (ends_with(module, ".resource_manager")) return place::blocks;
-  if (ends_with(module, ".warp_scheduler")) return place::scheduler;
-  const std::size_t partition = module.rfind(".partition");
-  if (partition != std::string::npos && module.find('.', partition + 1) == std::string::npos) return place::sub_partition;
-  return place::rest;
-}
-
 std::string group(const std::string& title, bool open, const std::string& lines) {
   return (open ? "@800200\n-" : "@c00200\n-") + title + "\n" + lines + (open ? "@1000200\n-" : "@1401200\n-") + title + "\n";
 }
@@ -122,13 +110,15 @@ bool is_curve(const std::string& name) {
   return false;
 }
 
-std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& files) {
-  if (ends_with(s.name, "_state")) return "@2022\n^1 " + files[1] + "\n" + line_of(s);
-  if (ends_with(s.name, "_operation")) return "@2022\n^2 " + files[2] + "\n" + line_of(s);
-  if (ends_with(s.name, "context_engine.step")) return "@2022\n^3 " + files[3] + "\n" + line_of(s);
-  if (is_mask(s.name)) return "@22\n" + line_of(s);
-  if (is_curve(s.name)) return "@88024\n[color] 3\n" + line_of(s) + "@20000\n-\n-\n";
-  return (s.width == 1 ? "@28\n[color] 4\n" : "@24\n") + line_of(s);
+// A signal as it is drawn, under a name of its own if one is given.
+std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& files, const std::string& title = "") {
+  const std::string line = (title.empty() ? "" : "+{" + title + "} ") + line_of(s);
+  if (ends_with(s.name, "_state")) return "@2022\n^1 " + files[1] + "\n" + line;
+  if (ends_with(s.name, "_operation")) return "@2022\n^2 " + files[2] + "\n" + line;
+  if (ends_with(s.name, "context_engine.step")) return "@2022\n^3 " + files[3] + "\n" + line;
+  if (is_mask(s.name)) return "@22\n" + line;
+  if (is_curve(s.name)) return "@88024\n[color] 3\n" + line + "@20000\n-\n-\n";
+  return (s.width == 1 ? "@28\n[color] 4\n" : "@24\n") + line;
 }
 
 // Warps, CTA slots and SMs are many of a kind: each kind is a group that can be folded.
@@ -148,24 +138,97 @@ std::string kind_of(const std::string& module, const std::string& name) {
   return "";
 }
 
-std::string module_group(const std::string& module, const std::vector<vcd_writer::signal>& signals, const std::vector<std::string>& files) {
-  std::string lines;
-  std::vector<std::pair<std::string, std::string>> kinds;
-  for (const auto& s : signals) {
-    if (module_of(s.name) != module) continue;
-    const std::string kind = kind_of(module, s.name);
-    if (kind.empty()) {
-      lines += shown(s, files);
-      continue;
+/// Puts each signal into one place of the layout.
+class layout {
+ public:
+  layout(const std::vector<vcd_writer::signal>& signals, const std::vector<std::string>& files) : files_(files) {
+    for (const auto& s : signals) {
+      by_name_.emplace(s.name, &s);
+      auto& of_module = by_module_[module_of(s.name)];
+      if (of_module.empty()) modules_.push_back(module_of(s.name));
+      of_module.push_back(&s);
     }
-    auto k = std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) { return known.first == kind; });
-    if (k == kinds.end()) k = kinds.insert(kinds.end(), {kind, ""});
-    k->second += shown(s, files);
   }
-  for (const auto& [kind, text] : kinds) lines += group(kind, kind == "warps: state", text);
-  const place p = place_of(module);
-  return group(module, p != place::rest, lines);
-}
+
+  std::string text() {
+    std::string first, text;
+    for (const std::string& m : modules_)
+      if (m.find('.') == std::string::npos) first += taken(m + ".cycle", "cycle");
+    bool open = true;
+    for (const std::string& m : modules_) {
+      const std::string manager = ".resource_manager";
+      if (ends_with(m, manager)) {
+        text += multiprocessor(m.substr(0, m.size() - manager.size()), open);
+        open = false;
+      }
+    }
+    // Sub-partitions that are traced without their SM.
+    for (const std::string& m : modules_)
+      if (const std::string s = scheduler(m, open, open); !s.empty()) {
+        text += s;
+        open = false;
+      }
+    std::string rest;
+    for (const std::string& m : modules_) rest += module(m, open);
+    // Where there is no warp to see, as with the memory alone, nothing stands before the rest, and it is open.
+    if (open) return first + rest;
+    return first + text + group("all other signals, by module", true, rest);
+  }
+
+ private:
+  std::string taken(const std::string& name, const std::string& title) {
+    const auto s = by_name_.find(name);
+    if (s == by_name_.end() || !used_.insert(name).second) return "";
+    return shown(*s->second, files_, title);
+  }
+
+  // An SM: how many warps it holds, and its schedulers.
+  std::string multiprocessor(const std::string& sm, bool open) {
+    std::string lines = taken(sm + ".resource_manager.resident_warps", "warps on the SM");
+    for (unsigned k = 0; by_module_.count(sm + ".partition" + std::to_string(k)) != 0; ++k)
+      lines += scheduler(sm + ".partition" + std::to_string(k), true, k == 0);
+    return group(sm, open, lines);
+  }
+
+  // A sub-partition: what issues in each cycle, which warps could, and what each of its warps waits for.
+  std::string scheduler(const std::string& partition, bool open, bool warps_open) {
+    std::string lines = taken(partition + ".issued", "instructions issued");
+    if (lines.empty()) return "";
+    lines += taken(partition + ".issue0_warp", "warp") + taken(partition + ".issue0_operation", "operation") +
+             taken(partition + ".issue1_operation", "second operation");
+    lines += taken(partition + ".warp_scheduler.eligible", "eligible warps");
+    std::string states;
+    for (unsigned s = 0; by_name_.count(partition + ".warp" + std::to_string(s) + "_state") != 0; ++s)
+      states += taken(partition + ".warp" + std::to_string(s) + "_state", "warp " + std::to_string(s));
+    const std::string number = partition.substr(partition.rfind(".partition") + 10);
+    return group("scheduler " + number, open, lines + group("warps of scheduler " + number, warps_open, states));
+  }
+
+  // What is left of a module.
+  std::string module(const std::string& name, bool open) {
+    std::string lines;
+    std::vector<std::pair<std::string, std::string>> kinds;
+    for (const vcd_writer::signal* s : by_module_[name]) {
+      if (!used_.insert(s->name).second) continue;
+      const std::string kind = kind_of(name, s->name);
+      if (kind.empty()) {
+        lines += shown(*s, files_);
+        continue;
+      }
+      auto k = std::find_if(kinds.begin(), kinds.end(), [&](const auto& known) { return known.first == kind; });
+      if (k == kinds.end()) k = kinds.insert(kinds.end(), {kind, ""});
+      k->second += shown(*s, files_);
+    }
+    for (const auto& [kind, text] : kinds) lines += group(kind, false, text);
+    return lines.empty() ? "" : group(name, open, lines);
+  }
+
+  const std::vector<std::string>& files_;
+  std::vector<std::string> modules_;   // in the order of their signals
+  std::map<std::string, std::vector<const vcd_writer::signal*>> by_module_;
+  std::map<std::string, const vcd_writer::signal*> by_name_;
+  std::set<std::string> used_;
+};
 
 }  // namespace
 
@@ -178,19 +241,13 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
                                                                 const std::vector<vcd_writer::signal>& signals,
                                                                 std::uint64_t start) {
   const auto names = gtkwave_layout_names(vcd_name);
-  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself.
+  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself. Its zoom is such that a word
+  // fits into a few cycles.
   std::string text = "[dumpfile] \"" + vcd_name + "\"\n[savefile] \"" + names[0] + "\"\n[timestart] " + std::to_string(start) +
-                     "\n[size] 1600 900\n[pos] -1 -1\n*-16.000000 " + std::to_string(start) +
-                     " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 220\n[signals_width] 320\n";
-  std::vector<std::string> modules;
-  std::set<std::string> known;
-  for (const auto& s : signals) {
-    const std::string m = module_of(s.name);
-    if (known.insert(m).second) modules.push_back(m);
-  }
-  std::stable_sort(modules.begin(), modules.end(),
-                   [](const std::string& a, const std::string& b) { return place_of(a) < place_of(b); });
-  for (const std::string& m : modules) text += module_group(m, signals, names);
+                     "\n[size] 1600 1000\n[pos] -1 -1\n*-13.000000 " + std::to_string(start) +
+                     " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 1\n[signals_width] 480\n"
+                     "[sst_expanded] 0\n@200\n-1 ns = 1 core cycle\n";
+  text += layout(signals, names).text();
   return {{names[0], text}, {names[1], state_filter()}, {names[2], operation_filter()}, {names[3], step_filter()}};
 }
 

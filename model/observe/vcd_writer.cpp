@@ -2,7 +2,6 @@
 #include "observe/vcd_writer.h"
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <algorithm>
@@ -84,13 +83,8 @@ void vcd_writer::add(const void* value, const std::string& name, std::size_t byt
 
 // Signals of one scope must stand together: the header lists them sorted by name.
 void vcd_writer::write_header() {
-  const double resolution = sc_core::sc_get_time_resolution().to_seconds();
-  static constexpr const char* units[] = {"s", "ms", "us", "ns", "ps", "fs"};
-  const int exponent = static_cast<int>(std::lround(-std::log10(resolution)));
-  const int unit = (exponent + 2) / 3;
-  int factor = 1;
-  for (int k = exponent; k < unit * 3; ++k) factor *= 10;
-  buffer_ += "$timescale " + std::to_string(factor) + " " + units[std::clamp(unit, 0, 5)] + " $end\n";
+  if (!comment_.empty()) buffer_ += "$comment " + comment_ + " $end\n";
+  buffer_ += "$timescale 1 ps $end\n";
   std::vector<std::size_t> order(items_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return split(names_[a].name) < split(names_[b].name); });
@@ -128,9 +122,8 @@ void vcd_writer::put(const item& i) {
   buffer_.append(text, static_cast<std::size_t>(to - text));
 }
 
-void vcd_writer::sample() {
+void vcd_writer::sample(std::uint64_t now) {
   if (failed_) return;
-  const std::uint64_t now = sc_core::sc_time_stamp().value();
   if (!begun_) {
     begun_ = true;
     write_header();
@@ -163,10 +156,9 @@ void vcd_writer::flush() {
   buffer_.clear();
 }
 
-void vcd_writer::close(const sc_core::sc_time& end) {
-  if (!begun_) sample();
-  const std::uint64_t now = std::min(end, sc_core::sc_time_stamp()).value();
-  if (now > time_) buffer_ += "#" + std::to_string(now) + "\n";
+void vcd_writer::close(std::uint64_t end) {
+  if (!begun_) sample(end);
+  if (end > time_) buffer_ += "#" + std::to_string(end) + "\n";
   flush();
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

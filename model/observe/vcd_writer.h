@@ -14,8 +14,8 @@
 namespace heddle {
 
 /// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples only
-/// when it is told to, writes under a name of the caller's, and notices a full disk. Dotted names become nested scopes;
-/// a name given twice is taken once. Values of types that the model does not use are refused by internal_error.
+/// when it is told to, on a time axis of the caller's, writes under a name of the caller's, and notices a full disk. Dotted names become
+/// nested scopes; a name given twice is taken once. Values of types that the model does not use are refused by internal_error.
 class vcd_writer : public sc_core::sc_trace_file, public trace_window {
  public:
   /// Samples are to be taken only in the core cycles of `window`. Throws input_error when the file cannot be written.
@@ -28,11 +28,15 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   };
   const std::vector<signal>& signals() const { return names_; }
 
-  /// Writes what has changed since the last sample, at the present time.
-  void sample();
-  /// Completes the file, which ends at `end` or at the present time, whichever is earlier. Throws input_error when not all could be
-  /// written (full disk).
-  void close(const sc_core::sc_time& end = sc_core::sc_max_time());
+  /// The value of signals()[index] at the last sample.
+  std::uint64_t value(std::size_t index) const { return items_[index].last; }
+
+  /// Text for people at the head of the file; before the first sample.
+  void set_comment(const std::string& text) { comment_ = text; }
+  /// Writes what has changed since the last sample, at `time` in picoseconds of the file's axis.
+  void sample(std::uint64_t time);
+  /// Completes the file, which ends at `end`. Throws input_error when not all could be written (full disk).
+  void close(std::uint64_t end);
 
   void trace(const sc_core::sc_event&, const std::string&) override;
   void trace(const sc_core::sc_time&, const std::string&) override;
@@ -81,6 +85,7 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   void flush();
 
   std::string path_;
+  std::string comment_;
   std::FILE* file_;
   std::vector<item> items_;
   std::vector<signal> names_;

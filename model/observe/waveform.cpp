@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: MIT
 #include "observe/waveform.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "observe/gtkwave_layout.h"
 #include "observe/module_scope.h"
-#include "sm/sm.h"
 
 namespace heddle {
 
 namespace {
 
-// A sub-partition holds a warp: what one comes to see has begun.
-bool any_warp(const gpu& g) {
-  for (unsigned i = 0; i < g.sm_count(); ++i)
-    if (g.sm_at(i).resource_manager.resident_blocks() != 0) return true;
-  return false;
+constexpr std::uint64_t cycle_ps = 1000;   // on the axis
+
+bool ends_with(const std::string& s, const std::string& end) {
+  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string about(gpu& g) {
+  char text[160];
+  std::snprintf(text, sizeof text, "1 ns on the time axis is 1 core cycle, which lasts %.6g ps at %.6g MHz",
+                1e6 / g.core_clock().frequency_mhz(), g.core_clock().frequency_mhz());
+  return text;
 }
 
 }  // namespace
 
 waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cycle_t first, cycle_t last)
     : gpu_(g), writer_(path, {first, last}), first_(first), last_(last) {
+  writer_.set_comment(about(g));
   sc_core::sc_trace(&writer_, cycle_, std::string(g.name()) + ".cycle");
   for (const sc_core::sc_object* module : modules_in_scope(g, scope)) module->trace(&writer_);
+  for (std::size_t k = 0; k < writer_.signals().size(); ++k) {
+    const std::string& signal = writer_.signals()[k].name;
+    if (ends_with(signal, ".resource_manager.resident_blocks")) blocks_.push_back(k);
+    if (ends_with(signal, ".issued")) issued_.push_back(k);
+  }
   g.core_clock().observe(*this);
   // Units of the other clocks change in their own cycles.
   if (scope != "gpu.cwd,gpu.sm0*") {
@@ -39,19 +53,39 @@ waveform::~waveform() {
 void waveform::after_cycle() {
   cycle_ = gpu_.cycle();
   if (cycle_ < first_ || cycle_ > last_) return;
-  if (!sampled_ || !active_) first_sample_ = sc_core::sc_time_stamp().value();
-  sampled_ = true;
-  active_ = active_ || any_warp(gpu_);
-  writer_.sample();
+  const std::uint64_t now = present();
+  writer_.sample(now);
+  look_for_start(now);
+}
+
+void waveform::look_for_start(std::uint64_t now) {
+  std::uint64_t blocks = 0;
+  for (const std::size_t k : blocks_) blocks += writer_.value(k);
+  if (!sampled_ || blocks > most_blocks_) {
+    start_ = now;
+    most_blocks_ = blocks;
+    sampled_ = waits_for_issue_ = true;
+  }
+  if (!waits_for_issue_ || blocks < most_blocks_) return;
+  if (std::none_of(issued_.begin(), issued_.end(), [&](std::size_t k) { return writer_.value(k) != 0; })) return;
+  start_ = now;
+  waits_for_issue_ = false;
+}
+
+// The present time on the axis: the core clock's last edge, and how much of its period has passed since.
+std::uint64_t waveform::present() const {
+  const clock_domain& clock = gpu_.core_clock();
+  const cycle_t cycle = clock.cycle();
+  const std::uint64_t now = sc_core::sc_time_stamp().value(), edge = clock.time_of(cycle).value(), next = clock.time_of(cycle + 1).value();
+  const std::uint64_t since = now > edge && next > edge ? (now - edge) * cycle_ps / (next - edge) : 0;
+  return cycle * cycle_ps + std::min(since, cycle_ps - 1);
 }
 
 // A window ends with its last cycle, whose values hold to the edge behind it.
-void waveform::close() {
-  writer_.close(last_ == never ? sc_core::sc_max_time() : gpu_.core_clock().time_of(last_ + 1));
-}
+void waveform::close() { writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps)); }
 
 std::vector<waveform::side_file> waveform::layout(const std::string& vcd_name) const {
-  return gtkwave_layout(vcd_name, writer_.signals(), first_sample_);
+  return gtkwave_layout(vcd_name, writer_.signals(), start_);
 }
 
 std::vector<std::string> waveform::layout_names(const std::string& vcd_name) { return gtkwave_layout_names(vcd_name); }

@@ -14,7 +14,9 @@
 
 namespace heddle {
 
-/// A waveform of a GPU while it runs: the levels of the modules in scope, sampled after each cycle in which a unit worked.
+/// A waveform of a GPU while it runs: the levels of the modules in scope, sampled after each cycle in which a unit worked. Its time axis
+/// counts core cycles, each as long as a nanosecond: viewers know no cycles, and 2150 ns is cycle 2150 on any chip. Units of other clocks
+/// change in between, as far behind the core clock's edge as they are.
 class waveform : public cycle_observer {
  public:
   /// `path`: VCD file to write. `scope`: globs of hierarchical module names, separated by commas. Only core cycles
@@ -35,14 +37,21 @@ class waveform : public cycle_observer {
   static std::vector<std::string> layout_names(const std::string& vcd_name);
 
  private:
+  std::uint64_t present() const;
+  void look_for_start(std::uint64_t now);
+
   gpu& gpu_;
   vcd_writer writer_;
   std::uint64_t cycle_ = 0;       // traced: the core cycle
   cycle_t first_;
   cycle_t last_;
-  std::uint64_t first_sample_ = 0;   // the first one in which an SM held a block; until then the last one
+  // Where the layout begins: with the first instruction that issues when the SMs in scope hold as many blocks as ever.
+  std::uint64_t start_ = 0;
+  std::vector<std::size_t> blocks_;   // signals of the writer: how many an SM holds
+  std::vector<std::size_t> issued_;   // and how many instructions a sub-partition issues
+  std::uint64_t most_blocks_ = 0;
   bool sampled_ = false;
-  bool active_ = false;
+  bool waits_for_issue_ = false;
 };
 
 }  // namespace heddle

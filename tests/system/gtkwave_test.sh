@@ -35,7 +35,7 @@ said() { sed -n "s/^$1 //p" "$scratch/said"; }
 # Warps' states are words of the filter, not numbers.
 words() {
   count=0
-  for word in $(sed -n 's/^trace warp[0-9]*_state[^=]* = //p' "$scratch/said"); do
+  for word in $(sed -n -e 's/^trace warp[0-9]*_state[^=]* = //p' -e 's/^trace warp [0-9]* = //p' "$scratch/said"); do
     sed 's/.*?//' "$source/waveforms/state.filter" | grep -qx "$word" || fail "$1 shows a warp's state as '$word'"
     count=$((count + 1))
   done
@@ -49,6 +49,14 @@ ask "$scratch/w.gtkw" "$scratch/w.vcd"
 start=$(sed -n 's/^\[timestart\] //p' "$scratch/w.gtkw")
 [ "$(said start)" = "$start" ] || fail "the view begins at $(said start), expected $start"
 words w.gtkw
+# A cycle is a nanosecond on the axis, at 1607 MHz as well; who issues and what the warps wait for are what one sees first.
+grep -q '^#2000000$' "$scratch/w.vcd" || fail "the window of cycle 2000 does not begin at 2000 ns"
+[ $((start % 1000)) = 0 ] && [ "$start" -ge 2000000 ] && [ "$start" -lt 2400000 ] || fail "the view begins at $start ps, expected a cycle of the window"
+first=$(sed -n 's/^trace \([^=]*\) = .*/\1/p' "$scratch/said" | grep -v '^ *$' | head -n 12 | tr '\n' ';')
+case $first in
+  *cycle*';warps on the SM;'*';instructions issued;warp;operation;'*';eligible warps;'*';warp 0;'*) ;;
+  *) fail "the layout begins with $first" ;;
+esac
 # The layout alone says which waveform it is for.
 ask "$scratch/w.gtkw"
 [ "$(said signals)" = "$declared" ] || fail "GTKWave found $(said signals) signals of $declared by the layout alone"

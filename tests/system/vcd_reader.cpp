@@ -39,6 +39,8 @@ void vcd_reader::declare(const std::string& line) {
   require(line.size() > 4 && line.compare(line.size() - 4, 4, "$end") == 0, "a declaration without $end");
   if (first == "$timescale") {
     require(line.find(" 1 ps ") != std::string::npos, "picoseconds were expected");
+  } else if (first == "$comment") {
+    require(!declared_ && widths_.empty(), "a comment behind the first declaration");
   } else if (first == "$scope") {
     words >> type >> name;
     require(type == "module", "a scope that is no module");

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "vcd_reader.h"
 
@@ -181,7 +182,11 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
     if (line.rfind("^", 0) == 0) {
       EXPECT_TRUE(fs::exists(place / line.substr(line.find(' ') + 1))) << line;
     } else if (line.rfind("[timestart] ", 0) == 0) {
-      EXPECT_EQ(2000 * cycle_ps, std::stoull(line.substr(12)));
+      // With an instruction that issues while the SM holds as many blocks as ever.
+      const std::uint64_t start = std::stoull(line.substr(12));
+      EXPECT_EQ(0u, start % cycle_ps);
+      EXPECT_GE(start, 2000 * cycle_ps);
+      EXPECT_LT(start, 5000 * cycle_ps);
     } else if (line.rfind("[dumpfile] ", 0) == 0) {
       EXPECT_EQ("[dumpfile] \"w.vcd\"", line);
     } else if (line == "@800200" || line == "@c00200") {
@@ -189,6 +194,7 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
     } else if (line == "@1000200" || line == "@1401200") {
       EXPECT_GE(--depth, 0);
     }
+    if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);   // shown under another name
     if (line.rfind("gpu.", 0) != 0) continue;
     ++traces;
     const std::string name = line.substr(0, line.find('['));
@@ -197,6 +203,59 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   }
   EXPECT_EQ(0, depth);
   EXPECT_EQ(w.signals().size(), traces);
+}
+
+// The axis counts core cycles, whatever the clock: changes of the cycle's number, and those of units of other clocks in between.
+TEST(waveform, has_cycles_on_its_axis) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "axis";
+  fs::create_directories(place);
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --quiet --set gpu.sm_count=2 "
+                              "--trace-window 1000:4000 --trace-scope 'gpu.sm0*,gpu.l2_slice0,gpu.dram_channel0' --vcd" + quoted(place / "w.vcd");
+  ASSERT_EQ(0, std::system(command.c_str()));
+  const vcd_reader w(place / "w.vcd", cycle_ps);
+  EXPECT_EQ(1000 * cycle_ps, w.first_ps());
+  EXPECT_LE(w.last_ps(), 4000 * cycle_ps);
+  const std::string id = " " + w.signals().at("gpu.cycle");
+  std::uint64_t time = 0, changes = 0, between = 0;
+  std::ifstream in(place / "w.vcd");
+  for (std::string line; std::getline(in, line);) {
+    if (line[0] == '#') {
+      time = std::stoull(line.substr(1));
+      between += time % cycle_ps != 0;
+    } else if (line[0] == 'b' && line.size() > id.size() && line.compare(line.size() - id.size(), id.size(), id) == 0) {
+      ++changes;
+      EXPECT_EQ(std::stoull(line.substr(1), nullptr, 2), time / cycle_ps);
+    }
+  }
+  EXPECT_GT(changes, 100u);
+  EXPECT_GT(between, 10u) << "the L2 and the DRAM have clocks of their own";
+  EXPECT_NE(std::string::npos, text_of(place / "w.vcd").find("$comment 1 ns on the time axis is 1 core cycle, which lasts 622.278 ps at 1607 MHz $end"));
+}
+
+// Who opens it sees first who issues and what the warps wait for; the rest is folded.
+TEST(waveform, begins_with_issue_and_warp_states) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH) / "order";
+  fs::create_directories(place);
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" + quoted(place / "w.vcd")));
+  std::ifstream in(place / "w.gtkw");
+  std::vector<std::string> shown;   // signals that are not in a folded group
+  std::vector<bool> folded;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "@800200" || line == "@c00200") {
+      folded.push_back(line == "@c00200" || (!folded.empty() && folded.back()));
+    } else if (line == "@1000200" || line == "@1401200") {
+      folded.pop_back();
+    } else if (line.rfind("+{", 0) == 0 && (folded.empty() || !folded.back())) {
+      shown.push_back(line.substr(2, line.find('}') - 2));
+    } else if (line.rfind("gpu.", 0) == 0) {
+      EXPECT_TRUE(!folded.empty() && folded.back()) << line << " is none of what one looks for first";
+    }
+  }
+  const std::vector<std::string> first = {"cycle", "warps on the SM", "instructions issued", "warp", "operation", "second operation", "eligible warps", "warp 0"};
+  ASSERT_GT(shown.size(), 30u);
+  EXPECT_EQ(first, std::vector<std::string>(shown.begin(), shown.begin() + 8));
+  EXPECT_EQ("warp 15", shown[22]);
+  EXPECT_EQ("instructions issued", shown[23]) << "of the next scheduler";
 }
 
 // A kernel of 20 million cycles, most of which it sleeps through.
