@@ -7,6 +7,7 @@
 #include <set>
 
 #include "config/config.h"
+#include "config/parameter_effects.h"
 #include "testbench/arguments.h"
 #include "testbench/job_parser.h"
 #include "testbench/job_runner.h"
@@ -34,6 +35,16 @@ job make_job(const run_options& o) {
   return j;
 }
 
+// A value that changes nothing is most likely not what its user wanted.
+void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
+  std::set<std::string> told;
+  for (const std::string& text : overrides) {
+    const std::string name = text.substr(0, text.find('='));
+    const std::string why = why_without_effect(config, name);
+    if (!why.empty() && told.insert(name).second) message_log::warning("--set " + name + " may change nothing: " + why);
+  }
+}
+
 }  // namespace
 
 void check_result_files(const run_options& o, const job& j) {
@@ -55,6 +66,7 @@ gpu_config machine_of(const run_options& o) {
         "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
         "expected dram or fixed");
   }
+  warn_of_idle_overrides(config, o.overrides);
   return config;
 }
 

@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "config/ini_reader.h"
+#include "config/parameter_effects.h"
 #include "config/parameter_rules.h"
 #include "config/parameter_table.h"
 #include "config/suggestion.h"
@@ -301,6 +302,42 @@ gpu_config sweep_plan::config_of(std::size_t point) const {
   gpu_config config = gpus_.at(gpu_at(numbers_[point])).config(overrides_at(numbers_[point]));
   if (config.memory.model == "external") throw input_error("memory.model = external is for programs with a memory of their own");
   return config;
+}
+
+std::vector<std::string> sweep_plan::idle_axes() const {
+  constexpr std::size_t most_looked_at = 4096;   // of a large sweep some, evenly spread
+  struct finding {
+    std::string why;
+    bool acts = false;
+  };
+  std::map<std::string, std::map<std::string, finding>> found;   // by axis and GPU
+  const std::size_t step = size() / most_looked_at + 1;
+  for (std::size_t p = 0; p < size(); p += step) {
+    gpu_config config;
+    try {
+      config = config_of(p);
+    } catch (const input_error&) {
+      continue;   // the point will be refused
+    }
+    for (const std::size_t axis : config_axes_) {
+      const std::string& name = file_.axes[axis].name;
+      const std::string why = why_without_effect(config, name);
+      finding& f = found[name][gpu_at(numbers_[p])];
+      f.acts = f.acts || why.empty();
+      if (!why.empty()) f.why = why;
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [axis, by_gpu] : found) {
+    std::string gpus, why;
+    for (const auto& [gpu, f] : by_gpu) {
+      if (f.acts) continue;
+      gpus += (gpus.empty() ? "" : ", ") + gpu;
+      why = f.why;
+    }
+    if (!gpus.empty()) sentences.push_back("axis " + axis + " may change nothing on " + gpus + ": " + why);
+  }
+  return sentences;
 }
 
 const sweep_plan::workload& sweep_plan::workload_at(std::uint64_t number) const {

@@ -45,6 +45,9 @@ class sweep_plan {
   /// By constraint: how many points it drops that none before it drops.
   const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
 
+  /// Axes that are parameters without effect at any point of some GPU: which, where and why, a sentence each.
+  std::vector<std::string> idle_axes() const;
+
   /// Throw input_error where the values of the point do not fit each other.
   gpu_config config_of(std::size_t point) const;
   job job_of(std::size_t point) const;

@@ -180,6 +180,19 @@ TEST_F(sweeps, an_id_follows_all_that_determines_the_result_and_nothing_else) {
   EXPECT_EQ(ids(text) == id, false) << "the kernel";
 }
 
+// An axis that changes nothing is most likely not what its user wanted: it is named, with what it would need, before anything runs.
+TEST_F(sweeps, an_axis_that_cannot_act_is_named) {
+  const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles\n[axes]\n";
+  write("s.ini", head + "gpu = gtx1080, v100\nl1.size_bytes = 16384, 24576\n");
+  EXPECT_EQ(run({"s.ini", "--dry-run"}), 0);
+  EXPECT_EQ(read("stderr"), "heddle: warning: axis l1.size_bytes may change nothing on gtx1080: it acts only on read-only, texture and local memory accesses: "
+                            "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n");
+  // One that acts at some points is asked for them.
+  write("s.ini", head + "sub_partition.scheduler = lrr, ccws\nsub_partition.ccws_throttle = 1, 9\n");
+  EXPECT_EQ(run({"s.ini", "--dry-run"}), 0);
+  EXPECT_EQ(read("stderr"), "");
+}
+
 TEST_F(sweeps, the_ready_ones_are_good) {
   unsigned count = 0;
   for (const auto& e : fs::directory_iterator(HEDDLE_SOURCE "/testbench/sweeps")) {
