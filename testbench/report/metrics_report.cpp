@@ -8,9 +8,12 @@
 #include "config/config.h"
 #include "config/error.h"
 #include "config/ini_reader.h"
+#include "config/parameter_effects.h"
+#include "config/parameter_table.h"
 #include "metrics/json.h"
 #include "testbench/json_tree.h"
 #include "testbench/report/report_page.h"
+#include "testbench/report/verdict.h"
 
 namespace heddle::testbench {
 
@@ -119,6 +122,31 @@ json preset_of(const json& gpu) {
   }
 }
 
+// Parameters that differ from those of the shipped GPU, and yet change nothing: by name, why.
+json without_effect(const json& values, const json& preset) {
+  json all = json::object();
+  if (!preset.is_object()) return all;
+  gpu_config config;
+  for (const parameter_reference& p : parameters_of(config)) {
+    const auto found = values.find(p.section + "." + p.key);
+    if (found != values.end()) set_text(p, value_text(*found));
+  }
+  for (const auto& item : values.items()) {
+    if (!preset.contains(item.key()) || preset[item.key()] == item.value()) continue;
+    const std::string why = why_without_effect(config, item.key());
+    if (!why.empty()) all[item.key()] = why;
+  }
+  return all;
+}
+
+// What the rules say of each kernel.
+json judgements(const json& metrics) {
+  const machine_parameters machine(metrics["gpu"]["config"]);
+  json all = json::array();
+  for (const json& kernel : metrics["kernels"]) all.push_back(judgement(kernel, machine));
+  return all;
+}
+
 }  // namespace
 
 void check_metrics(const named_metrics& metrics) {
@@ -134,8 +162,10 @@ std::string report_of_metrics(const std::vector<named_metrics>& metrics) {
   json page = {{"schema", "heddle.report/1"}, {"version", HEDDLE_VERSION}, {"kind", "metrics"}, {"files", json::array()}};
   for (const named_metrics& m : metrics) {
     json content = json::parse(valid_utf8(m.text));
-    json preset = preset_of(content["gpu"]);
-    page["files"].push_back({{"name", valid_utf8(m.name)}, {"metrics", std::move(content)}, {"preset", std::move(preset)}});
+    json file = {{"name", valid_utf8(m.name)}, {"judged", judgements(content)}, {"preset", preset_of(content["gpu"])}};
+    file["without_effect"] = without_effect(content["gpu"]["config"], file["preset"]);
+    file["metrics"] = std::move(content);
+    page["files"].push_back(std::move(file));
   }
   page["parameters"] = meanings();
   return page.dump();

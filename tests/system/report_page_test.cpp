@@ -147,7 +147,7 @@ TEST_F(report_pages, draw_what_was_measured) {
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
   // Bars are as long as the numbers say: pixels a share, the same for all.
   const json bars = value(R"((() => {
-    const used = heddle.speed_of_light(heddle.data.files[0].metrics.kernels[)" + std::to_string(longest) + R"(], heddle.data.files[0].metrics.gpu.config);
+    const used = heddle.data.files[0].judged[)" + std::to_string(longest) + R"(].speed_of_light;
     const paths = [...document.querySelectorAll('[data-chart=speed_of_light] path')].filter((p) => p.getAttribute('fill') === '#4477aa').map((p) => p.getBBox());
     paths.sort((a, b) => a.y - b.y);
     return used.map((u, i) => [u.share, paths[i]?.width ?? -1]); })())");
@@ -158,10 +158,13 @@ TEST_F(report_pages, draw_what_was_measured) {
   // The verdict comes first, and is that of the rules.
   EXPECT_EQ(value("document.querySelector('main section').id"), "verdict");
   EXPECT_EQ(value("document.querySelector('.headline').textContent"),
-            value("heddle.verdict(heddle.data.files[0].metrics.kernels[" + std::to_string(longest) + "], heddle.data.files[0].metrics.gpu.config).headline"));
+            value("heddle.data.files[0].judged[" + std::to_string(longest) + "].headline"));
   EXPECT_EQ(value("document.getElementById('configuration-differences').textContent").get<std::string>().rfind("1 of ", 0), 0u);
   EXPECT_EQ(value("[...document.querySelectorAll('#configuration tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.textContent))"),
             json::array({{"l1.size_bytes", "49152 (changed)", "24576"}}));
+  // Global loads bypass the L1 of this chip: whoever changed its size should know.
+  EXPECT_EQ(value("document.querySelectorAll('.without-effect').length"), 1);
+  EXPECT_TRUE(value("document.querySelector('.without-effect').textContent.includes('l1.cache_global_loads is false')"));
   const json line = value("[...document.querySelector('#hot-lines tbody tr').cells].slice(0, 2).map((c) => c.textContent)");
   std::uint64_t lost = 0;
   json worst;
@@ -197,7 +200,7 @@ TEST_F(report_pages, hand_out_their_data) {
   EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details table').length"), 0);
   value("document.querySelector('[data-chart=speed_of_light] ~ details').open = true; new Promise((done) => setTimeout(done, 50))");
   EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details tbody tr').length"),
-            value("heddle.speed_of_light(heddle.data.files[0].metrics.kernels[0], heddle.data.files[0].metrics.gpu.config).length"));
+            value("heddle.data.files[0].judged[0].speed_of_light.length"));
   EXPECT_EQ(value(faults), json::array());
 }
 
@@ -259,6 +262,13 @@ TEST_F(report_pages, compare_files) {
   EXPECT_EQ(cells[1], a["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[2], b["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[3], a["kernels"][0]["cycles"]);
+  // Cycles of the kernel and of the job, and the time that they last: the clocks of these chips differ.
+  const json rows = value("[...document.querySelectorAll('#comparison tbody tr')].slice(0, 4).map((r) => [...r.cells].map((c) => c.textContent))");
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(rows[i][0], (json{"kernel cycles", "kernel time", "job cycles", "job time"})[i]);
+  const auto microseconds = [](const json& cycles, const json& m) { return cycles.get<double>() / m["gpu"]["config"]["gpu.core_clock_mhz"].get<double>(); };
+  EXPECT_NEAR(std::stod(rows[1][1].get<std::string>()), microseconds(a["kernels"][0]["cycles"], a), 0.01) << rows[1][1];
+  EXPECT_NEAR(std::stod(rows[1][2].get<std::string>()), microseconds(b["kernels"][0]["cycles"], b), 0.01) << rows[1][2];
+  EXPECT_NEAR(std::stod(rows[3][2].get<std::string>()), microseconds(b["cycles"], b), 0.01) << rows[3][2];
   EXPECT_TRUE(shows("compared_states", "b.json"));
   // The rest of the page follows the file that is chosen.
   value("const s = document.querySelector('select'); s.value = 1; s.dispatchEvent(new Event('change'))");
@@ -314,7 +324,7 @@ TEST_F(report_pages, of_sweeps) {
   for (const char* chart : {"metric_over_axis", "sensitivity", "pareto"})
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
   // The most telling picture: the axis with most values, a line for each value of another.
-  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "cycles over launch.block");
+  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "cycles (whole job) over launch.block");
   EXPECT_TRUE(shows("metric_over_axis", "v100"));
   const json front = value("heddle.pareto(heddle.data.sweeps[0].points.map((p) => ({x: p.values[0], y: p.values[1]})), false, true).length");
   EXPECT_EQ(value(csv_of + std::string("(\"pareto\").then(([, text]) => text.trim().split('\\r\\n').length - 1)")), front);

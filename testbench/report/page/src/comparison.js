@@ -2,11 +2,9 @@
 // Several files beside each other.
 import { axis, chart } from './charts.js';
 import { csv_button, h, table } from './dom.js';
-import { number as n, percent, ratio, scaled, short, whole } from './format.js';
+import { number as n, percent, ratio, scaled, seconds, short, time, whole } from './format.js';
 import { grid, section } from './layout.js';
-import { speed_of_light } from './peaks.js';
 import { kernel_label, stall_chart } from './run_charts.js';
-import { verdict } from './verdict.js';
 
 /// The kernel of another file that is the same as kernels[index]: the so-manieth of its launch and name, one of its name, one in its place.
 export function partner(kernels, index, others) {
@@ -22,6 +20,7 @@ export function comparison_section(files, index) {
     kernel: partner(files[0].metrics.kernels, index, f.metrics.kernels),
     config: f.metrics.gpu.config,
     gpu: f.metrics.gpu.name,
+    job_cycles: n(f.metrics.cycles),
   }));
   // Where another kernel stands in its place, it is named beside the file.
   const runs = found
@@ -30,8 +29,13 @@ export function comparison_section(files, index) {
   const same = runs.filter((r) => r.kernel.name === first.name);
   const strangers = runs.filter((r) => r.kernel.name !== first.name).map((r) => `${r.file} has no such kernel: ${r.kernel.name} is in its place.`);
   const without = found.filter((r) => !r.kernel).map((r) => `${r.file} has none to compare.`);
+  // Cycles of chips with different clocks are not alike: the time that they last stands beside them.
   const measures = [
-    ['cycles', (k) => k.cycles, whole],
+    ['kernel cycles', (k) => k.cycles, whole],
+    ['kernel time', (k, r) => seconds(k.cycles, r.config), time, 'kernel time in seconds'],
+    ['job cycles', (k, r) => r.job_cycles, whole],
+    ['job time', (k, r) => seconds(r.job_cycles, r.config), time, 'job time in seconds'],
+    ['core clock', (k, r) => n(r.config['gpu.core_clock_mhz']), (v) => `${short(v)} MHz`, 'core clock in MHz'],
     ['IPC of an SM', (k) => k.metrics.ipc, short],
     ['issue slots used', (k) => k.metrics.issue_slot_utilization, percent],
     ['achieved occupancy', (k) => k.metrics.achieved_occupancy, percent],
@@ -45,13 +49,13 @@ export function comparison_section(files, index) {
   const against = (v, base) => (v === base || base === 0 ? '' : ` (× ${(v / base).toFixed(3)})`);
   const values = measures.map(([name, of, format]) => [
     name,
-    ...runs.map((r) => format(n(of(r.kernel))) + against(n(of(r.kernel)), n(of(runs[0].kernel)))),
+    ...runs.map((r) => format(n(of(r.kernel, r))) + against(n(of(r.kernel, r)), n(of(runs[0].kernel, runs[0])))),
   ]);
   const keys = [...new Set(runs.flatMap((r) => Object.keys(r.config)))];
   const differing = keys
     .filter((k) => runs.some((r) => r.config[k] !== runs[0].config[k]))
     .map((k) => [h('code', {}, k), ...runs.map((r) => String(r.config[k] ?? ''))]);
-  const sol = runs.map((r) => new Map(speed_of_light(r.kernel, r.config).map((s) => [s.name, s.share])));
+  const sol = runs.map((r) => new Map(r.kernel.judged.speed_of_light.map((s) => [s.name, s.share])));
   const resources = [...new Set(sol.flatMap((s) => [...s.keys()]))];
   const columns = [{ name: 'of the kernel' }, ...runs.map((r) => ({ name: r.name, number: true }))];
   return section(
@@ -60,7 +64,7 @@ export function comparison_section(files, index) {
     h(
       'ul',
       {},
-      runs.map((r) => h('li', {}, `${r.name} (${r.gpu}): ${verdict(r.kernel, r.config).headline}`)),
+      runs.map((r) => h('li', {}, `${r.name} (${r.gpu}): ${r.kernel.judged.headline}`)),
     ),
     grid(
       h(
@@ -71,7 +75,7 @@ export function comparison_section(files, index) {
           {},
           h('h3', {}, 'Side by side'),
           csv_button('comparison', ['measure', ...runs.map((r) => r.name)], () =>
-            measures.map(([name, of]) => [name, ...runs.map((r) => n(of(r.kernel)))]),
+            measures.map(([name, of, , unit]) => [unit ?? name, ...runs.map((r) => n(of(r.kernel, r)))]),
           ),
         ),
         table('Measures of each file', columns, values),

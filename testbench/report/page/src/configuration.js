@@ -52,6 +52,9 @@ export function configuration_section(file, parameters) {
         csv_button('configuration', ['parameter', 'value', 'shipped'], () => keys.map((k) => [k, config[k], preset?.[k] ?? ''])),
       ),
       h('p', { class: 'about', id: 'configuration-differences' }, said),
+      Object.entries(file.without_effect ?? {}).map(([key, why]) =>
+        h('p', { class: 'about without-effect' }, h('code', {}, key), ` was changed, which may change nothing: ${why}.`),
+      ),
       h(
         'div',
         { class: 'bar' },

@@ -26,5 +26,8 @@ export function time(seconds) {
   return `${Number((number(seconds) * factor).toPrecision(4))} ${unit}`;
 }
 
+/// What so many core cycles last on the machine of `config`.
+export const seconds = (cycles, config) => ratio(number(cycles), number(config['gpu.core_clock_mhz']) * 1e6);
+
 export const spoken = (name) => name.replaceAll('_', ' ');
 export const shape = (d) => (Array.isArray(d) ? d : [d]).join(' × ');

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import './style.css';
 import { h, select, to_csv } from './dom.js';
-import { speed_of_light, roofline } from './peaks.js';
 import { run_page } from './run_page.js';
 import { sweep_page } from './sweep_page.js';
 import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 import { set_theme } from './theme.js';
-import { all_changes, as_options, verdict, waits } from './verdict.js';
 
 const data = JSON.parse(document.getElementById('heddle-data').textContent);
+// What Heddle's rules say of each kernel (testbench/report/verdict.cpp): the page shows it, and judges nothing.
+for (const file of data.files ?? []) file.metrics.kernels.forEach((kernel, i) => (kernel.judged = file.judged[i]));
 const names = data.kind === 'sweep' ? [data.name] : data.files.map((f) => `${f.name} on ${f.metrics.gpu.name}`);
 const title = (data.kind === 'sweep' ? 'Sweep: ' : data.files.length > 1 ? 'Comparison: ' : 'Report: ') + names.join(', ');
 document.title = 'Heddle · ' + title;
@@ -42,12 +42,6 @@ const listed = (sections) =>
 // For tests: the rules by themselves.
 window.heddle = {
   data,
-  verdict,
-  waits,
-  all_changes,
-  as_options,
-  speed_of_light,
-  roofline,
   sensitivity,
   pareto,
   more_is_better,

@@ -2,7 +2,6 @@
 // The charts of one kernel, or of the run that it belongs to.
 import { axis, chart, legend_for } from './charts.js';
 import { number as n, percent, ratio, scaled, short, spoken } from './format.js';
-import { roofline, speed_of_light } from './peaks.js';
 
 // A launch that is repeated has one position in the job, and many beginnings.
 export const kernel_label = (k) => `${k.name} (launch ${k.launch}, from ${short(k.start_cycle)})`;
@@ -40,8 +39,8 @@ function bars(rows, c, width, label) {
   };
 }
 
-export function speed_of_light_chart(kernel, config) {
-  const used = speed_of_light(kernel, config);
+export function speed_of_light_chart(kernel) {
+  const used = kernel.judged.speed_of_light;
   return chart({
     name: 'speed_of_light',
     title: 'Speed of light',
@@ -144,8 +143,8 @@ export function stall_chart(name, title, about, rows) {
   });
 }
 
-export function roofline_chart(kernel, config) {
-  const r = roofline(kernel, config);
+export function roofline_chart(kernel) {
+  const r = kernel.judged.roofline;
   if (r.levels.length === 0 || r.rate === 0) return null;
   const rows = () => r.levels.map((l) => [l.name, l.intensity, r.rate, Math.min(r.issue_peak, l.intensity * l.peak), l.peak]);
   const xs = r.levels.flatMap((l) => [l.intensity, r.issue_peak / l.peak]);

@@ -4,15 +4,15 @@ import { clear_charts, draw_all, draw_in } from './charts.js';
 import { comparison_section, partner } from './comparison.js';
 import { configuration_section } from './configuration.js';
 import { csv_button, h, select, table } from './dom.js';
-import { number as n, percent, ratio, scaled, shape, short, spoken, time, whole } from './format.js';
+import { number as n, percent, ratio, scaled, seconds, shape, short, spoken, time, whole } from './format.js';
 import { grid, section, tiles } from './layout.js';
 import * as charts from './run_charts.js';
 import { state_colours, is_dark, on_theme } from './theme.js';
-import { as_options, verdict, waits } from './verdict.js';
 import * as time_charts from './time_charts.js';
 
-function verdict_section(kernel, config) {
-  const v = verdict(kernel, config);
+function verdict_section(kernel, metrics) {
+  const v = kernel.judged,
+    config = metrics.gpu.config;
   return section(
     'Verdict',
     h(
@@ -25,7 +25,7 @@ function verdict_section(kernel, config) {
         h(
           'ol',
           {},
-          v.changes.map((c) => h('li', {}, h('code', {}, as_options(c)), ` instead of ${c.from}: ${c.why}.`)),
+          v.changes.map((c) => h('li', {}, h('code', {}, c.options), ` instead of ${c.from}: ${c.why}.`)),
         ),
       ],
       h(
@@ -35,8 +35,10 @@ function verdict_section(kernel, config) {
       ),
     ),
     tiles([
-      ['cycles', whole(kernel.cycles)],
-      ['time', time(ratio(n(kernel.cycles), n(config['gpu.core_clock_mhz']) * 1e6))],
+      ['kernel cycles', whole(kernel.cycles)],
+      ['kernel time', time(seconds(kernel.cycles, config))],
+      ['job cycles', whole(metrics.cycles)],
+      ['job time', time(seconds(metrics.cycles, config))],
       ['IPC of an SM', n(kernel.metrics.ipc).toFixed(2)],
       ['issue slots used', percent(kernel.metrics.issue_slot_utilization)],
       ['occupancy', `${percent(kernel.metrics.achieved_occupancy)} of ${percent(kernel.theoretical_occupancy)}`],
@@ -267,10 +269,10 @@ function run_sections(file, kernel, parameters) {
     kernels = metrics.kernels;
   const by_time = [...kernels].sort((a, b) => b.cycles - a.cycles);
   const bars = (key) => by_time.map((k) => ({ label: charts.kernel_label(k), counts: k[key] }));
-  const top = waits(kernel)[0];
+  const top = kernel.judged.longest_wait;
   return [
-    verdict_section(kernel, config),
-    section('Speed of light', grid(charts.speed_of_light_chart(kernel, config), charts.roofline_chart(kernel, config))),
+    verdict_section(kernel, metrics),
+    section('Speed of light', grid(charts.speed_of_light_chart(kernel), charts.roofline_chart(kernel))),
     section(
       'Occupancy',
       h(

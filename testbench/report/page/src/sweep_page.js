@@ -4,7 +4,7 @@ import { axis, chart, clear_charts, draw_all, draw_in } from './charts.js';
 import { csv_button, h, select, table } from './dom.js';
 import { percent, short } from './format.js';
 import { section, tiles } from './layout.js';
-import { lines, more_is_better, pareto, sensitivity } from './sweep_rules.js';
+import { lines, metric_label, more_is_better, pareto, sensitivity } from './sweep_rules.js';
 
 const is_number = (v) => typeof v === 'number' && Number.isFinite(v);
 const none = 'nothing';
@@ -267,7 +267,7 @@ function points_section(sweep, shown_metrics) {
 function sweep_sections(sweep) {
   const done = sweep.points.filter((p) => p.status === 'done');
   const metrics = sweep.metrics
-    .map((name, column) => ({ name, column }))
+    .map((path, column) => ({ path, name: metric_label(path), column }))
     .filter((m) => done.some((p) => is_number(p.values[m.column])));
   const dropped = sweep.dropped.map((d) => `${d.points} dropped by ${d.constraint}`);
   const overview = section(
@@ -286,9 +286,9 @@ function sweep_sections(sweep) {
     order = count.map((_, i) => i).sort((a, b) => count[b] - count[a]);
   const cycles = Math.max(
     0,
-    metrics.findIndex((m) => m.name === 'cycles'),
+    metrics.findIndex((m) => m.path === 'cycles'),
   );
-  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.name)),
+  const rate = metrics.findIndex((m) => /(^|\.)ipc$/.test(m.path)),
     other = rate >= 0 ? rate : metrics.length > 1 ? (cycles + 1) % metrics.length : cycles;
   const chosen = {
     x: order[0],

@@ -52,6 +52,9 @@ export function pareto(points, x_more_is_better, y_more_is_better) {
   return front;
 }
 
+/// A metric's path as it is shown: the cycles of the job are told apart from those of its kernels.
+export const metric_label = (path) => (path === 'cycles' ? 'cycles (whole job)' : path);
+
 /// Whether a larger value of a metric is the better one, as far as its name tells.
 export const more_is_better = (path) =>
   !/cycles|latency|stall|miss|conflict|bytes|transactions|overhead|seconds|limiters|lost|evictions|registers/.test(path);

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/report/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace heddle::testbench {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using found = std::optional<change>;
+
+/// A kernel on a machine, and the changes that are found for it.
+struct judged {
+  const json& kernel;
+  const machine_parameters& machine;
+
+  double number(const char* key) const { return machine.number(key); }
+  double of_kernel(std::initializer_list<const char*> path) const { return number_at(kernel, path); }
+  double instructions(const char* unit) const { return number_at(kernel, {"instructions", unit}); }
+};
+
+using lister = std::vector<change> (*)(const judged&);
+
+std::vector<change> first(std::initializer_list<found> all) {
+  std::vector<change> out;
+  for (const found& f : all)
+    if (f) out.push_back(*f);
+  return out;
+}
+
+// Whole numbers stay whole.
+json as_number(double value) {
+  if (value == std::floor(value) && std::fabs(value) < 9e15) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+found change_to(const judged& j, const std::string& key, const json& to, const char* why) {
+  if (to.is_null() || !j.machine.has(key)) return std::nullopt;
+  return change{key, j.machine.value(key), to, why, {}};
+}
+
+// What to try: twice as much, half as much, or another choice; nothing where the machine has no more of it.
+found twice(const judged& j, const std::string& key, const char* why, double most = std::numeric_limits<double>::infinity()) {
+  const double now = j.machine.number(key);
+  return now > 0 && now * 2 <= most ? change_to(j, key, as_number(now * 2), why) : std::nullopt;
+}
+
+found half(const judged& j, const std::string& key, const char* why) {
+  const double now = j.machine.number(key);
+  return now >= 2 ? change_to(j, key, as_number(std::floor(now / 2)), why) : std::nullopt;
+}
+
+// The latency of an access holds that of its address, which stays.
+found half_but_for_address(const judged& j, const std::string& key, const char* why) {
+  const double now = j.machine.number(key), least = j.machine.number("ldst.address_latency_cycles") + 1;
+  const double to = std::max(std::floor(now / 2), least);
+  return now >= 2 && to < now ? change_to(j, key, as_number(to), why) : std::nullopt;
+}
+
+found only_if(bool condition, const found& f) { return condition ? f : std::nullopt; }
+
+found more_lanes(const judged& j, const std::string& key) { return twice(j, key, "the unit is the narrowest place", 32); }
+found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
+found wider_issue(const judged& j) {
+  found f = twice(j, "sub_partition.issue_width", "schedulers have more to issue than slots", 2);
+  // A second instruction is issued only where a rule says which two may be a pair.
+  if (f && j.machine.is("sub_partition.dual_issue", "none")) f->also.emplace_back("sub_partition.dual_issue", "any");
+  return f;
+}
+found one_pass(const judged& j) {
+  return only_if(j.number("shared_memory.pass_cycles") > 1, change_to(j, "shared_memory.pass_cycles", 1, "a pass holds the banks for less"));
+}
+
+// A cache that never evicted a line was large enough: what missed, it had never had. Files of older versions do not say.
+bool evicted(const judged& j, const char* cache) {
+  return !has(j.kernel, {"memory", cache, "evictions"}) || j.of_kernel({"memory", cache, "evictions"}) > 0;
+}
+found more_l2(const judged& j) { return only_if(evicted(j, "l2"), twice(j, "l2.size_bytes", "what misses the L2 goes to the memory")); }
+
+// Bytes that came from the L2 several times, of which an L1 could have kept some.
+bool reused(const judged& j) {
+  if (!has(j.kernel, {"memory", "l2", "read_bytes"})) return true;
+  const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
+  return from_memory > 0 && j.of_kernel({"memory", "l2", "read_bytes"}) >= 2 * from_memory;
+}
+bool loads_bypass_l1(const judged& j) { return j.machine.value("l1.cache_global_loads") == json(false); }
+found l1_on(const judged& j) {
+  return only_if(loads_bypass_l1(j) && j.of_kernel({"metrics", "gld_transactions"}) > 0 && reused(j),
+                 change_to(j, "l1.cache_global_loads", true, "global loads bypass the L1"));
+}
+
+// Where L1 and shared memory are one, both of them together grow.
+found grown(const judged& j, const char* key, const char* why) {
+  found f = twice(j, key, why);
+  const double unified = j.number("shared_memory.unified_bytes");
+  if (f && unified > 0) f->also.emplace_back("shared_memory.unified_bytes", as_number(unified + j.number(key)));
+  return f;
+}
+found more_l1(const judged& j) { return only_if(evicted(j, "l1"), grown(j, "l1.size_bytes", "what misses the L1 goes to the L2")); }
+found more_shared(const judged& j, const char* why) {
+  found f = grown(j, "shared_memory.size_bytes", why);
+  if (f) {
+    const std::string carveouts = value_text(j.machine.value("shared_memory.carveouts_kb"));
+    f->also.emplace_back("shared_memory.carveouts_kb", carveouts + "," + value_text(as_number(f->to.get<double>() / 1024)));
+  }
+  return f;
+}
+
+// Where the ports are: an SM has one, and so has a slice.
+found more_ports(const judged& j) {
+  return j.number("memory.channels") <= j.number("gpu.sm_count") ? twice(j, "memory.channels", "more L2 slices side by side")
+                                                                 : more_sms(j, "more ports to the L2");
+}
+found wider_requests(const judged& j) { return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores get away sooner"); }
+
+// What keeps more warps off an SM, so that waits show.
+found more_warps(const judged& j) {
+  // A grid that does not fill the places needs no more of them.
+  if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1)) return std::nullopt;
+  static constexpr const char* why = "more warps would hide the wait; this limits them";
+  static constexpr const char* keys[][2] = {
+      {"warps", "sm.max_warps"}, {"blocks", "sm.max_blocks"}, {"registers", "sm.registers"}, {"barriers", "sm.barriers"}};
+  const auto limiters = j.kernel.find("occupancy_limiters");
+  if (limiters == j.kernel.end() || !limiters->is_array() || limiters->empty()) return std::nullopt;
+  if ((*limiters)[0] == "shared_memory") return more_shared(j, why);
+  for (const json& limiter : *limiters)
+    for (const auto& [name, key] : keys)
+      if (limiter == name) return twice(j, key, why);
+  return std::nullopt;
+}
+
+// The latency of the memory itself, where a fair part of what comes from the L2 comes from there.
+found memory_latency(const judged& j) {
+  const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
+  if (from_memory == 0 || from_memory < 0.25 * j.of_kernel({"memory", "l2", "read_bytes"})) return std::nullopt;
+  return half(j, j.machine.is("memory.model", "dram") ? "dram.controller_latency_cycles" : "memory.latency_cycles",
+              "what misses the L2 waits for the memory");
+}
+
+bool often_misses_l2(const judged& j) {
+  return ratio(j.of_kernel({"memory", "l2", "misses"}), j.of_kernel({"memory", "l2", "accesses"})) > 0.2;
+}
+
+found other_order(const judged& j, const char* why) {
+  return change_to(j, "sub_partition.scheduler", j.machine.is("sub_partition.scheduler", "gto") ? "lrr" : "gto", why);
+}
+
+std::vector<change> memory_wait(const judged& j) {
+  const double hits = j.of_kernel({"memory", "l1", "hits"});
+  return first({l1_on(j), more_warps(j),
+                only_if(hits > 0 && ratio(hits, j.of_kernel({"memory", "l1", "accesses"})) < 0.9, more_l1(j)),
+                only_if(often_misses_l2(j), more_l2(j)),
+                half(j, "l2.latency_cycles", "the way to the L2 and back is what warps wait for"), memory_latency(j)});
+}
+
+std::vector<change> shared_memory_wait(const judged& j) {
+  return first({only_if(j.of_kernel({"memory", "shared", "bank_conflicts"}) > 0,
+                        half(j, "shared_memory.conflict_cycles", "bank conflicts hold the banks")),
+                only_if(j.of_kernel({"memory", "shared", "accesses"}) > 0,
+                        half_but_for_address(j, "shared_memory.latency_cycles", "what comes from shared memory is waited for")),
+                only_if(j.instructions("sfu") > 0, more_lanes(j, "sfu.lanes")), more_warps(j)});
+}
+
+std::vector<change> arithmetic_latency(const judged& j) {
+  const char* most = "fp32";
+  for (const char* unit : {"int", "fp64", "half"})
+    if (j.instructions(unit) > j.instructions(most)) most = unit;
+  return first({more_warps(j), half(j, std::string(most) + ".latency_cycles", "instructions wait for the result of the one before")});
+}
+
+std::vector<change> narrow_unit(const judged& j) {
+  std::vector<resource_use> units;
+  for (const resource_use& u : speed_of_light(j.kernel, j.machine))
+    for (const char* unit : {"fp32", "int", "fp64", "half", "sfu", "texture"})
+      if (u.name == unit) units.push_back(u);
+  std::stable_sort(units.begin(), units.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::vector<change> out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, units.size()); ++i)
+    if (const found f = more_lanes(j, units[i].name + ".lanes")) out.push_back(*f);
+  return out;
+}
+
+std::vector<change> memory_queue(const judged& j) {
+  return first({more_lanes(j, "ldst.lanes"),
+                twice(j, "ldst.queue_entries", "warps with memory instructions wait for a place in the queue"), one_pass(j)});
+}
+
+std::vector<change> global_accesses(const judged& j) {
+  // Loads that bypass the L1 take no MSHR, and stores never do.
+  return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses under way")), more_ports(j), wider_requests(j),
+                twice(j, "l1.miss_queue_entries", "more requests wait for the interconnect instead of in the unit"),
+                more_lanes(j, "ldst.lanes")});
+}
+
+std::vector<change> texture_queue(const judged& j) {
+  return first({more_lanes(j, "texture.lanes"), twice(j, "texture.queue_entries", "more texture instructions under way")});
+}
+
+std::vector<change> barriers(const judged& j) {
+  return first({more_warps(j), other_order(j, "another order in which the warps of a block reach the barrier"),
+                half(j, "sm.barrier_latency_cycles", "barriers let go sooner")});
+}
+
+std::vector<change> fences(const judged& j) {
+  return first({half(j, "l2.latency_cycles", "a fence waits for the L2"), half(j, "interconnect.latency_cycles", "and for the way there")});
+}
+
+std::vector<change> branches(const judged& j) {
+  return first({half(j, "branch.latency_cycles", "a warp goes on sooner after a branch"), more_warps(j)});
+}
+
+std::vector<change> instructions_missing(const judged& j) {
+  // A line of source makes an instruction or two: where all that ran fits, each was waited for only when it came first.
+  const auto lines = j.kernel.find("lines");
+  const double count = lines != j.kernel.end() && lines->is_array() ? static_cast<double>(lines->size()) : 0;
+  const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
+  static constexpr const char* slow = "instructions that no cache has take long";
+  const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
+  return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
+                half(j, "instruction_cache.second_level_miss_latency_cycles", slow), half(j, "instruction_cache.miss_latency_cycles", slow)});
+}
+
+std::vector<change> constants_missing(const judged& j) {
+  return first({half(j, "constant_cache.miss_latency_cycles", "misses take long"),
+                twice(j, "constant_cache.size_bytes", "constants do not fit")});
+}
+
+std::vector<change> dispatch_conflicts(const judged& j) {
+  return first({twice(j, "sub_partition.register_banks", "operands lie in the same bank"), other_order(j, "the policy holds warps back")});
+}
+
+std::vector<change> last_stores(const judged& j) { return first({more_ports(j), wider_requests(j)}); }
+std::vector<change> sleepers(const judged&) { return {}; }
+std::vector<change> contexts(const judged& j) {
+  return first({only_if(!j.machine.is("context.preemption", "block"), twice(j, "context.lines_in_flight", "contexts are moved sooner"))});
+}
+std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
+
+// A wait that most warps are in: what it is called, and what would shorten it.
+struct wait_rule {
+  const char* state;
+  const char* name;
+  lister changes;
+};
+constexpr wait_rule of_wait[] = {
+    {"long_scoreboard", "the latency of global memory", memory_wait},
+    {"short_scoreboard", "the latency of shared memory and special functions", shared_memory_wait},
+    {"wait", "the latency of arithmetic", arithmetic_latency},
+    {"math_pipe_throttle", "arithmetic units that are busy in bursts", narrow_unit},
+    {"mio_throttle", "the queue of the load/store unit", memory_queue},
+    {"lg_throttle", "the number of global accesses under way", global_accesses},
+    {"tex_throttle", "the texture unit", texture_queue},
+    {"barrier", "waiting at barriers", barriers},
+    {"membar", "fences", fences},
+    {"branch_resolving", "branches being resolved", branches},
+    {"no_instruction", "instructions that are not there yet", instructions_missing},
+    {"imc_miss", "constants that are not there yet", constants_missing},
+    {"dispatch_stall", "conflicts at dispatch", dispatch_conflicts},
+    {"drain", "stores of warps that have ended", last_stores},
+    {"sleeping", "warps that sleep", sleepers},
+    {"misc", "context switches", contexts},
+    {"not_selected", "the number of schedulers", schedulers},
+};
+
+std::vector<change> more_of_unit(const judged& j, const char* key) { return first({more_lanes(j, key), more_sms(j, "more units")}); }
+
+std::vector<change> wider_responses(const judged& j) {
+  return first({twice(j, "interconnect.response_bytes_per_cycle", "wider answers from the L2"), l1_on(j), more_l1(j), more_ports(j)});
+}
+std::vector<change> faster_memory(const judged& j) {
+  return first({twice(j, "memory.channels", "more channels side by side"), only_if(often_misses_l2(j), more_l2(j)),
+                j.machine.is("memory.model", "dram") ? twice(j, "dram.clock_mhz", "a faster memory")
+                                             : twice(j, "memory.bytes_per_cycle", "a wider memory")});
+}
+
+// A part that is busy: the parameters that make it wider, or ask less of it.
+struct resource_rule {
+  const char* resource;
+  lister changes;
+};
+constexpr resource_rule of_resource[] = {
+    {"issue slots", schedulers},
+    {"fp32", [](const judged& j) { return more_of_unit(j, "fp32.lanes"); }},
+    {"int", [](const judged& j) { return more_of_unit(j, "int.lanes"); }},
+    {"fp64", [](const judged& j) { return more_of_unit(j, "fp64.lanes"); }},
+    {"half", [](const judged& j) { return more_of_unit(j, "half.lanes"); }},
+    {"sfu", [](const judged& j) { return more_of_unit(j, "sfu.lanes"); }},
+    {"ldst", [](const judged& j) { return more_of_unit(j, "ldst.lanes"); }},
+    {"texture", [](const judged& j) { return more_of_unit(j, "texture.lanes"); }},
+    {"shared memory", [](const judged& j) { return first({one_pass(j), more_sms(j, "more shared memories")}); }},
+    {"L1", [](const judged& j) { return first({twice(j, "l1.banks", "more sectors in a cycle", 4), more_sms(j, "more L1s")}); }},
+    {"SMs to L2", [](const judged& j) { return first({wider_requests(j), more_ports(j)}); }},
+    {"L2 to SMs", wider_responses},
+    {"DRAM", faster_memory},
+};
+
+}  // namespace
+
+std::string value_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_float()) return value.dump();
+  const json whole = as_number(value.get<double>());
+  return whole.is_number_float() ? fmt::format("{}", whole.get<double>()) : whole.dump();
+}
+
+std::string options_of(const change& c) {
+  std::string text = "--set " + c.key + "=" + value_text(c.to);
+  for (const auto& [key, to] : c.also) text += " --set " + key + "=" + value_text(to);
+  return text;
+}
+
+std::vector<change> changes_for_resource(const std::string& resource, const json& kernel, const machine_parameters& machine) {
+  for (const resource_rule& r : of_resource)
+    if (r.resource == resource) return r.changes({kernel, machine});
+  return {};
+}
+
+std::vector<change> changes_for_wait(const std::string& state, const json& kernel, const machine_parameters& machine) {
+  for (const wait_rule& w : of_wait)
+    if (w.state == state) return w.changes({kernel, machine});
+  return {};
+}
+
+std::string name_of_wait(const std::string& state) {
+  for (const wait_rule& w : of_wait)
+    if (w.state == state) return w.name;
+  return "";
+}
+
+std::vector<change> changes_for_launch(const machine_parameters& machine) {
+  const json none = json::object();
+  return first({half({none, machine}, "cwd.launch_latency_cycles", "the launch takes longer than the kernel")});
+}
+
+std::vector<change> all_changes(const machine_parameters& machine) {
+  const json kernel = {{"metrics", {{"gld_transactions", 1}}},
+                       {"memory",
+                        {{"l1", {{"hits", 1}, {"accesses", 9}}},
+                         {"l2", {{"misses", 9}, {"accesses", 9}}},
+                         {"dram", {{"read_bytes", 1}}},
+                         {"shared", {{"bank_conflicts", 1}, {"accesses", 9}}}}},
+                       {"instructions", {{"fp32", 1}, {"int", 1}, {"fp64", 1}, {"half", 1}, {"sfu", 1}, {"texture", 1}}},
+                       {"cycles", 1}};
+  std::vector<change> all = changes_for_launch(machine);
+  const auto take = [&all](const std::vector<change>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  for (const char* limiter : {"warps", "blocks", "registers", "shared_memory", "barriers"}) {
+    const json limited = {{"occupancy_limiters", {limiter}}};
+    if (const found f = more_warps({limited, machine})) all.push_back(*f);
+  }
+  for (const resource_rule& r : of_resource) take(r.changes({kernel, machine}));
+  for (const wait_rule& w : of_wait) take(w.changes({kernel, machine}));
+  return all;
+}
+
+}  // namespace heddle::testbench

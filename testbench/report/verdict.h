@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "testbench/report/changes.h"
+#include "testbench/report/speed_of_light.h"
+
+namespace heddle::testbench {
+
+/// A state of warps that do not issue, and its share of the active warp-cycles.
+struct wait_share {
+  std::string name;
+  double share = 0;
+};
+
+/// The states of a kernel's warps other than `selected`, the largest share first.
+std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
+
+/// What bounds a kernel, and the parameters most worth changing. The rules are those of docs/report.md, in that order; the report's page and
+/// the summary both show what they say.
+struct verdict {
+  std::string kind;                   // nothing, throughput, launch, parallelism or latency
+  std::string bound;                  // the part or the state that bounds
+  std::string headline;
+  std::vector<std::string> reasons;   // sentences
+  std::vector<change> changes;        // at most two
+};
+
+/// `kernel`: an object of the metrics' `kernels`.
+verdict judge(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
+
+/// The verdict, and the figures that it stands on, as the page takes them.
+nlohmann::ordered_json judgement(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
+
+}  // namespace heddle::testbench

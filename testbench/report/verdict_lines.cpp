@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/report/verdict_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "metrics/json.h"
+#include "metrics/run_metrics.h"
+#include "testbench/report/report_page.h"
+#include "testbench/report/verdict.h"
+
+namespace heddle::testbench {
+
+verdict_lines verdict_of(const run_metrics& metrics) {
+  if (metrics.kernels.empty()) return {};
+  const auto longest = std::max_element(metrics.kernels.begin(), metrics.kernels.end(),
+                                        [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+  // The rules read metrics files; of a run they get what would stand in one.
+  run_metrics alone;
+  alone.config = metrics.config;
+  alone.kernels = {*longest};
+  const auto json = nlohmann::ordered_json::parse(valid_utf8(to_json(alone)));
+  const verdict v = judge(json["kernels"][0], machine_parameters(json["gpu"]["config"]));
+  verdict_lines lines;
+  lines.bound = v.headline;
+  if (metrics.kernels.size() > 1) {
+    std::uint64_t all = 0;
+    for (const kernel_metrics& k : metrics.kernels) all += k.cycles;
+    lines.bound = fmt::format("{} (launch {}, {:.0f} % of all kernel cycles): {}", longest->name, longest->launch,
+                              100 * ratio(static_cast<double>(longest->cycles), static_cast<double>(all)), v.headline);
+  }
+  if (!v.changes.empty())
+    lines.advice = options_of(v.changes[0]) + " instead of " + value_text(v.changes[0].from) + ": " + v.changes[0].why;
+  return lines;
+}
+
+}  // namespace heddle::testbench
