@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "testbench/job_runner.h"
+#include "testbench/preemption_summary.h"
+#include "testbench/report/verdict_lines.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -32,20 +34,7 @@ std::string tail(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
 }
 
-std::string scaled(double value, const char* unit) {
-  constexpr const char* prefixes[] = {"", "k", "M", "G", "T"};
-  std::size_t i = 0;
-  for (; value >= 1000 && i < 4; ++i) value /= 1000;
-  return fmt::format("{:.4g} {}{}", value, prefixes[i], unit);
-}
-
 std::string percent(double ratio) { return fmt::format("{:.1f} %", 100 * ratio); }
-
-std::string duration(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} us", seconds * 1e6);
-}
 
 std::string hits(const cache_counts& c) {
   if (c.accesses == 0) return "unused";
@@ -57,6 +46,20 @@ std::string dimensions(const std::uint32_t (&d)[3]) {
   if (d[1] > 1 || d[2] > 1) text += "x" + std::to_string(d[1]);
   if (d[2] > 1) text += "x" + std::to_string(d[2]);
   return text;
+}
+
+// At blanks; a word that is too long for a line is cut.
+std::vector<std::string> wrap(const std::string& text, std::size_t most) {
+  std::vector<std::string> lines;
+  std::string rest = text;
+  while (rest.size() > most) {
+    std::size_t end = rest.rfind(' ', most);
+    if (end == std::string::npos || end == 0) end = most;
+    lines.push_back(rest.substr(0, end));
+    rest = rest.substr(end + (rest[end] == ' '));
+  }
+  lines.push_back(rest);
+  return lines;
 }
 
 /// Collects lines of a label and a text.
@@ -77,6 +80,14 @@ class page {
              paint("36", std::string(stars, '#'));
     while (text_.back() == ' ') text_.pop_back();
     text_ += "\n";
+  }
+  /// A text that may take several lines; `colour` empty: none.
+  void wrapped(const std::string& label, const std::string& text, const char* colour = "") {
+    std::string first = label;
+    for (const std::string& part : wrap(text, width - 2 - label_width)) {
+      text_ += fmt::format("  {:<{}}", first, label_width) + (*colour ? paint(colour, part) : part) + "\n";
+      first.clear();
+    }
   }
   void gap() { text_ += "\n"; }
   std::string take() { return std::move(text_); }
@@ -161,7 +172,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
                       c.gpu.name));
-  p.line("cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
+  p.line("kernel cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
   p.line("IPC per SM",
          fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
   p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),
@@ -187,7 +198,7 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
 
 void write_table(page& p, const run_metrics& m) {
   p.title(fmt::format("{} launches on {}", m.kernels.size(), m.config.gpu.name));
-  p.line("kernel", fmt::format("{:<20}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "cycles", "IPC", "occup."));
+  p.line("kernel", fmt::format("{:<20}{:>12}{:>14}{:>8}{:>8}", "", "blocks", "kernel cycles", "IPC", "occup."));
   warp_cycle_counts sum;
   for (std::size_t i = 0; i < m.kernels.size(); ++i) {
     const kernel_metrics& k = m.kernels[i];
@@ -202,6 +213,35 @@ void write_table(page& p, const run_metrics& m) {
   p.gap();
 }
 
+void write_preemptions(page& p, const run_metrics& m) {
+  const char* label = "preemptions";
+  for (const std::string& text : preemption_lines(m)) {
+    p.line(label, text);
+    label = "";
+  }
+}
+
+// What the report would say first.
+void write_verdict(page& p, const run_metrics& m) {
+  const verdict_lines v = verdict_of(m);
+  if (v.bound.empty()) return;
+  p.gap();
+  p.wrapped("verdict", v.bound, "1");
+  if (!v.advice.empty()) p.wrapped("try", v.advice);
+}
+
+// The message of a failure stands above all of this, on another stream: it is said again where people look last, without its details.
+void write_failure(page& p, const std::string& failure) {
+  if (failure.empty()) return;
+  p.gap();
+  const char* label = "failed";
+  for (const std::string& line : split(failure, '\n')) {
+    if (line.empty() || line[0] == ' ') continue;
+    p.wrapped(label, line, "31");
+    label = "";
+  }
+}
+
 }  // namespace
 
 std::string summary_text(const run_outcome& outcome, const text_style& style) {
@@ -212,8 +252,9 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
   } else {
     write_table(p, m);
   }
-  p.line("whole job", fmt::format("{} cycles = {}", grouped(m.cycles),
-                                  duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
+  p.line("job cycles", fmt::format("{} = {}, from the first launch to the last end", grouped(m.cycles),
+                                   duration(static_cast<double>(m.cycles) / (m.config.gpu.core_clock_mhz * 1e6))));
+  write_preemptions(p, m);
   p.line("host", fmt::format("{:.3g} s CPU, {:.3g} M warp instructions a CPU second", m.host.cpu_seconds,
                              m.host.warp_instructions_per_second * 1e-6));
   p.line("host memory", scaled(static_cast<double>(m.host.peak_rss_bytes), "B") + " at the peak");
@@ -228,6 +269,8 @@ std::string summary_text(const run_outcome& outcome, const text_style& style) {
     }
   }
   for (const std::string& path : outcome.written) p.line("written", tail(path, width - 2 - label_width));
+  write_verdict(p, m);
+  write_failure(p, outcome.failure);
   return p.take();
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -172,6 +173,40 @@ TEST_F(occupancy_examples, barrier_stalls_fall_with_the_warps_of_a_block) {
     EXPECT_LT(sync, before) << "blocks of " << threads;
     before = sync;
   }
+}
+
+// The tables of docs/occupancy.md: warps that hide the latency of a chain, round robin and greedy.
+TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says) {
+  std::ifstream in(HEDDLE_SOURCE "/docs/occupancy.md");
+  std::vector<std::string> warps;
+  std::string gpu;
+  unsigned compared = 0;
+  for (std::string line; std::getline(in, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell.size() > 2 ? cell.substr(1, cell.size() - 2) : cell);
+    if (cells.size() < 3) continue;
+    if (cells[1].rfind("warps (`", 0) == 0) {
+      gpu = cells[1].substr(8, cells[1].find('`', 8) - 8);
+      warps = cells;
+    }
+    const std::string what = "IPC of the SM, `";
+    if (cells[1].rfind(what, 0) != 0) continue;
+    const std::string policy = cells[1].substr(what.size(), cells[1].size() - what.size() - 1);
+    ASSERT_EQ(cells.size(), warps.size()) << line;
+    for (std::size_t k = 2; k < cells.size(); ++k) {
+      const unsigned count = static_cast<unsigned>(std::stoul(warps[k])), blocks = count > 32 ? 2 : 1;
+      const fs::path metrics = place_ / "metrics.json";
+      const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_SOURCE "/testbench/occupancy/chain.ptx:chain' --grid " + std::to_string(blocks) +
+                                  " --block " + std::to_string(32 * count / blocks) + " --arg buf:4096 --arg u32:100 --quiet --gpu " + gpu +
+                                  " --set gpu.sm_count=1 --set sub_partition.scheduler=" + policy + " --metrics '" + metrics.string() + "'";
+      ASSERT_EQ(0, std::system(command.c_str())) << command;
+      std::ifstream file(metrics);
+      EXPECT_NEAR(std::stod(cells[k]), json::parse(file)["kernels"][0]["metrics"]["ipc"].get<double>(), 0.00501) << command;
+      ++compared;
+    }
+  }
+  EXPECT_EQ(28u, compared);
 }
 
 }  // namespace

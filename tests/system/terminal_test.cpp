@@ -85,12 +85,13 @@ TEST(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
   std::size_t widest = 0;
   const auto lines = shown_lines(s.seen, widest);
   EXPECT_LE(widest, 80u);
-  bool summary = false;
+  bool summary = false, verdict = false;
   for (const std::string& l : lines) {
     EXPECT_EQ(std::string::npos, l.find("blocks 256/256")) << "the progress line is still there: " << l;
     summary = summary || l.find("sgemm  grid 16x16 x block 16x16 on gtx1080") == 0;
+    verdict = verdict || (summary && l.find("  verdict         Bound by ") == 0);
   }
-  EXPECT_TRUE(summary) << s.seen;
+  EXPECT_TRUE(summary && verdict) << s.seen;
 }
 
 // More launches than are told of one by one: a table, each line with all its columns.
@@ -101,7 +102,7 @@ TEST(terminal, shows_many_launches_as_a_table_that_fits) {
   unsigned rows = 0;
   bool heads = false;
   for (const std::string& l : shown_lines(s.seen, widest)) {
-    heads = heads || std::regex_search(l, std::regex("^  kernel .* blocks +cycles +IPC +occup\\.$"));
+    heads = heads || std::regex_search(l, std::regex("^  kernel .* blocks +kernel cycles +IPC +occup\\.$"));
     if (l.find("  sort_in_block ") == std::string::npos && l.find("  merge_step ") == std::string::npos) continue;
     ++rows;
     EXPECT_TRUE(std::regex_search(l, std::regex(" [0-9]+ +[0-9,]+ +[0-9.]+ +[01]\\.[0-9]{2}$"))) << l;
