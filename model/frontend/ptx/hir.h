@@ -85,11 +85,13 @@ struct value {
   enum class kind : std::uint8_t { none, reg, immediate, constant };
   kind what = kind::none;
   std::uint8_t bank = 0;                 // constant
-  bool negate = false;                   // predicate: inverted; float: sign flipped after absolute
-  bool absolute = false;
+  std::uint8_t words = 0;                // constant: 32-bit words that belong to it
+  bool negate : 1;                       // predicate: inverted; float: sign flipped after absolute
+  bool absolute : 1;
   std::uint32_t reg = no_register;
   std::uint64_t bits = 0;                // immediate: the bits; constant: byte offset
 
+  value() : negate(false), absolute(false) {}
   bool is_reg() const { return what == kind::reg; }
   bool is_immediate() const { return what == kind::immediate; }
 };
@@ -106,10 +108,11 @@ inline value immediate_value(std::uint64_t bits) {
   v.bits = bits;
   return v;
 }
-inline value constant_value(std::uint8_t bank, std::uint64_t offset) {
+inline value constant_value(std::uint8_t bank, std::uint64_t offset, unsigned words) {
   value v;
   v.what = value::kind::constant;
   v.bank = bank;
+  v.words = static_cast<std::uint8_t>(words);
   v.bits = offset;
   return v;
 }

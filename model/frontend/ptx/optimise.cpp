@@ -119,7 +119,7 @@ class optimiser {
                (h.m.space == state_space::param || h.m.space == state_space::constant)) {
       const std::uint64_t at = h.src[0].bits + static_cast<std::uint64_t>(h.offset);
       const unsigned size = isa::size_of(h.m.type);
-      if (size == words * 4 && at % size == 0 && size <= 8) v = constant_value(h.m.space == state_space::param ? 0 : 3, at);
+      if (size == words * 4 && at % size == 0 && size <= 8) v = constant_value(h.m.space == state_space::param ? 0 : 3, at, words);
     } else if (h.op == ptx_op::cvta && (h.m.space == state_space::global || h.m.space == state_space::none)) {
       v = h.src[0];
     } else if (h.op == ptx_op::cvt && !h.m.saturate && !isa::is_float(h.m.type) && !isa::is_float(h.m.type2) &&
@@ -128,6 +128,7 @@ class optimiser {
     }
     if (v.what == value::kind::none || !stable(v)) return;
     if (v.is_reg() && f_.registers[v.reg].words != words) return;
+    if (v.what == value::kind::constant && v.words != words) return;
     if (v.is_reg() && words == 1 && f_.registers[v.reg].bits != f_.registers[h.dst[0].reg].bits) return;
     known_[h.dst[0].reg] = v;
   }

@@ -103,7 +103,7 @@ value resolver::place_local(const ast_variable& v, std::uint32_t align, std::uin
 value resolver::place_shared(const ast_variable& v) {
   if (v.is_extern || (v.is_array && v.size_bytes() == 0)) {
     dynamic_shared_align_ = std::max(dynamic_shared_align_, std::max(v.alignment(), 1u));
-    return constant_value(dynamic_shared_bank, 0);
+    return constant_value(dynamic_shared_bank, 0, 1);
   }
   const std::uint64_t start = align_up(out_.shared_bytes, v.alignment());
   if (start + v.size_bytes() > (1u << 24)) fail(v.where, "shared memory of the kernel exceeds 16 MiB at '" + v.name + "'");
@@ -224,7 +224,7 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
 bool resolver::environment_register(const std::string& number, value& v) const {
   if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos || std::stoul(number) > 31) return false;
   const bool high = number == "1";
-  v = high || number == "2" ? constant_value(0, isa::bank0::grid_workspace + (high ? 4 : 0)) : immediate_value(0);
+  v = high || number == "2" ? constant_value(0, isa::bank0::grid_workspace + (high ? 4 : 0), 1) : immediate_value(0);
   return true;
 }
 
@@ -245,7 +245,7 @@ bool resolver::special_register(const std::string& name, value& v) {
       {"%nctaid.x", isa::bank0::nctaid}, {"%nctaid.y", isa::bank0::nctaid + 4}, {"%nctaid.z", isa::bank0::nctaid + 8},
       {"%dynamic_smem_size", isa::bank0::dynamic_shared}};
   if (auto it = constants.find(name); it != constants.end()) {
-    v = constant_value(0, it->second);
+    v = constant_value(0, it->second, 1);
     return true;
   }
   if (auto it = table.find(name); it != table.end()) {

@@ -246,7 +246,7 @@ void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   append(std::move(cut));
   append(make(ptx_op::add, isa::dtype::u32, {bytes}, {bytes, immediate_value(15)}));
   append(make(ptx_op::and_, isa::dtype::b32, {bytes}, {bytes, immediate_value(0xfffffff0u)}));
-  append(make(ptx_op::sub, isa::dtype::u32, {room}, {constant_value(stack_limit_bank, 0), top}));
+  append(make(ptx_op::sub, isa::dtype::u32, {room}, {constant_value(stack_limit_bank, 0, 1), top}));
   hir_instruction test = make(ptx_op::setp, isa::dtype::u32, {full}, {bytes, room});
   test.m.cmp = isa::compare::gt;
   append(std::move(test));

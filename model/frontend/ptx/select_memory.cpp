@@ -47,7 +47,7 @@ void selector::memory_address(machine_instruction& i, const value& base) {
     return;
   }
   if (base.is_reg() && f_.registers[base.reg].words == 0) fail("predicate register as an address");
-  a = to_operand(base, narrow_space || (base.is_reg() && f_.registers[base.reg].words == 1) ? dtype::b32 : dtype::b64);
+  a = to_operand(base, narrow_space || address_words(base) == 1 ? dtype::b32 : dtype::b64);
   if (a.count == 1 && !narrow_space) {   // 32-bit addresses are the low part of the 64-bit space
     const register_part t = temp(2);
     copy({t.reg, 0, 1}, a);
@@ -320,7 +320,8 @@ void selector::is_space() {
   const bool global = now_->m.space == state_space::global || now_->m.space == state_space::none;
   if (!global && now_->m.space != state_space::shared && now_->m.space != state_space::local)
     return move_predicate(p, {no_register, true});
-  const wide_value a = wide(0, dtype::b64);
+  const bool narrow = address_words(now_->src[0]) == 1;
+  const wide_value a = narrow ? wide_value{src(0, dtype::b32), zero()} : wide(0, dtype::b64);
   const bool local = now_->m.space == state_space::local;
   const std::uint64_t base = local ? isa::local_window_base : isa::shared_window_base;
   const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;   // the two windows are neighbours

@@ -50,6 +50,12 @@ selector::operand selector::word(const operand& o, unsigned k) {
   return w;
 }
 
+/// 32-bit words of a value that is an address: 1 where the program computes with 32-bit addresses.
+unsigned selector::address_words(const value& v) const {
+  if (v.is_reg()) return f_.registers[v.reg].words;
+  return v.what == value::kind::constant ? v.words : 2;
+}
+
 selector::operand selector::to_operand(const value& v, dtype type) const {
   const unsigned words = words_of(type);
   switch (v.what) {
@@ -60,6 +66,7 @@ selector::operand selector::to_operand(const value& v, dtype type) const {
       return o;
     }
     case value::kind::constant: {
+      if (v.words < words) fail("constant too narrow for the type of '" + now_->source->mnemonic() + "'");
       operand o;
       o.kind = isa::operand_kind::constant;
       o.bank = v.bank;

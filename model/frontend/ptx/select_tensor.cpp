@@ -165,7 +165,7 @@ void selector::load_matrix() {
   require_capability(7, 5);
   need(1);
   if (now_->dst.size() != form.count) fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(form.count) + " registers");
-  operand address = to_operand(now_->src[0], form.space == state_space::shared ? dtype::b32 : dtype::b64);
+  operand address = to_operand(now_->src[0], dtype::b32);   // shared memory and its window lie below 4 GiB
   if (form.space != state_space::shared) {   // a generic address: shared memory begins at its window
     operand window;
     window.kind = isa::operand_kind::constant;

@@ -144,8 +144,7 @@ selector::operand selector::lane_distance(const matrix_access& x) {
 void selector::lane_address(matrix_access& x) {
   const bool narrow = x.space == isa::space::shared;
   const operand distance = lane_distance(x);
-  const bool short_register = now_->src[0].is_reg() && f_.registers[now_->src[0].reg].words == 1;
-  const operand start = to_operand(now_->src[0], narrow || short_register ? dtype::b32 : dtype::b64);
+  const operand start = to_operand(now_->src[0], narrow || address_words(now_->src[0]) == 1 ? dtype::b32 : dtype::b64);
   if (narrow) {
     const register_part t = temp();
     put(opcode::iadd3, t, {distance, start, zero()});

@@ -52,6 +52,7 @@ class selector {
   static operand zero();
   static operand word(const operand& o, unsigned k);
   operand to_operand(const value& v, dtype type) const;
+  unsigned address_words(const value& v) const;
   operand src(std::size_t k) const;                     // in the instruction's type
   operand src(std::size_t k, dtype type) const;
   operand float_src(std::size_t k, bool ftz) const;     // looks through neg and abs
