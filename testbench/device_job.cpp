@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "frontend/ptx/link.h"
 #include "frontend/sass_trace/trace_kernel.h"
 #include "isa/program.h"
 #include "testbench/buffer_data.h"
@@ -28,6 +29,7 @@ device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(dri
     d.address = addresses_.at(t.buffer);
     try {
       handles_[t.name] = driver_.create_texture(d);
+      driver_.bind_texture(t.name, handles_[t.name]);
     } catch (const input_error& e) {
       refuse(t.where, e.what());
     }
@@ -39,10 +41,13 @@ device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(dri
 }
 
 void device_job::load_modules() {
-  for (const std::string& file : job_.modules) {
-    const std::string& text = sources_[file] = content_of(job_, file, job_.modules_where);
-    modules_.push_back(driver_.load_module(text, file));
-  }
+  std::vector<module_text> texts;
+  for (const std::string& file : job_.modules) texts.push_back({content_of(job_, file, job_.modules_where), file});
+  modules_ = driver_.load_modules(texts);
+  // Linked modules are one source, whose lines are numbered through.
+  std::map<std::string, std::vector<ptx::module_source>> parts;
+  for (std::size_t k = 0; k < texts.size(); ++k) parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
+  for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
 }
 
 const std::string* device_job::source(const std::string& file) const {

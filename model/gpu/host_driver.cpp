@@ -8,6 +8,7 @@
 #include "config/suggestion.h"
 #include "frontend/ptx/lower.h"
 #include "gpu/host_link.h"
+#include "gpu/host_modules.h"
 #include "gpu/host_registers.h"
 #include "gpu/idempotence.h"
 #include "gpu/launch_check.h"
@@ -21,16 +22,8 @@ namespace {
 constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
 constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
 }  // namespace
-
-struct host_driver::module_record {
-  ptx::loaded_module module;
-  unsigned handle = 0;
-  std::uint64_t constants_address = 0;
-  std::map<std::pair<std::string, unsigned>, std::shared_ptr<const isa::program>> programs;
-};
 
 /// What kernels may touch, as the GPU was told.
 struct host_driver::memory_record {
@@ -136,41 +129,8 @@ std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, re
   place_contexts();
   std::uint64_t address = stage(descriptor, bytes);
   link_->access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
-  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  if (link_->read_register(host_register::error) != 0) throw input_error(with_own_places(link_->message()));
   return link_->read_register(host_register::result);
-}
-
-unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
-  const host_link::call call(*link_);
-  auto m = std::make_unique<module_record>();
-  auto ast = ptx::parse(ptx, file_name);
-  const std::uint64_t bytes = ptx::global_bytes(*ast);
-  const std::uint64_t globals = bytes != 0 ? allocate(bytes) : 0;
-  const std::uint64_t constant_bytes = ptx::constant_bytes(*ast);
-  if (constant_bytes != 0) m->constants_address = allocate(constant_bytes);
-  m->module = ptx::place(std::move(ast), globals, m->constants_address);
-  if (bytes != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
-  const auto& constants = m->module.constant_image;
-  if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
-  if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
-    link_->write_register(host_register::heap_base, allocate(heap_bytes));
-    link_->write_register(host_register::heap_bytes, heap_bytes);
-    has_heap_ = true;
-  }
-  if (!has_workspace_ && ptx.find("%envreg") != std::string::npos) {
-    link_->write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
-    has_workspace_ = true;
-  }
-  load_module_descriptor d;
-  d.text_address = stage(ptx.data(), ptx.size());
-  d.text_bytes = ptx.size();
-  d.name_address = stage(file_name.data(), file_name.size());
-  d.name_bytes = file_name.size();
-  d.globals_address = globals;
-  d.constants_address = m->constants_address;
-  m->handle = static_cast<unsigned>(command(&d, sizeof d));
-  modules_.push_back(std::move(m));
-  return static_cast<unsigned>(modules_.size() - 1);
 }
 
 std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
@@ -194,6 +154,8 @@ host_driver::module_record& host_driver::record_of(unsigned module) const {
     throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " + std::to_string(modules_.size()));
   return *modules_[module];
 }
+
+std::string host_driver::file_of(unsigned module) const { return record_of(module).module.ast->file; }
 
 std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*record_of(module).module.ast); }
 

@@ -27,6 +27,9 @@ class host_link;
 namespace isa {
 struct program;
 }
+namespace ptx {
+struct ast_module;
+}
 struct recorded_kernel;
 namespace sass_trace {
 struct trace_kernel;
@@ -68,6 +71,12 @@ struct symbol_location {
   std::uint64_t size = 0;
 };
 
+/// A PTX module to be loaded, and the name of its file for messages.
+struct module_text {
+  std::string text;
+  std::string file;
+};
+
 /// Any number of SC_THREADs may call: each call has the GPU for itself until it returns, and they have it in the order in which they
 /// came. What the way to the GPU annotates as delay is waited out. Calls from outside the simulation and from methods are for ways that
 /// do not wait, and take no time; while a thread's call is under way they throw input_error.
@@ -88,6 +97,13 @@ class host_driver : public sc_core::sc_module {
 
   /// Parses a PTX module, places its variables in device memory and hands it to the GPU. Throws input_error.
   unsigned load_module(const std::string& ptx, const std::string& file_name);
+  /// The same of several; those that need each other (.extern names that another one defines) are linked and have one handle. A handle
+  /// for each, in their order.
+  std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
+  /// The file of a loaded module, as messages about its kernels name it; of linked ones all.
+  std::string file_of(unsigned module) const;
+  /// Makes a texture's handle the value of the .texref and .surfref of this name in the loaded modules. False: there is none.
+  bool bind_texture(const std::string& reference, std::uint64_t handle);
   /// Kernels of a module, and a kernel's parameters (name, offset, size). Throws input_error when there is none such.
   std::vector<std::string> kernels(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
@@ -157,6 +173,8 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);
   unsigned started(std::uint64_t number);
+  std::string with_own_places(std::string message) const;
+  unsigned load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names);
   module_record& record_of(unsigned module) const;
   launch_plan plan(const launch_request& request);
   std::uint64_t local_area(std::uint32_t stream, std::uint64_t bytes);

@@ -117,7 +117,7 @@ std::string host_driver::fault() {
   if (!in_thread() && !link_->free_here()) return {};
   const host_link::call call(*link_);
   const std::uint64_t status = link_->read_register(host_register::status);
-  const std::string text = status & (host_status::fault | host_status::stuck) ? link_->message() : std::string();
+  const std::string text = status & (host_status::fault | host_status::stuck) ? with_own_places(link_->message()) : std::string();
   take_prints();
   return text;
 }

@@ -24,11 +24,14 @@ class ptx_machine {
   static constexpr std::uint64_t memory_base = isa::heap_base;
 
   explicit ptx_machine(const std::string& text, bool imad = true, unsigned max_registers = 0, std::size_t memory_bytes = 1 << 20)
+      : ptx_machine(ptx::parse(text, "test.ptx"), imad, max_registers, memory_bytes) {}
+
+  explicit ptx_machine(const std::shared_ptr<const ptx::ast_module>& ast, bool imad = true, unsigned max_registers = 0,
+                       std::size_t memory_bytes = 1 << 20)
       : max_registers_(max_registers), memory_(memory_bytes) {
     config_.integer.multiplier = imad ? "imad" : "xmad";
     config_.half.lanes = 32;
     config_.gpu.compute_capability = "9.0";
-    auto ast = ptx::parse(text, "test.ptx");
     const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
     module_ = ptx::place(ast, memory_base, constants);
@@ -47,6 +50,11 @@ class ptx_machine {
     invariant(next_ - memory_base <= memory_.size(), "test memory is full");
     std::memcpy(memory_.data() + (at - memory_base), contents.data(), contents.size() * sizeof(T));
     return at;
+  }
+
+  template <class T>
+  void write(std::uint64_t address, const T& value) {
+    std::memcpy(memory_.data() + (address - memory_base), &value, sizeof value);
   }
 
   template <class T>

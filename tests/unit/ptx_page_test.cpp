@@ -60,6 +60,8 @@ std::string module_of(const std::string& code) {
          "st.param.v2.b32 [v], {%a, %b}; ret; }\n"
          ".extern .func (.param .b32 v) vprintf(.param .b64 f, .param .b64 a);\n.extern .func (.param .b64 v) malloc(.param .b64 n);\n"
          ".extern .func free(.param .b64 q);\n"
+         ".func (.reg .v2 .b32 r) swap(.reg .v2 .b32 a) { mov.b32 r.x, a.y; mov.b32 r.y, a.x; ret; }\n"
+         ".extern .func (.param .b32 v) cudaLaunchDeviceV2(.param .b64 a, .param .b64 s);\n"
          ".extern .func (.param .b32 v) elsewhere(.param .b32 a);\n"
          ".visible .entry k(.param .u64 p) {\n"
          ".reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>, %dp; .reg .f32 %f<8>; .reg .f64 %e<8>; .reg .pred %p<4>; .reg .b128 %q<2>;\n"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "isa/opcode.h"
@@ -14,6 +15,9 @@ struct location {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
+
+/// Who beyond its module may use a name: .visible, .weak, .common, .extern (defined elsewhere); internal: nobody.
+enum class linkage : std::uint8_t { internal, visible, weak, common, external };
 
 enum class state_space : std::uint8_t { none, reg, sreg, constant, global, local, param, shared };
 
@@ -66,7 +70,9 @@ struct ast_variable {
   std::vector<std::int64_t> dims;  // array dimensions; first may be -1 (unsized)
   bool is_array = false;
   bool is_extern = false;
+  linkage link = linkage::internal;
   bool pointer = false;            // .param .u64 .ptr …
+  std::string module_name;         // .global or .const in a function: the variable of module scope that it stands for
   location where;
 
   /// One initialiser element: `bits` in the variable's element type, or the address of `symbol` (+ bits), generic or not;
@@ -108,6 +114,8 @@ struct ast_statement {
 struct ast_function {
   bool is_entry = false;
   bool is_extern = false;                  // declaration without body
+  linkage link = linkage::internal;
+  std::uint32_t unit = 0;                  // of the linked modules, the one that it comes from
   std::string name;
   std::vector<ast_variable> returns;
   std::vector<ast_variable> parameters;
@@ -129,6 +137,13 @@ struct ast_alias {
   location where;
 };
 
+/// One of several modules that were linked.
+struct ast_unit {
+  std::string file;
+  std::uint32_t first_line = 1;            // its first line's number in the linked module
+  std::unordered_map<std::string, std::string> renamed;   // internal names that another unit has as well
+};
+
 struct ast_module {
   std::string file;                        // name for messages
   std::string version;
@@ -138,10 +153,19 @@ struct ast_module {
   std::vector<ast_variable> variables;     // module scope
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;
+  std::vector<ast_unit> units;             // empty: not linked from several
+
+  /// What a function of unit `unit` means by a name of module scope.
+  const std::string& meaning(const std::string& name, std::uint32_t unit) const {
+    if (units.empty()) return name;
+    const auto it = units[unit].renamed.find(name);
+    return it == units[unit].renamed.end() ? name : it->second;
+  }
 };
 
 /// Parses a PTX module. Throws input_error (FILE:LINE:COL, what, what was expected) on a syntax error.
 /// Unknown instructions are not syntax errors: lowering refuses them when a kernel that reaches them is launched.
-std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name);
+/// Lines count from `first_line`, in the tree; in messages from 1.
+std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name, std::uint32_t first_line = 1);
 
 }  // namespace heddle::ptx

@@ -18,26 +18,27 @@ call_graph::call_graph(const ast_module& m) {
     for (const auto& e : v.initialiser)
       if (find_function(m, e.symbol)) taken_.insert(e.symbol);
   for (const ast_function& f : m.functions)
-    if (f.has_body) scan(f.body, nodes_[f.name]);
+    if (f.has_body) scan(m, f.unit, f.body, nodes_[f.name]);
 }
 
-void call_graph::scan(const ast_block& b, node& n) {
+void call_graph::scan(const ast_module& m, std::uint32_t unit, const ast_block& b, node& n) {
   for (const ast_statement& s : b.statements) {
-    if (s.block) scan(*s.block, n);
-    if (s.what == ast_statement::kind::call_targets) taken_.insert(s.targets.begin(), s.targets.end());
+    if (s.block) scan(m, unit, *s.block, n);
+    if (s.what == ast_statement::kind::call_targets)
+      for (const std::string& t : s.targets) taken_.insert(m.meaning(t, unit));
     if (s.what != ast_statement::kind::instruction) continue;
     const ast_instruction& i = s.instruction;
     if (i.opcode == "alloca") n.allocates = true;
     if (i.opcode == "call") {
       for (const ast_operand& o : i.operands) {
         if (o.what == ast_operand::kind::list) continue;
-        if (nodes_.count(o.text)) n.calls.insert(o.text);
+        if (nodes_.count(m.meaning(o.text, unit))) n.calls.insert(m.meaning(o.text, unit));
         else n.indirect = true;
         break;
       }
     } else if (i.opcode == "mov") {
       for (const ast_operand& o : i.operands)
-        if (o.what == ast_operand::kind::identifier && nodes_.count(o.text)) taken_.insert(o.text);
+        if (o.what == ast_operand::kind::identifier && nodes_.count(m.meaning(o.text, unit))) taken_.insert(m.meaning(o.text, unit));
     }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -27,7 +28,7 @@ class call_graph {
     bool indirect = false;
     bool allocates = false;
   };
-  void scan(const ast_block& b, node& n);
+  void scan(const ast_module& m, std::uint32_t unit, const ast_block& b, node& n);
 
   std::map<std::string, node> nodes_;
   std::set<std::string> taken_;

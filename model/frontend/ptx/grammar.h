@@ -37,9 +37,9 @@ constexpr std::uint64_t largest_variable = std::uint64_t{1} << 40;
 /// The state space that a directive names; none if it names none.
 state_space space_of(std::string_view directive);
 /// A linkage prefix (.extern, .visible, .weak, .common); taken if there is one.
-bool accept_linkage(token_stream& tokens, bool& is_extern);
+bool accept_linkage(token_stream& tokens, linkage& link);
 /// A declaration from its state space to its ';', which may declare several names.
-void parse_variables(token_stream& tokens, bool is_extern, std::vector<ast_variable>& out);
+void parse_variables(token_stream& tokens, linkage link, std::vector<ast_variable>& out);
 /// (parameter, …), each with its state space; in prototypes their names are '_'.
 std::vector<ast_variable> parse_parameters(token_stream& tokens);
 /// .attribute( … ): says nothing that the model needs.
@@ -57,6 +57,11 @@ void parse_block(token_stream& tokens, ast_block& block);
 /// Directives that may stand anywhere and say nothing to the model: .loc, .file, .pragma, .section. False: none of
 /// them.
 bool skip_debug_directive(token_stream& tokens);
+
+// hoist_variables.cpp
+
+/// Moves .global and .const variables that functions declare to module scope, under names that no program can write.
+void hoist_variables(ast_module& m);
 
 // parse_functions.cpp
 

@@ -43,7 +43,7 @@ unsigned hex_value(char c) {
 location lexer::here() const { return {line_, static_cast<std::uint32_t>(position_ - line_start_ + 1)}; }
 
 void lexer::fail(location where, const std::string& message) const {
-  throw input_error(*file_name_, where.line, where.column, message);
+  throw input_error(*file_name_, where.line - first_line_ + 1, where.column, message);
 }
 
 void lexer::new_line() {

@@ -44,7 +44,9 @@ struct token {
 /// must outlive it. Syntax: PTX ISA, chapter "Syntax".
 class lexer {
  public:
-  lexer(std::string_view source, const std::string& file_name) : source_(source), file_name_(&file_name) {}
+  /// Tokens count their lines from `first_line`.
+  lexer(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1)
+      : source_(source), file_name_(&file_name), first_line_(first_line), line_(first_line) {}
 
   /// The next token; kind `end` for ever once the source is used up. Throws input_error on a character that starts no
   /// token, a malformed number, an unterminated comment or string.
@@ -85,7 +87,8 @@ class lexer {
   const std::string* file_name_;
   std::size_t position_ = 0;
   std::size_t line_start_ = 0;
-  std::uint32_t line_ = 1;
+  std::uint32_t first_line_;
+  std::uint32_t line_;
   token::kind previous_ = token::kind::end;  // kind of the token before: a dot reads differently after some
 };
 

@@ -7,6 +7,7 @@
 #include "config/suggestion.h"
 #include "frontend/ptx/emit.h"
 #include "frontend/ptx/if_convert.h"
+#include "frontend/ptx/link.h"
 #include "frontend/ptx/machine_passes.h"
 #include "frontend/ptx/optimise.h"
 #include "frontend/ptx/register_allocation.h"
@@ -78,8 +79,9 @@ bool calls_malloc(const ast_module& m) {
   return std::any_of(m.functions.begin(), m.functions.end(), [](const ast_function& f) { return f.name == "malloc" && !f.has_body; });
 }
 
-std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
-                                          unsigned max_registers) {
+namespace {
+
+std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const std::string& kernel, const gpu_config& gpu, unsigned max_registers) {
   const ast_function& function = find_kernel(*m.ast, kernel);
   auto p = std::make_shared<isa::program>();
   p->kernel = kernel;
@@ -120,6 +122,17 @@ std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::str
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
   p->barriers = hir.barriers;
   return p;
+}
+
+}  // namespace
+
+std::shared_ptr<const isa::program> lower(const loaded_module& m, const std::string& kernel, const gpu_config& gpu,
+                                          unsigned max_registers) {
+  try {
+    return lower_kernel(m, kernel, gpu, max_registers);
+  } catch (const input_error& e) {
+    throw input_error(with_own_places(*m.ast, e.what()));
+  }
 }
 
 }  // namespace heddle::ptx

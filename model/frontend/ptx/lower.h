@@ -19,6 +19,7 @@ struct module_symbol {
   state_space space = state_space::none;   // global or constant
   std::uint64_t address = 0;               // global: device address; constant: byte offset in bank 3
   std::uint64_t size = 0;
+  bool opaque = false;                     // a texture, surface or sampler reference: a handle of 8 bytes, written by the host
 };
 
 /// A parsed module placed in device memory: what the driver of a GPU keeps per loaded module.

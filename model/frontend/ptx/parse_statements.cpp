@@ -71,11 +71,11 @@ void parse_instruction_or_label(token_stream& tokens, ast_block& block) {
 
 void parse_directive(token_stream& tokens, ast_block& block) {
   if (skip_debug_directive(tokens)) return;
-  bool is_extern = false;
+  linkage link = linkage::internal;
   bool linked = false;
-  while (accept_linkage(tokens, is_extern)) linked = true;
+  while (accept_linkage(tokens, link)) linked = true;
   if (tokens.is_directive() && space_of(tokens.current().text) != state_space::none) {
-    parse_variables(tokens, is_extern, block.variables);
+    parse_variables(tokens, link, block.variables);
     return;
   }
   if (linked) tokens.unexpected("a state space (.shared, .global, ...)");

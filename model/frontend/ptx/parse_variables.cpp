@@ -151,15 +151,12 @@ state_space space_of(std::string_view directive) {
   return state_space::none;
 }
 
-bool accept_linkage(token_stream& tokens, bool& is_extern) {
-  if (!tokens.is_directive()) return false;
-  const std::string_view text = tokens.current().text;
-  if (text == ".extern") {
-    is_extern = true;
-  } else if (text != ".visible" && text != ".weak" && text != ".common") {
-    return false;
-  }
-  tokens.advance();
+bool accept_linkage(token_stream& tokens, linkage& link) {
+  if (tokens.accept_directive(".extern")) link = linkage::external;
+  else if (tokens.accept_directive(".visible")) link = linkage::visible;
+  else if (tokens.accept_directive(".weak")) link = linkage::weak;
+  else if (tokens.accept_directive(".common")) link = linkage::common;
+  else return false;
   return true;
 }
 
@@ -173,9 +170,10 @@ void skip_attribute(token_stream& tokens) {
   }
 }
 
-void parse_variables(token_stream& tokens, bool is_extern, std::vector<ast_variable>& out) {
+void parse_variables(token_stream& tokens, linkage link, std::vector<ast_variable>& out) {
   ast_variable common;
-  common.is_extern = is_extern;
+  common.link = link;
+  common.is_extern = link == linkage::external;
   parse_space(tokens, common);
   parse_type(tokens, common);
   bool initialised = false;

@@ -74,16 +74,17 @@ void hoist_parameters(ast_function& f) {
 }
 
 void parse_definition(token_stream& tokens, ast_module& m) {
-  bool is_extern = false;
+  linkage link = linkage::internal;
   bool linked = false;
-  while (accept_linkage(tokens, is_extern)) linked = true;
+  while (accept_linkage(tokens, link)) linked = true;
   if (!tokens.is_directive()) tokens.unexpected(linked ? "a variable or function" : "a directive");
   const token& t = tokens.current();
   if (t.is_directive(".entry") || t.is_directive(".func")) {
     m.functions.push_back(parse_function(tokens));
+    m.functions.back().link = link;
     if (m.functions.back().is_entry && has_parameters_in_body(m)) hoist_parameters(m.functions.back());
   } else if (space_of(t.text) != state_space::none) {
-    parse_variables(tokens, is_extern, m.variables);
+    parse_variables(tokens, link, m.variables);
   } else {
     tokens.fail(t.where, "unknown directive '" + std::string(t.text) +
                              "', expected a variable, a function or a directive of a module");
@@ -91,14 +92,14 @@ void parse_definition(token_stream& tokens, ast_module& m) {
 }
 
 /// An alias is its target under another name.
-void resolve_aliases(ast_module& m) {
+void resolve_aliases(ast_module& m, std::uint32_t first_line) {
   for (const ast_alias& a : m.aliases) {
     const auto called = [&](const std::string& name, bool body) {
       return std::find_if(m.functions.begin(), m.functions.end(), [&](const ast_function& f) { return f.name == name && f.has_body == body && !f.is_entry; });
     };
     const auto target = called(a.target, true);
     if (target == m.functions.end())
-      throw input_error(m.file, a.where.line, a.where.column, "alias '" + a.name + "' of '" + a.target + "', expected a function with a body in this module");
+      throw input_error(m.file, a.where.line - first_line + 1, a.where.column, "alias '" + a.name + "' of '" + a.target + "', expected a function with a body in this module");
     ast_function f = *target;
     f.name = a.name;
     const auto declared = called(a.name, false);
@@ -111,16 +112,17 @@ void resolve_aliases(ast_module& m) {
 
 }  // namespace
 
-std::shared_ptr<const ast_module> parse(const std::string& text, const std::string& file_name) {
+std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name, std::uint32_t first_line) {
   const auto m = std::make_shared<ast_module>();
   m->file = file_name;
   m->address_size = 32;  // PTX ISA, ".address_size": the size of a module that does not say
-  token_stream tokens(text, file_name);
+  token_stream tokens(text, file_name, first_line);
   parse_version(tokens, *m);
   while (!tokens.at_end()) {
     if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
   }
-  resolve_aliases(*m);
+  hoist_variables(*m);
+  resolve_aliases(*m, first_line);
   if (m->target.empty()) tokens.unexpected("'.target' in the module");
   return m;
 }

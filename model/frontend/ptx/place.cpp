@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "frontend/ptx/link.h"
 #include "frontend/ptx/lower.h"
 
 namespace heddle::ptx {
@@ -18,8 +19,9 @@ std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / 
 bool is_global(const ast_variable& v) { return v.space == state_space::global && !v.is_extern; }
 bool is_constant(const ast_variable& v) { return v.space == state_space::constant && !v.is_extern; }
 
+/// The handle of a texture reference is data that the host writes, so the reference is a plain variable of global memory.
 void refuse_opaque(const ast_module& m, const ast_variable& v) {
-  if (v.type == isa::dtype::none)
+  if (v.type == isa::dtype::none && (v.space != state_space::global || v.is_array))
     throw input_error(m.file, v.where.line, v.where.column, "module variable '" + v.name + "' of type ." + v.type_name + " is not supported");
 }
 
@@ -52,7 +54,7 @@ class placer {
   void add(const ast_variable& v, state_space space, std::uint64_t& at, std::uint64_t base) {
     refuse_opaque(*m_.ast, v);
     at = align_up(at, v.alignment());
-    if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes()}).second)
+    if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes(), v.type == isa::dtype::none}).second)
       fail(v, "module variable '" + v.name + "' is defined twice");
     at += std::min(v.size_bytes(), most_global_bytes + 1);   // no sum wraps around
   }
@@ -113,7 +115,11 @@ loaded_module place(std::shared_ptr<const ast_module> m, std::uint64_t global_ba
   r.ast = std::move(m);
   r.global_base = global_base;
   r.constant_base = constant_base;
-  placer(r).run();
+  try {
+    placer(r).run();
+  } catch (const input_error& e) {
+    throw input_error(with_own_places(*r.ast, e.what()));
+  }
   return r;
 }
 

@@ -21,7 +21,7 @@ bool leaves_block(const ast_instruction& i, ptx_op op) {
 
 }  // namespace
 
-resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out) : module_(m), kernel_(kernel), out_(out), calls_(*m.ast) {}
+resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out) : module_(m), kernel_(kernel), out_(out), unit_(kernel.unit), calls_(*m.ast) {}
 
 void resolver::run() {
   out_.blocks.emplace_back();
@@ -281,15 +281,15 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
 
 // Generic addresses of constants are those of their image in device memory.
 void resolver::constant_address(hir_instruction h, const ast_instruction& i) {
-  const bool tests = h.op == ptx_op::isspacep;
-  if (i.operands.size() != 2 || (!tests && isa::size_of(h.m.type) != 8)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  const bool tests = h.op == ptx_op::isspacep, narrow = !tests && isa::size_of(h.m.type) == 4;
+  if (i.operands.size() != 2 || (narrow && module_.constant_base >> 32 != 0)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   if (module_.constant_base == 0) fail(i.where, "'" + i.mnemonic() + "' in a module without constant variables");
   const value base = immediate_value(module_.constant_base);
   const value d = destination(i.operands[0], i.where), a = operand(i.operands[1], isa::dtype::u64, i.where);
   const bool adds = !tests && !h.m.to;
   h.op = adds ? ptx_op::add : ptx_op::sub;
   h.m = {};
-  h.m.type = isa::dtype::u64;
+  h.m.type = narrow ? isa::dtype::u32 : isa::dtype::u64;
   h.m.types = 1;
   h.dst = {tests ? register_value(out_.new_register(2, 64)) : d};
   h.src = {a, base};

@@ -30,10 +30,12 @@ class resolver {
     kind what = kind::reg;
     std::uint32_t first = 0;                 // reg, ranged: virtual register
     std::uint32_t range = 0;
+    std::uint32_t vector = 1;                // ranged: registers of one name
     std::vector<std::uint32_t> registers;    // components of a vector; words of a parameter of an inlined function
     state_space space = state_space::none;
     value address;
     value copy;                              // of a kernel parameter in local memory, if its generic address is taken
+    bool opaque = false;                     // a texture, surface or sampler reference: `address` is where its handle lies
     bool parameter = false;                  // a .param of a function or a call that lives in local memory
     std::uint32_t bytes = 0;                 // of it, whole words
     const ast_statement* targets = nullptr;
@@ -51,6 +53,7 @@ class resolver {
   void declare_register(const ast_variable& v);
   void declare_parameters();
   value place_shared(const ast_variable& v);
+  value place_once(const ast_variable& v);
   value place_local(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
   bool find(const std::string& name, symbol& s);
   bool find_ranged(const std::string& name, std::size_t scope, symbol& s) const;
@@ -85,9 +88,11 @@ class resolver {
   bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
                    const ast_operand& arguments);
   value argument(const ast_variable& formal, const ast_operand& actual);
+  value wide_address(value v);
   void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
+  void bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual, bool into_callee);
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
   void store_words(const hir_instruction& h, const symbol& s, const ast_operand& address);
 
@@ -164,6 +169,11 @@ class resolver {
   void check_special(hir_instruction& h, const ast_operand& o) const;
   value destination(const ast_operand& o, const location& where);
   void address(hir_instruction& h, const ast_operand& o);
+  void name_space(hir_instruction& h, const ast_operand& o);
+  value handle_of(const symbol& s);
+  value sum_with(const value& v, const ast_operand& o);
+  bool function_name(const ast_operand& o, value& v) const;
+  bool is_undefined(const std::string& name) const;
   void elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where);
 
   // Blocks.
@@ -176,12 +186,13 @@ class resolver {
   const ast_function& kernel_;
   hir_function& out_;
   std::vector<scope> scopes_;
+  std::uint32_t unit_ = 0;                      // of the function being resolved, in a linked module
   std::size_t frame_ = 0;                       // first scope of the function being resolved
   std::vector<std::string> call_chain_;
   std::uint32_t return_label_ = 0;              // of the inlined function
   std::vector<std::uint32_t> label_blocks_;
   std::uint32_t dynamic_shared_align_ = 0;      // 0: no extern shared array is used
-  std::unordered_map<std::string, value> shared_places_;
+  std::unordered_map<const ast_variable*, value> places_;   // by place_once()
   const ast_instruction* current_ = nullptr;
   std::size_t instructions_ = 0;
   const call_graph calls_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 
 #include "config/error.h"
 #include "frontend/ptx/resolver.h"
@@ -20,6 +21,11 @@ hir_instruction copy(const hir_instruction& like, value to, value from, isa::dty
   h.dst = {to};
   h.src = {from};
   return h;
+}
+
+/// Functions by which a kernel launches kernels.
+bool is_device_launch(const std::string& name) {
+  return name.rfind("__cudaCDP2", 0) == 0 || name.rfind("cudaLaunchDevice", 0) == 0 || name.rfind("cudaGetParameterBuffer", 0) == 0;
 }
 
 }  // namespace
@@ -69,9 +75,27 @@ void resolver::store_words(const hir_instruction& h, const symbol& s, const ast_
   }
 }
 
+/// A vector register and the formal that is one: element by element.
+void resolver::bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual, bool into_callee) {
+  std::vector<value> outer;
+  elements(actual, formal.type, outer, !into_callee, actual.where);
+  if (outer.size() != inner.registers.size())
+    fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "', expected " +
+                           std::to_string(inner.registers.size()) + " elements");
+  check_element_types(outer, 0, formal.type, false, actual.where);
+  hir_instruction like;
+  like.where = current_->where;
+  like.source = current_;
+  for (std::size_t k = 0; k < outer.size(); ++k) {
+    const value own = register_value(inner.registers[k]);
+    append(copy(like, into_callee ? own : outer[k], into_callee ? outer[k] : own, formal.type));
+  }
+}
+
 void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee) {
   // Actuals are looked up in the caller's scopes (the current ones), formals are symbols of the callee.
   const symbol& f = callee.names.at(formal.name);
+  if (f.what == symbol::kind::components) return bind_vector(formal, f, actual, into_callee);
   hir_instruction like;
   like.where = current_->where;
   like.source = current_;
@@ -128,6 +152,19 @@ value resolver::argument(const ast_variable& formal, const ast_operand& actual) 
   return whole;
 }
 
+/// An address of a module that has 32-bit ones, as the device runtime takes it.
+value resolver::wide_address(value v) {
+  if (!v.is_reg() || out_.registers[v.reg].words != 1) return v;
+  hir_instruction join;
+  join.op = ptx_op::pack;
+  join.m.type = isa::dtype::b64;
+  join.src = {v, immediate_value(0)};
+  join.dst = {register_value(out_.new_register(2, 64))};
+  const value whole = join.dst[0];
+  append(std::move(join));
+  return whole;
+}
+
 // The functions that the CUDA device runtime provides. False: the name is none of them.
 bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
                            const ast_operand& arguments) {
@@ -152,7 +189,9 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
   c.where = h.where;
   c.source = h.source;
   for (std::size_t k = 0; k < r->arguments; ++k) c.src.push_back(argument(declared->parameters[k], arguments.list[k]));
-  const bool asserts = name == "__assertfail";
+  const bool asserts = name == "__assertfail", narrow = module_.ast->address_size == 32;
+  for (std::size_t k = 0; k < c.src.size(); ++k)
+    if (narrow && !(asserts && k == 2)) c.src[k] = wide_address(c.src[k]);
   for (std::size_t k = 0; k < c.src.size(); ++k)
     if (out_.registers[c.src[k].reg].words != (asserts && k == 2 ? 1u : 2u))
       fail(i.where, "call of '" + name + "' with an argument of the wrong size");
@@ -172,13 +211,14 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
   c.m.type = words == 2 ? isa::dtype::b64 : isa::dtype::b32;
   append(std::move(c));
   const symbol& s = callee.names.at(declared->returns[0].name);
-  if (s.what != symbol::kind::words || s.registers.size() != words) fail(i.where, "'" + name + "' returns a .param of another size");
+  const bool fits = s.registers.size() == words || (narrow && words == 2 && s.registers.size() == 1);
+  if (s.what != symbol::kind::words || !fits) fail(i.where, "'" + name + "' returns a .param of another size");
   hir_instruction split = copy(h, register_value(s.registers[0]), result, isa::dtype::b32);
   split.guard = {};
   if (words == 2) {
     split.op = ptx_op::unpack;
     split.m.type = isa::dtype::b64;
-    split.dst.push_back(register_value(s.registers[1]));
+    split.dst.push_back(register_value(s.registers.size() == 2 ? s.registers[1] : out_.new_register(1, 32)));
   }
   append(std::move(split));
   bind(declared->returns[0], results.list[0], false, callee);
@@ -202,11 +242,14 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
     return;
   }
   if (arguments != &none) ++k;
-  if (const ast_function* f = find_function(*module_.ast, name.text)) return call_function(i, *f, *results, *arguments);
+  if (const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name.text, unit_))) return call_function(i, *f, *results, *arguments);
   if (system_call(h, i, *results, name.text, *arguments)) return;
   symbol s;
   if (k < i.operands.size() && find(name.text, s) && s.what == symbol::kind::reg)
     return indirect_call(i, name, i.operands[k], *results, *arguments);
+  if (is_device_launch(name.text))
+    fail(name.where, "call of '" + name.text + "': kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the " +
+                         "inner kernels among the job's launches (its 'repeat' launches them while device memory asks for it)");
   fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
 }
 
@@ -233,7 +276,7 @@ void resolver::inline_call(const ast_instruction& i, const ast_function& f, cons
   for (std::size_t n = 0; n < arguments.list.size(); ++n) bind(f.parameters[n], arguments.list[n], true, callee);
 
   const std::size_t saved_frame = frame_;
-  const std::uint32_t saved_return = return_label_;
+  const std::uint32_t saved_return = return_label_, saved_unit = std::exchange(unit_, f.unit);
   frame_ = scopes_.size();
   return_label_ = new_label();
   scopes_.push_back(callee);
@@ -244,6 +287,7 @@ void resolver::inline_call(const ast_instruction& i, const ast_function& f, cons
   frame_ = saved_frame;
   place_label(return_label_);
   return_label_ = saved_return;
+  unit_ = saved_unit;
   current_ = &i;
   for (std::size_t n = 0; n < results.list.size(); ++n) bind(f.returns[n], results.list[n], false, callee);
 }

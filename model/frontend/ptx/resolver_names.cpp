@@ -50,13 +50,14 @@ void resolver::enter_block(const ast_block& b) {
 void resolver::declare_register(const ast_variable& v) {
   symbol s;
   const unsigned words = words_of_type(v.type), bits = bits_of_type(v.type);
-  const std::uint32_t count = v.range > 0 ? v.range : v.vector;
+  const std::uint32_t count = std::max(v.range, 1u) * v.vector;
   if (count > (1u << 22) || out_.registers.size() + count > (1u << 24)) fail(v.where, "too many registers declared by '" + v.name + "'");
   s.first = static_cast<std::uint32_t>(out_.registers.size());
   for (std::uint32_t k = 0; k < count; ++k) out_.registers[out_.new_register(words, bits)].type = v.type;
   if (v.range > 0) {
     s.what = symbol::kind::ranged;
     s.range = v.range;
+    s.vector = v.vector;
   } else if (v.vector > 1) {
     s.what = symbol::kind::components;
     for (std::uint32_t k = 0; k < count; ++k) s.registers.push_back(s.first + k);
@@ -70,7 +71,7 @@ void resolver::declare(const ast_variable& v, bool in_memory) {
   s.space = v.space;
   switch (v.space) {
     case state_space::reg: declare_register(v); return;
-    case state_space::shared: s.address = place_shared(v); break;
+    case state_space::shared: s.address = place_once(v); break;
     case state_space::local: s.address = place_local(v, v.alignment(), v.size_bytes()); break;
     case state_space::param: {
       s.what = symbol::kind::words;
@@ -86,7 +87,9 @@ void resolver::declare(const ast_variable& v, bool in_memory) {
       for (std::uint64_t k = 0; k < (v.size_bytes() + 3) / 4; ++k) s.registers.push_back(out_.new_register(1, 32));
       break;
     }
-    default: fail(v.where, "variable '" + v.name + "' is in a state space that a function body cannot declare here");
+    default:
+      if (find_in_module(v.module_name, s)) break;
+      fail(v.where, "variable '" + v.name + "' is in a state space that a function body cannot declare");
   }
   scopes_.back().names[v.name] = s;
 }
@@ -120,6 +123,7 @@ void resolver::declare_parameters() {
     s.what = symbol::kind::address;
     s.space = state_space::param;
     s.address = immediate_value(isa::bank0::parameters + offset);
+    s.opaque = v.type == isa::dtype::none;
     offset += v.size_bytes();
     scopes_.back().names[v.name] = s;
   }
@@ -138,32 +142,9 @@ bool resolver::find_ranged(const std::string& name, std::size_t scope, symbol& s
     const std::uint32_t index = static_cast<std::uint32_t>(std::stoul(name.substr(split)));
     if (index >= it->second.range) continue;
     s = it->second;
-    s.what = symbol::kind::reg;
-    s.first += index;
-    return true;
-  }
-  return false;
-}
-
-bool resolver::find_in_module(const std::string& name, symbol& s) {
-  auto placed = shared_places_.find(name);
-  s.what = symbol::kind::address;
-  if (placed != shared_places_.end()) {
-    s.space = state_space::shared;
-    s.address = placed->second;
-    return true;
-  }
-  auto it = module_.symbols.find(name);
-  if (it != module_.symbols.end()) {
-    s.space = it->second.space;
-    s.address = immediate_value(it->second.address);
-    return true;
-  }
-  for (const ast_variable& v : module_.ast->variables) {
-    if (v.name != name || v.space != state_space::shared) continue;
-    s.space = state_space::shared;
-    s.address = place_shared(v);
-    shared_places_[name] = s.address;
+    s.what = s.vector > 1 ? symbol::kind::components : symbol::kind::reg;
+    s.first += index * s.vector;
+    for (std::uint32_t k = 0; s.vector > 1 && k < s.vector; ++k) s.registers.push_back(s.first + k);
     return true;
   }
   return false;
@@ -276,20 +257,21 @@ bool resolver::special_register(const std::string& name, value& v) {
   return false;
 }
 
-value resolver::identifier(const ast_operand& o, const location& where) {
+value resolver::identifier(const ast_operand& o, const location&) {
   const std::string name = o.component.empty() ? o.text : o.text + "." + o.component;
   symbol s;
   if (find(o.text, s)) {
     if (s.what == symbol::kind::reg && o.component.empty()) {
       value v = register_value(s.first);
       v.negate = o.invert || o.negate;
-      return v;
+      return o.offset == 0 ? v : sum_with(v, o);
     }
     if (s.what == symbol::kind::components && !o.component.empty()) {
       const std::size_t k = std::min(std::string("xyzw").find(o.component), std::string("rgba").find(o.component));
       if (k < s.registers.size()) return register_value(s.registers[k]);
     }
     if (s.what == symbol::kind::address && o.component.empty()) {
+      if (s.opaque) return handle_of(s);
       value v = s.copy.what == value::kind::none ? s.address : s.copy;
       if (v.is_reg()) return o.offset == 0 ? v : stack_address(v, o.offset);
       v.bits += static_cast<std::uint64_t>(o.offset);
@@ -299,11 +281,8 @@ value resolver::identifier(const ast_operand& o, const location& where) {
   }
   value v;
   if (special_register(name, v)) return v;
-  for (const ast_function& f : module_.ast->functions)
-    if (f.name == o.text) {
-      if (f.is_entry) fail(where, "taking the address of kernel '" + o.text + "' is not supported");
-      return immediate_value(function_address(*module_.ast, o.text));
-    }
+  if (function_name(o, v)) return v;
+  if (is_undefined(o.text)) fail(o.where, "'" + o.text + "' is declared .extern, and no module among those loaded defines it");
   fail(o.where, "unknown name '" + name + "' in instruction '" + current_->mnemonic() + "'");
 }
 
@@ -343,6 +322,7 @@ value resolver::operand(const ast_operand& o, isa::dtype type, const location& w
 value resolver::destination(const ast_operand& o, const location& where) {
   if (o.what == ast_operand::kind::sink) return value{};
   if (o.what != ast_operand::kind::identifier) fail(o.where, "destination of '" + current_->mnemonic() + "' must be a register");
+  if (o.offset != 0) fail(o.where, "destination of '" + current_->mnemonic() + "' is a sum, expected a register");
   const value v = identifier(o, where);
   if (!v.is_reg() || v.negate) fail(o.where, "destination of '" + current_->mnemonic() + "' must be a register");
   return v;
@@ -372,12 +352,7 @@ void resolver::address(hir_instruction& h, const ast_operand& o) {
   base.component = o.component;
   base.where = o.where;
   h.src.push_back(identifier(base, h.where));
-  symbol s;
-  const bool named = find(o.text, s) && s.what == symbol::kind::address;
-  if (named && s.space == state_space::param) h.src.back() = s.address;   // not its copy in local memory
-  if (named && s.space != h.m.space &&
-      !(h.m.space == state_space::none && s.space == state_space::global))
-    fail(o.where, "'" + o.text + "' is not in the state space of '" + current_->mnemonic() + "'");
+  name_space(h, o);
 }
 
 }  // namespace heddle::ptx

@@ -121,6 +121,7 @@ void resolver::place_bodies() {
     outlined& o = *waiting_.back();
     waiting_.pop_back();
     instance_ = &o;
+    unit_ = o.function->unit;
     o.body_first = static_cast<std::uint32_t>(out_.registers.size());
     place_label(o.entry);
     append(make(ptx_op::mov, isa::dtype::b32, {o.base}, {stack_pointer()}));
@@ -264,7 +265,7 @@ std::vector<const ast_function*> resolver::possible_targets(const ast_instructio
   std::vector<const ast_function*> found;
   if (s.targets->what == ast_statement::kind::call_targets) {
     for (const std::string& name : s.targets->targets) {
-      const ast_function* f = find_function(*module_.ast, name);
+      const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name, unit_));
       if (!f) fail(s.targets->where, "'" + name + "' in .calltargets is not a function with a body in this module");
       if (f->returns.size() == returns && f->parameters.size() == parameters) found.push_back(f);
     }
@@ -282,10 +283,11 @@ std::vector<const ast_function*> resolver::possible_targets(const ast_instructio
 void resolver::indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list, const ast_operand& results, const ast_operand& arguments) {
   const std::vector<const ast_function*> targets = possible_targets(i, list, results.list.size(), arguments.list.size());
   const value address = operand(target, isa::dtype::u64, target.where);
+  const bool narrow = address.is_reg() && out_.registers[address.reg].words == 1;
   const std::uint32_t done = new_label();
   for (const ast_function* f : targets) {
     const std::uint32_t next = new_label();
-    hir_instruction test = make(ptx_op::setp, isa::dtype::u64, {register_value(out_.new_register(0, 1))}, {address, immediate_value(function_address(*module_.ast, f->name))});
+    hir_instruction test = make(ptx_op::setp, narrow ? isa::dtype::u32 : isa::dtype::u64, {register_value(out_.new_register(0, 1))}, {address, immediate_value(function_address(*module_.ast, f->name))});
     test.m.cmp = isa::compare::ne;
     hir_instruction skip;
     skip.op = ptx_op::bra;

@@ -23,7 +23,8 @@ std::string described(const token& t) {
 
 }  // namespace
 
-token_stream::token_stream(std::string_view source, const std::string& file_name) : lexer_(source, file_name) {
+token_stream::token_stream(std::string_view source, const std::string& file_name, std::uint32_t first_line)
+    : lexer_(source, file_name, first_line) {
   current_ = lexer_.next();
   open_scope();
 }

@@ -15,7 +15,7 @@ namespace heddle::ptx {
 /// (nesting limit, arrays in scope). All errors are input_error at the current token unless a place is given.
 class token_stream {
  public:
-  token_stream(std::string_view source, const std::string& file_name);
+  token_stream(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1);
 
   const token& current() const { return current_; }
   /// The token after the current one.

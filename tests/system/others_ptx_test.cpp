@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// PTX as others write it, through the built program: narrow addresses, vectors, several modules, texture references.
+#include "ptx_run.h"
+
+namespace {
+
+// What other people's PTX does: 32-bit addresses, vectors, static variables of functions, names in generic accesses.
+TEST(programs_of_others, read_a_32_bit_parameter_as_the_address_it_is) {
+  for (const char* size : {"32", "64"}) {
+    const std::string text = std::string(".version 6.5\n.target sm_52\n.address_size ") + size +
+                             "\n.visible .entry k(.param .u" + size + " out, .param .u32 a, .param .u32 b) {\n.reg .u32 %r<4>; .reg .u" + size +
+                             " %o;\nld.param.u" + size + " %o, [out]; ld.param.u32 %r0, [a]; ld.param.u32 %r1, [b];\n"
+                             "ld.global.u32 %r2, [%r0+8]; add.u32 %r2, %r2, %r1; st.global.u32 [%o], %r2; ret;\n}\n";
+    // The first buffer of a job lies at the driver's first address.
+    const outcome o = run(text, "gtx1080", 1, 1, "--arg u32:268439552 --arg u32:7");
+    ASSERT_EQ(o.code, 1) << o.err;   // where nothing is: an address of 32 bits in the message, without the next parameter
+    EXPECT_NE(o.err.find("illegal address 0x10001008 (4-byte load)"), std::string::npos) << o.err;
+  }
+}
+
+TEST(programs_of_others, ask_the_device_runtime_with_32_bit_pointers) {
+  const std::string text = ".version 6.5\n.target sm_52\n.address_size 32\n.extern .func (.param .b32 v) malloc(.param .b32 n);\n"
+                           ".extern .func (.param .b32 v) vprintf(.param .b32 f, .param .b32 a);\n.extern .func free(.param .b32 p);\n.global .align 1 .b8 format[4] = {37, 117, 33, 0};\n"
+                           ".visible .entry k(.param .u32 out) {\n.reg .b32 %r<8>; .local .align 8 .b8 a[8]; ld.param.u32 %r0, [out];\n"
+                           "{ .param .b32 n; .param .b32 v; st.param.b32 [n], 16; call (v), malloc, (n); ld.param.b32 %r1, [v]; }\n"
+                           "st.u32 [%r1+12], 77; ld.u32 %r2, [%r1+12]; st.global.u32 [%r0], %r2; st.local.u32 [a], %r2; mov.u32 %r3, a; cvta.local.u32 %r3, %r3; mov.u32 %r4, format;\n"
+                           "{ .param .b32 f; .param .b32 l; .param .b32 v; st.param.b32 [f], %r4; st.param.b32 [l], %r3; call (v), vprintf, (f, l); }\n"
+                           "{ .param .b32 p; st.param.b32 [p], %r1; call free, (p); }\nret;\n}\n";
+  const outcome o = run(text, "gtx1080", 1, 1);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.words[0], 77u);
+  EXPECT_EQ(o.out, "77!");
+}
+
+TEST(programs_of_others, pass_vectors_and_declare_static_variables) {
+  expect_words(module_of(".visible .func (.reg .v2 .u32 r) f(.reg .v2 .u32 a) { .global .u32 g[2] = {4, 5}; .reg .u32 t; ld.global.u32 t, [g+4];\n"
+                         "mov.u32 r.x, a.y; add.u32 r.y, a.x, t; ret; }\n",
+                         ".reg .v2 .u32 %v<2>; .local .align 8 .b8 l[8]; mov.v2.u32 %v1, {%r0, 9}; call (%v0), f, (%v1);\n"
+                         "st.u64 [l], %o; ld.u64 %d1, [l]; st.global.u32 [%d1], %v0.y;"),
+               [](unsigned k) { return k + 5; });
+}
+
+TEST(programs_of_others, are_told_that_kernels_launch_no_kernels) {
+  const outcome o = run(module_of(".extern .func (.param .b32 v) cudaLaunchDeviceV2(.param .b64 a, .param .b64 b);\n",
+                                  "{ .param .b64 a; .param .b64 b; .param .b32 v; call.uni (v), cudaLaunchDeviceV2, (a, b); }"), "v100");
+  EXPECT_EQ(o.code, 2);
+  EXPECT_NE(o.err.find("heddle: error: k.ptx:9:62: call of 'cudaLaunchDeviceV2': kernels that launch kernels (CUDA dynamic parallelism) are not modelled"),
+            std::string::npos) << o.err;
+}
+
+const std::string linked_job =
+    "{\"modules\": [\"main.ptx\", \"library.ptx\"], \"buffers\": {\"y\": {\"bytes\": 128}}, \"launches\": [{\"kernel\": \"k\", \"grid\": [1], "
+    "\"block\": [32], \"args\": [{\"buffer\": \"y\"}]}], \"outputs\": [{\"buffer\": \"y\", \"file\": \"o.bin\"}]}";
+const std::string library_head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+TEST(linked_programs, use_functions_and_variables_of_another_module) {
+  const std::string main = module_of(".extern .func (.reg .u32 r) scaled(.reg .u32 a);\n.extern .global .u32 step;\n.global .u32 own = 3;\n",
+                                     "call (%r3), scaled, (%r0); ld.global.u32 %r4, [step]; ld.global.u32 %r5, [own]; mad.lo.u32 %r3, %r4, %r5, %r3; st.global.u32 [%o], %r3;");
+  const outcome o = run_job({{"job.json", linked_job}, {"main.ptx", main},
+                             {"library.ptx", library_head + ".visible .global .u32 step = 1000;\n.global .u32 own = 7;\n"
+                                             ".visible .func (.reg .u32 r) scaled(.reg .u32 a) { ld.global.u32 r, [own]; mul.lo.u32 r, r, a; ret; }\n"}});
+  ASSERT_EQ(o.code, 0) << o.err;
+  ASSERT_EQ(o.words.size(), 32u);
+  for (unsigned k = 0; k < 32; ++k) EXPECT_EQ(o.words[k], 7 * k + 3000);
+}
+
+TEST(linked_programs, fail_at_a_place_in_the_file_that_is_at_fault) {
+  const std::string main = module_of(".extern .func f();\n", "call f, ();");
+  const outcome fault = run_job({{"job.json", linked_job}, {"main.ptx", main}, {"library.ptx", library_head + ".visible .func f() {\n.reg .u64 %z; mov.u64 %z, 64;\nst.global.u32 [%z], 1; ret; }\n"}});
+  EXPECT_EQ(fault.code, 1);
+  EXPECT_EQ(fault.err.rfind("heddle: error: library.ptx:6:1: illegal address 0x00000040", 0), 0u) << fault.err;
+  const outcome refused = run_job({{"job.json", linked_job}, {"main.ptx", main}, {"library.ptx", library_head + ".visible .func f() {\nfrobnicate.u32 %z;\nret; }\n"}});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err.rfind("heddle: error: library.ptx:5:1: unknown instruction 'frobnicate.u32'", 0), 0u) << refused.err;
+  const outcome missing = run_job({{"job.json", linked_job}, {"main.ptx", module_of(".extern .global .u32 nowhere;\n", "ld.global.u32 %r3, [nowhere];")}, {"library.ptx", library_head}});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_NE(missing.err.find("'nowhere' is declared .extern, and no module among those loaded defines it"), std::string::npos) << missing.err;
+}
+
+TEST(texture_references, are_bound_to_the_texture_of_their_name) {
+  const std::string job =
+      "{\"module\": \"main.ptx\", \"buffers\": {\"y\": {\"bytes\": 128}, \"x\": {\"bytes\": 128, \"fill\": \"iota32\"}}, \"textures\": {\"NAME\": {\"buffer\": \"x\", "
+      "\"type\": \"u32\", \"width\": 32}}, \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [32], \"args\": [{\"buffer\": \"y\"}]}], "
+      "\"outputs\": [{\"buffer\": \"y\", \"file\": \"o.bin\"}]}";
+  const auto with_name = [&](const std::string& name) {
+    std::string text = job;
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  const std::string main = module_of(".global .texref image;\n", "sub.u32 %r3, 31, %r0; tex.1d.v4.u32.s32 {%r4, %r5, %r6, %r7}, [image, {%r3}]; st.global.u32 [%o], %r4;");
+  const outcome o = run_job({{"job.json", with_name("image")}, {"main.ptx", main}});
+  ASSERT_EQ(o.code, 0) << o.err;
+  ASSERT_EQ(o.words.size(), 32u);
+  for (unsigned k = 0; k < 32; ++k) EXPECT_EQ(o.words[k], 31 - k);
+  const outcome unbound = run_job({{"job.json", with_name("photo")}, {"main.ptx", main}});
+  EXPECT_EQ(unbound.code, 1);
+  EXPECT_NE(unbound.err.find("main.ptx:"), std::string::npos) << unbound.err;
+}
+
+}  // namespace
