@@ -44,7 +44,7 @@ TEST(ptx_forms, what_a_gpu_lacks_is_refused_where_nobody_reads_it) {
   EXPECT_NE(refusal("@%p0 bra END;\ncvt.f64.f32 %e0, %f1; END:", "1.0").find(lacks), std::string::npos);
   EXPECT_NE(refusal("fma.rn.f16x2 %r0, %r1, %r2, %r3;", "1.0").find("needs half precision"), std::string::npos);
   EXPECT_NE(refusal("redux.sync.add.u32 %r0, %r1, -1;", "7.5").find("needs compute capability 8.0"), std::string::npos);
-  EXPECT_NE(refusal("ld.global.v4.f64 {%e0, %e1, %e2, %e3}, [%d0];").find("unsupported"), std::string::npos);
+  EXPECT_NE(refusal("ld.shared.v4.f64 {%e0, %e1, %e2, %e3}, [%r0];").find("unsupported"), std::string::npos);
   EXPECT_EQ(refusal("ld.global.f64 %e0, [%d0]; mov.f64 %e1, %e0; add.f32 %f0, %f1, %f2;", "1.0"), "");
 }
 

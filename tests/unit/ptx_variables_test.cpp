@@ -167,6 +167,15 @@ TEST(register_operands, may_have_a_constant_added) {
   expect_refused("", "mov.u32 %r0+4, %r1;", "is a sum, expected a register");
 }
 
+TEST(wide_accesses, of_32_bytes_are_two_halves) {
+  expect_lanes(".global .align 32 .u32 g[8] = {1, 2, 4, 8, 16, 32, 64, 128};\n.global .align 32 .u64 w[4];\n",
+               ".reg .u32 %a<8>; .reg .u64 %q<4>; ld.global.v8.u32 {%a0, %a1, %a2, _, %a4, %a5, %a6, %a7}, [g]; add.u32 %a0, %a0, %a1; add.u32 %a0, %a0, %a2;\n"
+               "add.u32 %a0, %a0, %a4; add.u32 %a0, %a0, %a5; add.u32 %a0, %a0, %a6; add.u32 %a0, %a0, %a7; cvt.u64.u32 %d1, %a0;\n"
+               "st.global.v4.u64 [w], {%d1, 1000, 2000, %d1}; mov.u64 %q0, w; ld.v4.b64 {%q1, %q0, %q2, %q3}, [%q0]; add.u64 %d0, %q0, %q1; add.u64 %d0, %d0, %q2;\n"
+               "add.u64 %d0, %d0, %q3;", [](u64) -> u64 { return 2 * 247 + 3000; });
+  expect_refused(".shared .align 32 .b8 s[32];\n", "ld.shared.v4.b64 {%d1, %d2, %d3, %d4}, [s];", "unsupported type or form");
+}
+
 TEST(kernel_addresses, are_values) {
   const std::vector<u64> got = run(".visible .entry other() { ret; }\n", "mov.u64 %d0, k; mov.u64 %d1, other; xor.b64 %d0, %d0, %d1;", 1);
   EXPECT_NE(got[0], 0u);

@@ -21,7 +21,7 @@
 #define L1_HINT " ?L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate "
 #define L2_HINTS " ?L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint "
 #define PREFETCH " ?L2::64B|L2::128B|L2::256B "
-#define VECTOR " ?v2|v4 "
+#define VECTOR " ?v2|v4|v8 "
 #define ATOMIC " ?" SCOPES " ?global|" SHARED " ?L2::cache_hint "
 #define ATOMIC_VECTOR " ?" SCOPES " ?global ?L2::cache_hint "
 #define ATOM_ORDER "?relaxed|acquire|release|acq_rel"

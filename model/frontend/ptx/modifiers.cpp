@@ -334,7 +334,7 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     ++m.types;
     return true;
   }
-  if (w == "v8" && (op == ptx_op::atom || op == ptx_op::red)) {
+  if (w == "v8" && (op == ptx_op::atom || op == ptx_op::red || op == ptx_op::ld || op == ptx_op::st)) {
     m.vector = 8;
     return true;
   }

@@ -194,7 +194,7 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
     check_element_types(h.dst, 0, h.m.type, false, i.operands[0].where);
     check_element_types(h.src, 1, h.m.type, false, i.where);
   }
-  append(std::move(h));
+  access(std::move(h));
 }
 
 void resolver::move(hir_instruction h, const ast_instruction& i) {

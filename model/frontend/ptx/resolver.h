@@ -115,6 +115,7 @@ class resolver {
   void pair_of_halves(const hir_instruction& h, const ast_instruction& i);
   void find_nth_set(const hir_instruction& h, const ast_instruction& i);
   void vector_atomic(const hir_instruction& h, const ast_instruction& i);
+  void access(hir_instruction h);
   void cluster_address(hir_instruction h, const ast_instruction& i);
   bool cluster_register(const std::string& name, value& v);
 

@@ -214,4 +214,29 @@ bool resolver::cluster_register(const std::string& name, value& v) {
   return false;
 }
 
+/// An access of more than 16 bytes is two of the machine (PTX has them of 32 bytes, in global memory).
+void resolver::access(hir_instruction h) {
+  const unsigned elements = h.m.vector, bytes = isa::size_of(h.m.type) * elements;
+  if ((h.op != ptx_op::ld && h.op != ptx_op::st) || bytes <= 16) return append(std::move(h));
+  if (bytes > 32 || (h.m.space != state_space::global && h.m.space != state_space::none))
+    fail(h.where, "unsupported type or form of instruction '" + current_->mnemonic() + "'");
+  const bool loads = h.op == ptx_op::ld;
+  const value base = h.src[0];
+  if (base.is_reg() && loads) {   // the first half may be loaded over it
+    const unsigned words = out_.registers[base.reg].words;
+    h.src[0] = register_value(out_.new_register(words, 32 * words));
+    append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));
+  }
+  hir_instruction low = h, high = std::move(h);
+  std::vector<value>& first = loads ? low.dst : low.src;
+  std::vector<value>& second = loads ? high.dst : high.src;
+  const auto begin = static_cast<std::ptrdiff_t>(loads ? 0 : 1), half = static_cast<std::ptrdiff_t>(elements / 2);
+  first.resize(static_cast<std::size_t>(begin + half));
+  second.erase(second.begin() + begin, second.begin() + begin + half);
+  low.m.vector = high.m.vector = elements / 2;
+  high.offset += 16;
+  append(std::move(low));
+  append(std::move(high));
+}
+
 }  // namespace heddle::ptx
