@@ -34,11 +34,11 @@ install(DIRECTORY waveforms/ DESTINATION ${heddle_data}/waveforms COMPONENT tool
   FILES_MATCHING PATTERN "*.gtkw" PATTERN "*.filter" PATTERN "*.md" PATTERN "*.png")
 install(FILES docs/job.schema.json DESTINATION ${heddle_data} COMPONENT tools)
 
-# The pages name each other, configurations and layouts by their places in the source tree: here docs stands beside them again.
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle COMPONENT docs
+# The pages name each other, configurations and layouts by their places in the source tree, so they stand beside them here, too.
+install(DIRECTORY docs/ DESTINATION ${heddle_data}/docs COMPONENT docs
   FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.json")
 install(DIRECTORY testbench/cosim testbench/parts DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle/examples COMPONENT docs
   FILES_MATCHING PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.v")
 install(FILES README.md DESTINATION ${heddle_data} COMPONENT docs)
-file(CREATE_LINK ../doc/heddle ${made}/docs SYMBOLIC)
-install(FILES ${made}/docs DESTINATION ${heddle_data} COMPONENT docs)
+file(CREATE_LINK ../../heddle/docs ${made}/pages SYMBOLIC)
+install(FILES ${made}/pages DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/heddle COMPONENT docs)

@@ -68,7 +68,7 @@ std::string tail(const std::string& self) {
     if ("heddle-" + name == self) continue;
     others += (others.empty() ? "" : ",\n") + bold("heddle-" + name) + "(1)";
   }
-  return text + others + "\n" + paragraph("The pages in /usr/share/doc/heddle, or in docs/ of the source tree: first_hour.md, job.md, metrics.md.");
+  return text + others + "\n" + paragraph("The pages in /usr/share/heddle/docs, or in docs/ of the source tree: first_hour.md, job.md, metrics.md.");
 }
 
 }  // namespace

@@ -9,12 +9,10 @@ namespace heddle::testbench {
 
 std::string docs_folder() {
   namespace fs = std::filesystem;
-  const fs::path configs = shipped_config_folder();
+  // They lie beside the configurations, in the source tree as in an installed one.
+  const fs::path folder = fs::path(shipped_config_folder()) / ".." / "docs";
   std::error_code ignored;
-  // PREFIX/share/heddle/configs has PREFIX/share/doc/heddle beside it, the source tree's configs its docs.
-  for (const fs::path& folder : {configs / ".." / ".." / "doc" / "heddle", configs / ".." / "docs"})
-    if (fs::is_regular_file(folder / "job.md", ignored)) return fs::weakly_canonical(folder, ignored).string();
-  return "";
+  return fs::is_regular_file(folder / "job.md", ignored) ? fs::weakly_canonical(folder, ignored).string() : "";
 }
 
 std::string docs_page(const std::string& page) {

@@ -60,13 +60,13 @@ first_hour() {
   data=$tree/share/heddle
   for file in share/man/man1/heddle.1.gz share/man/man1/heddle-run.1.gz share/bash-completion/completions/heddle \
     share/zsh/vendor-completions/_heddle share/fish/vendor_completions.d/heddle.fish share/heddle/job.schema.json \
-    share/heddle/waveforms/scheduler.gtkw share/heddle/waveforms/state.filter share/heddle/sweeps/l1.ini share/doc/heddle/job.md \
-    share/doc/heddle/decisions share/doc/heddle/examples/cosim/own_scheduler.cpp; do
+    share/heddle/waveforms/scheduler.gtkw share/heddle/waveforms/state.filter share/heddle/sweeps/l1.ini share/heddle/docs/job.md \
+    share/doc/heddle/pages/decisions share/doc/heddle/examples/cosim/own_scheduler.cpp; do
     [ -e "$tree/$file" ] || fail "the installed tree has no $file"
   done
   ( cd "$scratch" && "$tree/bin/heddle" run "$data/workloads/saxpy/job.json" --quiet --report "$what.html" ) || fail "an installed job fails"
   ( cd "$scratch" && "$tree/bin/heddle" sweep "$data/sweeps/scheduling.ini" --dry-run > "$what.points" ) || fail "an installed sweep fails"
-  [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$tree/share/doc/heddle" && pwd -P)" ] || fail "the pages are not found"
+  [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$data/docs" && pwd -P)" ] || fail "the pages are not found"
   gzip -dc "$tree/share/man/man1/heddle-run.1.gz" | grep -q shared.*bytes || fail "the manual page of run lacks an option"
   # The pages find each other, the configurations and the layouts from where they lie.
   for page in "$data"/README.md "$data"/docs/*.md "$data"/waveforms/README.md; do
