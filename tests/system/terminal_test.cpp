@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <regex>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -27,6 +29,7 @@ session on_a_terminal(std::vector<std::string> arguments, const std::vector<std:
   size.ws_col = 80;
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "forkpty");
   if (child == 0) {
     ::setenv("TERM", "xterm", 1);
     ::unsetenv("NO_COLOR");
@@ -70,9 +73,22 @@ std::vector<std::string> shown_lines(const std::string& seen, std::size_t& wides
   return lines;
 }
 
+/// Where no pseudo terminal can be had, as in a container without /dev/pts, nothing here can be tried.
+class terminal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int master = -1;
+    int slave = -1;
+    if (::openpty(&master, &slave, nullptr, nullptr, nullptr) != 0)
+      GTEST_SKIP() << "no pseudo terminal can be had here (" << std::strerror(errno) << "): is /dev/pts mounted?";
+    ::close(master);
+    ::close(slave);
+  }
+};
+
 const std::vector<std::string> run = {"run", HEDDLE_WORKLOADS "/sgemm/job.json", "--gpu", "gtx1080"};
 
-TEST(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
+TEST_F(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
   const session s = on_a_terminal(run);
   ASSERT_EQ(0, s.code) << s.seen;
   const std::regex line("\rcycle [0-9,]+, blocks ([0-9]+)/256, [0-9.e+]+ M warp instructions/s(, [0-9:]+ (s|min|h) left)?");
@@ -95,7 +111,7 @@ TEST(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
 }
 
 // More launches than are told of one by one: a table, each line with all its columns.
-TEST(terminal, shows_many_launches_as_a_table_that_fits) {
+TEST_F(terminal, shows_many_launches_as_a_table_that_fits) {
   const session s = on_a_terminal({"run", HEDDLE_WORKLOADS "/bitonic_sort/job.json", "--gpu", "gtx1080", "--progress", "never"}, {"NO_COLOR=1"});
   ASSERT_EQ(0, s.code) << s.seen;
   std::size_t widest = 0;
@@ -112,7 +128,7 @@ TEST(terminal, shows_many_launches_as_a_table_that_fits) {
   EXPECT_LE(widest, 80u);
 }
 
-TEST(terminal, shows_errors_red_and_headings_bold) {
+TEST_F(terminal, shows_errors_red_and_headings_bold) {
   const session wrong = on_a_terminal({"run", "nosuch.json"});
   EXPECT_EQ(2, wrong.code);
   EXPECT_NE(std::string::npos, wrong.seen.find("heddle: \033[31merror\033[0m: ")) << wrong.seen;
@@ -122,14 +138,14 @@ TEST(terminal, shows_errors_red_and_headings_bold) {
     EXPECT_EQ(std::string::npos, on_a_terminal(arguments, {"NO_COLOR=1"}).seen.find('\033'));
 }
 
-TEST(terminal, has_colours_unless_they_are_unwanted) {
+TEST_F(terminal, has_colours_unless_they_are_unwanted) {
   EXPECT_NE(std::string::npos, on_a_terminal(run).seen.find("\033["));
   for (const char* unwanted : {"NO_COLOR=1", "TERM=dumb"})
     EXPECT_EQ(std::string::npos, on_a_terminal(run, {unwanted}).seen.find("\033[")) << unwanted;
   EXPECT_NE(std::string::npos, on_a_terminal(run, {"NO_COLOR="}).seen.find("\033[")) << "empty: as if it were not set";
 }
 
-TEST(terminal, shows_no_progress_where_none_is_wanted) {
+TEST_F(terminal, shows_no_progress_where_none_is_wanted) {
   auto never = run;
   never.insert(never.end(), {"--progress", "never", "--quiet"});
   EXPECT_EQ("", on_a_terminal(never).seen);
