@@ -128,6 +128,19 @@ TEST_F(context_switch, leaves_nothing_on_the_sm) {
   expect_results(m, ~0u, 0);
 }
 
+// v100 keeps global loads in its L1; a context goes past it, sector by sector, and drives out no line of the kernel.
+TEST_F(context_switch, passes_the_l1_by) {
+  machine m("v100");
+  ASSERT_TRUE(m.config.l1.cache_global_loads);
+  const std::uint64_t bytes = m.g.cwd().context_switches().front()->blocks.at(0).bytes_saved;
+  m.finish();
+  ASSERT_EQ("", m.driver.fault());
+  const l1_counters& c = *m.g.sm_at(0).l1.counters.find(0);
+  EXPECT_EQ(bytes / 32, c.bypassed);
+  EXPECT_EQ(threads * 4 / 32 + bytes / 32, c.reads);
+  EXPECT_EQ(0u, c.evictions);
+}
+
 TEST_F(context_switch, a_bit_flipped_in_memory_reaches_that_register_or_shared_byte_and_no_other) {
   for (const char* gpu : {"p100", "v100"}) {
     for (const bool shared : {false, true}) {

@@ -2,6 +2,8 @@
 // Instruction caches by hand: what comes from which level when, what the prefetcher brings, who gives way.
 #include <gtest/gtest.h>
 
+#include "config/config.h"
+#include "sub_partition/fetch.h"
 #include "sub_partition/instruction_cache.h"
 
 namespace heddle::test {
@@ -39,6 +41,54 @@ TEST(instruction_cache, a_prefetcher_streams_the_next_lines_a_cycle_apart) {
   EXPECT_EQ(first.look_up(256, 40), 40u);
   EXPECT_EQ(first.look_up(384, 41), 41u);
   EXPECT_EQ(first.misses, 1u);
+}
+
+// Lines of 128 bytes that take 30 cycles to come, instructions of 8; an instruction is in its buffer 5 cycles after it was asked for.
+struct fetched {
+  explicit fetched(unsigned entries)
+      : config([&] {
+          gpu_config c = load_config("gtx1080", {});
+          c.sub_partition.fetch_latency_cycles = 5;
+          c.sub_partition.issue_width = 1;
+          c.sub_partition.instruction_buffer_entries = entries;
+          c.instruction_cache.instruction_bytes = 8;
+          c.instruction_cache.line_bytes = 128;
+          return c;
+        }()),
+        cache("cache", {1024, 128, 2, 30, 0}),
+        unit("fetch", config, cache, 2) {}
+  gpu_config config;
+  instruction_cache cache;
+  fetch unit;
+};
+
+TEST(instruction_cache, a_change_of_direction_waits_for_the_line_and_then_for_the_fetch) {
+  fetched f(8);
+  f.unit.clear(1);
+  EXPECT_EQ(f.unit.redirect(1, 0, 3, 100), 100u + 30 + 5);
+  EXPECT_EQ(f.unit.next(1, 0, 4, 120), 135u);
+  EXPECT_EQ(f.unit.next(1, 0, 15, 140), 140u);
+  EXPECT_EQ(f.unit.next(1, 0, 16, 200), 230u) << "the next line";
+  EXPECT_EQ(f.unit.next(1, 0, 17, 210), 230u);
+  EXPECT_EQ(f.unit.redirect(1, 0, 0, 300), 305u) << "a line that is here";
+  EXPECT_EQ(f.unit.redirects, 2u);
+}
+
+// Two entries: the third instruction comes from the one that the first has left, five cycles later.
+TEST(instruction_cache, an_entry_of_the_buffer_is_filled_again_after_the_fetch_latency) {
+  fetched f(2);
+  EXPECT_EQ(f.unit.redirect(0, 0, 0, 100), 135u);
+  EXPECT_EQ(f.unit.next(0, 0, 0, 135), 135u);
+  f.unit.issued(0, 135);
+  EXPECT_EQ(f.unit.next(0, 0, 1, 136), 136u);
+  f.unit.issued(0, 136);
+  EXPECT_EQ(f.unit.next(0, 0, 2, 137), 140u);
+  f.unit.issued(0, 140);
+  EXPECT_EQ(f.unit.next(0, 0, 3, 141), 141u);
+  f.unit.issued(0, 141);
+  EXPECT_EQ(f.unit.next(0, 0, 4, 142), 145u);
+  EXPECT_EQ(f.unit.redirect(0, 0, 0, 200), 205u) << "all entries are empty again";
+  EXPECT_EQ(f.unit.next(0, 0, 1, 206), 206u);
 }
 
 }  // namespace

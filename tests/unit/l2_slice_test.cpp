@@ -148,6 +148,29 @@ TEST_F(l2_slice_test, a_write_behind_a_waiting_read_does_not_reach_it) {
   b.check_done();
 }
 
+// What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth comes.
+std::vector<std::uint64_t> fetched_under(const char* policy) {
+  gpu_config c = small_config();
+  c.l2.size_bytes = 4 * 128;
+  c.l2.replacement = policy;
+  bench b(c);
+  cycle_t at = 0;
+  for (const unsigned address : {0, 0x80, 0x100, 0x180, 0, 0x200, 0, 0x80}) b.sm.read(address, 0xf, at += 100);
+  b.run(1000);
+  b.check_done();
+  std::vector<std::uint64_t> reads;
+  for (const auto& [address, bytes] : b.memory.reads) reads.push_back(address);
+  return reads;
+}
+
+TEST_F(l2_slice_test, the_line_used_least_recently_gives_way) {
+  EXPECT_EQ(fetched_under("lru"), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0x80}));
+}
+
+TEST_F(l2_slice_test, or_the_line_that_came_first) {
+  EXPECT_EQ(fetched_under("fifo"), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
+}
+
 TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;  // one set of four ways

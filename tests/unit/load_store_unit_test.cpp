@@ -235,6 +235,22 @@ TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
   EXPECT_EQ(c.hits, 33u);
 }
 
+// One set of two lines.
+TEST_F(load_store_unit_test, the_constant_line_used_least_recently_gives_way) {
+  gpu_config config;
+  config.constant_cache.size_bytes = 2 * 64;
+  config.constant_cache.ways = 2;
+  constant_cache cache("constants", config);
+  unsigned cycle = 0;
+  std::vector<std::uint64_t> missed;
+  for (const std::uint64_t offset : {0, 64, 4, 128, 8, 68}) {
+    const auto before = cache.counters[0].misses;
+    cache.look_up(0, 0, offset, cycle += 200);
+    if (cache.counters[0].misses != before) missed.push_back(offset);
+  }
+  EXPECT_EQ(missed, (std::vector<std::uint64_t>{0, 64, 128, 68}));
+}
+
 TEST_F(load_store_unit_test, stores_and_reductions_are_answered_when_performed) {
   sm_memory_bench b;
   lsu_transaction& store = b.strided(lsu_kind::store, base, 128);
@@ -298,6 +314,47 @@ TEST_F(load_store_unit_test, faults_name_the_address_and_send_nothing) {
   EXPECT_EQ(b.memory.writes + b.memory.atomics, 0u);
   EXPECT_EQ(b.memory.reads, 1u);
   EXPECT_EQ(b.lsu.counters.find(0)->faults, 4u);
+}
+
+// The allocation ends in the middle of a lane's eight bytes; with one access before, its bounds are known.
+TEST_F(load_store_unit_test, no_byte_beyond_an_allocation_is_read) {
+  for (const bool known : {false, true}) {
+    restart();
+    sm_memory_bench b;
+    b.ranges.remove(base);
+    b.ranges.add(base, 32 * 8 - 4);
+    lsu_transaction& inside = b.strided(lsu_kind::load, base, 4);
+    lsu_transaction& beyond = b.strided(lsu_kind::load, base, 8, 0, 8);
+    lsu_transaction& alone = b.strided(lsu_kind::load, base + 31 * 8, 0, 0, 8);
+    lsu_transaction& to_the_end = b.strided(lsu_kind::load, base + 31 * 8, 0);
+    if (known) b.partitions.issue(inside, 10);
+    b.partitions.issue(beyond, 200);
+    b.partitions.issue(alone, 400);
+    b.partitions.issue(to_the_end, 600);
+    b.run();
+    EXPECT_EQ(beyond.fault, "illegal address 0x000100f8 (8-byte load)");
+    EXPECT_EQ(beyond.fault_lane, 31u);
+    EXPECT_EQ(alone.fault_lane, 0u);
+    EXPECT_TRUE(b.partitions.answers[&alone].fault);
+    EXPECT_FALSE(b.partitions.answers[&to_the_end].fault);
+  }
+}
+
+TEST_F(load_store_unit_test, ranges_hold_what_lies_in_them_whole) {
+  address_ranges ranges;
+  ranges.add(0x1000, 0x100);
+  ranges.add(0x1100, 0x100);
+  address_ranges::hint h;
+  for (unsigned again = 0; again < 2; ++again) {
+    EXPECT_TRUE(ranges.find(0x1000, 4, h));
+    EXPECT_TRUE(ranges.find(0x10fc, 4, h));
+    EXPECT_FALSE(ranges.find(0x10fd, 4, h)) << "it goes on in another allocation";
+    EXPECT_FALSE(ranges.find(0x0fff, 1, h));
+  }
+  EXPECT_TRUE(ranges.find(0x11ff, 1, h));
+  EXPECT_FALSE(ranges.find(0x11ff, 2, h));
+  EXPECT_FALSE(ranges.find(0x1200, 1, h));
+  EXPECT_FALSE(ranges.find(~std::uint64_t{0}, 2, h));
 }
 
 TEST_F(load_store_unit_test, an_error_from_memory_is_a_fault) {

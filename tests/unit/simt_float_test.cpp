@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // f32 and f64 arithmetic in all roundings against the host's own directed rounding.
+#include "simt/soft_float.h"
 #include "simt_fixture.h"
 #include "simt_reference.h"
 
@@ -102,6 +103,25 @@ TEST(simt_float, f64_arithmetic) {
       });
     }
   }
+}
+
+// A product that lies halfway between two doubles, and addends that are too small to show but in the direction of rounding: 1.5 + 3u, u
+// being half a unit in the last place, and 2^-126 of it (bits that alignment shifts out) or less (no bit is left to align).
+TEST(simt_float, f64_fma_sees_the_smallest_addend) {
+  const double a = 1 + 0x1p-52, b = 1.5;
+  const std::uint64_t below = bits_of(1.5 + 0x1p-52), above = bits_of(1.5 + 0x1p-51);
+  for (const double addend : {0x1p-126, 0x1p-127, 0x1p-128, 0x1p-1000}) {
+    const auto fma = [&](double c, rounding mode) { return simt::fma_f64(bits_of(a), bits_of(b), bits_of(c), mode, false); };
+    EXPECT_EQ(fma(addend, rounding::rn), above) << addend;
+    EXPECT_EQ(fma(-addend, rounding::rn), below) << addend;
+    const auto sum = [&](double c, rounding mode) { return simt::fma_f64(bits_of(1.0), bits_of(1.0), bits_of(c), mode, false); };
+    EXPECT_EQ(sum(addend, rounding::rp), bits_of(1 + 0x1p-52)) << addend;
+    EXPECT_EQ(sum(addend, rounding::rn), bits_of(1.0)) << addend;
+    EXPECT_EQ(sum(-addend, rounding::rz), bits_of(1 - 0x1p-53)) << addend;
+    EXPECT_EQ(sum(-addend, rounding::rm), bits_of(1 - 0x1p-53)) << addend;
+    EXPECT_EQ(sum(-addend, rounding::rp), bits_of(1.0)) << addend;
+  }
+  EXPECT_EQ(simt::fma_f64(bits_of(a), bits_of(b), bits_of(0.0), rounding::rn, false), above) << "to even";
 }
 
 template <class T>
