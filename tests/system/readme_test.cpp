@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -38,6 +40,31 @@ TEST(readme, shows_what_the_first_run_prints) {
     EXPECT_NE(printed.find(line.substr(4) + "\n"), std::string::npos) << "README shows, but the run does not print:\n" << line;
   }
   EXPECT_GE(shown, 8u);
+}
+
+// Its links lead somewhere, the pictures among them, and the speed that it tells is that of the table in docs/performance.md.
+TEST(readme, links_and_speed_are_those_of_the_pages) {
+  const std::string page = content(HEDDLE_SOURCE "/README.md");
+  const std::regex link("\\]\\(([^)#:]+)[)#]");
+  unsigned links = 0;
+  for (std::sregex_iterator i(page.begin(), page.end(), link), end; i != end; ++i, ++links)
+    EXPECT_TRUE(fs::exists(fs::path(HEDDLE_SOURCE) / (*i)[1].str())) << (*i)[1];
+  EXPECT_GE(links, 30u);
+  std::istringstream table(content(HEDDLE_SOURCE "/docs/performance.md"));
+  const std::regex row("\\| [a-z]+ \\| (?:gtx1080|v100|h100) \\| (?:ptx|trace) \\| [0-9]+ \\| [0-9]+ \\| ([0-9.]+) \\|.*");
+  double least = 1e9, most = 0;
+  for (std::string line; std::getline(table, line);) {
+    std::smatch m;
+    if (!std::regex_match(line, m, row)) continue;
+    least = std::min(least, std::stod(m[1]));
+    most = std::max(most, std::stod(m[1]));
+  }
+  std::ostringstream told;
+  told.precision(1);
+  told << std::fixed << least << " to ";
+  told.precision(0);
+  told << most << " million warp instructions a second";
+  EXPECT_NE(page.find(told.str()), std::string::npos) << "the table says " << told.str();
 }
 
 }  // namespace
