@@ -137,6 +137,8 @@ TEST(undefined_variables, are_refused_where_they_are_used) {
   const std::string text = header + ".extern .global .u32 nowhere;\n" + kernel("ld.global.u32 %r0, [nowhere];") + kernel("mov.u32 %r0, 1;", "other");
   EXPECT_EQ(result_of({{text, "a.ptx"}}, "other"), 1u);
   EXPECT_EQ(refusal_of({{text, "a.ptx"}}), "a.ptx:8:20: 'nowhere' is declared .extern, and no module among those loaded defines it");
+  EXPECT_NE(refusal_of({{header + wants_f + kernel("call (%r0), f, (%r0);"), "a.ptx"}}).find("is not supported: it is declared .extern, and no module among those loaded defines it"),
+            std::string::npos);
 }
 
 }  // namespace

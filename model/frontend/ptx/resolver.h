@@ -175,6 +175,7 @@ class resolver {
   value sum_with(const value& v, const ast_operand& o);
   bool function_name(const ast_operand& o, value& v) const;
   bool is_undefined(const std::string& name) const;
+  bool is_declared(const std::string& function) const;
   void elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where);
 
   // Blocks.

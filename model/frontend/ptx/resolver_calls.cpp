@@ -250,7 +250,8 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   if (is_device_launch(name.text))
     fail(name.where, "call of '" + name.text + "': kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the " +
                          "inner kernels among the job's launches (its 'repeat' launches them while device memory asks for it)");
-  fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported");
+  fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported" +
+                         (is_declared(name.text) ? ": it is declared .extern, and no module among those loaded defines it" : ""));
 }
 
 void resolver::call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {

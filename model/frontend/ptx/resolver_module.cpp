@@ -88,6 +88,12 @@ bool resolver::function_name(const ast_operand& o, value& v) const {
   return true;
 }
 
+/// A function that the module declares and nobody defines.
+bool resolver::is_declared(const std::string& function) const {
+  const std::vector<ast_function>& functions = module_.ast->functions;
+  return std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return !f.has_body && f.name == function; });
+}
+
 /// A variable that the module declares and nobody defines.
 bool resolver::is_undefined(const std::string& name) const {
   const std::vector<ast_variable>& variables = module_.ast->variables;
