@@ -13,16 +13,19 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
+constexpr std::uint64_t heap_bytes = 8u << 20;  // CUDA's default for malloc in kernels
 
 /// Texts and names of modules to be linked go to the GPU with NUL between them.
 void check_separable(const ptx::module_source& s) {
-  if (s.text.find('\0') != std::string::npos) throw input_error(s.file + ": the character NUL, expected none in a module that is linked");
+  if (s.text.find('\0') != std::string::npos)
+    throw input_error(s.file + ": the character NUL, expected none in a module that is linked");
 }
 
 }  // namespace
 
-unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) { return load_modules({{ptx, file_name}}).front(); }
+unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
+  return load_modules({{ptx, file_name}}).front();
+}
 
 std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& modules) {
   const host_link::call call(*link_);
@@ -49,7 +52,8 @@ std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& 
   return handles;
 }
 
-unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names) {
+unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts,
+                           const std::string& names) {
   auto m = std::make_unique<module_record>();
   const std::uint64_t bytes = ptx::global_bytes(*ast);
   const std::uint64_t globals = bytes != 0 ? allocate(bytes) : 0;

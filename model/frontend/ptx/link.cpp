@@ -17,19 +17,25 @@ bool is_shown(linkage l) { return l == linkage::visible || l == linkage::weak ||
 bool yields(linkage l) { return l == linkage::weak || l == linkage::common; }
 
 /// Kernels are what a host launches by name, whatever their linkage.
-linkage linkage_of(const ast_function& f) { return f.is_entry && f.link == linkage::internal ? linkage::visible : f.link; }
+linkage linkage_of(const ast_function& f) {
+  return f.is_entry && f.link == linkage::internal ? linkage::visible : f.link;
+}
 
 std::string base_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 /// Names that a module defines for others, and those that it wants of others.
 void list_names(const ast_module& m, std::set<std::string>& defines, std::set<std::string>& wants) {
   for (const ast_variable& v : m.variables) {
-    if (v.is_extern) wants.insert(v.name);
-    else if (is_shown(v.link)) defines.insert(v.name);
+    if (v.is_extern)
+      wants.insert(v.name);
+    else if (is_shown(v.link))
+      defines.insert(v.name);
   }
   for (const ast_function& f : m.functions) {
-    if (!f.has_body && f.link == linkage::external) wants.insert(f.name);
-    else if (f.has_body && !f.is_entry && is_shown(f.link)) defines.insert(f.name);
+    if (!f.has_body && f.link == linkage::external)
+      wants.insert(f.name);
+    else if (f.has_body && !f.is_entry && is_shown(f.link))
+      defines.insert(f.name);
   }
 }
 
@@ -54,7 +60,9 @@ class linker {
 
   void add(ast_module& m, std::uint32_t unit) {
     std::set<std::string> own;
-    const auto is_own = [&](const std::string& name, linkage l) { return l == linkage::internal && own.insert(name).second; };
+    const auto is_own = [&](const std::string& name, linkage l) {
+      return l == linkage::internal && own.insert(name).second;
+    };
     for (ast_variable& v : m.variables)
       if (is_own(v.name, v.link)) rename(v.name, unit);
     for (const ast_function& f : m.functions)
@@ -67,10 +75,12 @@ class linker {
   void drop_declarations() {
     const auto defined = [&](const std::string& name) { return places_.count(name) != 0; };
     auto& variables = out_.variables;
-    variables.erase(std::remove_if(variables.begin(), variables.end(), [&](const ast_variable& v) { return v.is_extern && defined(v.name); }),
+    variables.erase(std::remove_if(variables.begin(), variables.end(),
+                                   [&](const ast_variable& v) { return v.is_extern && defined(v.name); }),
                     variables.end());
     auto& functions = out_.functions;
-    functions.erase(std::remove_if(functions.begin(), functions.end(), [&](const ast_function& f) { return !f.has_body && defined(f.name); }),
+    functions.erase(std::remove_if(functions.begin(), functions.end(),
+                                   [&](const ast_function& f) { return !f.has_body && defined(f.name); }),
                     functions.end());
   }
 
@@ -86,14 +96,15 @@ class linker {
     if (common_.count(name) != 0) out_.units[unit].renamed[name] = name + "@" + std::to_string(unit);
   }
 
-  /// True: the entity goes to the end of its list. False: it is there already, at `known->index`, and `replaces` tells whether it
-  /// takes that place.
+  /// True: the entity goes to the end of its list. False: it is there already, at `known->index`, and `replaces` tells
+  /// whether it takes that place.
   bool is_new(const std::string& name, const definition& d, bool& replaces) {
     const auto [at, fresh] = places_.emplace(name, d);
     replaces = false;
     if (fresh) return true;
     if (!yields(at->second.link) && !yields(d.link))
-      throw input_error(place_in(out_, d.where) + ": '" + name + "' is defined at " + place_in(out_, at->second.where) + ", too");
+      throw input_error(place_in(out_, d.where) + ": '" + name + "' is defined at " + place_in(out_, at->second.where) +
+                        ", too");
     replaces = yields(at->second.link) && !yields(d.link);
     if (replaces) at->second = {d.where, d.link, at->second.index};
     return false;
@@ -130,14 +141,16 @@ class linker {
     }
     const linkage l = linkage_of(f);
     if (l == linkage::internal) f.name = out_.meaning(f.name, unit);
-    if (is_new(f.name, {f.where, l, out_.functions.size()}, replaces)) out_.functions.push_back(std::move(f));
-    else if (replaces) out_.functions[places_.at(f.name).index] = std::move(f);
+    if (is_new(f.name, {f.where, l, out_.functions.size()}, replaces))
+      out_.functions.push_back(std::move(f));
+    else if (replaces)
+      out_.functions[places_.at(f.name).index] = std::move(f);
   }
 
   ast_module& out_;
   const std::set<std::string> common_;
-  std::map<std::string, definition> places_;           // what is defined, and where in its list
-  std::map<std::string, std::size_t> declared_;        // .extern variables
+  std::map<std::string, definition> places_;     // what is defined, and where in its list
+  std::map<std::string, std::size_t> declared_;  // .extern variables
   std::set<std::string> declared_functions_;
 };
 
@@ -174,7 +187,8 @@ std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources
     out->file += out->file.empty() ? s.file : "+" + base_name(s.file);
     out->units.push_back({s.file, line, {}});
     parsed.push_back(parse(s.text, s.file, line));
-    line += static_cast<std::uint32_t>(std::count(s.text.begin(), s.text.end(), '\n')) + (s.text.empty() || s.text.back() != '\n' ? 1 : 0);
+    line += static_cast<std::uint32_t>(std::count(s.text.begin(), s.text.end(), '\n')) +
+            (s.text.empty() || s.text.back() != '\n' ? 1 : 0);
   }
   out->version = parsed.front()->version;
   out->target = parsed.front()->target;
@@ -196,13 +210,15 @@ std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const s
   const auto split = [](const std::string& list) {
     std::vector<std::string> parts;
     std::size_t begin = 0;
-    for (std::size_t end; (end = list.find('\0', begin)) != std::string::npos; begin = end + 1) parts.push_back(list.substr(begin, end - begin));
+    for (std::size_t end; (end = list.find('\0', begin)) != std::string::npos; begin = end + 1)
+      parts.push_back(list.substr(begin, end - begin));
     parts.push_back(list.substr(begin));
     return parts;
   };
   const std::vector<std::string> text = split(texts), name = split(names);
   if (text.size() != name.size())
-    throw input_error(std::to_string(text.size()) + " PTX modules to be linked with " + std::to_string(name.size()) + " names, expected one for each");
+    throw input_error(std::to_string(text.size()) + " PTX modules to be linked with " + std::to_string(name.size()) +
+                      " names, expected one for each");
   std::vector<module_source> sources;
   for (std::size_t k = 0; k < text.size(); ++k) sources.push_back({text[k], name[k]});
   return link(sources);
@@ -218,7 +234,8 @@ std::string joined_text(const std::vector<module_source>& sources) {
 }
 
 std::string place_in(const ast_module& m, location where) {
-  const auto unit = std::find_if(m.units.rbegin(), m.units.rend(), [&](const ast_unit& u) { return u.first_line <= where.line; });
+  const auto unit =
+      std::find_if(m.units.rbegin(), m.units.rend(), [&](const ast_unit& u) { return u.first_line <= where.line; });
   const bool found = unit != m.units.rend();
   const std::uint32_t line = found ? where.line - unit->first_line + 1 : where.line;
   return (found ? unit->file : m.file) + ":" + std::to_string(line) + ":" + std::to_string(where.column);
@@ -232,7 +249,8 @@ std::string with_own_places(const ast_module& m, std::string text) {
     std::size_t at = begin + unit.size();
     const auto number = [&](std::uint32_t& n) {
       const std::size_t first = at;
-      for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) n = 10 * n + static_cast<std::uint32_t>(text[at] - '0');
+      for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+        n = 10 * n + static_cast<std::uint32_t>(text[at] - '0');
       return at > first;
     };
     const bool is_place = number(where.line) && at < text.size() && text[at++] == ':' && number(where.column);

@@ -89,6 +89,7 @@ class resolver {
                    const ast_operand& arguments);
   value argument(const ast_variable& formal, const ast_operand& actual);
   value wide_address(value v);
+  void system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words, const ast_operand& actual);
   void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);

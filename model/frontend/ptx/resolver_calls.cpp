@@ -201,28 +201,34 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
     append(std::move(c));
     return true;
   }
+  system_result(h, std::move(c), declared->returns[0], r->function == isa::system_function::malloc ? 2 : 1, results.list[0]);
+  return true;
+}
+
+/// Appends the call and takes its result of `words` words to where the program wants it.
+void resolver::system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words,
+                             const ast_operand& actual) {
   scopes_.emplace_back();
-  declare(declared->returns[0]);
+  declare(formal);
   scope callee = std::move(scopes_.back());
   scopes_.pop_back();
-  const unsigned words = r->function == isa::system_function::malloc ? 2 : 1;
   const value result = register_value(out_.new_register(words, words * 32));
   c.dst = {result};
   c.m.type = words == 2 ? isa::dtype::b64 : isa::dtype::b32;
   append(std::move(c));
-  const symbol& s = callee.names.at(declared->returns[0].name);
-  const bool fits = s.registers.size() == words || (narrow && words == 2 && s.registers.size() == 1);
-  if (s.what != symbol::kind::words || !fits) fail(i.where, "'" + name + "' returns a .param of another size");
+  const symbol& s = callee.names.at(formal.name);
+  const bool narrow = module_.ast->address_size == 32 && words == 2 && s.registers.size() == 1;
+  if (s.what != symbol::kind::words || (s.registers.size() != words && !narrow))
+    fail(h.where, "'" + current_->mnemonic() + "' of a function of the device runtime returns a .param of another size");
   hir_instruction split = copy(h, register_value(s.registers[0]), result, isa::dtype::b32);
   split.guard = {};
   if (words == 2) {
     split.op = ptx_op::unpack;
     split.m.type = isa::dtype::b64;
-    split.dst.push_back(register_value(s.registers.size() == 2 ? s.registers[1] : out_.new_register(1, 32)));
+    split.dst.push_back(register_value(narrow ? out_.new_register(1, 32) : s.registers[1]));
   }
   append(std::move(split));
-  bind(declared->returns[0], results.list[0], false, callee);
-  return true;
+  bind(formal, actual, false, callee);
 }
 
 void resolver::call(const hir_instruction& h, const ast_instruction& i) {

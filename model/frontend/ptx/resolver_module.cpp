@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names beyond registers: variables and functions of module scope, what a name alone says of its state space, and handles of textures.
+// Names beyond registers: variables and functions of module scope, what a name alone says of its state space, and
+// handles of textures.
 #include <algorithm>
 #include <utility>
 
@@ -7,11 +8,13 @@
 
 namespace heddle::ptx {
 
-/// A variable that has one place in a kernel, however many calls reach it: shared memory of the block, local memory of the thread.
+/// A variable that has one place in a kernel, however many calls reach it: shared memory of the block, local memory of
+/// the thread.
 value resolver::place_once(const ast_variable& v) {
   const auto known = places_.find(&v);
   if (known != places_.end()) return known->second;
-  outlined* const activation = std::exchange(instance_, nullptr);   // not on the stack, where each activation has its own
+  outlined* const activation =
+      std::exchange(instance_, nullptr);  // not on the stack, where each activation has its own
   const value place = v.space == state_space::shared ? place_shared(v) : place_local(v, v.alignment(), v.size_bytes());
   instance_ = activation;
   return places_[&v] = place;
@@ -36,12 +39,12 @@ bool resolver::find_in_module(const std::string& written, symbol& s) {
   return false;
 }
 
-/// A named variable is accessed in its own state space, which a generic access takes over (ptxas does so for .global, .shared and
-/// .local; .const and .param it refuses).
+/// A named variable is accessed in its own state space, which a generic access takes over (ptxas does so for .global,
+/// .shared and .local; .const and .param it refuses).
 void resolver::name_space(hir_instruction& h, const ast_operand& o) {
   symbol s;
   if (!find(o.text, s) || s.what != symbol::kind::address) return;
-  if (s.space == state_space::param) h.src.back() = s.address;   // not its copy in local memory
+  if (s.space == state_space::param) h.src.back() = s.address;  // not its copy in local memory
   const bool accesses = h.op == ptx_op::ld || h.op == ptx_op::st || h.op == ptx_op::atom || h.op == ptx_op::red;
   const bool own = s.space == state_space::shared || (s.space == state_space::local && !s.parameter);
   if (h.m.space == state_space::none && accesses && own) h.m.space = s.space;
@@ -67,7 +70,8 @@ value resolver::handle_of(const symbol& s) {
 value resolver::sum_with(const value& v, const ast_operand& o) {
   const virtual_register& r = out_.registers[v.reg];
   if (r.words == 0 || r.words > 2 || isa::is_float(r.type) || v.negate)
-    fail(o.where, "'" + o.text + "' with a constant added in '" + current_->mnemonic() + "', expected an integer register");
+    fail(o.where,
+         "'" + o.text + "' with a constant added in '" + current_->mnemonic() + "', expected an integer register");
   const unsigned words = r.words, bits = r.bits;
   hir_instruction sum;
   sum.op = ptx_op::add;
@@ -91,13 +95,15 @@ bool resolver::function_name(const ast_operand& o, value& v) const {
 /// A function that the module declares and nobody defines.
 bool resolver::is_declared(const std::string& function) const {
   const std::vector<ast_function>& functions = module_.ast->functions;
-  return std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return !f.has_body && f.name == function; });
+  return std::any_of(functions.begin(), functions.end(),
+                     [&](const ast_function& f) { return !f.has_body && f.name == function; });
 }
 
 /// A variable that the module declares and nobody defines.
 bool resolver::is_undefined(const std::string& name) const {
   const std::vector<ast_variable>& variables = module_.ast->variables;
-  return std::any_of(variables.begin(), variables.end(), [&](const ast_variable& v) { return v.is_extern && v.name == name; });
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const ast_variable& v) { return v.is_extern && v.name == name; });
 }
 
 }  // namespace heddle::ptx
