@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "config/ini_reader.h"
+#include "config/suggestion.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -58,8 +59,8 @@ std::vector<std::string> tokens_of(const std::string& text, const std::string& w
 
 class parser {
  public:
-  parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known)
-      : tokens_(std::move(tokens)), where_(std::move(where)), known_(known) {}
+  parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known, const std::vector<std::string>& names)
+      : tokens_(std::move(tokens)), where_(std::move(where)), known_(known), names_(names) {}
 
   node_ptr parse(std::vector<std::string>& variables) {
     if (tokens_.size() > longest) fail("the condition is longer than " + std::to_string(longest) + " words");
@@ -145,7 +146,7 @@ class parser {
     if (n.right) check_word(*n.right, false);
     double number = 0;
     if (n.what != "word" || parse_float(n.text, number)) return;
-    if (!text_allowed) fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number");
+    if (!text_allowed) fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
   }
 
   node_ptr sum(unsigned depth) {
@@ -184,7 +185,7 @@ class parser {
     double number = 0;
     // "launch.blok" is a slip, not a text.
     if (leaf->what == "word" && word[0] != '"' && word.find('.') != std::string::npos && !parse_float(word, number)) {
-      fail("'" + printable(word) + "' is neither an axis nor a parameter");
+      fail("'" + printable(word) + "' is neither an axis nor a parameter" + suggestion(word, names_));
     }
     return leaf;
   }
@@ -192,6 +193,7 @@ class parser {
   std::vector<std::string> tokens_;
   std::string where_;
   const constraint::is_variable& known_;
+  const std::vector<std::string>& names_;
   std::vector<std::string> variables_;
   std::size_t at_ = 0;
 };
@@ -242,8 +244,9 @@ struct evaluation {
 
 }  // namespace
 
-constraint::constraint(const sweep_constraint& source, const is_variable& known) : name_(source.name), where_(source.where) {
-  root_ = parser(tokens_of(source.text, where_), where_, known).parse(variables_);
+constraint::constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names)
+    : name_(source.name), where_(source.where) {
+  root_ = parser(tokens_of(source.text, where_), where_, known, names).parse(variables_);
 }
 
 constraint::~constraint() = default;

@@ -22,7 +22,8 @@ class constraint {
 
   /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a condition
   /// without any variable.
-  constraint(const sweep_constraint& source, const is_variable& known);
+  /// `names` are those that such a word can have meant.
+  constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names = {});
   ~constraint();
   constraint(constraint&&) noexcept;
 

@@ -246,7 +246,8 @@ void sweep_plan::enumerate() {
   for (const sweep_axis& a : file_.axes) known.insert(a.name);
   std::vector<constraint> constraints;
   for (const sweep_constraint& c : file_.constraints) {
-    constraints.emplace_back(c, [&](const std::string& name) { return known.count(name) != 0; });
+    constraints.emplace_back(
+        c, [&](const std::string& name) { return known.count(name) != 0; }, std::vector<std::string>(known.begin(), known.end()));
     dropped_.emplace_back(c.name, 0);
   }
   for (std::uint64_t number = 0; number < space_.size(); ++number) {

@@ -197,7 +197,9 @@ TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
                                                                                     {"sub_partition.schduler = gto", "did you mean 'sub_partition.scheduler'?"},
                                                                                     {"preempt.mode = swich", "did you mean 'switch'?"},
                                                                                     {"gpu = v10", "did you mean 'v100'?"},
-                                                                                    {"[axis]\nl1.ways = 2", "did you mean 'axes'?"}}) {
+                                                                                    {"[axis]\nl1.ways = 2", "did you mean 'axes'?"},
+                                                                                    {"launch.block = 32, 64\n[constraints]\nskip = launch.blok > 40", "did you mean 'launch.block'?"},
+                                                                                    {"l1.ways = 2, 4\n[constraints]\nskip = l1.way > 3", "did you mean 'l1.ways'?"}}) {
     write("s.ini", sweep + axis + "\n");
     refused("sweep s.ini --dry-run", meant);
   }
