@@ -139,6 +139,23 @@ TEST(config_rules, inconsistent_values_are_refused) {
   EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
 }
 
+// What a program sets is looked at as what a file says is, the first parameter too; lanes that two share come in whole warps.
+TEST(config_rules, hold_for_configurations_that_are_no_file) {
+  gpu_config named;
+  named.gpu.name = "a b";
+  EXPECT_THROW(check(named), input_error);
+  gpu_config lanes = load_config("gtx1080");
+  EXPECT_NO_THROW(check(lanes));
+  lanes.fp32.shared_lanes = 32;
+  lanes.integer.shared_lanes = 16;
+  try {
+    check(lanes);
+    ADD_FAILURE() << "16 lanes were accepted";
+  } catch (const input_error& e) {
+    EXPECT_NE(std::string::npos, std::string(e.what()).find("expected a multiple of 32")) << e.what();
+  }
+}
+
 // Bytes per second of one channel, from the pins and their rate; what a preset sets can be changed behind it.
 TEST(dram_preset, has_the_bandwidth_of_its_pins) {
   const struct {

@@ -7,6 +7,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -222,6 +223,24 @@ TEST_F(host_driver_test, an_interrupt_that_is_bound_at_one_end_alone_is_reported
   sc_core::sc_start();
   EXPECT_TRUE(right);
   EXPECT_EQ(sc_core::sc_report_handler::get_count("/heddle/driver") - before, 1);
+}
+
+// More than the driver writes at one time, and not a multiple of it.
+TEST_F(host_driver_test, fills_all_of_a_large_range_and_no_byte_more) {
+  const gpu_config config = load_config("gtx1080", {"gpu.sm_count=1", "memory.model=fixed"});
+  gpu g("gpu", config);
+  host_driver driver("driver", config);
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const std::size_t bytes = (std::size_t{5} << 19) + 3;
+  const std::uint64_t at = driver.allocate(bytes + 1);
+  driver.fill(at, 0x11, bytes + 1);
+  driver.fill(at, 0xab, bytes);
+  std::vector<std::uint8_t> now(bytes + 1);
+  driver.read(at, now.data(), now.size());
+  EXPECT_EQ(now.front(), 0xab);
+  EXPECT_EQ(std::count(now.begin(), now.end(), 0xab), static_cast<std::ptrdiff_t>(bytes));
+  EXPECT_EQ(now.back(), 0x11);
 }
 
 TEST_F(host_driver_test, wrong_calls_are_input_errors) {

@@ -230,6 +230,7 @@ TEST_F(l1_test, hit_sectors_are_read_at_the_look_up) {
   EXPECT_EQ(b.latency(both), 105u);
   EXPECT_EQ(b.memory.read_bytes, 128u);
   EXPECT_EQ(b.l1.counters.find(0)->hits, 2u) << "one of the load, one of the store";
+  EXPECT_EQ(b.l1.counters.find(0)->evictions, 0u) << "the line was there";
 }
 
 TEST_F(l1_test, a_store_may_drop_the_sector) {

@@ -236,6 +236,41 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   b.check_done();
 }
 
+TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_time) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 0;
+  bench b(c);
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);
+  b.run(300);
+  EXPECT_EQ(b.sm.records.at(1).answered, 100 + hit_latency + 4 + 7 * 3);
+  b.check_done();
+}
+
+// A queue of two places and one more for each step of the pipeline: what finds it full waits, and its place is given back once.
+TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
+  gpu_config c = small_config();
+  c.l2.queue_entries = 2;
+  c.l2.lookup_interval_cycles = 4;
+  bench b(c);
+  b.sm.read(0, 0xf, 1);
+  for (unsigned round = 0; round < 3; ++round)
+    for (unsigned k = 0; k < 20; ++k) b.sm.read(0, 0xf, 200 * (round + 1));
+  b.run(1000);
+  ASSERT_EQ(b.sm.records.size(), 61u);
+  for (unsigned round = 0; round < 3; ++round) {
+    const cycle_t first = 200u * (round + 1);
+    EXPECT_EQ(b.sm.records[1 + 20 * round].answered, first + hit_latency);
+    for (unsigned k = 0; k < 20; ++k) EXPECT_EQ(b.sm.records[1 + 20 * round + k].answered, first + hit_latency + 4 * k) << round << ' ' << k;
+    // One a cycle until the queue is full, then one for each that leaves it.
+    EXPECT_EQ(b.sm.records[1 + 20 * round + 5].asked, first + 5);
+    EXPECT_EQ(b.sm.records[1 + 20 * round + 19].asked, b.sm.records[20 + 20 * round - 1].asked + 4);
+  }
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
   bench b;
   b.memory.bytes[0x400] = 41;

@@ -235,6 +235,20 @@ TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
   EXPECT_EQ(c.hits, 33u);
 }
 
+// Two sets of two lines: every other line is in the same set.
+TEST_F(load_store_unit_test, constant_lines_compete_within_their_set) {
+  gpu_config config;
+  config.constant_cache.size_bytes = 4 * 64;
+  config.constant_cache.ways = 2;
+  constant_cache cache("constants", config);
+  unsigned cycle = 0;
+  for (const std::uint64_t offset : {0, 128, 256, 64}) cache.look_up(0, 0, offset, cycle += 200);
+  EXPECT_EQ(cache.counters[0].misses, 4u);
+  EXPECT_EQ(cache.look_up(0, 0, 64, cycle += 200), 25u - 4);
+  EXPECT_EQ(cache.look_up(0, 0, 128, cycle += 200), 25u - 4);
+  EXPECT_EQ(cache.look_up(0, 0, 0, cycle += 200), 87u - 4) << "it made room for the third line of its set";
+}
+
 // One set of two lines.
 TEST_F(load_store_unit_test, the_constant_line_used_least_recently_gives_way) {
   gpu_config config;

@@ -162,6 +162,29 @@ TEST(lowering, addresses_fold_constants_and_symbols) {
   EXPECT_EQ(p->shared_bytes, 128u);
 }
 
+// Constants are signed where their types are: an offset of -4 is one, and -3 * 5 is -15 in both words.
+TEST(lowering, negative_constants_are_folded) {
+  const auto p = lower(
+      ".entry k(.param .u64 o) { .shared .align 4 .b8 a[64]; .reg .b32 %r<6>; .reg .b64 %d<3>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x;"
+      "add.s32 %r1, %r0, -4; ld.shared.u32 %r2, [%r1]; mov.s32 %r3, -3; mul.wide.s32 %d1, %r3, 5; st.global.u32 [%d0], %r2;"
+      "st.global.u64 [%d0+8], %d1; ret; }");
+  EXPECT_EQ(count(*p, opcode::iadd3), 0u) << text_of(*p);
+  EXPECT_EQ(count(*p, opcode::imad), 0u) << text_of(*p);
+  EXPECT_NE(text_of(*p).find("-0x4]"), std::string::npos) << text_of(*p);
+  EXPECT_NE(text_of(*p).find("0xfffffff1"), std::string::npos) << text_of(*p);
+  EXPECT_NE(text_of(*p).find("0xffffffff"), std::string::npos) << text_of(*p);
+  EXPECT_EQ(p->local_bytes, 0u);
+}
+
+// What cannot have a sign needs no extension, and what is as wide as before no conversion.
+TEST(lowering, conversions_that_change_nothing_are_no_instructions) {
+  const auto p = lower(
+      ".entry k(.param .u64 o) { .reg .pred %p; .reg .b16 %h<3>; .reg .b32 %r<6>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x;"
+      "setp.lt.u32 %p, %r0, 7; selp.u16 %h1, 5, 9, %p; cvt.s32.s16 %r1, %h1; cvt.u32.s32 %r2, %r0; st.global.v2.u32 [%d0], {%r1, %r2}; ret; }");
+  EXPECT_EQ(count(*p, opcode::bfe) + count(*p, opcode::i2i) + count(*p, opcode::lop3) + count(*p, opcode::prmt), 0u) << text_of(*p);
+  EXPECT_LE(count(*p, opcode::mov), 3u) << text_of(*p);
+}
+
 TEST(lowering, divergent_branches_meet_at_the_post_dominator) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; setp.eq.u32 %p, %r0, 0;"
@@ -368,6 +391,12 @@ TEST(disassembly, reads_like_sass) {
   i.src[1] = isa::make_constant(0, 0x144);
   i.src[2] = isa::make_reg(3);
   EXPECT_EQ(isa::to_string(i), "@!P0 FFMA R3, R4, c[0x0][0x144], R3");
+  isa::instruction compare;
+  compare.op = opcode::isetp;
+  compare.pdst = {2, isa::pt};
+  compare.src[0] = isa::make_reg(4);
+  compare.src[1] = isa::make_immediate(7);
+  EXPECT_NE(isa::to_string(compare).find(" P2, PT, R4, 0x7"), std::string::npos) << isa::to_string(compare);
 }
 
 }  // namespace

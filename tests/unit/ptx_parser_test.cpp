@@ -28,6 +28,12 @@ ast_instruction one(const std::string& text) { return body(text)->statements.at(
 ast_operand operand(const std::string& text) { return one("op " + text + ";").operands.at(0); }
 ast_variable variable(const std::string& text) { return parsed(text)->variables.at(0); }
 
+TEST(ptx_module, blanks_of_every_kind) {
+  const auto m = parsed(".entry\vk\f(\r\n)\t{\v\fret;\f}\v");
+  EXPECT_EQ(m->functions.at(0).name, "k");
+  EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);
+}
+
 TEST(ptx_module, header) {
   const auto m = parse(".version 9.0\n.target sm_90a, texmode_independent, debug\n.address_size 64\n", "a.ptx");
   EXPECT_EQ(m->file, "a.ptx");

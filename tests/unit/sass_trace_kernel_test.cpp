@@ -119,6 +119,10 @@ TEST(sass_trace_opcodes, widths_of_registers) {
   EXPECT_EQ(wide.instruction.src[2].count, 2u);
   EXPECT_EQ(entry(generation::ampere, "F2F.F64.F32", {2}, {4}).instruction.dst_count, 2u);
   EXPECT_EQ(entry(generation::ampere, "F2F.F32.F64", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.S64.TRUNC", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.TRUNC.NTZ", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "I2F.F64", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "FRND.F64", {2}, {4}).instruction.dst_count, 2u);
   EXPECT_EQ(entry(generation::hopper, "IADD3", {2, 3, 4}, {4}).instruction.dst_count, 3u);
   // No run reaches beyond R254, and R255 is no register.
   EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {253}, {254}, 16).instruction.dst_count, 2u);

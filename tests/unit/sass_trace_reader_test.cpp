@@ -242,6 +242,16 @@ TEST(sass_trace_reader, blocks_and_warps_in_file_order) {
   EXPECT_EQ(r.blocks(), 2u);
 }
 
+TEST(sass_trace_reader, places_of_blocks_have_several_digits) {
+  const trace_folder folder;
+  head h;
+  h.grid = "(120,1,1)";
+  trace_reader r(folder.write("k.traceg", h.text() + thread_block("109,0,0", warp(0, 1, "0000 f 0 EXIT 0 0 0\n"))));
+  block_trace b;
+  ASSERT_TRUE(r.next_block(b));
+  EXPECT_EQ(b.index[0], 109u);
+}
+
 TEST(sass_trace_reader, line_numbers_and_blanks) {
   const trace_folder folder;
   head h;
@@ -368,6 +378,7 @@ TEST(sass_trace_reader, refuses_with_a_place) {
       {"version against format", edited("tracer version = 5", "tracer version = 4"), "does not write lines of this format"},
       {"chip", edited("binary version = 80", "binary version = 20"), "binary version 20 is not known"},
       {"grid", edited("(1,1,1)", "(0,1,1)"), "expected (X,Y,Z)"},
+      {"format", edited("#traces format", "#trace format"), "expected '#traces format = ...'"},
       {"block", edited("(32,1,1)", "(32,64,1)"), "more than 1024 threads"},
       {"missing", edited("-nregs = 32\n", ""), "without '-nregs"},
       {"mask", block("0000 gg 0 EXIT 0 0 0\n"), ":24:6: got 'gg'"},
