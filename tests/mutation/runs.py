@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""Runs tests, each in a process group of its own with limits of time, memory and file size, a few at once."""
+import concurrent.futures
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import threading
+import time
+
+# What opens viewers, builds other projects or waits for the clock: dear, and near to testbench/ rather than to the model.
+LEFT_OUT = r'^(gtkwave|speedscope|report_pages|install|packages|sweep_kill|registers_like|mutation|long_|terminal)|_kills?\.'
+MEMORY = 6 << 30
+FILE_SIZE = 1 << 30
+
+
+class test:
+    def __init__(self, entry):
+        self.name = entry['name']
+        self.command = entry['command']
+        properties = {p['name']: p['value'] for p in entry.get('properties', [])}
+        self.labels = properties.get('LABELS', [])
+        self.folder = properties.get('WORKING_DIRECTORY') or '.'
+        self.environment = dict(e.split('=', 1) for e in properties.get('ENVIRONMENT', []))
+        self.skip_code = properties.get('SKIP_RETURN_CODE')
+        self.alone = properties.get('RUN_SERIAL', False)
+        self.program = os.path.basename(self.command[0]) if self.command else ''
+
+
+def tests_of(build, programs):
+    """The normal suite: what ctest knows without the label long, and without what is left out above and what other programs do."""
+    listing = subprocess.run(['ctest', '--test-dir', str(build), '--show-only=json-v1'], check=True, capture_output=True, text=True).stdout
+    found = [test(e) for e in json.loads(listing)['tests'] if e.get('command')]
+    return [t for t in found if not any(l.endswith('long') for l in t.labels) and not re.search(LEFT_OUT, t.name)
+            and not t.name.endswith('_NOT_BUILT') and re.search(programs, t.program)]
+
+
+def limits(cpu_seconds):
+    def set_them():
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)   # a shell ignores it in what it starts behind itself
+        os.nice(5)
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return set_them
+
+
+class runner:
+    """Runs tests with what is set in `environment`; after stop() those that run are killed and no others begin."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        self.running = set()
+        self.lock = threading.Lock()
+        self.stopped = False
+
+    def run(self, t, cpu_limit, **more):
+        """('passed' | 'failed' | 'time' | 'stopped', CPU seconds with those of children that ended)."""
+        with self.lock:
+            if self.stopped:
+                return 'stopped', 0.0
+            child = subprocess.Popen(t.command, cwd=t.folder, env={**os.environ, **t.environment, **self.environment, **more},
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     preexec_fn=limits(int(cpu_limit) + 1))
+            self.running.add(child.pid)
+        # Other processes may have the cores: the limit of the clock is only for what sleeps.
+        out_of_time = threading.Event()
+        watch = threading.Timer(60 + 12 * cpu_limit, lambda: (out_of_time.set(), kill(child.pid)))
+        watch.daemon = True
+        watch.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        watch.cancel()
+        with self.lock:
+            self.running.discard(child.pid)
+        kill(child.pid)   # what it left behind
+        seconds = usage.ru_utime + usage.ru_stime
+        if self.stopped and child.returncode == -signal.SIGKILL:
+            return 'stopped', seconds
+        if out_of_time.is_set() or child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return 'time', seconds
+        good = child.returncode == 0 or (t.skip_code is not None and child.returncode == int(t.skip_code))
+        return ('passed' if good else 'failed'), seconds
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for pid in self.running:
+                kill(pid)
+
+
+def kill(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def reach(tests, jobs, folder, most, report):
+    """Runs every test once without a mutant: {name: {'seconds', 'reached': [numbers], 'passed'}}."""
+    r = runner({})
+    results = {}
+    done = 0
+
+    def one(t):
+        nonlocal done
+        path = folder / f'reached.{threading.get_ident()}'
+        path.write_bytes(bytes(65536))
+        outcome, seconds = r.run(t, 600, HEDDLE_MUTANTS_REACHED=str(path))
+        reached = [n for n, byte in enumerate(path.read_bytes()[:most]) if byte]
+        path.unlink()
+        results[t.name] = {'seconds': round(seconds, 3), 'reached': reached, 'passed': outcome == 'passed'}
+        done += 1
+        if done % 100 == 0:
+            report(f'{done} of {len(tests)} tests, {sum(x["seconds"] for x in results.values()):.0f} CPU seconds')
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for future in [pool.submit(one, t) for t in tests]:
+            future.result()
+    return results
+
+
+def ordered(number, tests, reached):
+    """The tests that reach a mutant, the cheapest and nearest first: what comes past few mutants is near to them. A program's tests are
+    alike, so each further one of the same program is put back."""
+    def score(t):
+        return (reached[t.name]['seconds'] + 0.01) * (1 + len(reached[t.name]['reached']))
+    by_program = {}
+    for t in sorted((t for t in tests if number in reached[t.name]['set']), key=lambda t: (score(t), t.name)):
+        by_program.setdefault(t.program, []).append(t)
+    placed = [(score(t) * (1 + rank / 4), t.name, t) for group in by_program.values() for rank, t in enumerate(group)]
+    return [t for _, _, t in sorted(placed, key=lambda p: p[:2])]
+
+
+def try_mutant(number, tests, reached, jobs, budget):
+    """Runs tests with the mutant on until one fails: a dict with 'result' (killed, survived, budget), 'by', 'passed', 'seconds'."""
+    r = runner({'HEDDLE_MUTANT': str(number)})
+    waiting = iter(tests)
+    lock = threading.Lock()
+    state = {'result': 'survived', 'by': None, 'passed': [], 'seconds': 0.0}
+
+    def work():
+        while not r.stopped:
+            with lock:
+                t = next(waiting, None)
+                if t is None:
+                    return
+                if state['seconds'] > budget:
+                    if state['result'] == 'survived':
+                        state['result'] = 'budget'
+                    return
+            outcome, seconds = r.run(t, 5 + 10 * reached[t.name]['seconds'])
+            with lock:
+                state['seconds'] += seconds
+                if outcome == 'passed':
+                    state['passed'].append(t.name)
+                if outcome in ('failed', 'time') and state['result'] != 'killed':
+                    state.update(result='killed', by=t.name, how=outcome)
+            if outcome in ('failed', 'time'):
+                r.stop()
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for future in [pool.submit(work) for _ in range(jobs)]:
+            future.result()
+    state['seconds'] = round(state['seconds'], 2)
+    return state
