@@ -23,6 +23,8 @@ def shown(name):
 
 def said(y):
     column, _, scale = y.partition("/")
+    if column == "cycles":
+        column = "cycles of the whole job"
     return {"": column, "max": column + ", largest = 1", "1": "1 / " + column + ", best = 1"}.get(scale, "1 / " + column + ", 1 with the first " + scale)
 
 

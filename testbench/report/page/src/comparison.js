@@ -57,7 +57,7 @@ export function comparison_section(files, index) {
     .map((k) => [h('code', {}, k), ...runs.map((r) => String(r.config[k] ?? ''))]);
   const sol = runs.map((r) => new Map(r.kernel.judged.speed_of_light.map((s) => [s.name, s.share])));
   const resources = [...new Set(sol.flatMap((s) => [...s.keys()]))];
-  const columns = [{ name: 'of the kernel' }, ...runs.map((r) => ({ name: r.name, number: true }))];
+  const columns = [{ name: 'measure' }, ...runs.map((r) => ({ name: r.name, number: true }))];
   return section(
     'Comparison',
     h('p', { class: 'about' }, [`${kernel_label(first)} in ${same.length} ${same.length === 1 ? 'file' : 'files'}; in brackets against the first.`, ...strangers, ...without].join(' ')),
