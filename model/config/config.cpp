@@ -42,9 +42,11 @@ class loader {
   }
 
   void read_file() {
-    for (const ini_entry& entry : read_ini(read_text_file(file_), printable(file_))) {
-      if (keys_of(entry.section).empty())
-        throw input_error(printable(file_), entry.section_line, entry.section_column, unknown_section(entry.section));
+    std::vector<ini_section> sections;
+    const std::vector<ini_entry> entries = read_ini(read_text_file(file_), printable(file_), &sections);
+    for (const ini_section& section : sections)
+      if (keys_of(section.name).empty()) throw input_error(printable(file_), section.line, section.column, unknown_section(section.name));
+    for (const ini_entry& entry : entries) {
       const parameter_reference* parameter = find(entry.section, entry.key);
       if (parameter == nullptr)
         throw input_error(printable(file_), entry.line, entry.key_column, unknown_key(entry.section, entry.key));
@@ -158,8 +160,12 @@ bool names_a_file(const std::string& text) {
 
 }  // namespace
 
+std::string config_file(const std::string& name_or_file) {
+  return names_a_file(name_or_file) ? name_or_file : shipped_config_file(name_or_file);
+}
+
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides) {
-  loader from(names_a_file(name_or_file) ? name_or_file : shipped_config_file(name_or_file));
+  loader from(config_file(name_or_file));
   from.read_file();
   for (const std::string& text : overrides) from.override_with(text);
   from.check();

@@ -30,4 +30,7 @@ std::vector<std::string> shipped_gpus();
 /// Major*10 + minor of the compute capability: 61 for "6.1".
 int compute_capability(const gpu_config& config);
 
+/// The file that load_config reads for this name. Throws input_error for a GPU that there is not.
+std::string config_file(const std::string& name_or_file);
+
 }  // namespace heddle

@@ -2,14 +2,11 @@
 #include "config/ini_reader.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <map>
-#include <memory>
 #include <string_view>
 
 #include "config/error.h"
+#include "config/input_file.h"
 
 namespace heddle {
 namespace {
@@ -43,7 +40,7 @@ piece trimmed(std::string_view line, std::size_t begin, std::size_t end) {
 
 class reader {
  public:
-  explicit reader(const std::string& file) : file_(file) {}
+  reader(const std::string& file, std::vector<ini_section>* sections) : file_(file), sections_(sections) {}
 
   void read_line(std::string_view raw) {
     ++line_;
@@ -74,6 +71,7 @@ class reader {
     section_ = name.text;
     section_line_ = line_;
     section_column_ = column;
+    if (sections_ != nullptr) sections_->push_back({section_, section_line_, section_column_});
   }
 
   void add_entry(std::string_view line, const piece& content) {
@@ -96,6 +94,7 @@ class reader {
   }
 
   const std::string& file_;
+  std::vector<ini_section>* sections_;
   std::uint32_t line_ = 0;
   std::string section_;
   std::uint32_t section_line_ = 0;
@@ -106,10 +105,10 @@ class reader {
 
 }  // namespace
 
-std::vector<ini_entry> read_ini(const std::string& text, const std::string& file) {
+std::vector<ini_entry> read_ini(const std::string& text, const std::string& file, std::vector<ini_section>* sections) {
   std::string_view rest = text;
   if (rest.substr(0, 3) == "\xEF\xBB\xBF") rest.remove_prefix(3);
-  reader r(file);
+  reader r(file, sections);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     r.read_line(rest.substr(0, end));
@@ -120,25 +119,13 @@ std::vector<ini_entry> read_ini(const std::string& text, const std::string& file
 
 std::string read_text_file(const std::string& file) {
   const std::string shown = printable(file);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), &std::fclose);
-  if (!in) throw input_error(shown + ": cannot open the configuration: " + std::strerror(errno));
+  input_file in(file, input_file::kind::regular_or_own_descriptor);
+  if (!in.problem().empty()) throw input_error(shown + ": cannot open the configuration: " + in.problem());
   std::string text;
-  char buffer[4096];
-  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, in.get())) {
-    text.append(buffer, n);
-    if (text.size() > largest_file_bytes) throw input_error(shown + ": larger than 1 MiB, expected a configuration (INI)");
-  }
-  if (std::ferror(in.get())) throw input_error(shown + ": cannot read the configuration: " + std::strerror(errno));
+  const std::string problem = in.read(text, largest_file_bytes);
+  if (text.size() > largest_file_bytes) throw input_error(shown + ": larger than 1 MiB, expected a configuration (INI)");
+  if (!problem.empty()) throw input_error(shown + ": cannot read the configuration: " + problem);
   return text;
-}
-
-std::string printable(const std::string& text) {
-  constexpr std::size_t longest = 200;
-  std::string shown = text.substr(0, longest);
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  if (text.size() > longest) shown += "...";
-  return shown;
 }
 
 }  // namespace heddle

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "config/message.h"
+
 namespace heddle {
 
 /// One "key = value" of an INI text, with its place for messages. Lines and columns count from 1.
@@ -19,15 +21,19 @@ struct ini_entry {
   std::uint32_t value_column = 0;
 };
 
+/// A section as its head names it.
+struct ini_section {
+  std::string name;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
 /// Reads INI text: [section], key = value, and comments from ';' or '#' at a line's start or after white space.
 /// Values are kept as written, without the white space around them. Throws input_error(file, line, column) for a line
-/// that is none of these, a key outside a section, an empty value or a key given twice.
-std::vector<ini_entry> read_ini(const std::string& text, const std::string& file);
+/// that is none of these, a key outside a section, an empty value or a key given twice. `sections`: every section, empty ones too.
+std::vector<ini_entry> read_ini(const std::string& text, const std::string& file, std::vector<ini_section>* sections = nullptr);
 
 /// The whole of a configuration file. Throws input_error when it cannot be read or is larger than 1 MiB.
 std::string read_text_file(const std::string& file);
-
-/// `text` fit for a one-line message: control characters replaced, long texts cut.
-std::string printable(const std::string& text);
 
 }  // namespace heddle

@@ -45,6 +45,10 @@ std::vector<unsigned> parse_carveouts(const std::string& text) {
   }
 }
 
+// Of chips that there are. What a chip can do is looked up by it: of another one nothing is known.
+const names capabilities = {"1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.2", "3.5", "3.7", "5.0", "5.2", "5.3", "6.0",  "6.1",  "6.2",
+                            "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.8", "8.9", "9.0", "10.0", "10.1", "10.3", "11.0", "12.0", "12.1"};
+
 /// Tells the first violated rule; every rule is one line of one of its functions.
 class rule_checker {
  public:
@@ -67,6 +71,10 @@ class rule_checker {
                          std::count_if(cc.begin(), cc.end(), [](unsigned char c) { return std::isdigit(c); }) + 1 ==
                              static_cast<std::ptrdiff_t>(cc.size());
     require(version, {"gpu.compute_capability"}, "expected major.minor, such as 6.1");
+    const bool known = std::find(capabilities.begin(), capabilities.end(), cc) != capabilities.end();
+    std::string list;
+    for (const std::string& capability : capabilities) list += (list.empty() ? "" : ", ") + capability;
+    require(known, {"gpu.compute_capability"}, "expected a compute capability that there is: " + list);
   }
 
   void sm() const {

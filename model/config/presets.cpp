@@ -22,11 +22,16 @@ void config_presets::set(const std::string& text) {
 }
 
 void config_presets::read(const std::string& file) {
-  for (const ini_entry& entry : read_ini(read_text_file(file), printable(file))) {
-    const std::size_t dot = entry.section.rfind('.');
+  std::vector<ini_section> sections;
+  const std::vector<ini_entry> entries = read_ini(read_text_file(file), printable(file), &sections);
+  for (const ini_section& section : sections) {
+    const std::size_t dot = section.name.rfind('.');
     if (dot == std::string::npos || dot == 0)
-      throw input_error(printable(file), entry.section_line, entry.section_column,
-                        "section [" + printable(entry.section) + "], expected [INSTANCE.SECTION], such as [top.gpu.l2]");
+      throw input_error(printable(file), section.line, section.column,
+                        "section [" + printable(section.name) + "], expected [INSTANCE.SECTION], such as [top.gpu.l2]");
+  }
+  for (const ini_entry& entry : entries) {
+    const std::size_t dot = entry.section.rfind('.');
     preset p;
     p.instance = entry.section.substr(0, dot);
     p.text = entry.section.substr(dot + 1) + "." + entry.key + "=" + entry.value;

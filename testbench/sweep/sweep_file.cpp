@@ -84,11 +84,15 @@ class reader {
       axis(e, where);
     } else if (e.section == "constraints") {
       result_.constraints.push_back({e.key, e.value, where});
-    } else {
-      throw input_error(printable(result_.file), e.section_line, e.section_column,
-                        "unknown section [" + printable(e.section) + "], expected sweep, axes, zip, zip.NAME or constraints" +
-                            suggestion(e.section, {"sweep", "axes", "zip", "constraints"}));
     }
+  }
+
+  void check(const ini_section& s) const {
+    const bool zip = s.name == "zip" || (s.name.rfind("zip.", 0) == 0 && s.name.size() > 4);
+    if (zip || s.name == "sweep" || s.name == "axes" || s.name == "constraints") return;
+    throw input_error(printable(result_.file), s.line, s.column,
+                      "unknown section [" + printable(s.name) + "], expected sweep, axes, zip, zip.NAME or constraints" +
+                          suggestion(s.name, {"sweep", "axes", "zip", "constraints"}));
   }
 
   sweep_file finish() {
@@ -177,7 +181,10 @@ std::vector<std::string> axis_values(const std::string& text, const std::string&
 
 sweep_file parse_sweep_file(const std::string& text, const std::string& file_name) {
   reader r(file_name);
-  for (const ini_entry& e : read_ini(text, printable(file_name))) r.add(e);
+  std::vector<ini_section> sections;
+  const std::vector<ini_entry> entries = read_ini(text, printable(file_name), &sections);
+  for (const ini_section& s : sections) r.check(s);
+  for (const ini_entry& e : entries) r.add(e);
   return r.finish();
 }
 

@@ -206,7 +206,7 @@ TEST(config_overrides, errors_name_the_option) {
   EXPECT_EQ("--set sm_count=3.5: expected SECTION.KEY=VALUE", error_of("sm_count=3.5"));
   EXPECT_EQ("--set : expected SECTION.KEY=VALUE", error_of(""));
   EXPECT_EQ("--set gpu.sm_count=: expected an unsigned integer for gpu.sm_count, not ''", error_of("gpu.sm_count="));
-  EXPECT_EQ("--set gpu.sm_count=1?2: expected an unsigned integer for gpu.sm_count, not '1?2'", error_of("gpu.sm_count=1\n2"));
+  EXPECT_EQ("--set gpu.sm_count=1\\n2: expected an unsigned integer for gpu.sm_count, not '1\\n2'", error_of("gpu.sm_count=1\n2"));
 }
 
 TEST_F(config_files, files_that_are_none) {

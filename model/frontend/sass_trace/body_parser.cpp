@@ -11,6 +11,7 @@ namespace {
 constexpr unsigned most_results = 16;
 constexpr unsigned most_operands = 16;
 constexpr std::uint64_t most_bytes = 128;      // that a line can say a lane moves
+constexpr const char* bytes_expected = "bytes that a lane moves, 0 or a power of two up to 128";
 constexpr const char* at_line_end = "the end of the line";
 }  // namespace
 
@@ -95,7 +96,10 @@ const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::ui
   for (const char c : fields_.opcode)
     if (c <= ' ' || c > '~') s.refuse(opcode, "an opcode, such as IADD3");
   registers(s, most_operands, "a number of operand registers, at most 16", fields_.operands);
-  fields_.bytes = static_cast<unsigned>(s.decimal(most_bytes, "bytes that a lane moves, 0 to 128"));
+  s.skip_blanks();
+  const char* width = s.position();
+  fields_.bytes = static_cast<unsigned>(s.decimal(most_bytes, bytes_expected));
+  if ((fields_.bytes & (fields_.bytes - 1)) != 0) s.refuse(width, bytes_expected);
   const std::string_view text(from, static_cast<std::size_t>(s.position() - from));
   const std::string_view behind = s.rest();
   if (fields_.bytes != 0) addresses(s, mask, block, step);

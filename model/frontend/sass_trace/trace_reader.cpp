@@ -93,6 +93,8 @@ bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const 
   if (blocks_ == header_.blocks())
     reader_.fail(1, "more thread blocks than the " + std::to_string(blocks_) + " of the grid of kernel '" + header_.name + "'");
   block_place(block);
+  if (!seen_.insert((std::uint64_t{block.index[2]} * header_.grid[1] + block.index[1]) * header_.grid[0] + block.index[0]))
+    reader_.fail(1, place_text(block) + " of kernel '" + header_.name + "' comes twice");
   for (;;) {
     if (!reader_.next_with_text(line)) truncated(place_text(block));
     if (trimmed(line) == "#END_TB") break;

@@ -14,6 +14,7 @@
 #include "frontend/sass_trace/code_table.h"
 #include "frontend/sass_trace/kernel_header.h"
 #include "frontend/sass_trace/line_reader.h"
+#include "frontend/sass_trace/number_set.h"
 
 namespace heddle::sass_trace {
 
@@ -50,6 +51,7 @@ class trace_reader {
   std::shared_ptr<code_table> code_;
   body_parser parser_;
   std::uint64_t blocks_ = 0;
+  number_set seen_;            // numbers of the blocks delivered
   std::vector<bool> begun_;    // warps of the block
 };
 
