@@ -21,6 +21,7 @@ using json = nlohmann::ordered_json;
 constexpr const char* magic = "SQLite format 3";
 // A page that a browser opens at once; what is beyond it can be asked of the database.
 constexpr std::size_t most_values = 4'000'000;
+constexpr std::size_t largest_values = 32'000'000;   // of what a sweep asks for by name
 
 // Numbers as numbers: SQLite's REAL comes as its shortest text.
 json value_of(const sql_statement& row, int column) {
@@ -69,6 +70,7 @@ class sweep_reader {
     sql_statement rows = asked(
         "SELECT position, p.id, status, reason, result FROM points p JOIN results r ON r.id = p.id WHERE p.sweep = ? ORDER BY position");
     while (rows.step()) {
+      check_cells(axes_.size());
       at_[rows.integer(0)] = points_.size();
       of_result_[rows.integer(4)].push_back(points_.size());
       points_.push_back({{"position", rows.integer(0)}, {"id", valid_utf8(rows.text(1))}, {"status", valid_utf8(rows.text(2))},
@@ -98,16 +100,20 @@ class sweep_reader {
       columns.emplace(number.integer(0), metrics_.size());
       metrics_.push_back(valid_utf8(path));
     }
+    check_cells(metrics_.size());
     for (json& point : points_) point["values"] = json(metrics_.size(), nullptr);
-    for (const auto& [metric, column] : columns) {
-      sql_statement values = database_.prepare("SELECT result, value FROM metric_values WHERE metric = ? AND value IS NOT NULL");
-      values.bind(1, metric);
-      while (values.step()) {
-        const auto points = of_result_.find(values.integer(0));
-        if (points == of_result_.end()) continue;
-        for (const std::size_t p : points->second) points_[p]["values"][column] = value_of(values, 1);
-      }
+    sql_statement values = database_.prepare("SELECT result, metric, value FROM metric_values WHERE value IS NOT NULL");
+    while (values.step()) {
+      const auto column = columns.find(values.integer(1));
+      const auto points = of_result_.find(values.integer(0));
+      if (column == columns.end() || points == of_result_.end()) continue;
+      for (const std::size_t p : points->second) points_[p]["values"][column->second] = value_of(values, 2);
     }
+  }
+
+  void check_cells(std::size_t columns) const {
+    if (columns != 0 && points_.size() > largest_values / columns)
+      throw input_error("sweep '" + name_ + "' has more than " + grouped(largest_values) + " values, which no page can show");
   }
 
   sql_database& database_;

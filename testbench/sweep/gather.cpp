@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/gather.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -217,7 +216,7 @@ class writer {
     axes.bind(1, sweep);
     while (axes.step()) {
       sql += ", (SELECT value FROM axis_values v WHERE v.sweep = p.sweep AND v.position = p.position AND v.number = " +
-             axes.text(0) + ") AS " + quoted(axes.text(1), '"');
+             std::to_string(axes.integer(0)) + ") AS " + quoted(axes.text(1), '"');
     }
     for (const std::string& path : metrics.empty() ? usual_metrics : metrics) {
       sql +=
@@ -241,22 +240,15 @@ class writer {
   status_counts counts_{};
 };
 
-void sync(const std::string& file) {
-  const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);
-  ::close(fd);
-}
-
 }  // namespace
 
 status_counts gather(const sweep_plan& plan, const result_store& store) {
   gathering_lock lock(store.folder());
   store.remove_old_unfinished();
   result_files files;
-  const std::string temporary = files.reserve(store.database());
+  const std::string temporary = files.reserve_name(store.database());
   const std::string table = files.reserve(store.csv());
-  lock.note({temporary, table});
+  lock.note(files.temporary_names());
   status_counts counts{};
   {
     writer w(temporary, plan, store);
@@ -265,7 +257,6 @@ status_counts gather(const sweep_plan& plan, const result_store& store) {
     write_csv(w.database(), plan, csv);
     csv.close();
   }
-  sync(temporary);
   files.commit();
   return counts;
 }
