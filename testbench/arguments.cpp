@@ -75,7 +75,7 @@ argument add_buffer(job& j, const std::string& kind, const std::string& rest, co
       if (second.empty()) refuse(where, "expected inout:FILE:OUTFILE");
       o.file = second;
     }
-    b.bytes = readable_size(b.file, where);
+    b.bytes = j.access.size(b.file, where);
   }
   j.buffers.push_back(b);
   if (!o.file.empty()) j.outputs.push_back(o);
@@ -121,8 +121,9 @@ void parse_fill(const std::string& text, buffer& b) {
   }
 }
 
-job job_of_arguments(const std::vector<std::string>& arguments) {
+job job_of_arguments(const std::vector<std::string>& arguments, const file_access& access) {
   job j;
+  j.access = access;
   j.operations.resize(1);
   for (const std::string& text : arguments) {
     const place where = "--arg '" + text + "'";

@@ -17,6 +17,6 @@ void parse_fill(const std::string& text, buffer& b);
 
 /// The job of one kernel launch from the command line; `entry` may be empty where the module has one kernel only. Each
 /// `--arg` becomes an argument, and a buffer and an output where it names one. Throws input_error.
-job job_of_arguments(const std::vector<std::string>& arguments);
+job job_of_arguments(const std::vector<std::string>& arguments, const file_access& access = {});
 
 }  // namespace heddle::testbench

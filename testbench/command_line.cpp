@@ -7,10 +7,12 @@
 #include <systemc>
 
 #include "config/error.h"
+#include "config/message.h"
 #include "testbench/command_table.h"
 #include "testbench/completion.h"
 #include "testbench/log.h"
 #include "testbench/text.h"
+#include "testbench/usage_error.h"
 #include "testbench/wrong_file.h"
 
 namespace heddle::testbench {
@@ -18,7 +20,7 @@ namespace heddle::testbench {
 namespace {
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw input_error("expected a command: " + join(command_names(), ", ") + "\n(see heddle --help)");
+  if (arguments.empty()) throw usage_error("expected a command: " + join(command_names(), ", "), "(see heddle --help)");
   std::string name = arguments[0];
   if (name == "-h") name = "--help";
   if (name == "--help" || name == "--version") {
@@ -45,8 +47,11 @@ int internal_fault(const std::string& what) {
 int guarded(const std::vector<std::string>& arguments) {
   try {
     return run(arguments);
+  } catch (const usage_error& e) {
+    message_log::error(one_line(e.what()) + "\n" + e.hint());
+    return 2;
   } catch (const input_error& e) {
-    message_log::error(e.what());
+    message_log::error(one_line(e.what()));
     return 2;
   } catch (const program_error& e) {
     message_log::error(e.what());
@@ -56,7 +61,7 @@ int guarded(const std::vector<std::string>& arguments) {
     return 2;
   } catch (const sc_core::sc_report& e) {
     if (std::strcmp(e.get_msg_type(), "/heddle/input") == 0) {
-      message_log::error(e.get_msg());
+      message_log::error(one_line(e.get_msg()));
       return 2;
     }
     return internal_fault(std::string(e.get_msg_type()) + ": " + e.get_msg() +

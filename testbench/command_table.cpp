@@ -18,6 +18,7 @@
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text.h"
 #include "testbench/text_style.h"
+#include "testbench/usage_error.h"
 
 namespace heddle::testbench {
 
@@ -53,8 +54,9 @@ const command& command_named(const std::string& name) {
   for (const command& c : command_table())
     if (name == c.name) return c;
   const std::vector<std::string> names = command_names();
-  throw input_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) + "', expected one of " +
-                    join(names, ", ") + suggestion(name, names) + "\n(see heddle --help)");
+  throw usage_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) + "', expected one of " +
+                    join(names, ", ") + suggestion(name, names),
+                    "(see heddle --help)");
 }
 
 std::string program_help() {

@@ -3,11 +3,9 @@
 
 #include <unistd.h>
 
-#include <set>
-
 #include "config/suggestion.h"
 #include "testbench/compare.h"
-#include "testbench/result_files.h"
+#include "testbench/file_roles.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -84,15 +82,12 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
 }
 
 void check_outputs(const job& j) {
-  std::set<std::string> files;
+  file_roles roles;
+  add_files(j, roles);
   for (const output& o : j.outputs) {
-    if (!o.file.empty()) {
-      check_writable(o.file, o.where);
-      if (!files.insert(o.file).second) refuse(o.where, "'" + o.file + "' is written by another output already");
-    }
     if (!o.is_symbol) existing_buffer(j, o.name, o.where);
     if (!o.expect.empty()) {
-      const std::uint64_t size = readable_size(o.expect, o.where);
+      const std::uint64_t size = size_of(j, o.expect, o.where);
       if (size % bytes_of(o.type)) {
         refuse(o.where, "'" + o.expect + "' has " + bytes_text(size) + ", expected a multiple of " +
                             std::to_string(bytes_of(o.type)) + ", the size of its type");
@@ -118,7 +113,7 @@ std::string content_of(const job& j, const std::string& file, const place& where
     const auto found = j.read_before->find(file);
     if (found != j.read_before->end()) return found->second;
   }
-  return read_file(file, where);
+  return j.access.read(file, where);
 }
 
 std::uint64_t size_of(const job& j, const std::string& file, const place& where) {
@@ -126,7 +121,7 @@ std::uint64_t size_of(const job& j, const std::string& file, const place& where)
     const auto found = j.read_before->find(file);
     if (found != j.read_before->end()) return found->second.size();
   }
-  return readable_size(file, where);
+  return j.access.size(file, where);
 }
 
 const buffer* find_buffer(const job& j, const std::string& name) {
@@ -145,10 +140,27 @@ const texture& existing_texture(const job& j, const std::string& name, const pla
 }
 
 void validate(const job& j) {
-  for (const std::string& module : j.modules) readable_size(module, j.modules_where);
+  for (const std::string& module : j.modules) size_of(j, module, j.modules_where);
   check_buffers(j);
   check_operations(j, j.operations);
   check_outputs(j);
+}
+
+void add_files(const job& j, file_roles& roles) {
+  const auto reader = [](const buffer& b) { return "buffer '" + b.name + "'"; };
+  roles.add_input(j.name == "-" ? "/dev/stdin" : j.name, "the job");
+  for (const std::string& module : j.modules) roles.add_input(module, "a module");
+  for (const buffer& b : j.buffers)
+    if (!b.file.empty()) roles.add_input(b.file, reader(b));
+  for (const symbol_data& s : j.symbols) roles.add_input(s.file, "symbol '" + s.symbol + "'");
+  for (const output& o : j.outputs)
+    if (!o.expect.empty()) roles.add_input(o.expect, "an expected output");
+  for (const output& o : j.outputs) {
+    if (o.file.empty()) continue;
+    // inout:FILE:FILE asks for just that: what was read is replaced.
+    const buffer* b = o.is_symbol ? nullptr : find_buffer(j, o.name);
+    roles.add_output(find_output(o.file, o.where, j.access), o.where, b != nullptr && b->where == o.where ? reader(*b) : "");
+  }
 }
 
 }  // namespace heddle::testbench

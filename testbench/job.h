@@ -9,6 +9,7 @@
 
 #include "config/error.h"
 #include "simt/texture.h"
+#include "testbench/file_access.h"
 #include "tlm/preemption_mode.h"
 
 namespace heddle::sass_trace {
@@ -143,6 +144,7 @@ struct job {
   bool in_order = false;  // the host makes all operations one after another; else each stream on its own
   std::vector<output> outputs;
   std::shared_ptr<const file_contents> read_before;  // files that are not read again; null: none
+  file_access access;     // which files it may name
 };
 
 /// The whole of a file of the job, and its size. Throw input_error.
@@ -150,8 +152,12 @@ std::string content_of(const job& j, const std::string& file, const place& where
 std::uint64_t size_of(const job& j, const std::string& file, const place& where);
 
 /// Checks everything that needs no machine: names, ranges, files readable and of the right size, output places
-/// writable. Throws input_error.
+/// writable and no files that the job reads. Throws input_error.
 void validate(const job& j);
+
+class file_roles;
+/// Adds all files that a job reads and writes. Throws input_error where one of these is one of those.
+void add_files(const job& j, file_roles& roles);
 
 const buffer* find_buffer(const job& j, const std::string& name);
 const texture* find_texture(const job& j, const std::string& name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "config/input_file.h"
 #include "config/suggestion.h"
 #include "testbench/arguments.h"
 #include "testbench/json_tree.h"
@@ -23,9 +24,10 @@ using kind = json_value::kind;
 /// Turns the JSON of one file into a job.
 class parser {
  public:
-  explicit parser(const std::string& file) : file_(file) {
+  parser(const std::string& file, const file_access& access) : file_(file) {
+    job_.access = access;
     const auto slash = file.rfind('/');
-    if (slash != std::string::npos) directory_ = file.substr(0, slash + 1);
+    if (slash != std::string::npos && !names_own_descriptor(file)) directory_ = file.substr(0, slash + 1);
   }
 
   job parse(const json_value& root) {
@@ -67,7 +69,7 @@ class parser {
   std::string path_to(json_reader& r, const json_value& v, const std::string& path) {
     const std::string& name = r.expect(v, kind::string, path).text;
     if (name.empty() || name.find('\0') != std::string::npos) r.fail(v, path, "expected the name of a file");
-    return name[0] == '/' ? name : directory_ + name;
+    return name[0] == '/' ? name : directory_ + (name == "-" ? "./-" : name);
   }
   std::string path_to(json_reader& r, const std::string& key) { return path_to(r, r.required(key), r.path_of(key)); }
 
@@ -98,7 +100,7 @@ class parser {
         if (item.has("fill")) item.fail(*item.optional("fill"), item.path(), "expected either 'file' or 'fill'");
         b.content = buffer::fill::file;
         b.file = path_to(item, "file");
-        const std::uint64_t size = readable_size(b.file, item.place("file"));
+        const std::uint64_t size = job_.access.size(b.file, item.place("file"));
         if (sized && size != b.bytes) {
           refuse(item.place("bytes"),
                  "'" + b.file + "' has " + std::to_string(size) + " bytes, the buffer has " + std::to_string(b.bytes));
@@ -130,7 +132,7 @@ class parser {
     symbol_data d;
     d.symbol = s.string("symbol");
     d.file = path_to(s, "file");
-    d.bytes = readable_size(d.file, s.place("file"));
+    d.bytes = job_.access.size(d.file, s.place("file"));
     d.where = s.place();
     job_.symbols.push_back(std::move(d));
   }
@@ -385,11 +387,13 @@ class parser {
 
 }  // namespace
 
-job parse_job(const std::string& text, const std::string& file_name) {
+job parse_job(const std::string& text, const std::string& file_name, const file_access& access) {
   const json_value root = parse_json(text, file_name);
-  return parser(file_name).parse(root);
+  return parser(file_name, access).parse(root);
 }
 
-job load_job(const std::string& file_name) { return parse_job(read_file(file_name, "job"), file_name); }
+job load_job(const std::string& file_name, const file_access& access) {
+  return parse_job(read_file_or_stream(file_name, "job"), file_name, access);
+}
 
 }  // namespace heddle::testbench

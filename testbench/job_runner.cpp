@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "config/message.h"
 #include "metrics/collect.h"
 #include "metrics/json.h"
 #include "testbench/report/metrics_report.h"
@@ -169,7 +170,7 @@ void job_runner::take_outputs() {
     outcome_.checks.push_back(compare(o, output_data_.back(), expected_bytes(job_, o, output_data_.back().size())));
     const comparison& c = outcome_.checks.back();
     if (c.differing == 0) continue;
-    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + c.expect + ": " + grouped(c.differing) + " of " +
+    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) + " of " +
                         grouped(c.elements) + " elements of '" + c.name + "' differ";
     for (const std::string& line : c.first) outcome_.failure += "\n  " + line;
   }
@@ -214,7 +215,7 @@ void job_runner::quote_source(kernel_metrics& k) const {
 
 void job_runner::write_files() {
   for (std::size_t i = 0; i < output_data_.size(); ++i) {
-    if (!job_.outputs[i].file.empty()) files_.add(job_.outputs[i].file, output_data_[i].data(), output_data_[i].size());
+    if (!job_.outputs[i].file.empty()) files_.add(job_.outputs[i].file, output_data_[i].data(), output_data_[i].size(), job_.access);
   }
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(outcome_.metrics));
   if (!options_.report_file.empty())

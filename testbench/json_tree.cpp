@@ -96,6 +96,11 @@ class tree_builder : public nlohmann::json_sax<json> {
     throw input_error(file_, place.first, place.second, "not valid JSON: " + what);
   }
 
+  [[noreturn]] void refuse_at(std::size_t position, const std::string& what) {
+    const auto [line, column] = place_of(begin_ + position);
+    throw input_error(file_, line, column, what);
+  }
+
   const char** farthest() { return &at_; }
   json_value take() { return std::move(root_); }
 
@@ -214,6 +219,8 @@ const json_value* json_value::find(std::string_view key) const {
 
 json_value parse_json(const std::string& text, const std::string& file_name) {
   tree_builder builder(text, file_name);
+  // The parser would take it for the end of the text.
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) builder.refuse_at(zero, "not valid JSON: a zero byte");
   counting_iterator begin(text.data(), builder.farthest());
   counting_iterator end(text.data() + text.size(), builder.farthest());
   json::sax_parse(begin, end, &builder);

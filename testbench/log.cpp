@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <systemc>
 
+#include "config/message.h"
+#include "testbench/text.h"
 #include "testbench/text_style.h"
 
 namespace heddle::testbench {
@@ -23,10 +25,13 @@ log_state& state() {
   return s;
 }
 
+// Every line on its own: what a message quotes cannot begin another one that looks like Heddle's.
 void print(const std::string& kind, const std::string& text) {
   const text_style style = style_of(STDERR_FILENO);
   const std::string word = kind == "error" ? style.red(kind) : kind == "warning" ? style.yellow(kind) : kind;
-  std::fprintf(stderr, "heddle: %s: %s\n", word.c_str(), text.c_str());
+  std::string lines;
+  for (const std::string& line : split(text, '\n')) lines += (lines.empty() ? "" : "\n") + one_line(line);
+  std::fprintf(stderr, "heddle: %s: %s\n", word.c_str(), lines.c_str());
 }
 
 void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&) {

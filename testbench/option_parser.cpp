@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "config/error.h"
 #include "config/suggestion.h"
 #include "testbench/text.h"
 #include "testbench/text_style.h"
+#include "testbench/usage_error.h"
 
 namespace heddle::testbench {
 
@@ -95,6 +95,12 @@ bool option_parser::parse(const std::vector<std::string>& arguments) {
   take_other_names();
   if (values_.count("help")) return true;
   if (values_.count(positional_name)) positionals_ = list(positional_name);
+  for (const std::string& argument : positionals_)
+    if (argument.empty()) fail("got an empty argument, expected the name of a file");
+  for (const option_group& g : groups_)
+    for (const option_entry& o : g.options)
+      if (!o.meaning.empty() && !o.repeatable && o.name != "slurm-args" && has(o.name) && text(o.name).empty())
+        fail("option '" + written(o.name) + "' needs a value");
   if (positionals_.size() > most_operands_) fail("unexpected argument '" + positionals_[most_operands_] + "'");
   return false;
 }
@@ -206,7 +212,7 @@ std::string option_parser::written(const std::string& option) const {
 }
 
 void option_parser::fail(const std::string& message) const {
-  throw input_error(message + "\n(see heddle " + command_ + " --help)");
+  throw usage_error(message, "(see heddle " + command_ + " --help)");
 }
 
 }  // namespace heddle::testbench

@@ -56,6 +56,7 @@ option_parser options_of_run() {
            "buf:BYTES[:iota32|:iotaf|:random:SEED], in:FILE, out:BYTES:FILE, inout:FILE:OUTFILE");
   add_gpu_options(p);
   add_simulation_options(p);
+  p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
   p.note("A job file is JSON: modules, buffers, launches, and what the results are held against. The page job.md describes it; "
          "job.schema.json is its schema, for editors.");
   p.example("run job.json --gpu v100 --report out.html", "the launches of a job on a V100, and a page that says what bounds them");
@@ -134,6 +135,7 @@ option_parser options_of_sweep() {
   p.value("shard", "I/N", "only every N-th point from the I-th on; results are written for a later gathering");
   p.flag("yes", "more than a million points are meant");
   p.flag("dry-run", "only list the points");
+  p.value("confine", "DIR", "refuse jobs that name files elsewhere than below DIR (default: each job's own folder; / lets them name any)");
   p.group("Where they run");
   p.value("engine", "local|slurm", "processes on this machine (default), or one job array of Slurm");
   p.value("jobs", "N", "local: points at a time (default: one a core); slurm: tasks of the array (default: 16)");

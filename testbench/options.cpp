@@ -85,6 +85,7 @@ bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::s
     help = p.help();
     return true;
   }
+  if (p.has("confine")) o.confine = p.text("confine");
   read_launch(p, o);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);

@@ -15,6 +15,7 @@ enum class log_level : std::uint8_t { error, warning, info, debug };
 /// What `heddle run` or `heddle replay` was asked for.
 struct run_options {
   std::string job_file;  // empty: a single launch, below
+  std::string confine;   // folder that the job's files lie below; empty: anywhere
   std::string kernel_file;
   std::string kernel;  // entry; empty: the only one of the module
   std::uint32_t grid[3] = {1, 1, 1};

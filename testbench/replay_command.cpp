@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "frontend/sass_trace/kernels_list.h"
 #include "frontend/sass_trace/trace_kernel.h"
@@ -103,7 +104,11 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
   message_log::install(o.level);
   const gpu_config config = machine_of(o);
-  check_result_files(o, job{});
+  file_roles roles;
+  roles.add_input(o.kernels_list, "the list of kernels");
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list))
+    if (c.what == sass_trace::list_command::kind::kernel) roles.add_input(c.file, "a trace");
+  check_result_files(o, job{}, std::move(roles));
   const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);

@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "config/error.h"
 
@@ -21,120 +20,144 @@ namespace {
   throw input_error("cannot write '" + path + "': " + std::strerror(error));
 }
 
-std::string directory_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// The file that `path` names when symbolic links are followed, so that a rename replaces it and not the link.
-std::string resolve(const std::string& path) {
-  struct stat status;
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return path;
-  if (char* real = ::realpath(path.c_str(), nullptr)) {
-    std::string target = real;
-    std::free(real);
-    return target;
-  }
-  char link[PATH_MAX];
-  const ssize_t length = ::readlink(path.c_str(), link, sizeof link);
-  if (length <= 0) return path;
-  const std::string target(link, static_cast<std::size_t>(length));  // a dangling link: its target comes into being
-  return target[0] == '/' ? target : directory_of(path) + "/" + target;
-}
-
-bool is_special(const std::string& path) {
-  struct stat status;
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
 void write_all(int fd, const void* data, std::size_t bytes, const std::string& path) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t done = ::write(fd, at, bytes);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      const int error = done < 0 ? errno : EIO;
-      ::close(fd);
-      fail(path, error);
-    }
+    if (done <= 0) fail(path, done < 0 ? errno : EIO);
     at += done;
     bytes -= static_cast<std::size_t>(done);
   }
 }
 
-}  // namespace
-
-void check_writable(const std::string& path, const std::string& who) {
-  auto refuse = [&](const std::string& why) { throw input_error(who + ": cannot write '" + path + "': " + why); };
-  if (path.empty() || path.find('\0') != std::string::npos) throw input_error(who + ": expected the name of a file");
-  const std::string target = resolve(path);
-  struct stat status;
-  if (::stat(target.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) refuse("it is a directory");
-    if (::access(target.c_str(), W_OK) != 0) refuse(std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) return;
-  } else if (errno != ENOENT || target.back() == '/') {
-    refuse(std::strerror(errno == ENOENT ? EISDIR : errno));
-  }
-  const std::string directory = directory_of(target);
-  if (::stat(directory.c_str(), &status) != 0) refuse("directory '" + directory + "': " + std::strerror(errno));
-  if (!S_ISDIR(status.st_mode)) refuse("'" + directory + "' is not a directory");
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) refuse("directory '" + directory + "': " + std::strerror(errno));
+/// The permissions of a file that replaces `before`. Who may read it through its group is only known if it gets that group.
+mode_t mode_like(const struct stat& before, int fd) {
+  struct stat made {};
+  if (::fstat(fd, &made) != 0) return 0600;
+  const bool same = (made.st_uid == before.st_uid && made.st_gid == before.st_gid) || ::fchown(fd, before.st_uid, before.st_gid) == 0 ||
+                    made.st_gid == before.st_gid || ::fchown(fd, static_cast<uid_t>(-1), before.st_gid) == 0;
+  return before.st_mode & (same ? 0777 : 0707);
 }
 
-result_files::entry& result_files::make(const std::string& path) {
+}  // namespace
+
+result_files::entry& result_files::make(const std::string& path, const file_access& access) {
   entry e;
-  e.path = path;
-  e.target = resolve(path);
-  if (!is_special(e.target)) {
-    e.temporary = temporary_file(directory_of(e.target) + "/.heddle-" + std::to_string(::getpid()) + "-" +
-                                 std::to_string(entries_.size()) + ".tmp");
-  }
+  e.place = find_output(path, "", access);
+  // One open folder for all outputs that go there.
+  for (auto other = entries_.rbegin(); other != entries_.rend() && other - entries_.rbegin() < 16; ++other)
+    if (other->place.folder && other->place.directory == e.place.directory) e.place.folder = other->place.folder;
   entries_.push_back(std::move(e));
   return entries_.back();
 }
 
-void result_files::add(const std::string& path, const void* data, std::size_t bytes) {
-  entry& e = make(path);
-  if (e.temporary.name().empty()) {
+void result_files::make_temporary(entry& e) {
+  for (int attempt = 0; !e.file.is_open(); ++attempt) {
+    e.name = ".heddle-" + random_word() + ".tmp";
+    e.temporary = temporary_file(e.place.directory + "/" + e.name);
+    e.file = descriptor(::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (e.file.is_open()) break;
+    const int error = errno;
+    e.temporary.keep();   // whatever has that name is not ours
+    if (error != EEXIST || attempt == 100) fail(e.place.path, error);
+  }
+  struct stat status {};
+  if (::fstat(e.file.get(), &status) != 0) fail(e.place.path, errno);
+  e.device = status.st_dev;
+  e.inode = status.st_ino;
+  e.mode = e.place.exists ? mode_like(e.place.status, e.file.get()) : status.st_mode & 0777;
+  ::fchmod(e.file.get(), 0600);
+}
+
+// What somebody else writes for standard output or a pipe goes there when it is whole.
+void result_files::make_nameless(entry& e) {
+  std::error_code ignored;
+  std::string name = (std::filesystem::temp_directory_path(ignored) / "heddle-XXXXXX").string();
+  e.file = descriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (!e.file.is_open()) fail(e.place.path, errno);
+  ::unlink(name.c_str());
+}
+
+void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access) {
+  entry& e = make(path, access);
+  if (e.place.what != output_place::kind::file) {
     e.data.assign(static_cast<const char*>(data), bytes);
     return;
   }
-  const int fd = ::open(e.temporary.name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    const int error = errno;
-    e.temporary.keep();   // whatever has that name is not ours
-    fail(path, error);
-  }
-  write_all(fd, data, bytes, path);
-  if (::fsync(fd) != 0) {
-    const int error = errno;
-    ::close(fd);
-    fail(path, error);
-  }
-  if (::close(fd) != 0) fail(path, errno);
+  make_temporary(e);
+  write_all(e.file.get(), data, bytes, path);
+  // There may be more outputs than files that can be open.
+  finish(e);
 }
 
 std::string result_files::reserve(const std::string& path) {
-  const entry& e = make(path);
-  return e.temporary.name().empty() ? e.target : e.temporary.name();
+  entry& e = make(path, {});
+  if (e.place.what == output_place::kind::device) return path;
+  e.place.what == output_place::kind::file ? make_temporary(e) : make_nameless(e);
+  const std::string open_name = "/proc/self/fd/" + std::to_string(e.file.get());
+  return e.name.empty() || ::access(open_name.c_str(), W_OK) == 0 ? open_name : e.temporary.name();
+}
+
+std::string result_files::reserve_name(const std::string& path) {
+  entry& e = make(path, {});
+  if (e.place.what != output_place::kind::file) throw input_error("cannot write '" + path + "': expected a regular file");
+  make_temporary(e);
+  return e.temporary.name();
+}
+
+std::vector<std::string> result_files::temporary_names() const {
+  std::vector<std::string> names;
+  for (const entry& e : entries_)
+    if (!e.temporary.name().empty()) names.push_back(e.temporary.name());
+  return names;
+}
+
+void result_files::finish(entry& e) {
+  if (!e.file.is_open()) return;
+  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0) fail(e.place.path, errno);
+}
+
+void result_files::rename(entry& e) {
+  const int folder = e.place.folder->get();
+  struct stat status {};
+  const bool ours = ::fstatat(folder, e.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == e.device && status.st_ino == e.inode;
+  if (!ours) {
+    e.temporary.keep();
+    throw input_error("cannot write '" + e.place.path + "': its temporary file '" + e.name + "' was taken away or replaced");
+  }
+  if (::renameat(folder, e.name.c_str(), folder, e.place.name.c_str()) != 0) fail(e.place.path, errno);
+  e.temporary.keep();
+}
+
+void result_files::write_directly(entry& e) {
+  const std::string& path = e.place.path;
+  const bool device = e.place.what == output_place::kind::device;
+  if (device && e.data.empty()) return;   // somebody else has written to it
+  std::fflush(stdout);
+  descriptor to(device ? ::openat(e.place.folder->get(), e.place.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                       : ::fcntl(e.place.number, F_DUPFD_CLOEXEC, 0));
+  if (!to.is_open()) fail(path, errno);
+  write_all(to.get(), e.data.data(), e.data.size(), path);
+  if (e.file.is_open()) {
+    char piece[1 << 16];
+    ssize_t got = 0;
+    for (off_t at = 0; (got = ::pread(e.file.get(), piece, sizeof piece, at)) > 0; at += got)
+      write_all(to.get(), piece, static_cast<std::size_t>(got), path);
+    if (got < 0) fail(path, errno);
+  }
+  if (to.close() != 0) fail(path, errno);
 }
 
 void result_files::commit() {
-  // Devices first: what cannot be taken back must not follow names that were given already.
-  for (const entry& e : entries_) {
-    if (!e.temporary.name().empty() || e.data.empty()) continue;
-    const int fd = ::open(e.target.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) fail(e.path, errno);
-    write_all(fd, e.data.data(), e.data.size(), e.path);
-    if (::close(fd) != 0) fail(e.path, errno);
-  }
+  // What cannot be taken back must not follow names that were given already.
+  for (entry& e : entries_)
+    if (e.place.what != output_place::kind::file) write_directly(e);
+  for (entry& e : entries_)
+    if (e.place.what == output_place::kind::file) finish(e);
   for (entry& e : entries_) {
-    const std::string& temporary = e.temporary.name();
-    if (!temporary.empty() && ::rename(temporary.c_str(), e.target.c_str()) != 0) fail(e.path, errno);
-    e.temporary.keep();
-    written_.push_back(e.path);
+    if (e.place.what == output_place::kind::file) rename(e);
+    written_.push_back(e.place.path);
   }
   entries_.clear();
 }

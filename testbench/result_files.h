@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "testbench/file_access.h"
+#include "testbench/output_place.h"
 #include "testbench/temporary_file.h"
 
 namespace heddle::testbench {
 
-/// Throws input_error (`who` in front) when a file of this name could not be written: no such directory, no permission,
-/// a directory of that name. Leaves no trace.
-void check_writable(const std::string& path, const std::string& who);
-
-/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take
-/// their names at the end. Devices and pipes are written directly, at commit(). What was not committed is removed by
-/// the destructor, or when a signal ends the program.
+/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take their names at the
+/// end, with the permissions of the files that they replace. Standard output, devices and what the shell opened are written at commit().
+/// What was not committed is removed by the destructor, or when a signal ends the program.
+/// A temporary file is made under a name that nobody can foresee and that nothing has yet, and until it is whole only its owner may read
+/// it: a link that somebody else puts into the same directory is not followed.
 class result_files {
  public:
   result_files() = default;
@@ -23,10 +25,15 @@ class result_files {
   result_files& operator=(const result_files&) = delete;
 
   /// Writes and syncs `bytes` under a temporary name. Throws input_error: full disk, …
-  void add(const std::string& path, const void* data, std::size_t bytes);
+  void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {});
   void add(const std::string& path, const std::string& text) { add(path, text.data(), text.size()); }
-  /// A temporary name for somebody else to write; what is there at commit() becomes `path`.
+  /// The name of an empty file for somebody else to open and write; what is in it at commit() becomes `path`. It stands for the open file
+  /// where the system has such names (/proc/self/fd), so that nobody can put another one in its place.
   std::string reserve(const std::string& path);
+  /// The same, by the temporary file's name in its directory: for what must know it.
+  std::string reserve_name(const std::string& path);
+  /// Temporary files that there are now.
+  std::vector<std::string> temporary_names() const;
   /// Gives all files their names. Throws input_error.
   void commit();
   /// The names committed so far, in the order added.
@@ -34,12 +41,21 @@ class result_files {
 
  private:
   struct entry {
-    std::string path;
-    std::string target;        // `path` with symbolic links resolved
-    temporary_file temporary;  // without a name: `data` goes to a device
-    std::string data;
+    output_place place;
+    temporary_file temporary;  // without a name: nothing, or a file that has none
+    std::string name;          // of the temporary file in its directory
+    descriptor file;           // open until commit()
+    dev_t device = 0;          // which file was made
+    ino_t inode = 0;
+    mode_t mode = 0;           // that it gets
+    std::string data;          // for what is written directly
   };
-  entry& make(const std::string& path);
+  entry& make(const std::string& path, const file_access& access);
+  static void make_temporary(entry& e);
+  static void make_nameless(entry& e);
+  static void finish(entry& e);
+  static void rename(entry& e);
+  static void write_directly(entry& e);
 
   std::vector<entry> entries_;
   std::vector<std::string> written_;

@@ -12,6 +12,7 @@
 #include "testbench/job_parser.h"
 #include "testbench/job_runner.h"
 #include "testbench/log.h"
+#include "testbench/output_place.h"
 #include "testbench/summary.h"
 
 namespace heddle::testbench {
@@ -19,8 +20,9 @@ namespace heddle::testbench {
 namespace {
 
 job make_job(const run_options& o) {
-  if (!o.job_file.empty()) return load_job(o.job_file);
-  job j = job_of_arguments(o.arguments);
+  const file_access access = o.confine.empty() ? file_access() : file_access(o.confine, "--confine");
+  if (!o.job_file.empty()) return load_job(o.job_file, access);
+  job j = job_of_arguments(o.arguments, access);
   j.name = o.kernel_file;
   j.modules.push_back(o.kernel_file);
   j.modules_where = "--kernel";
@@ -45,18 +47,26 @@ void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::str
   }
 }
 
+// A summary would stand among the results.
+bool writes_to_stdout(const run_options& o, const job& j) {
+  for (const std::string& file : {o.metrics_file, o.report_file, o.timeline_file, o.pipeline_file})
+    if (is_standard_output(file)) return true;
+  return std::any_of(j.outputs.begin(), j.outputs.end(), [](const output& out) { return is_standard_output(out.file); });
+}
+
 }  // namespace
 
-void check_result_files(const run_options& o, const job& j) {
-  std::set<std::string> names;
-  for (const output& out : j.outputs) names.insert(out.file);
-  auto check = [&names](const std::string& path, const std::string& option) {
-    check_writable(path, option);
-    if (!names.insert(path).second) throw input_error(option + ": '" + path + "' is written by something else already");
-  };
-  if (!o.metrics_file.empty()) check(o.metrics_file, "--metrics");
-  if (!o.report_file.empty()) check(o.report_file, "--report");
-  for (const view_file& f : view_files(o)) check(f.path, f.option);
+void check_result_files(const run_options& o, const job& j, file_roles roles) {
+  roles.add_input(config_file(o.gpu), "--gpu");
+  add_files(j, roles);
+  if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
+  if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");
+  for (const view_file& f : view_files(o)) {
+    const output_place place = find_output(f.path, f.option);
+    if (!o.vcd_file.empty() && f.path == o.vcd_file && place.what != output_place::kind::file)
+      throw input_error(std::string(f.option) + ": cannot write '" + f.path + "': expected a regular file, beside which its layout can lie");
+    roles.add_output(place, f.option);
+  }
 }
 
 gpu_config machine_of(const run_options& o) {
@@ -74,7 +84,7 @@ int simulate(const run_options& o, const job& j, const gpu_config& config) {
   auto runner = std::make_unique<job_runner>(o, j, config);
   const run_outcome outcome = runner->run();
   if (!outcome.failure.empty()) message_log::error(outcome.failure);
-  if (!o.quiet) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
+  if (!o.quiet && !writes_to_stdout(o, j)) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
   // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of its tables by
   // searching them, which takes longer than many a run: it is left to the system.
   static_cast<void>(runner.release());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "testbench/file_roles.h"
 #include "testbench/job.h"
 #include "testbench/options.h"
 
@@ -13,8 +14,9 @@ namespace heddle::testbench {
 /// `heddle run`. Returns the exit code; throws input_error.
 int run_command(const std::vector<std::string>& arguments);
 
-/// Names of result files are good and different from each other. Throws input_error.
-void check_result_files(const run_options& o, const job& j);
+/// Result files can be written, and none is another one or something that is read: the job's files, the GPU's, those in `roles`. Throws
+/// input_error.
+void check_result_files(const run_options& o, const job& j, file_roles roles = {});
 /// The configuration that the options name, of a GPU that this program can simulate. Throws input_error.
 gpu_config machine_of(const run_options& o);
 /// Simulates the job and tells how it went. Returns the exit code; throws input_error.

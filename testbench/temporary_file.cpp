@@ -2,11 +2,15 @@
 #include "testbench/temporary_file.h"
 
 #include <signal.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <utility>
+
+#include "config/error.h"
 
 namespace heddle::testbench {
 
@@ -39,6 +43,17 @@ void watch_signals() {
 }
 
 }  // namespace
+
+std::string random_word() {
+  constexpr char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+  unsigned char bytes[16];
+  // 256 bytes and less are never cut short once the system's generator is ready, for which this waits.
+  while (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    if (errno != EINTR) throw internal_error("the system gives no random numbers");
+  std::string word;
+  for (const unsigned char b : bytes) word += digits[b % 32];
+  return word;
+}
 
 temporary_file::temporary_file(std::string name) : name_(std::move(name)) {
   watch_signals();

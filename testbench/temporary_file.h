@@ -5,6 +5,9 @@
 
 namespace heddle::testbench {
 
+/// 80 bits that nobody can foresee, as letters and digits: for the name of a temporary file.
+std::string random_word();
+
 /// The name of a file that must not outlive the program: it is unlinked by the destructor, and when SIGINT, SIGTERM or SIGHUP ends the
 /// program. At most 16 exist at once; more are unlinked by their destructors alone.
 class temporary_file {

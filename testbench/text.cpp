@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/text.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
-#include <utility>
 
 #include "config/error.h"
+#include "config/input_file.h"
+#include "testbench/file_access.h"
 
 namespace heddle::testbench {
 
@@ -49,28 +45,6 @@ bool convert_float(const std::string& text, T& value, Convert convert) {
   return end == text.c_str() + text.size();
 }
 
-/// A file descriptor that closes itself.
-struct descriptor {
-  int fd;
-  ~descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-descriptor open_regular(const std::string& path, const std::string& who, struct stat& status) {
-  if (path.empty() || path.find('\0') != std::string::npos) throw input_error(who + ": expected the name of a file");
-  // Not blocking, so that a pipe is refused below instead of waited for.
-  descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
-    throw input_error(who + ": cannot read '" + path + "': " + std::strerror(errno));
-  }
-  if (!S_ISREG(status.st_mode)) {
-    throw input_error(who + ": cannot read '" + path +
-                      "': " + (S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
-  }
-  return descriptor{std::exchange(file.fd, -1)};
-}
-
 }  // namespace
 
 bool parse_float(const std::string& text, float& value) { return convert_float(text, value, std::strtof); }
@@ -94,24 +68,18 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
   return text;
 }
 
-std::uint64_t readable_size(const std::string& path, const std::string& who) {
-  struct stat status;
-  open_regular(path, who, status);
-  return static_cast<std::uint64_t>(status.st_size);
-}
+std::uint64_t readable_size(const std::string& path, const std::string& who) { return file_access().size(path, who); }
 
-std::string read_file(const std::string& path, const std::string& who) {
-  struct stat status;
-  descriptor file = open_regular(path, who, status);
-  std::string content(static_cast<std::size_t>(status.st_size), '\0');
-  std::size_t done = 0;
-  while (done < content.size()) {
-    ssize_t got = ::read(file.fd, content.data() + done, content.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw input_error(who + ": cannot read '" + path + "': " + std::strerror(errno));
-    if (got == 0) throw input_error(who + ": '" + path + "' became shorter while it was read");
-    done += static_cast<std::size_t>(got);
-  }
+std::string read_file(const std::string& path, const std::string& who) { return file_access().read(path, who); }
+
+std::string read_file_or_stream(const std::string& path, const std::string& who) {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 28;
+  const std::string name = path == "-" ? "/dev/stdin" : path;
+  if (!names_own_descriptor(name)) return read_file(path, who);
+  input_file file(name, input_file::kind::regular_or_own_descriptor);
+  std::string content;
+  const std::string problem = file.problem().empty() ? file.read(content, longest) : file.problem();
+  if (!problem.empty()) throw input_error(who + ": cannot read '" + path + "': " + problem);
   return content;
 }
 

@@ -21,6 +21,8 @@ std::string join(const std::vector<std::string>& parts, const std::string& separ
 std::uint64_t readable_size(const std::string& path, const std::string& who);
 /// A whole file; throws input_error like readable_size.
 std::string read_file(const std::string& path, const std::string& who);
+/// The same, or all that comes from what the shell opened: `-` (standard input), /dev/stdin, process substitution.
+std::string read_file_or_stream(const std::string& path, const std::string& who);
 
 /// 1234567 as "1,234,567".
 std::string grouped(std::uint64_t number);

@@ -2,9 +2,9 @@
 #include "testbench/report/report_command.h"
 
 #include <cstdio>
-#include <filesystem>
 
 #include "config/error.h"
+#include "testbench/file_roles.h"
 #include "testbench/option_tables.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
@@ -19,11 +19,12 @@ namespace {
 std::string data_of(const std::vector<std::string>& files) {
   std::vector<named_metrics> metrics;
   for (const std::string& file : files) {
-    named_metrics m{file, read_file(file, "report")};
+    readable_size(file, "report");   // a pipe is not waited for
     if (is_store(file)) {
       if (files.size() > 1) throw input_error("'" + file + "' is the store of a sweep: it is shown alone; expected metrics files beside each other");
       return report_of_store(file);
     }
+    named_metrics m{file, read_file(file, "report")};
     check_metrics(m);
     metrics.push_back(std::move(m));
   }
@@ -41,10 +42,9 @@ int report_command(const std::vector<std::string>& arguments) {
   if (p.positionals().empty()) p.fail("expected metrics files, or the store of a sweep");
   if (!p.has("output")) p.fail("expected -o REPORT.html");
   const std::string& output = p.text("output");
-  check_writable(output, "-o");
-  std::error_code ignored;
-  for (const std::string& file : p.positionals())
-    if (std::filesystem::equivalent(file, output, ignored)) throw input_error("-o: '" + output + "' is what the report is made from");
+  file_roles roles;
+  for (const std::string& file : p.positionals()) roles.add_input(file, "what the report is made from");
+  roles.add_output(output, "-o");
   const std::string page = report_page(data_of(p.positionals()));
   result_files files;
   files.add(output, page);

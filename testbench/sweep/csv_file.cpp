@@ -10,6 +10,18 @@
 
 namespace heddle::testbench {
 
+namespace {
+
+constexpr const char* first_columns[] = {"position", "id", "status", "reason"};
+
+}  // namespace
+
+std::string csv_head() {
+  std::string text;
+  for (const char* column : first_columns) text += (text.empty() ? "" : ",") + std::string(column);
+  return text;
+}
+
 csv_file::csv_file(const std::string& file) : file_(file), out_(std::fopen(file.c_str(), "wbe")) {
   if (!out_) throw input_error("cannot write '" + file_ + "': " + std::strerror(errno));
 }
@@ -50,7 +62,7 @@ void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv) {
     if (named.empty()) columns.push_back(names.text(0));
     numbers[names.text(0)] = most = names.integer(1);
   }
-  csv.field("position").field("id").field("status").field("reason");
+  for (const char* column : first_columns) csv.field(column);
   for (const sweep_axis& a : plan.file().axes) csv.field(a.name);
   std::vector<std::size_t> metric_of;  // by column; one that no point has is number 0
   for (const std::string& column : columns) {

@@ -29,6 +29,9 @@ class csv_file {
   bool first_ = true;
 };
 
+/// What every table of results begins with, by which they are known.
+std::string csv_head();
+
 /// One row for each point of the sweep: position, id, status, reason, axes, metrics. `database` holds it already.
 void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv);
 

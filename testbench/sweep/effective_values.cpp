@@ -34,6 +34,8 @@ gpu_config effective_values::config(const overrides& changes) const {
   return values.values_;
 }
 
+std::string effective_values::base(const std::string& name) const { return effective_values(base_).value(name, {}); }
+
 std::string effective_values::value(const std::string& name, const overrides& changes) {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return "";

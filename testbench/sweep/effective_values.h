@@ -26,6 +26,8 @@ class effective_values {
   std::string text(const overrides& changes);
   /// As load_config would have made it. Throws input_error where the values do not fit each other.
   gpu_config config(const overrides& changes) const;
+  /// One value without overrides, empty for a name that there is not.
+  std::string base(const std::string& name) const;
   /// One value, empty for a name that there is not.
   std::string value(const std::string& name, const overrides& changes);
 

@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 
+#include "config/error.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -24,7 +27,13 @@ bool is_temporary(const std::string& file) {
 }  // namespace
 
 gathering_lock::gathering_lock(const std::string& folder)
-    : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {
+  // It is written to: a link to somebody's file must not be taken for it.
+  struct stat status {};
+  if (fd_ < 0 ? errno == ELOOP : ::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) {
+    if (fd_ >= 0) ::close(fd_);
+    throw input_error("store: '" + folder + "/lock' is not the lock of a store, expected a file of its own");
+  }
   if (fd_ < 0 || ::flock(fd_, LOCK_EX) != 0) return;
   remove_left();
 }
@@ -45,7 +54,8 @@ void gathering_lock::note(const std::vector<std::string>& files) {
 void gathering_lock::remove_left() {
   std::string text;
   char piece[4096];
-  for (ssize_t got; (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
+  constexpr std::size_t longest = 1u << 20;
+  for (ssize_t got; text.size() < longest && (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
     text.append(piece, static_cast<std::size_t>(got));
   for (const std::string& file : split(text, '\n'))
     if (is_temporary(file)) ::unlink(file.c_str());

@@ -131,7 +131,7 @@ void local_engine::collect(sweep_progress& progress) {
 
 void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
-  store_.remove_unfinished(id, process);
+  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);   // otherwise the process itself has done so
   if (store_.status(id) != point_status::missing) return;  // whatever happened to the process afterwards
   // What cannot be kept need not be run: the others' results would be lost as well.
   if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {

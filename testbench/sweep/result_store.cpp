@@ -2,6 +2,7 @@
 #include "testbench/sweep/result_store.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.h"
+#include "testbench/output_place.h"
 #include "testbench/result_files.h"
+#include "testbench/sweep/csv_file.h"
 #include "testbench/sweep/database.h"
 #include "testbench/temporary_file.h"
 #include "testbench/text.h"
@@ -31,6 +34,19 @@ void make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
     const int error = errno;
     throw unwritable_result("cannot make the folder '" + path + "': " + std::strerror(error), error);
+  }
+}
+
+// A table that some other program wrote is not replaced: ours begin with the names of their first columns. One without anything in it is
+// nobody's loss.
+void check_csv(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || status.st_size == 0) return;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), &std::fclose);
+  std::string begin(csv_head().size(), '\0');
+  if (!in || std::fread(begin.data(), 1, begin.size(), in.get()) != begin.size() || begin != csv_head()) {
+    throw input_error("store: '" + file + "' is not a table of a sweep's results (it does not begin with \"" + csv_head() +
+                      "\") and would be replaced; expected another store, or that file elsewhere");
   }
 }
 
@@ -54,10 +70,12 @@ std::string result_store::description() const {
 
 void result_store::check() const {
   const std::string who = "store";
-  check_writable(database_, who);
-  check_writable(csv(), who);
   if (csv() == database_)
     throw input_error("store: '" + database_ + "' is the name of the CSV, expected another, such as results.sqlite");
+  for (const std::string& file : {database_, csv()})
+    if (find_output(file, who).what != output_place::kind::file)
+      throw input_error("store: cannot write '" + file + "': it is a device, expected a regular file");
+  check_csv(csv());
   if (exists(database_)) check_database(database_, store_schema, version_);
   struct stat status;
   if (::stat(folder().c_str(), &status) != 0) return;
@@ -97,7 +115,8 @@ std::string result_store::point_file(const std::string& id) const {
 }
 
 point_status result_store::status(const std::string& id) const {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(point_file(id).c_str(), "rb"), &std::fclose);
+  const int fd = ::open(point_file(id).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(fd < 0 ? nullptr : ::fdopen(fd, "rb"), &std::fclose);
   if (!in) return point_status::missing;
   char text[128];
   const std::size_t got = std::fread(text, 1, sizeof text, in.get());
@@ -145,8 +164,9 @@ void result_store::write(const std::string& id, const point_result& result) cons
   if (!result.metrics.empty()) text += metrics_key + result.metrics;
   make_folder(folder() + "/" + id.substr(0, 2));
   const std::string file = point_file(id);
-  temporary_file temporary(unfinished_file(id, ::getpid()));
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(temporary.name().c_str(), "wbe"), &std::fclose);
+  temporary_file temporary(unfinished_begin(id, ::getpid()) + random_word() + ".tmp");
+  const int fd = ::open(temporary.name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(fd < 0 ? nullptr : ::fdopen(fd, "wb"), &std::fclose);
   text += tail;
   const bool written = out && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() && std::fflush(out.get()) == 0 &&
                        ::fsync(::fileno(out.get())) == 0;
@@ -158,16 +178,23 @@ void result_store::write(const std::string& id, const point_result& result) cons
 }
 
 // Machine and process are in the name, so that whatever others write or left here is in nobody's way.
-std::string result_store::unfinished_file(const std::string& id, int process) const {
+std::string result_store::unfinished_begin(const std::string& id, int process) const {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
-  return folder() + "/" + id.substr(0, 2) + "/.heddle-" + host + "-" + std::to_string(process) + "-" + id.substr(2) + ".tmp";
+  return folder() + "/" + id.substr(0, 2) + "/.heddle-" + host + "-" + std::to_string(process) + "-";
 }
 
 void result_store::remove(const std::string& id) const { ::unlink(point_file(id).c_str()); }
 
 void result_store::remove_unfinished(const std::string& id, int process) const {
-  ::unlink(unfinished_file(id, process).c_str());
+  const std::string begin = unfinished_begin(id, process);
+  const std::string part = begin.substr(0, begin.rfind('/'));
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(part.c_str()), &::closedir);
+  if (!entries) return;
+  while (const dirent* e = ::readdir(entries.get())) {
+    const std::string file = part + "/" + e->d_name;
+    if (file.rfind(begin, 0) == 0) ::unlink(file.c_str());
+  }
 }
 
 void result_store::remove_old_unfinished() const {
@@ -180,7 +207,7 @@ void result_store::remove_old_unfinished() const {
     while (const dirent* e = ::readdir(entries.get())) {
       const std::string file = part + "/" + e->d_name;
       struct stat status;
-      if (std::strncmp(e->d_name, ".heddle-", 8) != 0 || ::stat(file.c_str(), &status) != 0) continue;
+      if (std::strncmp(e->d_name, ".heddle-", 8) != 0 || ::lstat(file.c_str(), &status) != 0) continue;
       if (now - status.st_mtime > old_seconds) ::unlink(file.c_str());
     }
   }

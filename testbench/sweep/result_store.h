@@ -55,7 +55,7 @@ class result_store {
 
  private:
   std::string description() const;
-  std::string unfinished_file(const std::string& id, int process) const;
+  std::string unfinished_begin(const std::string& id, int process) const;
 
   std::string database_;
   std::string version_;

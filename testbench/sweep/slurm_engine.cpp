@@ -95,6 +95,7 @@ std::string slurm_engine::script() const {
                      "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
   if (request_.resume) text += " --resume";
   if (request_.any_size) text += " --yes";
+  if (!request_.confine.empty()) text += " --confine " + word(request_.confine);
   return text + "\n";
 }
 

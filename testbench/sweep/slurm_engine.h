@@ -17,6 +17,7 @@ struct slurm_request {
   unsigned tasks = 1;      // of the array; each runs a shard
   bool resume = false;
   bool any_size = false;  // --yes
+  std::string confine;
   std::string arguments;  // further arguments of sbatch, as a shell would split them
 };
 

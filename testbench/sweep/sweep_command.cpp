@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <set>
 
+#include "testbench/file_roles.h"
 #include "testbench/log.h"
 #include "testbench/replay_command.h"
 #include "testbench/sweep/gather.h"
@@ -37,9 +38,13 @@ class sweep_run {
   explicit sweep_run(const sweep_options& o)
       : options_(o),
         plan_(
-            load_sweep_file(o.file), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); },
+            file_of(o), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); },
             o.any_size),
         store_(plan_.file().store, HEDDLE_VERSION) {
+    file_roles roles;
+    plan_.add_inputs(roles);
+    roles.add_output(store_.database(), "store");
+    roles.add_output(store_.csv(), "store");
     store_.check();
   }
 
@@ -66,6 +71,12 @@ class sweep_run {
   }
 
  private:
+  static sweep_file file_of(const sweep_options& o) {
+    sweep_file file = load_sweep_file(o.file);
+    file.confine = o.confine;
+    return file;
+  }
+
   // Points of this shard that have no result yet, or not the one that is wanted. Of equal points the first.
   void find_work() {
     std::set<sweep_plan::point_id> seen;
@@ -101,6 +112,7 @@ class sweep_run {
     request.tasks = static_cast<unsigned>(std::min<std::size_t>(options_.jobs ? options_.jobs : usual_tasks, plan_.size()));
     request.resume = options_.resume;
     request.any_size = options_.any_size;
+    request.confine = options_.confine;
     request.arguments = options_.slurm_arguments;
     slurm_engine engine(plan_, store_, request);
     // Until its task has come to it, a point that is run again has no result.

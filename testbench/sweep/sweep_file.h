@@ -24,6 +24,7 @@ struct sweep_constraint {
 
 /// A sweep file as written.
 struct sweep_file {
+  std::string confine;   // by the command line: the folder that all jobs' files lie below; empty: each job's own folder
   std::string file;
   std::string directory;  // of the file, with a final slash; empty: here
   std::string name;       // of the file, without folder and ".ini"

@@ -40,6 +40,7 @@ bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, st
   }
   if (p.positionals().empty()) p.fail("expected a sweep file");
   o.file = p.positionals()[0];
+  if (p.has("confine")) o.confine = p.text("confine");
   read_engine(p, o);
   if (p.has("jobs")) o.jobs = static_cast<unsigned>(p.number("jobs", 1, most_jobs));
   if (p.has("shard")) read_shard(p, o);

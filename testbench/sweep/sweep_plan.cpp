@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "config/config.h"
@@ -14,9 +13,10 @@
 #include "config/parameter_table.h"
 #include "config/suggestion.h"
 #include "frontend/sass_trace/kernels_list.h"
-#include "metrics/json.h"
+#include "testbench/file_roles.h"
 #include "testbench/job_parser.h"
 #include "testbench/sweep/launch_axes.h"
+#include "testbench/sweep/metric_path.h"
 #include "testbench/sweep/sha256.h"
 #include "testbench/text.h"
 
@@ -48,7 +48,7 @@ std::string job_digest(const std::string& text, job& j) {
   sha256 hash;
   const auto add = [&](const std::string& file, const place& where) {
     const auto [at, fresh] = contents.try_emplace(file);
-    if (fresh) at->second = read_file(file, where);
+    if (fresh) at->second = j.access.read(file, where);
     hash.field(at->second);
   };
   hash.field("job").field(text);
@@ -63,46 +63,33 @@ std::string job_digest(const std::string& text, job& j) {
 }
 
 // A replay reads its files again, block by block: they are watched.
-std::string trace_digest(const std::string& list, std::vector<file_version>& files) {
+std::string trace_digest(const std::string& list, const file_access& access, std::vector<file_version>& files) {
   sha256 hash;
   hash.field("trace").field(read_file(list, "trace"));
   std::set<std::string> seen;
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(list)) {
     if (c.what != sass_trace::list_command::kind::kernel || !seen.insert(c.file).second) continue;
+    access.check(c.file, list + ":" + std::to_string(c.line) + ":1");
     files.emplace_back(c.file);
     hash.field(read_file(c.file, "trace"));
   }
   return digest_of(hash);
 }
 
-// A metrics file that holds one of everything.
-nlohmann::json metrics_example() {
-  run_metrics m;
-  m.kernels.resize(1);
-  m.sms.resize(1);
-  m.context_switches.resize(1);
-  return nlohmann::json::parse(to_json(m));
+// Kernels that a job's operations launch, at most.
+std::uint64_t launches_of(const std::vector<operation>& operations) {
+  constexpr std::uint64_t endless = 1'000'000'000;
+  std::uint64_t count = 0;
+  for (const operation& op : operations) {
+    if (op.what == operation::kind::kernel) ++count;
+    if (op.what == operation::kind::repeat) count += std::min(launches_of(op.body), endless) * std::min(op.max, endless);
+    count = std::min(count, endless);
+  }
+  return count;
 }
 
-// What is wrong with a path into the metrics; empty: nothing.
-std::string wrong_metric(const nlohmann::json& example, const std::string& path) {
-  const nlohmann::json* at = &example;
-  for (const std::string& step : split(path, '.')) {
-    std::uint64_t index = 0;
-    if (at->is_array()) {
-      if (!parse_unsigned(step, index)) return "expected a number, not '" + printable(step) + "'";
-      if (at->empty()) return "";  // numbers over time
-      at = &(*at)[0];
-    } else if (at->is_object() && at->contains(step)) {
-      at = &(*at)[step];
-    } else {
-      std::vector<std::string> keys;
-      if (at->is_object())
-        for (const auto& item : at->items()) keys.push_back(item.key());
-      return "there is no '" + printable(step) + "'" + suggestion(step, keys);
-    }
-  }
-  return at->is_structured() ? "expected the name of a single number" : "";
+bool can_switch_context(const std::vector<operation>& operations) {
+  return std::any_of(operations.begin(), operations.end(), [](const operation& op) { return op.priority != 0 || can_switch_context(op.body); });
 }
 
 }  // namespace
@@ -110,12 +97,12 @@ std::string wrong_metric(const nlohmann::json& example, const std::string& path)
 sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size)
     : file_(std::move(file)), version_(std::move(version)), space_(file_.axes) {
   check_axes();
-  check_metrics();
   if (space_.size() > (any_size ? most_ever : most_points)) {
     throw input_error(printable(file_.file) + ": the product of the axes has " + grouped(space_.size()) + " points, more than " +
                       (any_size ? grouped(most_ever) : grouped(most_points) + " (--yes runs them all the same)"));
   }
   read_workloads(traces);
+  check_metrics();
   check_launch_axes();
   enumerate();
 }
@@ -179,22 +166,38 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
 
 void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {
   const std::string path = file_.path(written);
+  const auto slash = path.rfind('/');
+  const std::string own_folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const file_access access(file_.confine.empty() ? own_folder : file_.confine, file_.confine.empty() ? "job" : "--confine");
   workload w;
   if (trace) {
-    w.digest = trace_digest(path, w.replayed);
+    w.digest = trace_digest(path, access, w.replayed);
     w.what = traces(path);
   } else {
     const std::string text = read_file(path, "job");
-    w.what = parse_job(text, path);
+    w.what = parse_job(text, path, access);
     w.digest = job_digest(text, w.what);
   }
   // Points run at the same time, and what they are run for is their metrics: only comparisons stay of the outputs.
-  for (output& o : w.what.outputs) o.file.clear();
+  for (output& o : w.what.outputs) {
+    if (!o.file.empty()) access.check_new(o.file, o.where);
+    o.file.clear();
+  }
   w.what.outputs.erase(
       std::remove_if(w.what.outputs.begin(), w.what.outputs.end(), [](const output& o) { return o.expect.empty(); }),
       w.what.outputs.end());
   if (!trace) validate(w.what);
   workloads_[written] = std::move(w);
+}
+
+void sweep_plan::add_inputs(file_roles& roles) const {
+  roles.add_input(file_.file, "the sweep");
+  for (const auto& [name, values] : gpus_) roles.add_input(config_file(gpu_name(file_, name)), "a GPU");
+  for (const auto& [name, w] : workloads_) {
+    roles.add_input(file_.path(name), "a workload");
+    if (w.replayed.empty()) add_files(w.what, roles);
+    for (const file_version& trace : w.replayed) roles.add_input(trace.name(), "a trace");
+  }
 }
 
 void sweep_plan::read_workloads(const trace_reader& traces) {
@@ -218,10 +221,42 @@ void sweep_plan::check_launch_axes() const {
   }
 }
 
+// Over all points; one that has fewer has nothing there.
+list_lengths sweep_plan::metric_lengths() const {
+  list_lengths most = {{"kernels.*.grid", 3}, {"kernels.*.block", 3}, {"kernels", 0}, {"context_switches", 0}};
+  const auto raise = [&most](const char* list, std::uint64_t number) { most[list] = std::max(most[list], number); };
+  bool switches = false;
+  for (const sweep_axis& a : file_.axes) switches = switches || a.name == "launch.priority";
+  for (const auto& [name, w] : workloads_) {
+    raise("kernels", launches_of(w.what.operations));
+    switches = switches || !w.what.preemptions.empty() || can_switch_context(w.what.operations);
+  }
+  if (switches) most.erase("context_switches");
+  const auto of_parameter = [&](const char* list, const std::string& parameter) {
+    bool is_axis = false;
+    for (const sweep_axis& a : file_.axes) {
+      if (a.name != parameter) continue;
+      is_axis = true;
+      for (const std::string& value : a.values) {
+        std::uint64_t number = 0;
+        if (parse_unsigned(value, number)) raise(list, number);
+      }
+    }
+    for (const auto& [name, values] : gpus_) {
+      std::uint64_t number = 0;
+      if (!is_axis && parse_unsigned(values.base(parameter), number)) raise(list, number);
+    }
+  };
+  of_parameter("sms", "gpu.sm_count");
+  of_parameter("sms.*.sub_partitions", "sm.sub_partitions");
+  of_parameter("sms.*.warp_slots", "sm.max_warps");
+  return most;
+}
+
 void sweep_plan::check_metrics() const {
-  const nlohmann::json example = metrics_example();
+  const list_lengths most = metric_lengths();
   for (const std::string& path : file_.metrics) {
-    const std::string wrong = wrong_metric(example, path);
+    const std::string wrong = wrong_metric_path(path, most);
     if (!wrong.empty() || path.rfind("host", 0) == 0 || path.rfind("gpu", 0) == 0) {
       throw input_error(printable(file_.file) + ": metrics: '" + printable(path) +
                         "': " + (wrong.empty() ? "is no result of a point" : wrong));

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "config/parameters.h"
+#include "testbench/file_roles.h"
 #include "testbench/job.h"
 #include "testbench/sweep/constraint.h"
 #include "testbench/sweep/effective_values.h"
 #include "testbench/sweep/file_version.h"
+#include "testbench/sweep/metric_path.h"
 #include "testbench/sweep/point_space.h"
 #include "testbench/sweep/sweep_file.h"
 
@@ -51,6 +53,8 @@ class sweep_plan {
   /// Throw input_error where the values of the point do not fit each other.
   gpu_config config_of(std::size_t point) const;
   job job_of(std::size_t point) const;
+  /// All files that the sweep reads.
+  void add_inputs(file_roles& roles) const;
   /// A file that the point reads as it runs and that is not what it was when its id was made; empty: there is none.
   std::string changed_input(std::size_t point) const;
 
@@ -66,6 +70,7 @@ class sweep_plan {
   void read_workload(const std::string& written, bool trace, const trace_reader& traces);
   void read_workloads(const trace_reader& traces);
   void check_launch_axes() const;
+  list_lengths metric_lengths() const;
   void check_metrics() const;
   void enumerate();
   point_id make_id(std::uint64_t number);

@@ -27,7 +27,8 @@ TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   expect_refused("[sweep]\njob = none.json\nstore = s.sqlite\n", "none.json");
   expect_refused("[sweep]\ntrace = none.g\nstore = s.sqlite\n", "none.g");
   expect_refused("[sweep]\njob = tiny.json\nstore = none/s.sqlite\n", "none");
-  expect_refused("[sweep]\njob = tiny.json\nstore = tiny.json\n", "is no database of results");
+  expect_refused("[sweep]\njob = tiny.json\nstore = tiny.json\n", "is read by this run");
+  expect_refused("[sweep]\njob = tiny.json\nstore = wild.json\n", "is no database of results");
   expect_refused(head, "expected I/N", {"--shard", "3/2"});
   expect_refused(head, "expected local | slurm", {"--engine", "moon"});
   EXPECT_EQ(run({"none.ini"}), 2);
