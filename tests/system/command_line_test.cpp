@@ -572,7 +572,7 @@ TEST_F(command_line, a_fault_found_at_issue_names_the_culprit_too) {
       {"setp.gt.u32 %p, %r, 4; @%p trap;", "thread (5,0,0)"},
       {"setp.eq.u32 %p, %r, 6; @%p brkpt;", "breakpoint in kernel 'k', block (0,0,0), thread (6,0,0)"},
       {"sub.u32 %r, 9, %r; setp.eq.u32 %p, %r, 0; @%p trap; div.u32 %r, 100, %r;", "trap in kernel 'k', block (0,0,0), thread (9,0,0)"},   // as compilers check divisors
-      {"ld.shared.u32 %r, [1000000];", "outside the block's"},
+      {"mov.u32 %r, 1000000; ld.shared.u32 %r, [%r];", "outside the block's"},
       {"mul.lo.u32 %r, %r, 4; st.shared.u32 [%r], %r;", "thread (4,0,0)"},
       {"mad.lo.u32 %r, %r, 4, 1; ld.shared.u32 %r, [%r];", "misaligned"},
       {"mul.lo.u32 %r, %r, 4096; ld.local.u32 %r, [%r];", "beyond the thread's local memory"},

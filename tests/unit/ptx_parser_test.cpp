@@ -255,7 +255,7 @@ TEST(ptx_operand, identifiers) {
   EXPECT_EQ(operand("_x").what, kind::identifier);
   EXPECT_EQ(operand("sym+4").what, kind::identifier);
   EXPECT_EQ(operand("sym+4").offset, 4);
-  EXPECT_EQ(operand("sym-4*2+1").offset, -7);
+  EXPECT_EQ(operand("sym+-4*2+1").offset, -7);
 }
 
 TEST(ptx_operand, integers) {
@@ -306,7 +306,7 @@ TEST(ptx_operand, addresses) {
   EXPECT_EQ(operand("[%rd1]").text, "%rd1");
   EXPECT_EQ(operand("[%rd1+-8]").offset, -8);
   EXPECT_EQ(operand("[sym + 4 + 4]").offset, 8);
-  EXPECT_EQ(operand("[sym-4]").offset, -4);
+  EXPECT_EQ(operand("[sym+-4]").offset, -4);
   EXPECT_EQ(operand("[0x10]").offset, 16);
   EXPECT_TRUE(operand("[0x10]").text.empty());
   const auto t = operand("[tex, smp, {%f1, %f2}]");

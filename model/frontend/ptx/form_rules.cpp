@@ -22,7 +22,10 @@ struct slot {
   bool takes(std::string_view w) const { return std::find(choices.begin(), choices.end(), w) != choices.end(); }
 };
 
-using form = std::vector<slot>;
+struct form {
+  std::vector<slot> slots;
+  operand_column operands;
+};
 
 words split(std::string_view text, char separator) {
   words parts;
@@ -34,8 +37,8 @@ words split(std::string_view text, char separator) {
   return parts;
 }
 
-form parse_form(std::string_view text) {
-  form f;
+std::vector<slot> parse_slots(std::string_view text) {
+  std::vector<slot> f;
   for (std::string_view part : split(text, ' ')) {
     slot s;
     for (s.optional = part.front() == '?'; part.front() == '?' || part.front() == '.'; part.remove_prefix(1)) s.types = part.front() == '.';
@@ -51,9 +54,9 @@ struct rule_book {
 
   rule_book() {
     for (const form_row& row : form_table()) {
-      const form f = parse_form(row.words);
+      const form f{parse_slots(row.words), parse_operand_column(row.operands)};
       for (std::string_view name : split(row.operations, '|')) forms[name].push_back(f);
-      for (const slot& s : f)
+      for (const slot& s : f.slots)
         if (s.types) types.insert(s.choices.begin(), s.choices.end());
     }
   }
@@ -74,7 +77,7 @@ struct fit {
 };
 
 /// Types stand in the form's order, the other words in any.
-fit compare(const form& f, const std::vector<std::string>& said) {
+fit compare(const std::vector<slot>& f, const std::vector<std::string>& said) {
   fit result;
   std::vector<char> used(f.size(), 0);
   std::size_t next_type = 0;
@@ -109,9 +112,9 @@ std::string expected_types(const std::vector<form>& forms, const std::vector<std
   words found;
   for (const bool all : {false, true}) {
     for (const form& f : forms) {
-      const fit how = compare(f, said);
+      const fit how = compare(f.slots, said);
       if (!all && (!how.surplus.empty() || how.missing)) continue;
-      for (const slot& s : f) {
+      for (const slot& s : f.slots) {
         if (!s.types) continue;
         for (const std::string_view t : s.choices)
           if (std::find(found.begin(), found.end(), t) == found.end()) found.push_back(t);
@@ -129,7 +132,7 @@ std::string complaint(const std::vector<form>& forms, const std::vector<std::str
   std::string_view surplus;
   bool typed = false;
   for (const form& f : forms) {
-    const fit how = compare(f, said);
+    const fit how = compare(f.slots, said);
     if (!how.types) continue;
     typed = true;
     if (how.surplus.empty() && !missing) missing = how.missing;
@@ -147,13 +150,30 @@ std::string complaint(const std::vector<form>& forms, const std::vector<std::str
   return "'." + std::string(surplus) + "' does not go with " + (types.empty() ? "the other modifiers" : types);
 }
 
+/// The type that operands of type `w` have. Formats that no register is declared with need 32 bits, as those of bf16x2 do.
+isa::dtype register_type(const std::string& w) {
+  const isa::dtype t = type_named(w);
+  return t == isa::dtype::none ? isa::dtype::bf16x2 : t;
+}
+
 }  // namespace
 
-void check_form(const ast_instruction& i, const std::string& file) {
+std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file) {
   const auto known = rules().forms.find(i.opcode);
-  if (known == rules().forms.end()) return;
-  for (const form& f : known->second)
-    if (compare(f, i.modifiers).perfect()) return;
+  std::vector<matched_form> found;
+  if (known == rules().forms.end()) return found;
+  for (const form& f : known->second) {
+    if (!compare(f.slots, i.modifiers).perfect()) continue;
+    matched_form m;
+    m.operands = &f.operands;
+    for (const std::string& w : i.modifiers) {
+      if (rules().types.count(w) == 0) continue;
+      if (m.first == isa::dtype::none) m.first = register_type(w);
+      else if (m.second == isa::dtype::none) m.second = register_type(w);
+    }
+    found.push_back(m);
+  }
+  if (!found.empty()) return found;
   throw input_error(file, i.where.line, i.where.column,
                     "unsupported form of instruction '" + i.mnemonic() + "': " + complaint(known->second, i.modifiers));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/ptx/ast.h"
+#include "frontend/ptx/operand_form.h"
 #include "isa/instruction.h"
 
 namespace heddle::ptx {
@@ -193,11 +194,21 @@ const char* name_of(ptx_op op);
 /// Finds the operation of an opcode word; false if lowering does not know it.
 bool find_op(const std::string& word, ptx_op& op);
 
-/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take.
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file);
+/// The type that a word names; none: it names none.
+isa::dtype type_named(const std::string& word);
 
-/// Throws input_error when the types and modifiers do not make a form of the instruction that form_table.h has.
-void check_form(const ast_instruction& i, const std::string& file);
+/// A row of form_table.h that an instruction's words make.
+struct matched_form {
+  const operand_column* operands = nullptr;
+  isa::dtype first = isa::dtype::none, second = isa::dtype::none;   // its types
+};
+
+/// The rows that an instruction's words make; none: the instruction has a decoder of its own. Throws input_error when they make no form that
+/// form_table.h has.
+std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file);
+
+/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take. `forms`: as of check_form().
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms);
 
 /// cvt.pack, and pairs of 16-bit integers: what resolver::packed_integers() reads the words of.
 bool has_packed_integers(const ast_instruction& i);

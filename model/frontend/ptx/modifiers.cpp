@@ -105,18 +105,9 @@ op_row row_of(ptx_op op) {
 }
 
 bool type_of_word(const std::string& w, dtype& t) {
-  static const std::unordered_map<std::string, dtype> table = {
-      {"pred", dtype::pred}, {"u8", dtype::u8},     {"s8", dtype::s8},       {"u16", dtype::u16},       {"s16", dtype::s16},
-      {"u32", dtype::u32},   {"s32", dtype::s32},   {"u64", dtype::u64},     {"s64", dtype::s64},       {"f16", dtype::f16},
-      {"f32", dtype::f32},   {"f64", dtype::f64},   {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2},
-      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128},
-      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
-  auto it = table.find(w);
-  if (it == table.end()) return false;
-  t = it->second;
-  return true;
+  t = type_named(w);
+  return t != dtype::none;
 }
-
 bool round_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   static const std::unordered_map<std::string, isa::rounding> table = {{"rn", isa::rounding::rn},
                                                                        {"rz", isa::rounding::rz},
@@ -346,6 +337,17 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
 
 }  // namespace
 
+dtype type_named(const std::string& w) {
+  static const std::unordered_map<std::string, dtype> table = {
+      {"pred", dtype::pred}, {"u8", dtype::u8},     {"s8", dtype::s8},       {"u16", dtype::u16},       {"s16", dtype::s16},
+      {"u32", dtype::u32},   {"s32", dtype::s32},   {"u64", dtype::u64},     {"s64", dtype::s64},       {"f16", dtype::f16},
+      {"f32", dtype::f32},   {"f64", dtype::f64},   {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2},
+      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128},
+      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
+  const auto it = table.find(w);
+  return it == table.end() ? dtype::none : it->second;
+}
+
 const char* name_of(ptx_op op) {
   static constexpr const char* names[] = {
 #define HEDDLE_X(name, text) text,
@@ -373,11 +375,11 @@ bool has_packed_integers(const ast_instruction& i) {
   return i.has("u16x2") || i.has("s16x2");
 }
 
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file) {
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms) {
   modifiers m;
   if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
   if (has_packed_integers(i)) {
-    check_form(i, file);
+    forms = check_form(i, file);
     return m;
   }
   const op_row row = row_of(op);
@@ -386,7 +388,7 @@ modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::strin
       throw input_error(file, i.where.line, i.where.column,
                         "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   if (row.types == 2 && m.types == 1 && op != ptx_op::slct) m.type2 = m.type;
-  check_form(i, file);
+  forms = check_form(i, file);
   return m;
 }
 

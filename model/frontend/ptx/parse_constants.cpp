@@ -138,6 +138,7 @@ constant parse_constant(token_stream& tokens, precedence lowest) {
 
 std::int64_t parse_offset(token_stream& tokens) {
   std::uint64_t sum = 0;
+  if (tokens.is('-')) tokens.unexpected("'+' before an offset, also a negative one: +-4");
   while (tokens.is('+') || tokens.is('-')) {
     const bool minus = tokens.is('-');
     tokens.advance();

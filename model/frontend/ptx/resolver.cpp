@@ -67,7 +67,8 @@ void resolver::instruction(const ast_instruction& i) {
     if (!h.guard.is_reg() || out_.registers[h.guard.reg].words != 0) fail(i.where, "guard '" + i.guard + "' is not a predicate register");
     h.guard.negate = i.guard_negate;
   }
-  h.m = decode_modifiers(i, h.op, module_.ast->file);
+  std::vector<matched_form> forms;
+  h.m = decode_modifiers(i, h.op, module_.ast->file, forms);
   const std::uint32_t* blocks = kernel_.required_cluster;
   if (leaves_block(i, h.op) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
     fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
@@ -76,6 +77,7 @@ void resolver::instruction(const ast_instruction& i) {
     h.m.sub = isa::trap_breakpoint;
   }
   if (takes_no_operands(h.op) && !i.operands.empty()) fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
+  check_operands(i, forms);
   if (has_packed_integers(i)) return packed_integers(h, i);
   switch (h.op) {
     case ptx_op::ld:
@@ -128,11 +130,12 @@ void resolver::instruction(const ast_instruction& i) {
 void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) {
   std::size_t k = 0;
   switch (h.op) {   // hints, and what holds anyway: nothing to compute, nothing to wait for
+    case ptx_op::applypriority:
+    case ptx_op::discard: return check_literal(i, 1, 128, 128);
     case ptx_op::prefetch:
     case ptx_op::prefetchu:
-    case ptx_op::applypriority:
-    case ptx_op::discard:
     case ptx_op::griddepcontrol: return;
+    case ptx_op::pmevent: check_literal(i, 0, 0, i.has("mask") ? 0xffff : 15); break;
     case ptx_op::createpolicy:   // no value of it changes anything
       if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
       h.op = ptx_op::mov;
@@ -152,9 +155,9 @@ void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) 
     }
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], source_type(h, h.src.size()), i.where));
+  if (h.op == ptx_op::isspacep && !h.src.empty()) h.src[0] = wide_address(h.src[0]);
   if (h.src.size() < least_sources(h.op)) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   if (h.src.size() > most_sources(h)) fail(i.operands.back().where, "'" + i.mnemonic() + "' with too many operands");
-  check_types(h, i);
   append(std::move(h));
 }
 
@@ -170,6 +173,7 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
       return load_words(h, s, where);
     }
     if (!parameter_access(h, where) && h.op != ptx_op::ld) fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
+    check_parameter_bounds(h, where);
   }
   const bool hinted = std::find(i.modifiers.begin(), i.modifiers.end(), "L2::cache_hint") != i.modifiers.end();
   if ((reads || h.op == ptx_op::st) && i.operands.size() > (hinted ? 3u : 2u)) fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
@@ -187,7 +191,7 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
     check_element_types(h.src, 1, h.m.type, true, i.operands[1].where);
   } else {
     if (writes_register) h.dst.push_back(destination(i.operands[0], i.where));
-    for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size(); ++k)
+    for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size() - hinted; ++k)   // the hint says nothing to the model
       h.src.push_back(operand(i.operands[k], h.m.type, i.where));
     const std::size_t needed = h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) ? 3 : 2;
     if (h.src.size() != needed) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
@@ -213,7 +217,6 @@ void resolver::move(hir_instruction h, const ast_instruction& i) {
   if (to) h.op = ptx_op::unpack;
   elements(d, h.m.type, h.dst, true, i.where);
   elements(s, h.m.type, h.src, false, i.where);
-  if (!from && !to) check_types(h, i);
   if (!from && s.what == ast_operand::kind::identifier && !find(s.text, named)) check_special(h, s);
   append(std::move(h));
 }
@@ -273,7 +276,8 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
   if (h.m.sub == 1 && h.src.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
   const value& number = h.src[0];
   if (number.is_immediate() && number.bits > 15) fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
-  if (h.src.size() > 1 && h.src[1].is_immediate() && (h.src[1].bits % 32 != 0 || (h.m.sub == 1 && h.src[1].bits == 0)))
+  const bool counts = h.src.size() > (h.m.sub >= 2 ? 2u : 1u);   // the last source of a reduction is its predicate
+  if (counts && h.src[1].is_immediate() && (h.src[1].bits % 32 != 0 || (h.m.sub == 1 && h.src[1].bits == 0)))
     fail(i.where, "thread count " + std::to_string(h.src[1].bits) + " of '" + i.mnemonic() + "', expected a multiple of 32");
   out_.barriers = std::max(out_.barriers, number.is_immediate() ? static_cast<std::uint32_t>(number.bits) + 1 : 16u);
   append(std::move(h));
@@ -285,7 +289,7 @@ void resolver::constant_address(hir_instruction h, const ast_instruction& i) {
   if (i.operands.size() != 2 || (narrow && module_.constant_base >> 32 != 0)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   if (module_.constant_base == 0) fail(i.where, "'" + i.mnemonic() + "' in a module without constant variables");
   const value base = immediate_value(module_.constant_base);
-  const value d = destination(i.operands[0], i.where), a = operand(i.operands[1], isa::dtype::u64, i.where);
+  const value d = destination(i.operands[0], i.where), a = tests ? wide_address(operand(i.operands[1], isa::dtype::u64, i.where)) : operand(i.operands[1], isa::dtype::u64, i.where);
   const bool adds = !tests && !h.m.to;
   h.op = adds ? ptx_op::add : ptx_op::sub;
   h.m = {};

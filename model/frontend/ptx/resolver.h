@@ -79,9 +79,30 @@ class resolver {
 
   // Types of register operands (resolver_types.cpp).
   void check_type(const value& v, isa::dtype wanted, bool wider, const location& where) const;
-  void check_types(const hir_instruction& h, const ast_instruction& i) const;
   void check_element_types(const std::vector<value>& elements, std::size_t from, isa::dtype wanted, bool wider,
                            const location& where) const;
+
+  // Operands against their form (resolver_operands.cpp).
+  struct mismatch {
+    std::string what;   // empty: none
+    location where;
+    bool counts = false;   // it is their number
+  };
+  void check_operands(const ast_instruction& i, const std::vector<matched_form>& forms);
+  void check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least, std::uint64_t most) const;
+  mismatch compare_operands(const ast_instruction& i, const matched_form& f);
+  std::string compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f);
+  std::string compare_value(const ast_operand& given, const operand_form& o, isa::dtype t);
+  std::string compare_identifier(const ast_operand& given, const operand_form& o, isa::dtype t);
+  std::string compare_register(isa::dtype declared, isa::dtype t, bool wider, bool narrow) const;
+  std::string compare_components(const ast_operand& given, isa::dtype t);
+  std::string compare_address(const ast_operand& given);
+  bool is_vector_register(const ast_operand& given);
+  bool is_special(const ast_operand& given) const;
+  bool takes_operands_unread() const;
+  bool accepts_space(const symbol& s) const;
+  bool is_of_named_space(const symbol& s) const;
+  std::string compare_parts(const std::vector<ast_operand>& parts, isa::dtype t);
 
   // Calls.
   void call(const hir_instruction& h, const ast_instruction& i);
@@ -108,6 +129,7 @@ class resolver {
   void transfer(const symbol& to, const symbol& from);
   void transfer(const symbol& place, value data, bool store, const location& where);
   void parameter_address(hir_instruction h, const ast_instruction& i);
+  void check_parameter_bounds(const hir_instruction& h, const ast_operand& where);
   bool parameter_access(hir_instruction& h, const ast_operand& where);
 
   // Instructions that are several of the machine (resolver_macros.cpp).

@@ -133,10 +133,10 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
   const bool returns = h.op == ptx_op::atom;
   const std::size_t data = returns ? 2 : 1;
   std::vector<value> to, from;
-  if (i.operands.size() != data + 1) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
-  if (returns) elements(i.operands[0], h.m.type, to, true, i.where);
+  const bool kept = returns && i.operands[0].what != ast_operand::kind::sink;
+  if (kept) elements(i.operands[0], h.m.type, to, true, i.where);
   elements(i.operands[data], h.m.type, from, false, i.where);
-  if (from.size() != h.m.vector || (returns && to.size() != h.m.vector)) fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
+  if (from.size() != h.m.vector || (kept && to.size() != h.m.vector)) fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
   check_element_types(to, 0, h.m.type, false, i.where);
   check_element_types(from, 0, h.m.type, false, i.where);
   const unsigned size = isa::size_of(h.m.type);
@@ -145,7 +145,7 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
     hir_instruction one = h;
     one.offset += std::int64_t{k} * size;
     one.src.push_back(from[k]);
-    if (returns && to[k].is_reg()) {   // all sources are read before a destination is written
+    if (kept && to[k].is_reg()) {   // all sources are read before a destination is written
       const value old = register_value(out_.new_register(1, out_.registers[to[k].reg].bits));
       one.dst.push_back(old);
       moves.push_back(in_place_of(h, ptx_op::mov, size == 2 ? isa::dtype::b16 : isa::dtype::b32, {to[k]}, {old}));

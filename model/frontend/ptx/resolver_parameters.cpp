@@ -152,13 +152,25 @@ void resolver::parameter_address(hir_instruction h, const ast_instruction& i) {
     return generic_instruction(std::move(h), i);
   }
   if (copies_begin_ == copies_end_ || i.operands.size() != 2) return generic_instruction(std::move(h), i);
-  const value d = destination(i.operands[0], i.where), a = operand(i.operands[1], isa::dtype::u64, i.where);
+  const value d = destination(i.operands[0], i.where), a = wide_address(operand(i.operands[1], isa::dtype::u64, i.where));
   const value distance = register_value(out_.new_register(2, 64));
   append(in_place_of(h, ptx_op::sub, isa::dtype::u64, {distance}, {a, immediate_value(isa::local_window_base + copies_begin_)}));
   hir_instruction inside = in_place_of(h, ptx_op::setp, isa::dtype::u64, {d}, {distance, immediate_value(copies_end_ - copies_begin_)});
   inside.m.cmp = isa::compare::lt;
   inside.guard = h.guard;
   append(std::move(inside));
+}
+
+/// A kernel parameter read by its name, with an offset that leaves all of them.
+void resolver::check_parameter_bounds(const hir_instruction& h, const ast_operand& where) {
+  symbol s;
+  if (where.what != ast_operand::kind::address || !find(where.text, s) || s.what != symbol::kind::address || s.space != state_space::param) return;
+  std::uint64_t end = 0;
+  for (const ast_variable& v : kernel_.parameters) end = (end + v.alignment() - 1) / v.alignment() * v.alignment() + v.size_bytes();
+  const std::int64_t first = static_cast<std::int64_t>(s.address.bits - isa::bank0::parameters) + where.offset;
+  const std::int64_t bytes = static_cast<std::int64_t>(isa::size_of(h.m.type)) * h.m.vector;
+  if (first < 0 || first + bytes > static_cast<std::int64_t>(end))
+    fail(where.where, "access outside the kernel's parameters, expected an offset from '" + where.text + "' that leaves " + std::to_string(bytes) + " bytes in them");
 }
 
 /// An access of .param space that goes to local memory. False: it is one of a kernel parameter in the constant bank.
