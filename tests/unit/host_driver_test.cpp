@@ -19,6 +19,7 @@
 #include "foreign_ip.h"
 #include "fresh_simulation.h"
 #include "gpu/gpu.h"
+#include "gpu/launch_check.h"
 #include "store_kernel.h"
 
 namespace heddle {
@@ -223,6 +224,32 @@ TEST_F(host_driver_test, an_interrupt_that_is_bound_at_one_end_alone_is_reported
   sc_core::sc_start();
   EXPECT_TRUE(right);
   EXPECT_EQ(sc_core::sc_report_handler::get_count("/heddle/driver") - before, 1);
+}
+
+// 8 x 4 threads at most, in any shape; or 16 and no others, dimensions that are not given being 1.
+TEST_F(host_driver_test, blocks_are_held_against_what_the_kernel_was_compiled_for) {
+  isa::program most, required;
+  most.kernel = required.kernel = "k";
+  most.registers = required.registers = 16;
+  most.max_threads[0] = 8;
+  most.max_threads[1] = 4;
+  required.required_threads[0] = 16;
+  const gpu_config config = load_config("gtx1080");
+  const auto answer = [&](const isa::program& p, std::uint32_t x, std::uint32_t y) {
+    const std::uint32_t grid[3] = {1, 1, 1}, block[3] = {x, y, 1};
+    try {
+      check_launch(config, p, grid, block, 0, -1);
+    } catch (const input_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(answer(most, 32, 1), "");
+  EXPECT_EQ(answer(most, 4, 8), "");
+  EXPECT_NE(answer(most, 33, 1).find("33 threads, the kernel was compiled for at most 32 (.maxntid)"), std::string::npos) << answer(most, 33, 1);
+  EXPECT_EQ(answer(required, 16, 1), "");
+  EXPECT_NE(answer(required, 16, 2).find("16x2x1 threads, the kernel requires 16x1x1 (.reqntid)"), std::string::npos) << answer(required, 16, 2);
+  EXPECT_NE(answer(required, 15, 1), "");
 }
 
 // More than the driver writes at one time, and not a multiple of it.
