@@ -98,17 +98,20 @@ progress_watch::verdict progress_watch::sample() {
         // One on its way to the end or to memory, or one that follows a recording, which has an end.
         if (phase == warp_phase::exited || phase == warp_phase::stopped || p.recorded(slot)) return verdict::changes;
         any = true;
-        all &= note(warps_[at], p.fingerprint(slot), phase == warp_phase::at_barrier);
+        all &= note(warps_[at], p.fingerprint(slot), p.settled_at(slot), phase == warp_phase::at_barrier);
       }
   return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
 }
 
-// True: the warp will do nothing that it has not done before.
-bool progress_watch::note(history& h, std::uint64_t state, bool waits) {
-  h.waits = waits && (h.states.empty() || h.states.back() == state);
-  if (!h.returned && !h.states.empty() && h.states.back() != state)
+// True: the warp will do nothing that it has not done before. One that is found in the state of the last look may just have stood
+// still, or have come round to it, as a branch to itself does at once: only the latter has issued something.
+bool progress_watch::note(history& h, std::uint64_t state, cycle_t settled, bool waits) {
+  const bool same = !h.states.empty() && h.states.back() == state;
+  h.waits = waits && (h.states.empty() || same);
+  if (!h.returned && !h.states.empty() && settled != h.settled)
     h.returned = std::find(h.states.begin(), h.states.end(), state) != h.states.end();
-  if (h.states.empty() || h.states.back() != state) h.states.push_back(state);
+  h.settled = settled;
+  if (!same) h.states.push_back(state);
   return h.returned || h.waits;
 }
 

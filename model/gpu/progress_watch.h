@@ -36,7 +36,8 @@ class progress_watch : public cycle_observer {
   // A warp's states in the samples of one window.
   struct history {
     std::vector<std::uint64_t> states;
-    bool returned = false;   // it was elsewhere, and came back
+    cycle_t settled = 0;     // sub_partition::settled_at, when last looked at
+    bool returned = false;   // it has gone on since it was in a state, and is in it again
     bool waits = false;      // at a barrier, when last looked at
   };
   enum class verdict { changes, open, ended };
@@ -45,7 +46,7 @@ class progress_watch : public cycle_observer {
   std::uint64_t memory_changes() const;
   void begin_window(cycle_t cycle);
   verdict sample();
-  bool note(history& h, std::uint64_t state, bool waits);
+  bool note(history& h, std::uint64_t state, cycle_t settled, bool waits);
   std::string report(cycle_t cycle) const;
 
   clock_domain& clock_;

@@ -157,6 +157,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void on_cycle(cycle_t cycle) override;
   void prepare(cycle_t cycle, bool distant) const override;
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
+  /// Since when the slot's warp has its next instruction before it: another cycle each time that it has issued one.
+  cycle_t settled_at(unsigned slot) const { return slots_[slot].fetch_at; }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void trace(sc_core::sc_trace_file* file) const override;
 

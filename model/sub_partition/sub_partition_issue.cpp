@@ -9,6 +9,8 @@
 namespace heddle {
 
 namespace {
+constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s <= isa::special::globaltimer; }
+
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
 // The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers and not lanes,
@@ -149,7 +151,8 @@ void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& 
 void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
-  if (d.timing == isa::op_class::special_register) {
+  // The time is part of a warp's state for those that ask for it only: others are in the same state again when they come round.
+  if (d.timing == isa::op_class::special_register && tells_time(static_cast<isa::special>(d.instruction->sub))) {
     w.state.cycle = cycle;
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
     w.state.time_ns = clock_.domain().nanoseconds_at(cycle);

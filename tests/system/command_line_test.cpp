@@ -611,7 +611,7 @@ TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
 
 TEST_F(command_line, a_signal_leaves_no_file) {
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
-    const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd", "--metrics", "out.json"});
+    const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd", "--metrics", "out.json", "--set", "gpu.watchdog_cycles=0"});
     for (int k = 0; k < 4000 && !has_temporary_file(); ++k) usleep(5000);
     EXPECT_TRUE(has_temporary_file());
     kill(child, signal_number);

@@ -138,6 +138,87 @@ TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   EXPECT_NE(std::string::npos, text.find("block (0,0,0) of kernel 'intra_warp_lock', goes round at ")) << text;
 }
 
+// A warp that branches to where it stands is in the same state at each look, and yet not at rest.
+TEST_F(livelock, a_branch_to_itself_never_ends) {
+  std::ofstream(place_ / "self.ptx") << R"(.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry a() { L: bra L; }
+.visible .entry b() { .reg .b32 %r<3>; L: mov.u32 %r1, 5; bra L; }
+.visible .entry c() { .reg .pred %p; .reg .b32 %r<3>; mov.u32 %r1,%tid.x; setp.eq.u32 %p,%r1,3; @%p bra L; ret; L: bra L; }
+.visible .entry d(.param .u64 flag) {
+  .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d<3>;
+  ld.param.u64 %d1, [flag];
+L:
+  mov.u32 %r1, %tid.x;
+  mad.wide.u32 %d2, %r1, 4, %d1;
+  ld.volatile.global.u32 %r2, [%d2];
+  setp.eq.u32 %p, %r2, 0;
+  @%p bra L;
+  ret;
+}
+)";
+  for (const char* kernel : {"a", "b", "c", "d"})
+    for (const char* gpu : {"gtx1080", "v100"}) {
+      json job = {{"module", (place_ / "self.ptx").string()}, {"buffers", {{"flag", {{"bytes", 4096}}}}}, {"outputs", json::array()},
+                  {"launches", {{{"kernel", kernel}, {"grid", {3, 1, 1}}, {"block", {64, 1, 1}}, {"args", json::array()}}}}};
+      if (*kernel == 'd') job["launches"][0]["args"].push_back({{"buffer", "flag"}});
+      const result r = run(job, std::string("--gpu ") + gpu + " --set gpu.sm_count=2 --set gpu.watchdog_cycles=20000 --max-cycles 1000000");
+      EXPECT_EQ(1, r.code) << kernel << " on " << gpu << r.log;
+      EXPECT_NE(std::string::npos, r.log.find("error: deadlock: since cycle ")) << kernel << " on " << gpu << ": " << r.log;
+      EXPECT_NE(std::string::npos, r.log.find("goes round at ")) << r.log;
+    }
+}
+
+// Block 0 computes for long before it sets the flag, block 1 looks at it without end, with or without sleep; block 2 waits for the clock.
+TEST_F(livelock, is_not_said_of_those_that_wait_in_a_loop_for_what_will_come) {
+  std::ofstream(place_ / "wait.ptx") << R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry w(.param .u64 flag, .param .u32 turns, .param .u32 sleeps) {
+  .reg .pred %p, %q; .reg .b32 %r<8>; .reg .b64 %d<3>;
+  ld.param.u64 %d1, [flag];
+  ld.param.u32 %r1, [turns];
+  ld.param.u32 %r6, [sleeps];
+  setp.ne.u32 %q, %r6, 0;
+  mov.u32 %r2, %ctaid.x;
+  setp.eq.u32 %p, %r2, 2;
+  @%p bra timed;
+  setp.eq.u32 %p, %r2, 1;
+  @%p bra look;
+work:
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra work;
+  st.volatile.global.u32 [%d1], 1;
+  ret;
+look:
+  @%q nanosleep.u32 300;
+  ld.volatile.global.u32 %r3, [%d1];
+  setp.eq.u32 %p, %r3, 0;
+  @%p bra look;
+  ret;
+timed:
+  mov.u32 %r4, %clock;
+still:
+  mov.u32 %r5, %clock;
+  sub.u32 %r5, %r5, %r4;
+  setp.lt.u32 %p, %r5, 90000;
+  ld.volatile.global.u32 %r5, [%d1+64];
+  @%p bra still;
+  ret;
+}
+)";
+  for (const unsigned sleeps : {0u, 1u})
+    for (const unsigned turns : {1u, 15000u}) {
+      const json job = {{"module", (place_ / "wait.ptx").string()}, {"buffers", {{"flag", {{"bytes", 128}}}}}, {"outputs", json::array()},
+                        {"launches", {{{"kernel", "w"}, {"grid", {3, 1, 1}}, {"block", {32, 1, 1}},
+                                       {"args", {{{"buffer", "flag"}}, {{"u32", turns}}, {{"u32", sleeps}}}}}}}};
+      const result r = run(job, "--gpu v100 --set gpu.sm_count=2 --set gpu.watchdog_cycles=2000 --max-cycles 5000000");
+      EXPECT_EQ(0, r.code) << turns << " " << sleeps << r.log;
+    }
+}
+
 // Who only waits for long, or counts as it spins, is let be.
 TEST_F(livelock, is_not_said_of_programs_that_may_end) {
   const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()},

@@ -44,8 +44,14 @@ inline const char* const module_text = R"(.version 7.0
 }
 .visible .entry spin()
 {
+	.reg .pred %p;
+	.reg .b32 %r<2>;
+	mov.u32 %r1, 0;
 again:
-	bra.uni again;
+	add.u32 %r1, %r1, 1;
+	setp.ne.u32 %p, %r1, 0;
+	@%p bra again;
+	ret;
 }
 .visible .entry wild()
 {
