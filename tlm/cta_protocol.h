@@ -7,6 +7,7 @@
 #include <tlm>
 #include <vector>
 
+#include "tlm/fault_details.h"
 #include "tlm/preemption_mode.h"
 
 namespace heddle {
@@ -39,6 +40,7 @@ struct cta_transaction {
   unsigned cta_slot = 0;                // set by the SM: the CTA slot it got
   std::vector<std::uint8_t> warp_ids;   // set by the SM: its warps' ids on the SM, by warp of the block
   std::string fault;                    // set by the SM with phase fault: what went wrong, where
+  fault_details details;                // likewise, and what the text also says
 };
 
 /// A block that was resident when its SM was preempted.

@@ -105,7 +105,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::fault:
         halted_ = true;
-        return listener_.program_fault(t.fault);
+        return listener_.program_fault_with(t.fault, t.details);
       default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
     }
   }

@@ -50,6 +50,11 @@ class grid_listener {
   virtual ~grid_listener() = default;
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
+  /// The same, and the text also says what lies in memory.
+  virtual void program_fault_with(const std::string& text, const fault_details& details) {
+    static_cast<void>(details);
+    program_fault(text);
+  }
   /// Whether blocks of the launch may be dropped on the way and run anew with the same result.
   virtual bool idempotent(const resident_launch&) { return false; }
 };

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "config/error.h"
+#include "simt/print_format.h"
 #include "tlm/gpu_request.h"
 
 namespace heddle {
@@ -28,6 +29,9 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
   SC_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
   sensitive << irq_changed_;
+  dont_initialize();
+  SC_METHOD(tell_fault);
+  sensitive << details_due_;
   dont_initialize();
 }
 
@@ -307,10 +311,32 @@ void host_interface::print(const std::string& text) {
   if (little && printed_.size() >= much_text) raise(host_interrupt::print);
 }
 
-void host_interface::program_fault(const std::string& text) {
-  if (faulted()) return;
-  fault_ = text;
-  if (on_fault) on_fault(fault_);
+void host_interface::program_fault_with(const std::string& text, const fault_details& details) {
+  if (failing_) return;
+  failing_ = true;
+  failure_ = text;
+  details_ = details;
+  if (on_fault) on_fault(failure_);
+  // The memory's edges at this instant may be before or behind the core's: when both are over, nothing depends on that.
+  if (details_.pieces.empty())
+    tell_fault();
+  else
+    details_due_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::tell_fault() {
+  const simt::lane_reader read = [this](std::uint64_t address, void* data, unsigned bytes) {
+    if (!inspect(address, data, bytes)) throw program_error("there is no memory");
+  };
+  try {
+    std::string more;
+    for (const fault_details::piece& p : details_.pieces)
+      more += p.text.empty() ? simt::read_string(read, p.address) : p.text;
+    failure_.insert(details_.at, more);
+  } catch (const program_error&) {
+    // What cannot be read stays unsaid.
+  }
+  fault_ = failure_;
   raise(host_interrupt::fault);
   completion_event.notify(sc_core::SC_ZERO_TIME);
 }

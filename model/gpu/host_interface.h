@@ -60,7 +60,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   void grid_finished(const grid_record& grid, cycle_t cycle) override;
-  void program_fault(const std::string& text) override;
+  void program_fault(const std::string& text) override { program_fault_with(text, {}); }
+  void program_fault_with(const std::string& text, const fault_details& details) override;
   bool idempotent(const resident_launch& launch) override;
   // program_services
   bool inspect(std::uint64_t address, void* data, unsigned bytes) override;
@@ -97,6 +98,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
   void raise(std::uint64_t cause);
   void drive_irq();
+  void tell_fault();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint8_t* variable_byte(std::uint64_t address);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
@@ -138,6 +140,10 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t error_ = 0;
   std::string message_;
   std::string fault_;
+  bool failing_ = false;               // the program has failed; what is said of it may still be to be read
+  std::string failure_;                // that text so far
+  fault_details details_;
+  sc_core::sc_event details_due_;
   sc_core::sc_event irq_changed_;
   bool irq_fell_ = false;              // there was no cause for the line, since it was driven
   std::uint64_t interrupt_enable_ = 0;

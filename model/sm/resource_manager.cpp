@@ -238,10 +238,11 @@ void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t c
   clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
 }
 
-void resource_manager::report_fault(const std::string& text, cycle_t latency) {
+void resource_manager::report_fault(const std::string& text, cycle_t latency, const fault_details& details) {
   if (failed_) return;   // the first is what counts
   failed_ = true;
   fault_.fault = text;
+  fault_.details = details;
   fault_.sm = sm_id_;
   cta_phase phase = cta_phase::fault;
   sc_core::sc_time delay = clock_.domain().delay_until(clock_.cycle() + latency - 1);

@@ -104,7 +104,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   /// Tells the CWD how far a context switch is.
   void report(context_transaction& t, cta_phase phase, cycle_t cycle);
   /// Tells the CWD, `latency` cycles from now, that the simulated program failed.
-  void report_fault(const std::string& text, cycle_t latency);
+  void report_fault(const std::string& text, cycle_t latency, const fault_details& details = {});
 
   /// Has `observer` told of all blocks and warps from now on; null: nobody.
   void observe(block_observer* observer) { observer_ = observer; }

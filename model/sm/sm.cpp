@@ -172,9 +172,9 @@ void sm::waiting_blocks(std::vector<waiting_block>& to) const {
     if (resource_manager.block(slot).transaction != nullptr && barrier_unit.waiting(slot) != 0) to.push_back(waiting_in(slot));
 }
 
-void sm::program_fault(const std::string& text) {
+void sm::program_fault_with(const std::string& text, const fault_details& details) {
   for (auto& p : partitions) p.halt();
-  resource_manager.report_fault(text, fault_latency_cycles);
+  resource_manager.report_fault(text, fault_latency_cycles, details);
 }
 
 std::vector<std::string> sm::standing(unsigned warp) const {

@@ -77,7 +77,8 @@ class sm : public sc_core::sc_module,
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
   void warp_quiet(unsigned warp) override;
-  void program_fault(const std::string& text) override;   // context_supervisor's too
+  void program_fault(const std::string& text) override { program_fault_with(text, {}); }   // context_supervisor's too
+  void program_fault_with(const std::string& text, const fault_details& details) override;
   bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) override;
   void fence_passed(unsigned scope) override;
   bool memory_saturated() const override { return l1.saturated(); }

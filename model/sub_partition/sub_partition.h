@@ -36,6 +36,7 @@
 #include "sub_partition/warp_scheduler.h"
 #include "sub_partition/write_ports.h"
 #include "tlm/clock_domain.h"
+#include "tlm/fault_details.h"
 #include "tlm/lsu_protocol.h"
 
 namespace heddle {
@@ -56,6 +57,11 @@ class warp_supervisor {
   virtual void warp_quiet(unsigned warp) = 0;
   /// The simulated program failed; the text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
+  /// The same, and the text also says what lies in memory.
+  virtual void program_fault_with(const std::string& text, const fault_details& details) {
+    static_cast<void>(details);
+    program_fault(text);
+  }
   /// A warp's fence of the system's scope is to reach those who share the GPU's memory. False: nobody does. Else
   /// sub_partition::system_fence_performed says when it has.
   virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
@@ -151,14 +157,14 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool recorded(unsigned slot) const { return slots_[slot].step != nullptr; }
   /// Of what the slot's warp computes with: registers, predicates, where its lanes are. Equal states have equal ones.
   std::uint64_t fingerprint(unsigned slot);
+  /// Since when the slot's warp has its next instruction before it: another cycle each time that it has issued one.
+  cycle_t settled_at(unsigned slot) const { return slots_[slot].fetch_at; }
   /// Adds what the active warps have spent up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
 
   void on_cycle(cycle_t cycle) override;
   void prepare(cycle_t cycle, bool distant) const override;
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
-  /// Since when the slot's warp has its next instruction before it: another cycle each time that it has issued one.
-  cycle_t settled_at(unsigned slot) const { return slots_[slot].fetch_at; }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -301,12 +307,13 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   std::string place_of(unsigned slot, const isa::instruction& i) const;
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what);
+  void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details = {});
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   std::uint64_t system_routine(const warp_slot& w, const isa::instruction& i, unsigned lane);
-  std::string trap_text(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
+  static const char* trap_text(const isa::instruction& i);
+  fault_details assertion_details(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
   /// Reads at a generic address of the lane; throws program_error where there is no memory.
   void inspect(const warp_slot& w, unsigned lane, std::uint64_t address, void* data, unsigned bytes) const;
 

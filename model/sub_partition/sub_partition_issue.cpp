@@ -127,7 +127,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::trap:
       if (mask != 0) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-        fault(slot, d, lane, trap_text(w, *d.instruction, lane));
+        fault(slot, d, lane, trap_text(*d.instruction), assertion_details(w, *d.instruction, lane));
       }
       advance(w);
       return !halted_;
@@ -257,7 +257,8 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
 
-void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what) {
+// `details` belong behind `what`.
+void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details) {
   const warp_slot& w = slots_[slot];
   const simt::launch_context& l = *w.launch;
   const std::uint32_t t = w.state.thread(lane);
@@ -266,10 +267,12 @@ void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned 
     return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
   };
   halted_ = true;
-  supervisor_.program_fault(l.program->file + ":" + std::to_string(d.instruction->line) + ":" +
-                            std::to_string(d.instruction->column) + ": " + what + " in kernel '" + l.program->kernel +
-                            "', block " + triple(b.x, b.y, b.z) + ", thread " +
-                            triple(t % l.block.x, t / l.block.x % l.block.y, t / (l.block.x * l.block.y)));
+  const std::string front = l.program->file + ":" + std::to_string(d.instruction->line) + ":" + std::to_string(d.instruction->column) + ": " + what;
+  const std::string text = front + " in kernel '" + l.program->kernel + "', block " + triple(b.x, b.y, b.z) + ", thread " +
+                           triple(t % l.block.x, t / l.block.x % l.block.y, t / (l.block.x * l.block.y));
+  if (details.pieces.empty()) return supervisor_.program_fault(text);
+  details.at = front.size();
+  supervisor_.program_fault_with(text, details);
 }
 
 }  // namespace heddle

@@ -75,20 +75,39 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
   simt::advance(w.state);
 }
 
-std::string sub_partition::trap_text(const warp_slot& w, const isa::instruction& i, unsigned lane) const {
-  if (i.sub == isa::trap_stack_overflow) return "call stack overflow";
-  if (i.sub == isa::trap_wild_call) return "call of an address that is no function's of this prototype";
-  if (i.sub == isa::trap_breakpoint) return "breakpoint";
-  if (i.sub != isa::trap_assertion) return "trap";
-  if (services_ == nullptr || i.src[3].kind == isa::operand_kind::none) return "assertion failed";
-  const simt::lane_reader read = [&](std::uint64_t address, void* data, unsigned bytes) { inspect(w, lane, address, data, bytes); };
-  try {
-    const auto text = [&](unsigned k) { return simt::read_string(read, simt::lane_value(i.src[k], w.state, lane)); };
-    return "assertion failed: " + text(0) + " (" + text(1) + ":" + std::to_string(simt::lane_value(i.src[2], w.state, lane)) + ", " +
-           text(3) + ")";
-  } catch (const program_error&) {
-    return "assertion failed";   // what it was cannot be read
+const char* sub_partition::trap_text(const isa::instruction& i) {
+  switch (i.sub) {
+    case isa::trap_stack_overflow: return "call stack overflow";
+    case isa::trap_wild_call: return "call of an address that is no function's of this prototype";
+    case isa::trap_breakpoint: return "breakpoint";
+    case isa::trap_assertion: return "assertion failed";
+    default: return "trap";
   }
+}
+
+// Of an assertion that failed: ": TEXT (FILE:LINE, FUNCTION)". Shared memory and the thread's own are the SM's, and as they are now.
+fault_details sub_partition::assertion_details(const warp_slot& w, const isa::instruction& i, unsigned lane) const {
+  if (i.sub != isa::trap_assertion || services_ == nullptr || i.src[3].kind == isa::operand_kind::none) return {};
+  fault_details details;
+  const simt::lane_reader read = [&](std::uint64_t address, void* data, unsigned bytes) { inspect(w, lane, address, data, bytes); };
+  const auto add = [&](const char* before, unsigned operand) {
+    details.pieces.push_back({before, 0});
+    const std::uint64_t a = simt::lane_value(i.src[operand], w.state, lane);
+    const auto within = [a](std::uint64_t base) { return a >= base && a < base + isa::window_bytes; };
+    if (within(isa::shared_window_base) || within(isa::local_window_base))
+      details.pieces.back().text += simt::read_string(read, a);
+    else
+      details.pieces.push_back({"", a});
+  };
+  try {
+    add(": ", 0);
+    add(" (", 1);
+    add((":" + std::to_string(simt::lane_value(i.src[2], w.state, lane)) + ", ").c_str(), 3);
+    details.pieces.push_back({")", 0});
+  } catch (const program_error&) {
+    return {};   // what it was cannot be read
+  }
+  return details;
 }
 
 }  // namespace heddle

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <string>
 
 namespace {
@@ -186,6 +188,62 @@ TEST_F(ahead, calls_of_the_device_runtime) {
   ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --timeline '" + (place_ / "t.json").string() + "'").c_str()));
   EXPECT_EQ(8000u, alone.size());
   EXPECT_TRUE(alone == bytes()) << "blocks got other addresses";
+}
+
+// What the message of an assertion says is read from memory that other SMs may still write before its SM's time has come.
+TEST_F(ahead, the_text_of_an_assertion_that_failed) {
+  std::ofstream(place_ / "a.ptx") << R"(.version 7.0
+.target sm_60
+.address_size 64
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 4 .b8 message[8] = {65, 65, 65, 65, 0};
+.global .align 1 .b8 file[2] = {70, 0};
+.visible .entry a(.param .u32 turns) {
+  .reg .pred %p, %q;
+  .reg .b32 %r<6>;
+  .reg .b64 %d<6>;
+  mov.u64 %d1, message;
+  mov.u64 %d2, file;
+  cvta.global.u64 %d3, %d1;
+  cvta.global.u64 %d4, %d2;
+  ld.param.u32 %r1, [turns];
+  mov.u32 %r2, %ctaid.x;
+  setp.eq.u32 %p, %r2, 0;
+  mov.u32 %r3, 0;
+again:
+  add.u32 %r3, %r3, 1;
+  @%p bra next;
+  and.b32 %r4, %r3, 15;
+  mad.lo.u32 %r4, %r4, 0x01010101, 0x41414141;
+  st.global.u32 [message], %r4;
+next:
+  setp.lt.u32 %q, %r3, %r1;
+  @%q bra again;
+  @!%p bra done;
+  { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;
+    st.param.b64 [m], %d3; st.param.b64 [f], %d4; st.param.b32 [l], 7; st.param.b64 [n], %d4; st.param.b64 [s], 1;
+    call __assertfail, (m, f, l, n, s); }
+done:
+  ret;
+}
+)";
+  const auto said = [&](unsigned turns, const std::string& options) {
+    const fs::path log = place_ / "said.txt";
+    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "a.ptx").string() + "' --grid 2 --block 32 --arg u32:" + std::to_string(turns) +
+                                " --gpu v100 --quiet " + options + " 2>'" + log.string() + "'";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(1, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    std::ifstream in(log);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  std::set<std::string> texts;
+  for (unsigned turns = 100; turns < 112; ++turns) {
+    const std::string alone = said(turns, ""), watched = said(turns, "--timeline '" + (place_ / "t.json").string() + "'");
+    EXPECT_NE(std::string::npos, alone.find(" (F:7, F) in kernel 'a', block (0,0,0)")) << alone;
+    EXPECT_EQ(alone, watched) << turns;
+    texts.insert(alone);
+  }
+  EXPECT_GT(texts.size(), 1u) << "the other SM wrote nothing meanwhile";
 }
 
 }  // namespace
