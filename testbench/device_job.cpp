@@ -6,7 +6,9 @@
 #include "frontend/ptx/link.h"
 #include "frontend/sass_trace/trace_kernel.h"
 #include "isa/program.h"
+#include "testbench/arguments.h"
 #include "testbench/buffer_data.h"
+#include "testbench/log.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -17,6 +19,18 @@ std::string describe(const isa::program& program) {
   std::vector<std::string> parts;
   for (const auto& p : program.parameters) parts.push_back(p.name + ": " + std::to_string(p.size) + " bytes");
   return parts.empty() ? "none" : join(parts, ", ");
+}
+
+// Whether the argument's bits are read as what they are not: those of an integer or an address as a floating-point
+// number, or the other way round. Parameters of type .bNN say nothing of what they hold, and neither does a hexadecimal
+// argument.
+bool contradicts(const argument& a, isa::dtype type) {
+  using isa::dtype;
+  const bool is_integer = type >= dtype::u8 && type <= dtype::s64;
+  if (a.what != argument::kind::bytes) return isa::is_float(type);
+  const auto& scalars = scalar_names();
+  if (std::find(scalars.begin(), scalars.end(), a.text) == scalars.end()) return false;
+  return a.text[0] == 'f' ? is_integer : isa::is_float(type);
 }
 
 }  // namespace
@@ -128,7 +142,7 @@ launch_request device_job::make_request(const operation& op) {
   r.priority = op.priority;
   r.carveout_percent = op.carveout;
   r.max_registers = op.registers;
-  r.parameters = parameters_of(op, program);
+  r.parameters = parameters_of(op, program, driver_.parameter_types(r.module, r.kernel));
   try {
     driver_.check(r);
   } catch (const input_error& e) {
@@ -150,7 +164,8 @@ launch_request device_job::recorded_request(const operation& op) {
   return r;
 }
 
-std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program) {
+std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program,
+                                                    const std::vector<isa::dtype>& types) {
   const auto& expected = program.parameters;
   if (op.arguments.size() != expected.size()) {
     refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) +
@@ -167,6 +182,11 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
       refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name +
                           "') has " + std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" +
                           a.text + ")");
+    }
+    if (i < types.size() && contradicts(a, types[i]) && doubtful_.emplace(program.kernel, i).second) {
+      message_log::warning(a.where + ": argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" +
+                           p.name + "') is ." + isa::name_of(types[i]) + " in the PTX, got " + a.text +
+                           ": its bits are passed as they are");
     }
     if (a.what == argument::kind::bytes) {
       std::copy(a.bytes.begin(), a.bytes.end(), area.begin() + p.offset);

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu/host_driver.h"
@@ -31,7 +33,8 @@ class device_job {
   void prepare(const std::vector<operation>& operations);
   launch_request make_request(const operation& op);
   launch_request recorded_request(const operation& op);
-  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program);
+  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program,
+                                          const std::vector<isa::dtype>& types);
   void fill_buffers();
   void fill(const buffer& b);
   symbol_location symbol(const std::string& name, const place& where) const;
@@ -43,6 +46,7 @@ class device_job {
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;    // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
+  std::set<std::pair<std::string, std::size_t>> doubtful_;  // arguments that were warned of: kernel, position
 };
 
 }  // namespace heddle::testbench

@@ -165,6 +165,17 @@ const isa::program& host_driver::program(unsigned module, const std::string& ker
   return *p;
 }
 
+std::vector<isa::dtype> host_driver::parameter_types(unsigned module, const std::string& kernel) const {
+  std::vector<isa::dtype> types;
+  for (const ptx::ast_function& f : record_of(module).module.ast->functions) {
+    if (!f.is_entry || !f.has_body || f.name != kernel) continue;
+    for (const ptx::ast_variable& v : f.parameters)
+      types.push_back(v.is_array || v.vector != 1 ? isa::dtype::none : v.type);
+    break;
+  }
+  return types;
+}
+
 unsigned host_driver::module_of(const std::string& kernel) const {
   std::string list;
   std::vector<std::string> known;

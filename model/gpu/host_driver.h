@@ -26,6 +26,7 @@ class host_link;
 
 namespace isa {
 struct program;
+enum class dtype : std::uint8_t;
 }
 namespace ptx {
 struct ast_module;
@@ -108,6 +109,8 @@ class host_driver : public sc_core::sc_module {
   std::vector<std::string> kernels(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
   const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
+  /// Types of a kernel's parameters as the module declares them; none: an array, a reference, …
+  std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
   /// The first module among those loaded that has this kernel. Throws input_error naming the kernels there are.
   unsigned module_of(const std::string& kernel) const;
   /// A variable of any loaded module. Throws input_error.

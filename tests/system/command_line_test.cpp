@@ -555,6 +555,48 @@ TEST_F(command_line, kernels_of_32_bit_addresses_take_buffers) {
   EXPECT_EQ(read("narrow.bin"), std::string("\7\0\0\0\10\0\0\0\11\0\0\0\12\0\0\0", 16));
 }
 
+// The size alone decides, so that a number of another kind is passed as its bits, which hardly anybody means.
+TEST_F(command_line, an_argument_of_another_kind_than_the_parameter_is_warned_of) {
+  write("t.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry t(.param .u32 n, .param .f32 x, .param .u64 p, .param .b32 any, .param .f64 y, .param .s32 s)\n"
+                 "{ ret; }\n");
+  const std::vector<std::string> launch = {"run", "--kernel", "t.ptx:t", "--grid", "1", "--block", "32", "--quiet"};
+  const auto with = [&](const std::vector<std::string>& types) {
+    std::vector<std::string> all = launch;
+    for (const std::string& t : types) all = all + std::vector<std::string>{"--arg", t};
+    return run(all);
+  };
+  outcome o = with({"s32:-1", "f32:2", "u64:4096", "f32:1", "f64:1", "u32:7"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "") << "signed and unsigned, addresses as numbers, and what the PTX leaves open";
+  o = with({"f32:1", "u32:2", "f64:1", "u32:1", "buf:64", "s32:7"});
+  EXPECT_EQ(o.code, 0);
+  for (const char* text : {"heddle: warning: --arg 'f32:1': argument 1 of kernel 't' ('n') is .u32 in the PTX, got f32",
+                           "heddle: warning: --arg 'u32:2': argument 2 of kernel 't' ('x') is .f32 in the PTX, got u32",
+                           "argument 3 of kernel 't' ('p') is .u64 in the PTX, got f64", "argument 5 of kernel 't' ('y') is .f64 in the PTX, got buf"})
+    EXPECT_NE(o.err.find(text), std::string::npos) << text << " in\n" << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 4);
+  o = run_job(R"({"module": "t.ptx", "buffers": {"b": {"bytes": 64}}, "launches": [
+    {"repeat": [{"kernel": "t", "grid": [1], "block": [32], "args": [{"u32": 1}, {"bytes_hex": "00000000"}, {"buffer": "b"}, {"u32": 1}, {"bytes_hex": "0000000000000000"}, {"f32": 1}]}],
+     "max": 3}]})", {"--quiet"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.err.rfind("heddle: warning: job.json:2:", 0), 0u) << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << "once, however often: " << o.err;
+}
+
+TEST_F(command_line, preemptions_that_come_too_late_are_named) {
+  const char* const job = R"({"module": "k.ptx", "buffers": {"y": {"bytes": 32}},
+    "launches": [{"kernel": "store", "grid": [1], "block": [32], "args": [{"buffer": "y"}, {"u32": 8}]}],
+    "preempt": [{"at_cycle": 900000, "mode": "drain"},
+                {"at_cycle": 100, "mode": "drain"}]})";
+  const outcome o = run_job(job, {"--metrics", "m.json"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err.rfind("heddle: warning: job.json:3:17: nothing was preempted in cycle 900,000: the job had ended by then, in cycle ", 0), 0u) << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+  EXPECT_EQ(json::parse(read("m.json"))["preempt_requests"]["after_the_end"], 1);
+  // A run that was cut short did not come there either, but that is another matter.
+  EXPECT_EQ(run_job(job, {"--max-cycles", "300"}).err.find("preempted"), std::string::npos);
+}
+
 // ---- the simulated program fails: code 1, metrics written ----
 
 TEST_F(command_line, an_illegal_address_names_the_culprit) {
