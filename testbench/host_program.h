@@ -27,6 +27,8 @@ class host_program : public sc_core::sc_module {
   void rethrow() const;
   /// Position in the job of each launch, by the driver's number.
   const std::vector<unsigned>& positions() const { return positions_; }
+  /// Preemptions whose cycle has not come: so many of the last ones by cycle.
+  std::size_t preemptions_left() const { return preemptions_.size() - next_preemption_; }
   /// A kernel that has been launched and has not finished; null: none.
   const operation* waiting_for() const;
 

@@ -10,6 +10,7 @@
 #include "config/message.h"
 #include "metrics/collect.h"
 #include "metrics/json.h"
+#include "testbench/log.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/text.h"
@@ -86,6 +87,7 @@ run_outcome job_runner::run() {
   device_ = std::make_unique<device_job>(job_, driver_);
   simulate();
   if (outcome_.failure.empty()) {
+    tell_of_late_preemptions();
     // What the last launch left on its way (write-backs) arrives; then nothing may be in flight anywhere.
     run_for(sc_core::sc_time(1, sc_core::SC_MS));
     invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
@@ -140,6 +142,19 @@ void job_runner::simulate_slices() {
   if (progress_.wanted()) progress_.update(clock_.cycle(), progress_of(gpu_), cpu_seconds_, true);
 }
 
+void job_runner::tell_of_late_preemptions() const {
+  constexpr std::size_t most_told = 5;
+  const std::size_t left = program_.preemptions_left();
+  const std::size_t first = job_.preemptions.size() - left;
+  for (std::size_t i = 0; i < std::min(left, most_told); ++i) {
+    const preemption& p = job_.preemptions[first + i];
+    message_log::warning(p.where + ": nothing was preempted in cycle " + grouped(p.at_cycle) +
+                         ": the job had ended by then, in cycle " + grouped(clock_.cycle()));
+  }
+  if (left > most_told)
+    message_log::warning("the same holds for " + std::to_string(left - most_told) + " more entries of 'preempt'");
+}
+
 void job_runner::run_for(const sc_core::sc_time& duration) {
   // SystemC warns of a start that moves nothing.
   if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
@@ -180,6 +195,7 @@ void job_runner::take_metrics() {
   run_metrics& m = outcome_.metrics;
   m = collect(gpu_);
   intervals_.fill(m);
+  if (outcome_.failure.empty()) m.preempt_requests.after_the_end = program_.preemptions_left();
   m.config = config_;
   const auto& positions = program_.positions();
   double warp_instructions = 0;

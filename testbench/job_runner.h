@@ -48,6 +48,7 @@ class job_runner {
   std::string limit_text() const;
   std::string deadlock_text() const;
   void take_outputs();
+  void tell_of_late_preemptions() const;
   void take_metrics();
   void quote_source(kernel_metrics& k) const;
   void write_files();

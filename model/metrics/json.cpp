@@ -218,7 +218,9 @@ std::string to_json(const run_metrics& m) {
   for (const auto& c : m.context_switches) write_switch(w, c);
   w.end_array();
   w.key("preempt_requests").begin_object();
-  w.member("asked", m.preempt_requests.asked).member("found_no_blocks", m.preempt_requests.found_no_blocks).end_object();
+  w.member("asked", m.preempt_requests.asked).member("found_no_blocks", m.preempt_requests.found_no_blocks);
+  if (m.preempt_requests.after_the_end != 0) w.member("after_the_end", m.preempt_requests.after_the_end);
+  w.end_object();
   w.key("sms").begin_array();
   for (const auto& s : m.sms) write_sm(w, s);
   w.end_array();

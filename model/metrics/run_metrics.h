@@ -485,6 +485,7 @@ struct context_switch_metrics {
 struct preempt_request_metrics {
   std::uint64_t asked = 0;
   std::uint64_t found_no_blocks = 0;
+  std::uint64_t after_the_end = 0;   // entries of the job's list whose cycle came after its end, by no SM
 };
 
 /// The states of a sub-partition's warps.
