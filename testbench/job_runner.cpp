@@ -67,7 +67,7 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       irq_("irq"),
       program_("host", driver_, clock_),
       intervals_(gpu_),
-      progress_(o.progress) {
+      progress_(o.progress, plan_of(j)) {
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);
@@ -137,9 +137,13 @@ void job_runner::simulate_slices() {
     const double took = wall_seconds_ - before;
     if (took < 0.05 && slice < (std::uint64_t{1} << 40)) slice *= 2;
     if (took > 0.2 && slice > 1000) slice /= 2;
-    if (progress_.wanted()) progress_.update(clock_.cycle(), progress_of(gpu_), cpu_seconds_);
+    if (progress_.due()) show_progress();
   }
-  if (progress_.wanted()) progress_.update(clock_.cycle(), progress_of(gpu_), cpu_seconds_, true);
+  if (progress_.wanted()) show_progress();
+}
+
+void job_runner::show_progress() {
+  progress_.update(clock_.cycle(), progress_of(gpu_), program_.positions(), cpu_seconds_, wall_seconds_);
 }
 
 void job_runner::tell_of_late_preemptions() const {

@@ -44,6 +44,7 @@ class job_runner {
   void simulate();
   void simulate_slices();
   void run_for(const sc_core::sc_time& duration);
+  void show_progress();
   std::uint64_t limit() const;
   std::string limit_text() const;
   std::string deadlock_text() const;

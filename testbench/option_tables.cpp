@@ -24,7 +24,8 @@ void add_simulation_options(option_parser& p) {
   p.flag("quiet", "no summary on stdout");
   p.group("The run");
   p.value("max-cycles", "N", "stop with exit code 1 when reached");
-  p.value("progress", "auto|always|never", "a progress line on stderr (auto: only on a terminal)");
+  p.value("progress", "auto|always|never",
+          "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
   p.value("log-level", "error|warning|info|debug", "how much is told on stderr (default: warning)");
   p.flag("help,h", "this text");
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "testbench/text.h"
 
@@ -25,17 +27,29 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02} h", s / 3600, s / 60 % 60);
 }
 
-progress_line::progress_line(progress_mode mode)
+progress_line::progress_line(progress_mode mode, job_plan plan)
     : wanted_(mode == progress_mode::always || (mode == progress_mode::automatic && ::isatty(STDERR_FILENO))),
-      terminal_(::isatty(STDERR_FILENO)) {}
+      terminal_(::isatty(STDERR_FILENO)),
+      estimate_(std::move(plan)) {}
 
-void progress_line::update(std::uint64_t cycle, const run_progress& p, double cpu_seconds, bool force) {
-  if (!wanted_ || (!force && seconds_since(last_) < (terminal_ ? 0.2 : 1.0))) return;
+bool progress_line::due() const { return wanted_ && seconds_since(last_) >= (terminal_ ? 0.2 : 1.0); }
+
+void progress_line::update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions,
+                           double cpu_seconds, double wall_seconds) {
+  if (!wanted_) return;
   last_ = clock::now();
-  const std::string text = progress_text(cycle, p, cpu_seconds, seconds_since(started_));
+  estimate_.update(cycle, p, positions, wall_seconds);
+  const std::string text = progress_text(cycle, p, estimate_, cpu_seconds);
   std::fprintf(stderr, terminal_ ? "\r%-79s" : "%s\n", text.c_str());
   std::fflush(stderr);
   shown_ = true;
+}
+
+void progress_line::remark(const std::string& text) {
+  if (!wanted_) return;
+  wipe();
+  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fflush(stderr);
 }
 
 void progress_line::wipe() {
@@ -43,15 +57,17 @@ void progress_line::wipe() {
   shown_ = false;
 }
 
-std::string progress_text(std::uint64_t cycle, const run_progress& p, double cpu_seconds, double wall_seconds) {
-  std::string text = fmt::format("cycle {}, blocks {}/{}", grouped(cycle), p.blocks_done, p.blocks_launched);
-  if (cpu_seconds > 0) {
-    text +=
-        fmt::format(", {:.3g} M warp instructions/s", static_cast<double>(p.warp_instructions) / cpu_seconds * 1e-6);
-  }
-  if (p.blocks_done > 0 && p.blocks_done < p.blocks_launched) {
-    const double left = static_cast<double>(p.blocks_launched - p.blocks_done) / static_cast<double>(p.blocks_done);
-    text += ", " + duration_text(wall_seconds * left) + " left";
+std::string progress_text(std::uint64_t cycle, const run_progress& p, const progress_estimate& estimate,
+                          double cpu_seconds) {
+  std::string text = fmt::format("cycle {}, blocks {}/{}", grouped(cycle), p.blocks_done,
+                                 std::max(p.blocks_launched, estimate.blocks()));
+  const double millions = static_cast<double>(p.warp_instructions) * 1e-6;
+  if (cpu_seconds > 0) text += fmt::format(", {:.3g} M warp instructions/s", millions / cpu_seconds);
+  const double left = estimate.seconds_left();
+  if (left > 0) {
+    text += std::string(", ") + (estimate.more() ? "over " : "") + duration_text(left) + " left";
+  } else if (p.blocks_done == 0 && p.warp_instructions != 0) {
+    text += fmt::format(", {:.3g} M so far", millions);
   }
   return text.substr(0, 79);
 }

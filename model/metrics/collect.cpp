@@ -405,10 +405,14 @@ run_progress progress_of(const gpu& g) {
   run_progress p;
   p.blocks_done = g.cwd().blocks_completed();
   p.blocks_launched = g.cwd().blocks_submitted();
+  for (const grid_record& grid : g.cwd().grids())
+    p.grids.push_back({grid.launch->launch_id, grid.blocks(), grid.dispatched, grid.completed, grid.start_cycle,
+                       grid.block_cycles, 0, grid.finished});
   for (unsigned i = 0; i < g.sm_count(); ++i)
     for (const auto& part : g.sm_at(i).partitions)
       for (std::uint32_t launch = 0; launch < part.counters.end(); ++launch)
-        p.warp_instructions += part.counters.at(launch).inst_executed;
+        if (const issue_counters* c = part.counters.find(launch)) p.grids[launch].warp_instructions += c->inst_executed;
+  for (const grid_progress& grid : p.grids) p.warp_instructions += grid.warp_instructions;
   return p;
 }
 
