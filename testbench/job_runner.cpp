@@ -2,6 +2,7 @@
 #include "testbench/job_runner.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -57,7 +58,7 @@ std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::siz
 
 }  // namespace
 
-job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config)
+job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals)
     : options_(o),
       job_(j),
       config_(config),
@@ -67,7 +68,8 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
       irq_("irq"),
       program_("host", driver_, clock_),
       intervals_(gpu_),
-      progress_(o.progress, plan_of(j)) {
+      progress_(o.progress, plan_of(j)),
+      signals_(signals) {
   driver_.host_socket.bind(gpu_.host_socket);
   gpu_.irq(irq_);
   driver_.irq(irq_);
@@ -79,14 +81,19 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
   views_ = make_views(o, gpu_, files_);
   gpu_.host_acts_until(last_cycle_of(j));
   gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
+  if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
 }
+
+job_runner::~job_runner() { gpu_.core_clock().ignore(signal_watch_); }
 
 run_outcome job_runner::run() {
   // Elaborates, and lets the processes reach their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   device_ = std::make_unique<device_job>(job_, driver_);
+  if (signals_ != nullptr) signals_->note_stops();  // until here there is nothing to keep
   simulate();
-  if (outcome_.failure.empty()) {
+  const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
+  if (whole) {
     tell_of_late_preemptions();
     // What the last launch left on its way (write-backs) arrives; then nothing may be in flight anywhere.
     run_for(sc_core::sc_time(1, sc_core::SC_MS));
@@ -95,7 +102,7 @@ run_outcome job_runner::run() {
   progress_.wipe();
   gpu_.settle_accounts();
   gpu_.check_invariants();
-  if (outcome_.failure.empty()) take_outputs();
+  if (whole) take_outputs();
   take_metrics();
   sc_core::sc_stop();
   write_files();
@@ -112,13 +119,17 @@ void job_runner::simulate() {
   }
   if (program_.ended() || !outcome_.failure.empty()) return;
   outcome_.failure = driver_.fault();
-  if (!outcome_.failure.empty()) return;
-  // One that has been found but is not told yet is more than that it took long.
-  outcome_.failure = gpu_.barrier_deadlock();
-  if (outcome_.failure.empty()) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  // One that has been found but is not told yet is more than that it took long, or that somebody stopped it.
+  if (outcome_.failure.empty()) outcome_.failure = gpu_.barrier_deadlock();
+  if (!outcome_.failure.empty()) {
+    outcome_.stop_signal = 0;
+    return;
+  }
+  if (outcome_.stop_signal == 0) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
   // Whatever the last event was: that many cycles have passed.
   const sc_core::sc_time end = clock_.time_of(simulated_);
-  if (simulated_ >= limit() && end > sc_core::sc_time_stamp()) sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
+  if ((simulated_ >= limit() || outcome_.stop_signal != 0) && end > sc_core::sc_time_stamp())
+    sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
 }
 
 std::uint64_t job_runner::limit() const {
@@ -128,12 +139,18 @@ std::uint64_t job_runner::limit() const {
 // In slices, so that a progress line can be shown; where they end makes no difference to what is simulated.
 void job_runner::simulate_slices() {
   std::uint64_t slice = 1000;
-  while (!program_.ended() && simulated_ < limit()) {
+  while (!program_.ended() && simulated_ < limit() && outcome_.stop_signal == 0) {
     // Time itself stays at the last event before the slice's end.
+    const std::uint64_t begun = simulated_;
     simulated_ += std::min(slice, limit() - simulated_);
     const double before = wall_seconds_;
     run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
     if (program_.ended() || !sc_core::sc_pending_activity()) break;
+    if (signals_ != nullptr && run_signals::pending()) {
+      simulated_ = std::max(begun, clock_.cycle());
+      answer_signals();
+      continue;
+    }
     const double took = wall_seconds_ - before;
     if (took < 0.05 && slice < (std::uint64_t{1} << 40)) slice *= 2;
     if (took > 0.2 && slice > 1000) slice /= 2;
@@ -144,6 +161,44 @@ void job_runner::simulate_slices() {
 
 void job_runner::show_progress() {
   progress_.update(clock_.cycle(), progress_of(gpu_), program_.positions(), cpu_seconds_, wall_seconds_);
+}
+
+// Whoever looks at the chip between two cycles wants all its SMs in the same one.
+void job_runner::answer_signals() {
+  const std::uint64_t meeting = std::min<std::uint64_t>(gpu_.bring_into_step(), limit());
+  signal_watch_.listens = false;
+  run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp());
+  signal_watch_.listens = true;
+  const run_signals::request asked = signals_->take();
+  if (program_.ended()) return;  // what was asked for comes anyway
+  simulated_ = meeting;
+  if (asked.snapshot) write_snapshot();
+  outcome_.stop_signal = asked.stop;
+  if (asked.stop == 0) gpu_.release_ahead();
+}
+
+// The run goes on, whatever becomes of it.
+void job_runner::write_snapshot() {
+  run_metrics m;
+  intervals_.settle();
+  m = collect(gpu_);
+  intervals_.fill_so_far(m);
+  m.snapshot = true;
+  m.cut_cycle = simulated_;
+  complete(m);
+  const std::string text = to_json(m);
+  const std::string file =
+      options_.metrics_file.empty() ? "heddle-" + std::to_string(::getpid()) + ".metrics.json" : options_.metrics_file;
+  try {
+    result_files files;
+    files.add(file, text);
+    if (!options_.report_file.empty())
+      files.add(options_.report_file, report_page(report_of_metrics({{job_.name, text}})));
+    files.commit();
+    progress_.remark("snapshot in cycle " + grouped(simulated_) + ": " + file);
+  } catch (const input_error& e) {
+    message_log::warning("no snapshot in cycle " + grouped(simulated_) + ": " + e.what());
+  }
 }
 
 void job_runner::tell_of_late_preemptions() const {
@@ -199,7 +254,17 @@ void job_runner::take_metrics() {
   run_metrics& m = outcome_.metrics;
   m = collect(gpu_);
   intervals_.fill(m);
-  if (outcome_.failure.empty()) m.preempt_requests.after_the_end = program_.preemptions_left();
+  if (outcome_.stop_signal != 0) {
+    m.stopped = name_of_signal(outcome_.stop_signal);
+    m.cut_cycle = simulated_;
+  } else if (outcome_.failure.empty()) {
+    m.preempt_requests.after_the_end = program_.preemptions_left();
+  }
+  complete(m);
+}
+
+// What the GPU does not know.
+void job_runner::complete(run_metrics& m) const {
   m.config = config_;
   const auto& positions = program_.positions();
   double warp_instructions = 0;

@@ -14,7 +14,7 @@ void add_gpu_options(option_parser& p) {
 // What run and replay have in common.
 void add_simulation_options(option_parser& p) {
   p.group("Results");
-  p.value("metrics", "FILE.json", "write the metrics");
+  p.value("metrics", "FILE.json", "write the metrics; when SIGUSR1 comes, those so far");
   p.value("report", "FILE.html", "write the report, a page for a browser");
   p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
   p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
@@ -23,11 +23,13 @@ void add_simulation_options(option_parser& p) {
   p.value("trace-window", "A:B", "only cycles A to B");
   p.flag("quiet", "no summary on stdout");
   p.group("The run");
-  p.value("max-cycles", "N", "stop with exit code 1 when reached");
+  p.value("max-cycles", "N", "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
   p.value("progress", "auto|always|never",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
   p.value("log-level", "error|warning|info|debug", "how much is told on stderr (default: warning)");
   p.flag("help,h", "this text");
+  p.note("Ctrl-C (SIGINT) or SIGTERM ends a run and keeps what ran until then, with exit code 130 or 143; a second one leaves at once. "
+         "SIGUSR1 writes a snapshot of the metrics, and the run goes on.");
 }
 
 // The launch of one kernel, of which the calculator knows a part.

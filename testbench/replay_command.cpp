@@ -103,6 +103,7 @@ int replay_command(const std::vector<std::string>& arguments) {
     return 0;
   }
   message_log::install(o.level);
+  run_signals signals;
   const gpu_config config = machine_of(o);
   file_roles roles;
   roles.add_input(o.kernels_list, "the list of kernels");
@@ -113,7 +114,7 @@ int replay_command(const std::vector<std::string>& arguments) {
   judge_generation(o, j, config);
   tell_unknown_opcodes(j);
   tell_missing_blocks(j);
-  return simulate(o, j, config);
+  return simulate(o, j, config, signals);
 }
 
 }  // namespace heddle::testbench

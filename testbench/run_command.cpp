@@ -14,6 +14,7 @@
 #include "testbench/log.h"
 #include "testbench/output_place.h"
 #include "testbench/summary.h"
+#include "testbench/text.h"
 
 namespace heddle::testbench {
 
@@ -80,14 +81,19 @@ gpu_config machine_of(const run_options& o) {
   return config;
 }
 
-int simulate(const run_options& o, const job& j, const gpu_config& config) {
-  auto runner = std::make_unique<job_runner>(o, j, config);
+int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals) {
+  auto runner = std::make_unique<job_runner>(o, j, config, &signals);
   const run_outcome outcome = runner->run();
   if (!outcome.failure.empty()) message_log::error(outcome.failure);
+  if (outcome.stop_signal != 0) {
+    message_log::warning("stopped by " + outcome.metrics.stopped + " in cycle " + grouped(outcome.metrics.cut_cycle) +
+                         ", before the job had ended: results are those of what ran until then");
+  }
   if (!o.quiet && !writes_to_stdout(o, j)) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
   // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of its tables by
   // searching them, which takes longer than many a run: it is left to the system.
   static_cast<void>(runner.release());
+  if (outcome.stop_signal != 0) return 128 + outcome.stop_signal;
   return outcome.failure.empty() ? 0 : 1;
 }
 
@@ -99,10 +105,11 @@ int run_command(const std::vector<std::string>& arguments) {
     return 0;
   }
   message_log::install(o.level);
+  run_signals signals;
   const job j = make_job(o);
   validate(j);
   check_result_files(o, j);
-  return simulate(o, j, machine_of(o));
+  return simulate(o, j, machine_of(o), signals);
 }
 
 }  // namespace heddle::testbench

@@ -8,6 +8,7 @@
 #include "testbench/file_roles.h"
 #include "testbench/job.h"
 #include "testbench/options.h"
+#include "testbench/run_signals.h"
 
 namespace heddle::testbench {
 
@@ -19,7 +20,7 @@ int run_command(const std::vector<std::string>& arguments);
 void check_result_files(const run_options& o, const job& j, file_roles roles = {});
 /// The configuration that the options name, of a GPU that this program can simulate. Throws input_error.
 gpu_config machine_of(const run_options& o);
-/// Simulates the job and tells how it went. Returns the exit code; throws input_error.
-int simulate(const run_options& o, const job& j, const gpu_config& config);
+/// Simulates the job, or what of it comes before a signal stops it, and tells how it went. Returns the exit code; throws input_error.
+int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals);
 
 }  // namespace heddle::testbench

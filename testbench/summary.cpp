@@ -247,6 +247,10 @@ void write_failure(page& p, const std::string& failure) {
 std::string summary_text(const run_outcome& outcome, const text_style& style) {
   page p(style);
   const run_metrics& m = outcome.metrics;
+  if (!m.stopped.empty()) {
+    p.bad("stopped", fmt::format("by {} in cycle {}: what ran until then", m.stopped, grouped(m.cut_cycle)));
+    p.gap();
+  }
   if (m.kernels.size() <= kernels_in_full) {
     for (const auto& k : m.kernels) write_kernel(p, k, m.config);
   } else {

@@ -28,7 +28,9 @@ void remove_and_end(int signal_number) {
   ::raise(signal_number);   // SA_RESETHAND: this time it ends the program, and its parent sees why
 }
 
-void watch_signals() {
+}  // namespace
+
+void temporary_file::watch_signals() {
   static bool watching = false;
   if (std::exchange(watching, true)) return;
   struct sigaction action = {};
@@ -41,8 +43,6 @@ void watch_signals() {
     if (::sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) ::sigaction(signal_number, &action, nullptr);
   }
 }
-
-}  // namespace
 
 std::string random_word() {
   constexpr char digits[] = "abcdefghijklmnopqrstuvwxyz234567";

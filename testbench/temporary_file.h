@@ -23,6 +23,8 @@ class temporary_file {
   /// The file stays, under whatever name it was given.
   void keep();
   void remove();
+  /// From here on these signals, where nobody else has taken them, remove what there is. The first file does it as well.
+  static void watch_signals();
 
  private:
   std::string name_;

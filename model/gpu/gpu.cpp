@@ -106,6 +106,7 @@ struct gpu::parts : lookahead {
 
   sc_core::sc_event memory_halts;
   cycle_t ahead_until = 0;
+  cycle_t ahead_limit = 0;  // what it is while nobody has SMs wait for each other
   bool ahead_preemptions = true;
   struct response_time {
     cycle_t l2_cycle = never;
@@ -327,10 +328,19 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   for (const l2_cache& s : p.slices) slice_cycles = std::min(slice_cycles, s.least_response_cycles());
   p.interconnect.announce_responses(sm_count(), slice_cycles);
   p.responded.resize(sm_count());
-  p.ahead_until = until;
+  p.ahead_until = p.ahead_limit = until;
   p.ahead_preemptions = preemptions;
   p.core.look_ahead(&p);
 }
+
+// No horizon lies further off than the cycle before the one in which a failure would be told.
+cycle_t gpu::bring_into_step() {
+  const cycle_t meeting = cycle() + fault_latency_cycles;
+  parts_->ahead_until = std::min(parts_->ahead_until, meeting);
+  return meeting;
+}
+
+void gpu::release_ahead() { parts_->ahead_until = parts_->ahead_limit; }
 
 void gpu::host_acts_until(cycle_t cycle) {
   if (parts_->watch != nullptr) parts_->watch->host_acts_until(cycle);

@@ -55,6 +55,11 @@ class gpu : public sc_core::sc_module {
   /// (docs/decisions/0002-ahead.md), but not to cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
   /// may ask for some. Of no effect where memory lies outside or an arrow of the memory path is watched or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
+  /// For whoever wants to look at all units between two runs of the simulation: the cycle, not far off, in which all SMs are in step with
+  /// the GPU's time. They stay so until release_ahead(). It changes no result.
+  cycle_t bring_into_step();
+  /// SMs may be simulated ahead again as simulate_ahead() has said.
+  void release_ahead();
   /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait are not taken for
   /// deadlocked.
   void host_acts_until(cycle_t cycle);

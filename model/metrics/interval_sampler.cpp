@@ -118,6 +118,12 @@ void interval_sampler::thin_out() {
   }
 }
 
+void interval_sampler::fill_so_far(run_metrics& m) {
+  const std::vector<sample> kept = samples_;
+  fill(m);
+  samples_ = kept;
+}
+
 void interval_sampler::fill(run_metrics& m) {
   // Accounts were settled after the last look, if that was now.
   if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();

@@ -27,6 +27,10 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   cycle_t next_look() const override { return next_; }
   /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
   void fill(run_metrics& m);
+  /// Settles accounts, as a look does. Returns the warp-cycles that blocks have taken which are being read back: they are not settled.
+  std::uint64_t settle();
+  /// The same as fill() in the middle of a run, after settle(): leaves no trace in what comes later.
+  void fill_so_far(run_metrics& m);
 
  private:
   struct sample {
@@ -39,7 +43,6 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   };
   void look_at_memory();
   void close_finished();
-  std::uint64_t settle();
   void take();
   void take_memory(sample& s) const;
   void thin_out();

@@ -209,6 +209,8 @@ std::string to_json(const run_metrics& m) {
   json_writer w;
   w.begin_object();
   w.member("schema", "heddle.metrics/1");
+  if (!m.stopped.empty()) w.member("stopped", m.stopped).member("stopped_cycle", m.cut_cycle);
+  if (m.snapshot) w.member("snapshot_cycle", m.cut_cycle);
   write_gpu(w, m.config);
   w.member("cycles", m.cycles);
   w.key("kernels").begin_array();

@@ -535,6 +535,9 @@ struct host_metrics {
 };
 
 struct run_metrics {
+  std::string stopped;                  // the signal that ended the run before the job had ended; empty: none did
+  bool snapshot = false;                // the run goes on behind these metrics
+  std::uint64_t cut_cycle = 0;          // of either: the cycle in which the counts end
   gpu_config config;
   std::uint64_t cycles = 0;             // from the first doorbell to the last completion
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch

@@ -14,6 +14,7 @@
 #include "testbench/json_tree.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
+#include "testbench/text.h"
 
 namespace heddle::testbench {
 
@@ -25,6 +26,9 @@ using kind = json_value::kind;
 // A metrics file with one of everything, which says of what kind each value is.
 json example() {
   run_metrics m;
+  m.stopped = "SIGINT";
+  m.snapshot = true;
+  m.preempt_requests.after_the_end = 1;
   kernel_metrics k;
   k.occupancy_limiters = {""};
   k.over_time.achieved_occupancy = k.over_time.active_sms = {0};
@@ -147,6 +151,20 @@ json judgements(const json& metrics) {
   return all;
 }
 
+// What the reader knows a run by, and, of one that is not whole, that it is not.
+std::string title_of(const std::string& name, const json& content) {
+  const auto cycle = [&](const char* key) {
+    const auto found = content.find(key);
+    return found != content.end() && found->is_number_unsigned() ? grouped(found->get<std::uint64_t>()) : "?";
+  };
+  if (content.contains("stopped"))
+    return name + " (stopped by " + content.value("stopped", std::string()) + " in cycle " + cycle("stopped_cycle") +
+           ": what ran until then)";
+  if (content.contains("snapshot_cycle"))
+    return name + " (snapshot in cycle " + cycle("snapshot_cycle") + ": the run went on)";
+  return name;
+}
+
 }  // namespace
 
 void check_metrics(const named_metrics& metrics) {
@@ -162,7 +180,7 @@ std::string report_of_metrics(const std::vector<named_metrics>& metrics) {
   json page = {{"schema", "heddle.report/1"}, {"version", HEDDLE_VERSION}, {"kind", "metrics"}, {"files", json::array()}};
   for (const named_metrics& m : metrics) {
     json content = json::parse(valid_utf8(m.text));
-    json file = {{"name", valid_utf8(m.name)}, {"judged", judgements(content)}, {"preset", preset_of(content["gpu"])}};
+    json file = {{"name", valid_utf8(title_of(m.name, content))}, {"judged", judgements(content)}, {"preset", preset_of(content["gpu"])}};
     file["without_effect"] = without_effect(content["gpu"]["config"], file["preset"]);
     file["metrics"] = std::move(content);
     page["files"].push_back(std::move(file));

@@ -30,7 +30,7 @@ point_result simulate(const sweep_plan& plan, std::size_t point) {
   const gpu_config config = plan.config_of(point);
   // The process ends with all of this: taking a machine apart takes longer than many a run.
   auto* j = new job(plan.job_of(point));
-  auto* runner = new job_runner(o, *j, config);
+  auto* runner = new job_runner(o, *j, config, nullptr);
   const run_outcome outcome = runner->run();
   point_result r;
   r.status = outcome.failure.empty() ? point_status::done : point_status::failed;
