@@ -121,6 +121,40 @@ TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) 
   EXPECT_GT(refused, 25000u);
 }
 
+/// What surrounds instructions, and what ptxas 13.0 objects to in it: a part of Heddle's message, "" where both take it.
+TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
+  const std::array<std::array<const char*, 3>, 30> kernels = {{   // directives of the kernel, its body, the message
+      {".maxntid 0", "", "0, expected a number of threads or blocks of at least 1"}, {".maxntid 32,0", "", "of at least 1"}, {".maxntid 1024", "", ""},
+      {".reqntid 0", "", "of at least 1"}, {".minnctapersm 0", "", "of at least 1"}, {".maxnreg 0", "", "of at least 1"}, {".maxnreg 32 .maxntid 64", "", ""},
+      {"", ".reg .b32 %r; .reg .b32 %r;", "'%r' is declared twice"}, {"", ".reg .b32 %r; .reg .f32 %r;", "'%r' is declared twice"}, {"", ".reg .b32 %r, %s, %r;", "declared twice"},
+      {"", ".reg .b32 %r<4>; .reg .b32 %r1;", "'%r1' is declared by '%r<4>', too"}, {"", ".reg .b32 %r1; .reg .b32 %r<4>;", "declared by"}, {"", ".reg .b32 %r<4>; .reg .b32 %r4;", ""},
+      {"", ".reg .b32 %r<4>; .reg .f32 %r<8>;", "declared twice"}, {"", ".reg .b32 %r; { .reg .b32 %r; }", ""}, {"", ".reg .b32 p;", "'p' is declared twice"},
+      {"", ".shared .b32 s; .reg .b32 s;", "declared twice"}, {"", ".reg .b32 %r[3];", "array of registers"}, {"", ".reg .b32 %r = 5;", "initial value"},
+      {"", ".reg .v2 .pred %v;", "is a predicate"}, {"", ".reg .v4 .b64 %v;", "more than 128 bits"}, {"", ".reg .v2 .b64 %v;", ""}, {"", ".shared .pred s;", "is a predicate"},
+      {"", ".shared .b32 s[0];", "array without elements"}, {"", ".shared .b32 s[];", "array without elements"}, {"", ".local .b32 l[0];", "array without elements"},
+      {"", ".shared .b32 s = 1;", "initial value"}, {"", ".local .b32 l[2] = {1, 2};", "initial value"}, {"", ".shared .v4 .b32 s;", ""}, {"", ".local .align 16 .b8 l[3];", ""}}};
+  const auto refusal_of = [](const std::string& module) {
+    try {
+      ptx::lower(ptx::place(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + module, "v.ptx"), isa::heap_base, 0x2000'0000), "k", gpu_config{});
+    } catch (const input_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto expect = [&](const std::string& module, const std::string& message) {
+    const std::string said = refusal_of(module);
+    EXPECT_EQ(said.empty(), message.empty()) << module << "\n" << said;
+    EXPECT_NE(said.find(message), std::string::npos) << module << "\n" << said;
+    EXPECT_TRUE(message.empty() || said.rfind("v.ptx:4:", 0) == 0) << said;
+  };
+  for (const auto& [directives, body, message] : kernels)
+    expect(std::string(".visible .entry k(.param .u64 p) ") + directives + " { " + body + " ret; }\n", message);
+  const std::array<std::array<const char*, 2>, 8> variables = {{{".global .b32 v[0];", "array without elements"}, {".global .b32 v[];", "array without elements"},
+      {".global .b32 v[] = {1, 2};", ""}, {".const .b32 c[0];", "array without elements"}, {".extern .shared .b32 s[];", ""}, {".global .pred v;", "is a predicate"},
+      {".global .v4 .b64 v;", "more than 128 bits"}, {".shared .b32 s = 1;", "initial value"}}};
+  for (const auto& [variable, message] : variables) expect(std::string(variable) + " .visible .entry k(.param .u64 p) { ret; }\n", message);
+}
+
 /// The files of one test, gone with it.
 class scratch_folder {
  public:

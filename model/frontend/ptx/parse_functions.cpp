@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <string>
 #include <utility>
 
 #include "frontend/ptx/grammar.h"
@@ -7,11 +8,18 @@ namespace heddle::ptx {
 
 namespace {
 
+std::uint32_t expect_positive(token_stream& tokens, const char* what) {
+  const location where = tokens.current().where;
+  const std::uint32_t count = tokens.expect_count(what);
+  if (count == 0) tokens.fail(where, std::string("0, expected ") + what + " of at least 1");
+  return count;
+}
+
 /// x{, y{, z}}: dimensions left out are 1.
 void parse_triple(token_stream& tokens, std::uint32_t (&out)[3]) {
-  out[0] = tokens.expect_count("a number of threads or blocks");
+  out[0] = expect_positive(tokens, "a number of threads or blocks");
   out[1] = out[2] = 1;
-  for (int i = 1; i < 3 && tokens.accept(','); ++i) out[i] = tokens.expect_count("a number of threads or blocks");
+  for (int i = 1; i < 3 && tokens.accept(','); ++i) out[i] = expect_positive(tokens, "a number of threads or blocks");
 }
 
 bool accept_performance_directive(token_stream& tokens, ast_function& f) {
@@ -20,9 +28,9 @@ bool accept_performance_directive(token_stream& tokens, ast_function& f) {
   } else if (tokens.accept_directive(".reqntid")) {
     parse_triple(tokens, f.required_threads);
   } else if (tokens.accept_directive(".minnctapersm")) {
-    f.min_blocks = tokens.expect_count("a number of blocks");
+    f.min_blocks = expect_positive(tokens, "a number of blocks");
   } else if (tokens.accept_directive(".maxnreg")) {
-    f.max_registers = tokens.expect_count("a number of registers");
+    f.max_registers = expect_positive(tokens, "a number of registers");
   } else if (tokens.accept_directive(".reqnctapercluster")) {
     parse_triple(tokens, f.required_cluster);
   } else if (tokens.accept_directive(".maxnctapersm") || tokens.accept_directive(".maxclusterrank")) {

@@ -48,6 +48,7 @@ class resolver {
   [[noreturn]] void fail(const location& where, const std::string& message) const;
 
   // Declarations.
+  void check_names(const ast_block& b) const;
   void enter_block(const ast_block& b);
   void declare(const ast_variable& v, bool in_memory = false);
   void declare_register(const ast_variable& v);

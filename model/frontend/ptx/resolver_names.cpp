@@ -31,7 +31,25 @@ void resolver::fail(const location& where, const std::string& message) const {
   throw input_error(module_.ast->file, where.line, where.column, message);
 }
 
+/// No name of a block is declared twice, and none of a kernel's body is one of its parameters'.
+void resolver::check_names(const ast_block& b) const {
+  std::unordered_map<std::string, const ast_variable*> names;
+  if (&b == &kernel_.body)
+    for (const ast_variable& v : kernel_.parameters) names.emplace(v.name, &v);
+  for (const ast_variable& v : b.variables)
+    if (!names.emplace(v.range > 0 ? range_key(v.name) : v.name, &v).second) fail(v.where, "'" + v.name + "' is declared twice, expected another name");
+  for (const ast_variable& v : b.variables) {   // %r1 beside %r<4>
+    if (v.range > 0) continue;
+    const std::size_t digits = v.name.find_last_not_of("0123456789") + 1;
+    if (digits == v.name.size() || v.name.size() - digits > 9 || (v.name[digits] == '0' && v.name.size() - digits > 1)) continue;
+    const auto range = names.find(range_key(v.name.substr(0, digits)));
+    if (range != names.end() && std::stoul(v.name.substr(digits)) < range->second->range)
+      fail(v.where, "'" + v.name + "' is declared by '" + range->second->name + "<" + std::to_string(range->second->range) + ">', too, expected another name");
+  }
+}
+
 void resolver::enter_block(const ast_block& b) {
+  check_names(b);
   scopes_.emplace_back();
   for (const ast_variable& v : b.variables) declare(v, v.space == state_space::param && lives_in_memory(v, b));
   for (const ast_statement& s : b.statements) {

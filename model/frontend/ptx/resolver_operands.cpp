@@ -147,8 +147,9 @@ std::string resolver::compare_operand(const ast_operand& given, const operand_fo
   }
   if (o.pair == dtype::none) return "'" + current_->mnemonic() + "' has one destination, expected no '|'";
   operand_form one = o;
-  one.discards = true;
+  one.discards = current_->opcode != "shfl";
   std::string problem = compare_value(given.list[0], one, t);
+  one.discards = current_->opcode != "lop3";
   return problem.empty() ? compare_value(given.list[1], one, o.pair) : problem;
 }
 
