@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ class result_files {
   std::string reserve(const std::string& path);
   /// The same, by the temporary file's name in its directory: for what must know it.
   std::string reserve_name(const std::string& path);
-  /// Temporary files that there are now.
-  std::vector<std::string> temporary_names() const;
+  /// Called with the names of all temporary files before the last of them comes into being: for who removes what a kill leaves.
+  std::function<void(const std::vector<std::string>&)> before_making;
   /// Gives all files their names. Throws input_error.
   void commit();
   /// The names committed so far, in the order added.
@@ -51,7 +52,8 @@ class result_files {
     std::string data;          // for what is written directly
   };
   entry& make(const std::string& path, const file_access& access);
-  static void make_temporary(entry& e);
+  void make_temporary(entry& e);
+  std::vector<std::string> temporary_names() const;
   static void make_nameless(entry& e);
   static void finish(entry& e);
   static void rename(entry& e);

@@ -246,9 +246,9 @@ status_counts gather(const sweep_plan& plan, const result_store& store) {
   gathering_lock lock(store.folder());
   store.remove_old_unfinished();
   result_files files;
+  files.before_making = [&lock](const std::vector<std::string>& names) { lock.note(names); };
   const std::string temporary = files.reserve_name(store.database());
   const std::string table = files.reserve(store.csv());
-  lock.note(files.temporary_names());
   status_counts counts{};
   {
     writer w(temporary, plan, store);
