@@ -173,7 +173,7 @@ std::vector<json> slips_of(const json& job) {
 TEST(job_schema, holds_for_every_shipped_job_and_judges_slips_as_the_parser_does) {
   const schema_validator validator(schema());
   unsigned jobs = 0, refused = 0;
-  std::vector<fs::path> files = {HEDDLE_SOURCE "/testbench/sweeps/preempted.json", HEDDLE_SOURCE "/testbench/sweeps/turning.json",
+  std::vector<fs::path> files = {HEDDLE_SOURCE "/testbench/occupancy/preempted.json", HEDDLE_SOURCE "/testbench/occupancy/turning.json",
                                  HEDDLE_SOURCE "/testbench/preemption/full_context.json"};
   for (const auto& folder : fs::directory_iterator(HEDDLE_SOURCE "/testbench/workloads"))
     if (fs::exists(folder.path() / "job.json")) files.push_back(folder.path() / "job.json");
