@@ -29,7 +29,7 @@ install(DIRECTORY testbench/workloads/ DESTINATION ${heddle_data}/workloads COMP
   FILES_MATCHING PATTERN "*.ptx" PATTERN "*.cu" PATTERN "*.json" PATTERN "*.bin" PATTERN "*.out.bin" EXCLUDE)
 # They find kernels and jobs in ../workloads and ../occupancy, there as here.
 install(DIRECTORY testbench/sweeps/ DESTINATION ${heddle_data}/sweeps COMPONENT tools FILES_MATCHING PATTERN "*.ini" PATTERN "*.json")
-install(DIRECTORY testbench/occupancy/ DESTINATION ${heddle_data}/occupancy COMPONENT tools FILES_MATCHING PATTERN "*.ptx")
+install(DIRECTORY testbench/occupancy/ DESTINATION ${heddle_data}/occupancy COMPONENT tools FILES_MATCHING PATTERN "*.ptx" PATTERN "*.json")
 install(DIRECTORY waveforms/ DESTINATION ${heddle_data}/waveforms COMPONENT tools
   FILES_MATCHING PATTERN "*.gtkw" PATTERN "*.filter" PATTERN "*.md" PATTERN "*.png")
 install(FILES docs/job.schema.json DESTINATION ${heddle_data} COMPONENT tools)
