@@ -18,7 +18,7 @@ namespace heddle::testbench {
 
 namespace {
 
-int print(const std::string& text) {
+int answer(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -27,34 +27,34 @@ int print(const std::string& text) {
 
 int help_command(const std::vector<std::string>& arguments) {
   option_parser p = options_of_help();
-  if (p.parse(arguments)) return print(p.help());
-  if (p.positionals().empty()) return print(program_help());
-  return print(command_named(p.positionals()[0]).options().help());
+  if (p.parse(arguments)) return answer(p.help());
+  if (p.positionals().empty()) return answer(program_help());
+  return answer(command_named(p.positionals()[0]).options().help());
 }
 
 int version_command(const std::vector<std::string>& arguments) {
   option_parser p = options_of_version();
-  if (p.parse(arguments)) return print(p.help());
+  if (p.parse(arguments)) return answer(p.help());
   std::string text = "heddle " HEDDLE_VERSION "\nSystemC " SC_VERSION "\nshipped GPUs: " + shipped_config_folder() + "\n";
   if (const std::string folder = docs_folder(); !folder.empty()) text += "pages: " + folder + "\n";
-  return print(text);
+  return answer(text);
 }
 
 int completion_command(const std::vector<std::string>& arguments) {
   option_parser p = options_of_completion();
-  if (p.parse(arguments)) return print(p.help());
+  if (p.parse(arguments)) return answer(p.help());
   const std::vector<std::string> shells = split(p.operand_meaning(), '|');
   if (p.positionals().empty()) p.fail("expected " + join(shells, " | "));
   const std::string& shell = p.positionals()[0];
-  if (shell == "bash") return print(bash_completion());
-  if (shell == "zsh") return print(zsh_completion());
-  if (shell == "fish") return print(fish_completion());
+  if (shell == "bash") return answer(bash_completion());
+  if (shell == "zsh") return answer(zsh_completion());
+  if (shell == "fish") return answer(fish_completion());
   p.fail("got '" + shell + "', expected " + join(shells, " | ") + suggestion(shell, shells));
 }
 
 int man_command(const std::vector<std::string>& arguments) {
   option_parser p = options_of_man();
-  if (p.parse(arguments)) return print(p.help());
+  if (p.parse(arguments)) return answer(p.help());
   if (p.has("folder")) {
     if (!p.positionals().empty()) p.fail("--folder writes the pages of all commands; expected no command");
     result_files files;
@@ -63,7 +63,7 @@ int man_command(const std::vector<std::string>& arguments) {
     files.commit();
     return 0;
   }
-  return print(p.positionals().empty() ? program_man_page() : command_man_page(command_named(p.positionals()[0])));
+  return answer(p.positionals().empty() ? program_man_page() : command_man_page(command_named(p.positionals()[0])));
 }
 
 }  // namespace heddle::testbench

@@ -15,7 +15,6 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time reaches it at any clock
 const std::vector<std::string> element_names = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64"};
 

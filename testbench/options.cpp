@@ -13,8 +13,6 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
-
 void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
   if (p.has("gpu")) gpu = p.text("gpu");
   overrides = p.list("set");

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace heddle::testbench {
+
+constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 
 /// Whole numbers, decimal or 0x hexadecimal, nothing before or after. False: not one, or out of range.
 bool parse_unsigned(const std::string& text, std::uint64_t& value);

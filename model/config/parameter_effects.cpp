@@ -69,7 +69,7 @@ const effect_rule rules[] = {
      "with tlm.random_delay_cycles above 0"},
 };
 
-bool names(const effect_rule& rule, const std::string& name) {
+bool is_about(const effect_rule& rule, const std::string& name) {
   const std::string all = std::string(" ") + rule.names + " ";
   return all.find(" " + name + " ") != std::string::npos || all.find(" " + name.substr(0, name.find('.')) + ".* ") != std::string::npos;
 }
@@ -84,7 +84,7 @@ std::string text_of_parameter(gpu_config config, const std::string& name) {
 
 std::string why_without_effect(const gpu_config& config, const std::string& name) {
   for (const effect_rule& rule : rules)
-    if (names(rule, name) && !rule.acts(config))
+    if (is_about(rule, name) && !rule.acts(config))
       return std::string("it acts only ") + rule.condition + "; " + rule.needed + " is " + text_of_parameter(config, rule.needed);
   return "";
 }

@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t heap_bytes = 8u << 20;  // CUDA's default for malloc in kernels
+constexpr std::uint64_t default_heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
 
 /// Texts and names of modules to be linked go to the GPU with NUL between them.
 void check_separable(const ptx::module_source& s) {
@@ -64,8 +64,8 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
   const auto& constants = m->module.constant_image;
   if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
   if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
-    link_->write_register(host_register::heap_base, allocate(heap_bytes));
-    link_->write_register(host_register::heap_bytes, heap_bytes);
+    link_->write_register(host_register::heap_base, allocate(default_heap_bytes));
+    link_->write_register(host_register::heap_bytes, default_heap_bytes);
     has_heap_ = true;
   }
   if (!has_workspace_ && texts.find("%envreg") != std::string::npos) {

@@ -12,6 +12,8 @@ namespace heddle::isa {
 /// Where the elements lie is in docs/tensor.md; it is what the PTX ISA says of mma.sync.
 enum class matrix_shape : std::uint8_t { m8n8k4, m16n8k4, m16n8k8, m16n8k16, m8n8k16, m16n8k32, count };
 
+inline bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }
+
 /// Flags of matrix instructions, in instruction::sub beside the shape.
 namespace matrix {
 constexpr std::uint8_t shape_mask = 7;

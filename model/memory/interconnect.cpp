@@ -6,12 +6,11 @@
 
 #include "config/error.h"
 #include "isa/opcode.h"
+#include "memory/protocol_report.h"
 
 namespace heddle {
 
 namespace {
-
-constexpr const char* protocol = "/heddle/protocol";
 
 unsigned atomic_bytes(const atomic_request& a, bool request) {
   const unsigned element = isa::size_of(static_cast<isa::dtype>(a.type));
@@ -125,7 +124,7 @@ tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload
     return tlm::TLM_UPDATED;
   }
   if (phase == tlm::END_RESP) {
-    if (port.answering != &p) SC_REPORT_ERROR(protocol, "END_RESP for a transaction that has no BEGIN_RESP");
+    if (port.answering != &p) SC_REPORT_ERROR(protocol_report, "END_RESP for a transaction that has no BEGIN_RESP");
     finish(port, p, arrival);
     clock_.wake_at(arrival);
     return tlm::TLM_COMPLETED;
@@ -134,7 +133,7 @@ tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload
 }
 
 void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay) {
-  if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
+  if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
   passage& way = open_passage(p, port.index, map_.channel_of(p.get_address()));
@@ -185,7 +184,7 @@ tlm::tlm_sync_enum interconnect::from_slice(slice_port& port, tlm::tlm_generic_p
 }
 
 bool interconnect::begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  if (port.held != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_RESP before END_RESP of the response before");
+  if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_RESP before END_RESP of the response before");
   clock_.wake_at(arrival);
   if (responses_.reserve(port.index, clock_.cycle())) {
     push_response(port.index, p, arrival);
@@ -238,7 +237,7 @@ void interconnect::send_request(slice_port& port, cycle_t now) {
   const bool taken = begin_response(port, p, arrival);
   if (answer == tlm::TLM_COMPLETED && !taken) {
     // No handshake is left to hold the response up: it stays the port's one held response and needs no END_RESP.
-    SC_REPORT_ERROR(protocol, "a slice completed a request at once while its response port was full");
+    SC_REPORT_ERROR(protocol_report, "a slice completed a request at once while its response port was full");
   }
   if (answer == tlm::TLM_UPDATED && taken) {
     phase = tlm::END_RESP;

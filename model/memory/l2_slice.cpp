@@ -6,14 +6,13 @@
 #include <string>
 
 #include "config/error.h"
+#include "memory/protocol_report.h"
 #include "memory/refusal.h"
 #include "tlm/prefetch.h"
 
 namespace heddle {
 
 namespace {
-
-constexpr const char* protocol = "/heddle/protocol";
 
 unsigned set_count(const gpu_config& c) {
   if (c.l2.line_bytes != line_bytes || c.l2.sector_bytes != sector_bytes)
@@ -49,7 +48,7 @@ tlm::tlm_sync_enum l2_slice::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::t
                                              sc_core::sc_time& delay) {
   const cycle_t arrival = clock_.domain().arrival(delay);
   if (phase == tlm::BEGIN_REQ) {
-    if (held_ != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
+    if (held_ != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
     p.acquire();
     ++requests_in_;
     if (slots_.take(clock_.cycle())) {
@@ -63,7 +62,7 @@ tlm::tlm_sync_enum l2_slice::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::t
     return tlm::TLM_ACCEPTED;
   }
   if (phase == tlm::END_RESP) {
-    if (answering_ != &p) SC_REPORT_ERROR(protocol, "END_RESP for a transaction that has no BEGIN_RESP");
+    if (answering_ != &p) SC_REPORT_ERROR(protocol_report, "END_RESP for a transaction that has no BEGIN_RESP");
     response_free_ = arrival;
     clock_.wake_at(arrival);
     finish(p);

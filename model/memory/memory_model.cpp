@@ -5,13 +5,12 @@
 #include <string>
 
 #include "config/error.h"
+#include "memory/protocol_report.h"
 #include "tlm/gpu_request.h"
 
 namespace heddle {
 
 namespace {
-
-constexpr const char* protocol = "/heddle/protocol";
 
 std::uint64_t enabled_count(const tlm::tlm_generic_payload& p) {
   const unsigned length = p.get_data_length();
@@ -61,7 +60,7 @@ tlm::tlm_sync_enum memory_model::nb_transport_fw(tlm::tlm_generic_payload& p, tl
                                                  sc_core::sc_time& delay) {
   const cycle_t arrival = clock_.domain().arrival(delay);
   if (phase == tlm::BEGIN_REQ) {
-    if (held_ != nullptr) SC_REPORT_ERROR(protocol, "BEGIN_REQ before END_REQ of the request before");
+    if (held_ != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
     p.acquire();
     ++requests_in_;
     perform(p);
@@ -76,7 +75,7 @@ tlm::tlm_sync_enum memory_model::nb_transport_fw(tlm::tlm_generic_payload& p, tl
     return tlm::TLM_ACCEPTED;
   }
   if (phase == tlm::END_RESP) {
-    if (answering_ != &p) SC_REPORT_ERROR(protocol, "END_RESP for a transaction that has no BEGIN_RESP");
+    if (answering_ != &p) SC_REPORT_ERROR(protocol_report, "END_RESP for a transaction that has no BEGIN_RESP");
     response_free_ = arrival;
     clock_.wake_at(arrival);
     finish(p);

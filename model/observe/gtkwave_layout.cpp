@@ -8,6 +8,7 @@
 #include <set>
 
 #include "isa/opcode.h"
+#include "observe/ends_with.h"
 #include "sub_partition/partition_levels.h"
 
 namespace heddle {
@@ -17,10 +18,6 @@ namespace {
 std::string base_of(const std::string& vcd_name) {
   const std::size_t dot = vcd_name.rfind(".vcd");
   return dot != std::string::npos && dot + 4 == vcd_name.size() ? vcd_name.substr(0, dot) : vcd_name;
-}
-
-bool ends_with(const std::string& s, const std::string& end) {
-  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
 }
 
 // Colours of GTKWave's (X11's) by state of a warp and by unit: green works, blue waits for a result, red for others, yellow for the

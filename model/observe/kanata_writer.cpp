@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 18;
+constexpr std::size_t kanata_buffer_bytes = 1 << 18;
 
 // Columns are parted by tabs, commands by line ends.
 std::string plain(const std::string& text) {
@@ -77,7 +77,7 @@ void kanata_writer::column(const char* text) {
 
 void kanata_writer::end_line() {
   buffer_ += '\n';
-  if (buffer_.size() > buffer_bytes) flush();
+  if (buffer_.size() > kanata_buffer_bytes) flush();
 }
 
 kanata_writer::instruction_id kanata_writer::open(std::uint64_t number, std::uint64_t thread, const std::string& label,

@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 20;
+constexpr std::size_t vcd_buffer_bytes = 1 << 20;
 
 template <class T>
 std::uint64_t load(const void* p) {
@@ -148,7 +148,7 @@ void vcd_writer::sample(std::uint64_t now) {
     i.last = v;
     put(i);
   }
-  if (buffer_.size() > buffer_bytes) flush();
+  if (buffer_.size() > vcd_buffer_bytes) flush();
 }
 
 void vcd_writer::flush() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "observe/ends_with.h"
 #include "observe/gtkwave_layout.h"
 #include "observe/module_scope.h"
 
@@ -12,10 +13,6 @@ namespace heddle {
 namespace {
 
 constexpr std::uint64_t cycle_ps = 1000;   // on the axis
-
-bool ends_with(const std::string& s, const std::string& end) {
-  return s.size() >= end.size() && s.compare(s.size() - end.size(), end.size(), end) == 0;
-}
 
 std::string about(gpu& g) {
   char text[160];

@@ -14,7 +14,7 @@ using isa::dtype;
 using isa::instruction;
 using isa::opcode;
 
-void directed(const instruction& i, warp_state& w, lane_mask mask) {
+void directed_f32(const instruction& i, warp_state& w, lane_mask mask) {
   apply<modifiers::f32>(i, w, mask, [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     const float_format f = format_f32;
     if (i.ftz) {
@@ -111,7 +111,7 @@ execute_function select_float32(const instruction& i) {
   switch (i.op) {
     case opcode::fadd:
     case opcode::fmul:
-    case opcode::ffma: return directed;
+    case opcode::ffma: return directed_f32;
     case opcode::fset: return fset;
     case opcode::fchk: return fchk;
     default: return nullptr;

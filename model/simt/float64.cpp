@@ -28,7 +28,7 @@ void apply_f64(const instruction& i, warp_state& w, lane_mask mask, F f) {
   write_lanes(i, w, mask, high, 1);
 }
 
-void directed(const instruction& i, warp_state& w, lane_mask mask) {
+void directed_f64(const instruction& i, warp_state& w, lane_mask mask) {
   constexpr std::uint64_t one = 0x3ff0000000000000u;
   apply_f64(i, w, mask, [&](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
     if (i.op == opcode::dadd) return fma_f64(a, one, b, i.round, false);
@@ -66,7 +66,7 @@ execute_function select_float64(const instruction& i) {
   switch (i.op) {
     case opcode::dadd:
     case opcode::dmul:
-    case opcode::dfma: return directed;
+    case opcode::dfma: return directed_f64;
     case opcode::dmnmx: return dmnmx;
     case opcode::dsetp: return dsetp;
     default: return nullptr;

@@ -11,8 +11,6 @@ using isa::rounding;
 
 namespace {
 
-double as_double(std::uint64_t v) { return __builtin_bit_cast(double, v); }
-std::uint64_t as_bits(double v) { return __builtin_bit_cast(std::uint64_t, v); }
 float as_float(std::uint32_t v) { return __builtin_bit_cast(float, v); }
 
 int bit_length(uint128 v) {

@@ -27,6 +27,9 @@ constexpr std::uint32_t nan_f32 = 0x7fffffffu;
 constexpr std::uint32_t nan_f16 = 0x7fffu;   // of bf16, too
 constexpr std::uint64_t nan_f64 = 0xfff8000000000000u;
 
+inline double as_double(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
+inline std::uint64_t as_bits(double v) { return __builtin_bit_cast(std::uint64_t, v); }
+
 /// Canonical NaN of a floating type (PTX ISA, "NaN results are canonical"; f64 as the hardware generates it).
 std::uint64_t canonical_nan(isa::dtype t);
 

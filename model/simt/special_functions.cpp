@@ -14,8 +14,6 @@ namespace {
 using isa::instruction;
 using isa::mufu_function;
 
-double as_double(std::uint64_t v) { return __builtin_bit_cast(double, v); }
-std::uint64_t as_bits(double v) { return __builtin_bit_cast(std::uint64_t, v); }
 
 /// The high word of an f64 function; denormals count as zero and results do not become denormal.
 template <bool square_root>

@@ -193,7 +193,7 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
 
 // One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a bank. `before`: the
 // instruction whose operands the reuse cache holds, or null.
-unsigned bank_conflicts(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
+unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
   unsigned reads[16] = {};
   unsigned seen[16];
   unsigned n = 0;
@@ -314,8 +314,8 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
       // Matrices are read over the cycles in which the tensor unit takes them.
       const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
-      d.bank_conflicts = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, nullptr, read_cycles));
-      d.bank_conflicts_after = static_cast<std::uint8_t>(bank_conflicts(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
+      d.bank_conflicts = static_cast<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
+      d.bank_conflicts_after = static_cast<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
     }
     result->code.push_back(d);
   }

@@ -9,9 +9,11 @@
 namespace heddle {
 
 namespace {
+
 constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s <= isa::special::globaltimer; }
 
-void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
+// What does not compute when it issues: its unit or the memory system does it.
+void execute_elsewhere(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
 // The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers and not lanes,
 // wait for nothing but what these have computed: on one arm of a branch it also waits for the other arm's results.
@@ -159,7 +161,7 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   }
   issue_transaction packet;   // on the stack, where it is in the cache
   packet.instruction = d.instruction;
-  packet.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_nothing;
+  packet.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_elsewhere;
   packet.warp = &w.state;
   packet.mask = mask;
   packet.cycle = cycle;

@@ -13,7 +13,6 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // as in a job file
 const std::vector<std::string> modes = {"drain", "switch", "flush", "auto"};
 

@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "config/ini_reader.h"
 #include "config/suggestion.h"
+#include "testbench/job.h"
 #include "testbench/text.h"
 
 namespace heddle::testbench {
@@ -14,8 +15,6 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint64_t most_values = 1'000'000;  // of one axis
-
-[[noreturn]] void refuse(const std::string& where, const std::string& message) { throw input_error(where + ": " + message); }
 
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");

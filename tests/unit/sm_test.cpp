@@ -10,6 +10,8 @@
 namespace heddle::test {
 namespace {
 
+class sm : public fresh_simulation {};
+
 // Cycles that `n` further instructions take, the i-th of which is make(i): the difference of two runs cancels what start and end cost.
 template <class Make>
 std::uint64_t further_cycles(gpu_config config, unsigned threads, unsigned n, Make&& make) {
@@ -40,22 +42,22 @@ std::uint64_t chain_cycles(const char* gpu, unsigned threads, unsigned n, bool d
   });
 }
 
-TEST(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) { EXPECT_EQ(chain_cycles("gtx1080", 32, 100, true), 600u); }
+TEST_F(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) { EXPECT_EQ(chain_cycles("gtx1080", 32, 100, true), 600u); }
 // 6 warps on each of 4 schedulers: 24 of 64 warps, 37.5 % occupancy, hide the latency of 6.
-TEST(sm, six_warps_per_scheduler_hide_it) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
+TEST_F(sm, six_warps_per_scheduler_hide_it) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
 // Eight warps want eight slots per round; round robin gives each its turn.
-TEST(sm, eight_warps_per_scheduler_share_the_slot) { EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u); }
+TEST_F(sm, eight_warps_per_scheduler_share_the_slot) { EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u); }
 // Greedy then oldest serves the six oldest at their full rate of one in six cycles, then the other two.
-TEST(sm, oldest_first_starves_the_youngest) {
+TEST_F(sm, oldest_first_starves_the_youngest) {
   const std::uint64_t cycles = chain_cycles("gtx1080", 32 * 32, 120, true, "gto");
   EXPECT_NEAR(static_cast<double>(cycles), 2.0 * 6 * 120, 2);
 }
-TEST(sm, dependent_ffma_chain_issues_every_4_cycles_on_v100) { EXPECT_EQ(chain_cycles("v100", 32, 100, true), 400u); }
-TEST(sm, v100_takes_an_ffma_every_2_cycles_at_best) { EXPECT_EQ(chain_cycles("v100", 32, 128, false), 256u); }
-TEST(sm, gtx1080_takes_an_ffma_every_cycle_at_best) { EXPECT_EQ(chain_cycles("gtx1080", 32, 128, false), 128u); }
+TEST_F(sm, dependent_ffma_chain_issues_every_4_cycles_on_v100) { EXPECT_EQ(chain_cycles("v100", 32, 100, true), 400u); }
+TEST_F(sm, v100_takes_an_ffma_every_2_cycles_at_best) { EXPECT_EQ(chain_cycles("v100", 32, 128, false), 256u); }
+TEST_F(sm, gtx1080_takes_an_ffma_every_cycle_at_best) { EXPECT_EQ(chain_cycles("gtx1080", 32, 128, false), 128u); }
 
 // All lanes load the word at 0 of shared memory, which is 0 and the next address: each load takes the latency, no cycle more or less.
-TEST(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) {
+TEST_F(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) {
   const auto load = [](unsigned) {
     isa::instruction i = op(isa::opcode::ld, 0, isa::make_reg(0), isa::make_immediate(0));
     i.type = isa::dtype::u32;
@@ -97,7 +99,7 @@ TEST_F(sm_fp64, is_no_half_of_a_pair) {
   EXPECT_EQ(cycles(false, 32, mixed), 32u);
 }
 
-TEST(sm, states_partition_active_warp_cycles) {
+TEST_F(sm, states_partition_active_warp_cycles) {
   sm_harness h(load_config("gtx1080"));
   std::vector<isa::instruction> code;
   for (unsigned i = 0; i < 200; ++i) code.push_back(ffma(static_cast<std::uint8_t>(i % 5), 0, 1, 2));
@@ -119,7 +121,7 @@ isa::instruction barrier_instruction() {
   return i;
 }
 
-TEST(sm, barrier_holds_all_warps_of_a_block) {
+TEST_F(sm, barrier_holds_all_warps_of_a_block) {
   sm_harness h(load_config("gtx1080"));
   // Only warp 0 is slow: a chain under a guard would be the same, here all run it, and the barrier costs its latency.
   std::vector<isa::instruction> code{ffma(0, 0, 1, 2), barrier_instruction(), ffma(0, 0, 1, 2), exit_instruction()};
@@ -157,7 +159,7 @@ isa::instruction counted_barrier(unsigned threads) {
   return i;
 }
 
-TEST(sm, a_counted_barrier_waits_for_the_last_of_its_threads) {
+TEST_F(sm, a_counted_barrier_waits_for_the_last_of_its_threads) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     barriers b(gpu);
     b.unit.open(0, 5, 160);
@@ -168,7 +170,7 @@ TEST(sm, a_counted_barrier_waits_for_the_last_of_its_threads) {
   }
 }
 
-TEST(sm, lanes_and_warps_that_exited_are_not_waited_for) {
+TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
   barriers b("v100");   // threads are counted, one by one
   const simt::lane_mask low = 0xffff;
   b.unit.open(0, 2, 64);
@@ -190,7 +192,7 @@ TEST(sm, lanes_and_warps_that_exited_are_not_waited_for) {
 }
 
 // Two of three warps came, eight lanes of each with a true predicate, when the block leaves; it comes back in another place.
-TEST(sm, a_barrier_comes_back_from_a_context_as_it_went) {
+TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     barriers b(gpu);
     b.unit.open(0, 4, 128);
@@ -218,7 +220,7 @@ TEST(sm, a_barrier_comes_back_from_a_context_as_it_went) {
   }
 }
 
-TEST(sm, a_barrier_that_can_never_complete_is_a_fault) {
+TEST_F(sm, a_barrier_that_can_never_complete_is_a_fault) {
   sm_harness h(load_config("gtx1080"));
   isa::instruction counted = barrier_instruction();
   counted.src[1] = isa::make_immediate(128);   // four warps wanted, two there are
@@ -228,7 +230,7 @@ TEST(sm, a_barrier_that_can_never_complete_is_a_fault) {
   EXPECT_NE(h.fault.find("warps 0 to 1 wait at barrier 0, test.ptx:7:0"), std::string::npos) << h.fault;
 }
 
-TEST(sm, trap_names_kernel_line_block_and_thread) {
+TEST_F(sm, trap_names_kernel_line_block_and_thread) {
   sm_harness h(load_config("v100"));
   isa::instruction t;
   t.op = isa::opcode::trap;

@@ -10,8 +10,6 @@ namespace {
 
 using isa::opcode;
 
-bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
-
 class legaliser {
  public:
   explicit legaliser(machine_function& f) : f_(f), early_(f.blocks.size()) {

@@ -72,7 +72,7 @@ namespace {
 
 using bits = std::vector<std::uint64_t>;
 
-bool test(const bits& b, std::uint32_t k) { return b[k / 64] >> (k % 64) & 1; }
+bool is_live(const bits& b, std::uint32_t k) { return b[k / 64] >> (k % 64) & 1; }
 void set(bits& b, std::uint32_t k) { b[k / 64] |= std::uint64_t{1} << (k % 64); }
 
 /// Live-out sets of the blocks, over those units only that some block reads before it writes them.
@@ -140,7 +140,7 @@ std::vector<segments> live_segments(const machine_function& f, const unit_map& u
     const std::uint32_t first = next - static_cast<std::uint32_t>(code.size());
     active.clear();
     for (std::uint32_t k = 0; k < flow.crossing.size(); ++k) {
-      if (!test(flow.out[b], k)) continue;
+      if (!is_live(flow.out[b], k)) continue;
       end[flow.crossing[k]] = 2 * next;
       active.push_back(flow.crossing[k]);
     }

@@ -5,6 +5,7 @@
 
 #include "config/error.h"
 #include "config/suggestion.h"
+#include "frontend/ptx/align_up.h"
 #include "frontend/ptx/emit.h"
 #include "frontend/ptx/if_convert.h"
 #include "frontend/ptx/link.h"
@@ -31,8 +32,6 @@ const ast_function& find_kernel(const ast_module& m, const std::string& name) {
   throw input_error(m.file + ": no kernel '" + name + "', expected one of: " + (list.empty() ? "(the module has none)" : list) +
                     suggestion(name, known));
 }
-
-std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
 
 void add_parameters(isa::program& p, const ast_function& kernel, const std::string& file) {
   std::uint64_t offset = 0;

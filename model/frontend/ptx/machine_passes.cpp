@@ -12,8 +12,6 @@ namespace {
 
 using isa::opcode;
 
-bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
-
 /// Definitions per unit, and which units have exactly one, unguarded, that reaches every use.
 struct definitions {
   std::vector<std::uint32_t> count;

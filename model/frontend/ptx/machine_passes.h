@@ -5,6 +5,9 @@
 
 namespace heddle::ptx {
 
+/// An immediate or a constant-bank operand.
+inline bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
+
 /// Whether source k of the opcode may be a constant-bank word or an immediate (if no other source of it is one).
 bool takes_constant(isa::opcode op, unsigned k);
 

@@ -12,14 +12,14 @@ namespace {
 
 using isa::dtype;
 
-enum class kind : std::uint8_t { bits, packed, integer, floating, predicate };
+enum class value_kind : std::uint8_t { bits, packed, integer, floating, predicate };
 
-kind kind_of(dtype t) {
+value_kind kind_of(dtype t) {
   switch (t) {
-    case dtype::pred: return kind::predicate;
+    case dtype::pred: return value_kind::predicate;
     case dtype::f16:
     case dtype::f32:
-    case dtype::f64: return kind::floating;
+    case dtype::f64: return value_kind::floating;
     case dtype::u8:
     case dtype::s8:
     case dtype::u16:
@@ -27,13 +27,13 @@ kind kind_of(dtype t) {
     case dtype::u32:
     case dtype::s32:
     case dtype::u64:
-    case dtype::s64: return kind::integer;
+    case dtype::s64: return value_kind::integer;
     case dtype::b8:
     case dtype::b16:
     case dtype::b32:
     case dtype::b64:
-    case dtype::b128: return kind::bits;
-    default: return kind::packed;   // formats that are kept in registers of bits
+    case dtype::b128: return value_kind::bits;
+    default: return value_kind::packed;   // formats that are kept in registers of bits
   }
 }
 
@@ -88,15 +88,15 @@ operand_form parse_operand_form(std::string_view word) {
 }  // namespace
 
 bool register_fits(dtype t, dtype reg, bool wider) {
-  const kind is = kind_of(reg), wanted = kind_of(t);
-  if (is == kind::predicate || wanted == kind::predicate) return is == wanted;
+  const value_kind is = kind_of(reg), wanted = kind_of(t);
+  if (is == value_kind::predicate || wanted == value_kind::predicate) return is == wanted;
   const unsigned bytes = isa::size_of(reg), needed = isa::size_of(t);
   if (bytes < needed || (bytes > needed && !wider)) return false;
   switch (wanted) {
-    case kind::bits: return true;
-    case kind::packed: return reg == t || is == kind::bits;
-    case kind::integer: return is == kind::integer || is == kind::bits;
-    default: return reg == t || is == kind::bits;
+    case value_kind::bits: return true;
+    case value_kind::packed: return reg == t || is == value_kind::bits;
+    case value_kind::integer: return is == value_kind::integer || is == value_kind::bits;
+    default: return reg == t || is == value_kind::bits;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "frontend/ptx/align_up.h"
 #include "frontend/ptx/link.h"
 #include "frontend/ptx/lower.h"
 
@@ -12,8 +13,6 @@ namespace {
 constexpr std::uint64_t constant_bank_bytes = 65536;
 // The image of a module's variables is made in the host's memory: a larger one is refused before it exhausts that.
 constexpr std::uint64_t most_global_bytes = std::uint64_t{512} << 20;
-
-std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
 
 /// Variables of module scope that take room in global memory. Extern ones are defined elsewhere.
 bool is_global(const ast_variable& v) { return v.space == state_space::global && !v.is_extern; }

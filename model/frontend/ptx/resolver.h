@@ -15,6 +15,9 @@
 
 namespace heddle::ptx {
 
+/// Bank of a value that is the address of an extern shared array, until the static variables' size is known.
+constexpr std::uint8_t dynamic_shared_bank = 0xfe;
+
 /// From the syntax tree of one kernel to HIR: names are looked up through the scopes, variables get their places in
 /// shared and local memory, labels become blocks, called functions are put in place of their calls.
 class resolver {

@@ -11,7 +11,6 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::uint8_t dynamic_shared_bank = 0xfe;
 constexpr std::size_t largest_expansion = 2'000'000;   // PTX instructions after calls are put in place
 
 }  // namespace

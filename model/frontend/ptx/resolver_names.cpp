@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "config/error.h"
+#include "frontend/ptx/align_up.h"
 #include "frontend/ptx/resolver.h"
 
 namespace heddle::ptx {
@@ -17,13 +18,8 @@ unsigned words_of_type(isa::dtype t) {
 
 unsigned bits_of_type(isa::dtype t) { return t == isa::dtype::pred ? 1 : isa::size_of(t) * 8; }
 
-std::uint64_t align_up(std::uint64_t v, std::uint64_t a) { return (v + a - 1) / a * a; }
-
 // A range %r<4> and a single %r may stand side by side: no identifier holds this character.
 std::string range_key(const std::string& name) { return name + "<"; }
-
-// Marks addresses of extern shared arrays until the static variables' size is known.
-constexpr std::uint8_t dynamic_shared_bank = 0xfe;
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace {
 using isa::assist_function;
 using isa::mufu_function;
 
-constexpr std::uint64_t f32_one = 0x3f800000u, f32_half = 0x3f000000u;
+constexpr std::uint64_t f32_one = 0x3f800000u, half_bits = 0x3f000000u;
 constexpr std::uint64_t f64_one = 0x3ff0000000000000u;
 
 virtual_operand minus(virtual_operand o) {
@@ -181,7 +181,7 @@ void selector::square_root() {
     const register_part y = temp(), g = temp(), h = temp(), m = temp();
     put(opcode::mufu, y, {a}).base.sub = static_cast<std::uint8_t>(mufu_function::rsq);
     put(opcode::fmul, g, {a, y});
-    put(opcode::fmul, h, {y, immediate(f32_half)});
+    put(opcode::fmul, h, {y, immediate(half_bits)});
     put(opcode::ffma, m, {minus(g), g, a});
     put(opcode::ffma, r, {m, h, g}).guard = {};
   } else {

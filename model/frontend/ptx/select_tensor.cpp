@@ -12,6 +12,7 @@ namespace heddle::ptx {
 namespace {
 
 using isa::dtype;
+using isa::is_byte;
 using isa::matrix_shape;
 using isa::opcode;
 
@@ -41,8 +42,6 @@ constexpr mma_row mma_rows[] = {
     {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},     // as several of the first
     {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
     {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
-
-bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }
 
 bool types_agree(const matrix_form& f) {
   const dtype d = f.type[0], a = f.type[1], b = f.type[2], c = f.type[3];

@@ -8,7 +8,7 @@ namespace heddle::ptx {
 namespace {
 
 /// What a result of one or more registers is called as one access.
-isa::dtype access_type(unsigned bytes) {
+isa::dtype register_run_type(unsigned bytes) {
   return bytes == 1 ? isa::dtype::b8 : bytes == 2 ? isa::dtype::b16 : bytes == 4 ? isa::dtype::b32 : bytes == 8 ? isa::dtype::b64 : isa::dtype::b128;
 }
 
@@ -54,7 +54,7 @@ void selector::surface_access() {
   else d = temp(words);
   machine_instruction& i = put(stores ? opcode::sust : opcode::suld, d, {handle, at, data});
   i.base.sub = static_cast<std::uint8_t>(static_cast<unsigned>(form.shape) | form.boundary);
-  i.base.type = access_type(bytes);
+  i.base.type = register_run_type(bytes);
   i.base.src_type = dtype::s32;
   if (now_->guard.what != value::kind::none) i.guard = {now_->guard.reg, now_->guard.negate};
   if (stores) return;

@@ -9,10 +9,10 @@ namespace heddle::ptx {
 namespace {
 
 using isa::dtype;
+using isa::is_byte;
 using isa::matrix_shape;
 using isa::opcode;
 
-bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }
 bool computed_transposed(const matrix_form& f) { return f.m == 8 && f.n == 32; }
 
 unsigned log2_of(unsigned n) { return static_cast<unsigned>(__builtin_ctz(n)); }

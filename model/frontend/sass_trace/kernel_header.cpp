@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "frontend/sass_trace/field_scanner.h"
+#include "frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 
@@ -11,15 +12,6 @@ namespace {
 
 constexpr unsigned newest_version = 6;
 constexpr std::uint32_t most_threads = 1024;     // of a block, on every chip that can be traced
-
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
 
 std::string printable(std::string_view text) {
   std::string out;

@@ -8,18 +8,11 @@
 
 #include "config/error.h"
 #include "frontend/sass_trace/line_reader.h"
+#include "frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
-
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 
 // The whole of `text` as a number in base 10 or 16 (with 0x).
 bool number(std::string_view text, unsigned base, std::uint64_t& value) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "frontend/sass_trace/opcode_table.h"
 
+#include "frontend/sass_trace/trace_text.h"
+
 namespace heddle::sass_trace {
 
 namespace {
@@ -139,9 +141,6 @@ constexpr entry table[] = {
   {"IPA", g::kepler, g::hopper, c::sfu}, {"LDLK", g::kepler, g::kepler, c::load_store, o::ld, s::generic}, {"STUL", g::kepler, g::kepler, c::load_store, o::st, s::generic},
 };
 // clang-format on
-
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 opcode_meaning guess(std::string_view name, unsigned bytes, bool has_result) {
   opcode_meaning m;

@@ -4,18 +4,11 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 
 namespace {
-
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t from = text.find_first_not_of(" \t\r");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
 
 constexpr std::size_t steps_between_looks = 256;   // at how much a block has
 

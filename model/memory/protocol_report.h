@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace heddle {
+
+/// Message type of reports about a bound module that breaks the TLM base protocol.
+constexpr const char* protocol_report = "/heddle/protocol";
+
+}  // namespace heddle
