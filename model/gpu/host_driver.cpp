@@ -20,6 +20,7 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
+constexpr std::uint64_t page_bytes = 4096;   // the least of the GPUs' page sizes
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
@@ -53,6 +54,15 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
   const std::uint64_t address = reserve(size, gap);
   map(address, size);
+  return address;
+}
+
+// What a driver maps is whole pages: kernels may touch the rest of a variable's last page, which lies in the gap behind it.
+std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
+  static_assert(gap >= page_bytes, "the rest of the last page meets no other allocation");
+  const host_link::call call(*link_);
+  const std::uint64_t address = reserve(bytes, gap);
+  map(address, (address + bytes + page_bytes - 1) / page_bytes * page_bytes - address);
   return address;
 }
 

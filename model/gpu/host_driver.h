@@ -172,6 +172,7 @@ class host_driver : public sc_core::sc_module {
   bool interrupt_is_missing();
   void place_contexts();
   std::uint64_t reserve(std::uint64_t bytes, std::uint64_t behind);
+  std::uint64_t allocate_pages(std::uint64_t bytes);
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);

@@ -56,7 +56,7 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
                            const std::string& names) {
   auto m = std::make_unique<module_record>();
   const std::uint64_t bytes = ptx::global_bytes(*ast);
-  const std::uint64_t globals = bytes != 0 ? allocate(bytes) : 0;
+  const std::uint64_t globals = bytes != 0 ? allocate_pages(bytes) : 0;
   const std::uint64_t constant_bytes = ptx::constant_bytes(*ast);
   if (constant_bytes != 0) m->constants_address = allocate(constant_bytes);
   m->module = ptx::place(std::move(ast), globals, m->constants_address);

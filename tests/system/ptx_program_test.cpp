@@ -49,6 +49,14 @@ TEST(device_printf, of_a_wild_pointer_is_a_failure_of_the_program) {
   EXPECT_NE(o.err.find("illegal address 0x40"), std::string::npos) << o.err;
 }
 
+TEST(module_variables, are_mapped_to_the_end_of_their_page) {
+  const std::string variable = ".global .align 4 .b8 table[256];\n";
+  expect_words(module_of(variable, "ld.global.u32 %r3, [table+256]; st.global.u32 [%o], %r3;"), [](unsigned) { return 0u; }, 1, 1);
+  const outcome o = run(module_of(variable, "ld.global.u32 %r3, [table+4096]; st.global.u32 [%o], %r3;"), "v100");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("illegal address"), std::string::npos) << o.err;
+}
+
 TEST(device_heap, gives_every_thread_memory_of_its_own) {
   const std::string allocate = "{ .param .b64 n; .param .b64 v; st.param.b64 [n], 40; call (v), malloc, (n); ld.param.b64 %d1, [v]; }";
   const std::string release = "{ .param .b64 q; st.param.b64 [q], %d1; call free, (q); }";
