@@ -111,6 +111,16 @@ TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
 }
 
 // A loop without any end but a return, which becomes a guarded EXIT: the sides of the branch within meet all the same.
+TEST(calls, in_a_chain_of_thousands_are_put_in_place) {
+  std::string chain = ".func (.param .b32 v) f0(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; st.param.b32 [v], %n; ret; }\n";
+  const unsigned length = 3000;
+  for (unsigned k = 1; k <= length; ++k)
+    chain += ".func (.param .b32 v) f" + std::to_string(k) + "(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 1; call (%n), f" +
+             std::to_string(k - 1) + ", (%n); st.param.b32 [v], %n; ret; }\n";
+  const auto result = run("call (%r1), f" + std::to_string(length) + ", (%l); cvt.u64.u32 %d0, %r1;", chain);
+  for (unsigned lane = 0; lane < 32; ++lane) EXPECT_EQ(result[lane], lane + length);
+}
+
 TEST(endless_loops, branches_meet_before_the_guarded_way_out) {
   const std::vector<u64> got = run("mov.u32 %r0, 0; mov.u32 %r1, 0;\n"
                                    "LOOP: add.u32 %r2, %l, %r0; and.b32 %r2, %r2, 3; setp.eq.u32 %p0, %r2, 0; @%p0 bra SIDE;\n"

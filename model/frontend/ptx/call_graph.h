@@ -16,7 +16,7 @@ class call_graph {
   explicit call_graph(const ast_module& m);
 
   /// Whether a call of `function` may lead to another one before it has returned.
-  bool recursive(const std::string& function) const;
+  bool recursive(const std::string& function) const { return recursive_.count(function) != 0; }
   /// Whether the function itself takes memory from the stack (alloca).
   bool allocates(const std::string& function) const;
   /// Functions with a body whose address is in an initialiser or an operand, by name.
@@ -30,8 +30,11 @@ class call_graph {
   };
   void scan(const ast_module& m, std::uint32_t unit, const ast_block& b, node& n);
 
+  void find_recursive();
+
   std::map<std::string, node> nodes_;
   std::set<std::string> taken_;
+  std::set<std::string> recursive_;
 };
 
 /// The function that a call by name reaches: one with a body that is no kernel. Null: there is none.
