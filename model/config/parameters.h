@@ -80,6 +80,9 @@ struct sm_parameters {
 };
 
 struct sub_partition_parameters {
+  static constexpr unsigned most_register_banks = 64;   // conflicts are counted in as many
+  static constexpr unsigned most_write_ports = 16;      // of all register banks together
+
   std::string scheduler = "gto";
   unsigned issue_width = 2;
   std::string dual_issue = "maxwell";
@@ -388,6 +391,8 @@ struct l1_parameters {
 };
 
 struct shared_memory_parameters {
+  static constexpr unsigned most_banks = 64;   // conflicts are counted in as many
+
   unsigned size_bytes = 98304;
   unsigned max_per_block_bytes = 49152;
   unsigned opt_in_per_block_bytes = 49152;

@@ -104,7 +104,7 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
 
 bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
     : banks_(banks), bank_mask_((banks & (banks - 1)) == 0 && banks > 1 ? banks - 1 : 0) {
-  if (banks == 0 || banks > 64) throw input_error("shared_memory.banks: a number from 1 to 64 was expected");
+  if (banks == 0 || banks > most) throw input_error("shared_memory.banks: a number from 1 to " + std::to_string(most) + " was expected");
   if (bank_bytes != 4 && bank_bytes != 8 && bank_bytes != 16)
     throw input_error("shared_memory.bank_bytes: 4, 8 or 16 was expected");
   word_shift_ = static_cast<unsigned>(__builtin_ctz(bank_bytes));
@@ -153,8 +153,8 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
   };
   constexpr std::uint8_t none = 0xff;
   entry entries[128];  // 32 lanes of up to four words
-  std::uint8_t head[64];
-  std::uint8_t depth[64];
+  std::uint8_t head[most];
+  std::uint8_t depth[most];
   for (unsigned b = 0; b < banks_; ++b) {
     head[b] = none;
     depth[b] = 0;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "config/parameters.h"
+
 namespace heddle {
 
 /// The part of a warp's access that falls into one 128-byte line.
@@ -35,7 +37,8 @@ std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t ma
 /// How often the banks of shared memory must be accessed for one warp instruction.
 class bank_conflicts {
  public:
-  /// Throws input_error unless there are 1 to 64 banks of 4, 8 or 16 bytes.
+  static constexpr unsigned most = shared_memory_parameters::most_banks;
+  /// Throws input_error unless there are 1 to `most` banks of 4, 8 or 16 bytes.
   bank_conflicts(unsigned banks, unsigned bank_bytes);
 
   /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of

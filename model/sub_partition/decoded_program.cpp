@@ -194,14 +194,16 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
 // One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a bank. `before`: the
 // instruction whose operands the reuse cache holds, or null.
 unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
-  unsigned reads[16] = {};
-  unsigned seen[16];
+  constexpr unsigned most_banks = sub_partition_parameters::most_register_banks, most_sources = 16;
+  unsigned reads[most_banks] = {};
+  unsigned seen[most_sources];
   unsigned n = 0;
-  const unsigned banks = std::min(p.register_banks, 16u);
+  const unsigned banks = p.register_banks;
+  invariant(banks <= most_banks, "more register banks than their conflicts can be counted for");
   for (std::size_t place = 0; place < i.src.size(); ++place) {
     const isa::operand& o = i.src[place];
     if (!o.is_reg() || o.reg == isa::rz || reused(before, o, place)) continue;
-    for (unsigned k = 0; k < o.count && n < 16; ++k) {
+    for (unsigned k = 0; k < o.count && n < most_sources; ++k) {
       const unsigned r = o.reg + k;
       if (std::find(seen, seen + n, r) != seen + n) continue;
       seen[n++] = r;
@@ -279,15 +281,15 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
                         std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
                             " (compute capability " + config.gpu.compute_capability + ")");
     const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
-    d.initiation_cycles = static_cast<std::uint16_t>(std::clamp(std::round(isa::warp_size / lanes), 1.0, 65535.0));
-    d.latency_cycles = static_cast<std::uint16_t>(t.latency);
+    d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
+    d.latency_cycles = t.latency;
     d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
     d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
                       i.mem_space != isa::space::constant;
     d.guard = i.guard;
     if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
       d.access = access_of(i);
-      d.access_bytes = static_cast<std::uint8_t>(simt::access_bytes(i));
+      d.access_bytes = narrow<std::uint8_t>(simt::access_bytes(i));
       d.read_only = i.cache == isa::cache_op::nc;
       d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
     }
@@ -300,22 +302,22 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
       const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
       d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
       // What comes through a queue is there for all at one time.
-      if (d.written_predicates != 0 && d.result == producer::fixed) d.guard_cycles = static_cast<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+      if (d.written_predicates != 0 && d.result == producer::fixed) d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
     }
     if (i.op == isa::opcode::ldc) {
-      if (reads_registers(i)) d.index_cycles = static_cast<std::uint16_t>(config.constant_cache.index_cycles);
+      if (reads_registers(i)) d.index_cycles = narrow<std::uint16_t>(config.constant_cache.index_cycles);
     } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
-      d.return_interval = static_cast<std::uint16_t>(config.ldst.return_interval_cycles);
+      d.return_interval = narrow<std::uint16_t>(config.ldst.return_interval_cycles);
       const bool shared = i.mem_space == isa::space::shared;
-      d.return_words = static_cast<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
+      d.return_words = narrow<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
     }
-    if (d.kind == issue_kind::memory) d.source_read_cycles = static_cast<std::uint8_t>(std::min(source_read_cycles(i, config.ldst), 255u));
+    if (d.kind == issue_kind::memory) d.source_read_cycles = source_read_cycles(i, config.ldst);
     if (d.kind == issue_kind::arithmetic) {
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
       // Matrices are read over the cycles in which the tensor unit takes them.
       const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
-      d.bank_conflicts = static_cast<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
-      d.bank_conflicts_after = static_cast<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
+      d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
+      d.bank_conflicts_after = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
     }
     result->code.push_back(d);
   }

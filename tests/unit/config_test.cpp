@@ -100,6 +100,17 @@ TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
             error_of("[sm]\nmax_warps = 64\n", {"sm.sub_partitions=3"}));
 }
 
+TEST(narrow, holds_or_throws) {
+  EXPECT_EQ(narrow<std::uint16_t>(65535u), 65535);
+  EXPECT_THROW(narrow<std::uint16_t>(65536u), internal_error);
+  EXPECT_THROW(narrow<std::uint8_t>(-1), internal_error);
+  EXPECT_THROW(narrow<int>(4294967295u), internal_error);
+  EXPECT_EQ(narrow<std::uint32_t>(4294967295.0), 4294967295u);
+  EXPECT_THROW(narrow<std::uint32_t>(4294967296.0), internal_error);
+  EXPECT_THROW(narrow<std::uint32_t>(0.5), internal_error);
+  EXPECT_THROW(narrow<std::uint32_t>(-1.0), internal_error);
+}
+
 /// Each inconsistent override is refused, and the message tells of it.
 TEST(config_rules, inconsistent_values_are_refused) {
   const char* bad[] = {
@@ -118,7 +129,7 @@ TEST(config_rules, inconsistent_values_are_refused) {
       "shared_memory.carveouts_kb=96,64", "shared_memory.carveouts_kb=96,", "shared_memory.carveouts_kb=64",
       "shared_memory.carveouts_kb=99999999999", "shared_memory.opt_in_per_block_bytes=1000",
       "shared_memory.max_per_block_bytes=50000", "shared_memory.opt_in_per_block_bytes=98305",
-      "shared_memory.reserved_per_block_bytes=98304", "shared_memory.unified_bytes=65536", "shared_memory.banks=31",
+      "shared_memory.reserved_per_block_bytes=98304", "shared_memory.unified_bytes=65536", "shared_memory.banks=31", "shared_memory.banks=128",
       "constant_cache.size_bytes=2000", "constant_cache.miss_latency_cycles=24", "constant_cache.line_bytes=48",
       "instruction_cache.instruction_bytes=12", "interconnect.latency_cycles=0", "interconnect.latency_cycles=106",
       "interconnect.clock_mhz=100", "l2.size_bytes=2097153", "l2.ways=15", "l2.latency_cycles=44", "l2.hash=ipoly",

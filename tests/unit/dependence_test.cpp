@@ -52,6 +52,40 @@ TEST(control_codes, stalls_cover_fixed_latencies_along_the_straight_line) {
   for (const auto& d : p->code) EXPECT_EQ(d.waits, 0u);
 }
 
+isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a, unsigned a_registers, std::uint8_t b, unsigned b_registers) {
+  isa::instruction i = op(isa::opcode::hmma, d, isa::make_reg(a, static_cast<std::uint8_t>(a_registers)),
+                          isa::make_reg(b, static_cast<std::uint8_t>(b_registers)), isa::make_reg(d, 4));
+  i.dst_count = 4;
+  i.src_type = isa::dtype::f16;
+  i.sub = static_cast<std::uint8_t>(shape);
+  return i;
+}
+isa::instruction deep_product(std::uint8_t d) { return product(isa::matrix_shape::m16n8k16, d, 4, 4, 8, 2); }
+
+// No latency is cut to fewer bits than it needs.
+TEST(decode, holds_every_latency_that_a_configuration_may_have) {
+  const auto with = [](const char* gpu, const std::string& value, std::vector<isa::instruction> code) {
+    code.push_back(exit_instruction());
+    return decoded(std::move(code), load_config(gpu, {value}))->code[0];
+  };
+  EXPECT_EQ(with("gtx1080", "fp32.latency_cycles=65600", {ffma(0, 1, 2, 3)}).latency_cycles, 65600u);
+  EXPECT_EQ(with("gtx1080", "fp32.latency_cycles=100000", {ffma(0, 1, 2, 3)}).latency_cycles, 100000u);
+  for (const unsigned cycles : {255u, 256u, 1000u, 5000u, 100000u})
+    EXPECT_EQ(with("v100", "ldst.load_read_latency_cycles=" + std::to_string(cycles), {load(8, 2)}).source_read_cycles, cycles);
+  EXPECT_EQ(with("a100", "tensor.f16_f32_fma_per_cycle=0.015625", {deep_product(8)}).initiation_cycles, 16u * 8 * 16 * 64);
+}
+
+// Two registers meet in one bank of 64 as in one of 16 only if they are 64 apart.
+TEST(decode, counts_conflicts_in_all_register_banks) {
+  const auto conflicts = [](unsigned banks, std::uint8_t second) {
+    const gpu_config config = load_config("gtx1080", {"sub_partition.register_banks=" + std::to_string(banks)});
+    return decoded({ffma(0, 1, second, 100), exit_instruction()}, config)->code[0].bank_conflicts;
+  };
+  EXPECT_EQ(conflicts(16, 17), 1u);
+  EXPECT_EQ(conflicts(64, 17), 0u);
+  EXPECT_EQ(conflicts(64, 65), 1u);
+}
+
 TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
   const auto p = decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(10, 8, 9, 0), exit_instruction()},
                          load_config("v100"));
@@ -286,16 +320,6 @@ TEST(control_codes, are_for_software_dependence_only) {
   EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("gtxtitan"))->control_codes);
   EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("v100", {"sub_partition.dependence=scoreboard"}))->control_codes);
 }
-
-isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a, unsigned a_registers, std::uint8_t b, unsigned b_registers) {
-  isa::instruction i = op(isa::opcode::hmma, d, isa::make_reg(a, static_cast<std::uint8_t>(a_registers)),
-                          isa::make_reg(b, static_cast<std::uint8_t>(b_registers)), isa::make_reg(d, 4));
-  i.dst_count = 4;
-  i.src_type = isa::dtype::f16;
-  i.sub = static_cast<std::uint8_t>(shape);
-  return i;
-}
-isa::instruction deep_product(std::uint8_t d) { return product(isa::matrix_shape::m16n8k16, d, 4, 4, 8, 2); }
 
 // On an A100 a product's sums may be added to after 25 cycles: a counter. Of the three chains each has its own, whatever stays open beside them.
 TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for) {
