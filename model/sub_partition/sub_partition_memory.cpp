@@ -263,7 +263,7 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   } else {
     cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle + d.index_cycles;
     if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
-      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, d.return_words, d.return_interval,
+      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words, d.return_interval,
                                    first_data);
     release(slot, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);

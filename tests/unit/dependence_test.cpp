@@ -661,25 +661,43 @@ TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
     one.reserve(4, 1, c + 4, c);
     two.reserve(4, 1, c + 4, c);
   }
-  EXPECT_EQ(one.write(6, 1, 16), 19u);
-  EXPECT_EQ(one.write(7, 1, 16), 16u);   // the other bank
-  EXPECT_EQ(one.write(7, 1, 16), 17u);   // which is taken now
-  EXPECT_EQ(one.write(8, 4, 20), 21u);   // four registers, two in each bank
-  EXPECT_EQ(two.write(6, 1, 16), 16u);
-  EXPECT_EQ(one.write(6, 1, 500), 500u);   // nothing is known so far ahead
+  EXPECT_EQ(one.write(6, 1, 16, 16), 19u);
+  EXPECT_EQ(one.write(7, 1, 16, 16), 16u);   // the other bank
+  EXPECT_EQ(one.write(7, 1, 16, 16), 17u);   // which is taken now
+  EXPECT_EQ(one.write(8, 4, 20, 20), 21u);   // four registers, two in each bank
+  EXPECT_EQ(two.write(6, 1, 16, 16), 16u);
+  EXPECT_EQ(one.write(6, 1, 500, 500), 500u);
   one.reserve(4, 1, 600, 596);
-  EXPECT_EQ(one.write(6, 1, 600), 601u);
+  EXPECT_EQ(one.write(6, 1, 600, 600), 601u);
 }
 
 // 128 bits a lane, of which 32 come every 2 cycles from cycle 30 on, or 64.
 TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
   for (const unsigned ports : {0u, 1u}) {
     write_ports p(2, ports);
-    EXPECT_EQ(p.write(0, 4, 30, 1, 2, 30), 36u);
-    EXPECT_EQ(p.write(0, 4, 60, 2, 2, 60), 62u);
-    EXPECT_EQ(p.write(0, 4, 93, 1, 2, 90), 96u) << "lines that come one a cycle go on as they come";
-    EXPECT_EQ(p.write(0, 4, 160, 1, 2, 120), 160u) << "what came before the last part has gone on long ago";
+    EXPECT_EQ(p.write(0, 4, 30, 30, 1, 2, 30), 36u);
+    EXPECT_EQ(p.write(0, 4, 60, 60, 2, 2, 60), 62u);
+    EXPECT_EQ(p.write(0, 4, 93, 93, 1, 2, 90), 96u) << "lines that come one a cycle go on as they come";
+    EXPECT_EQ(p.write(0, 4, 160, 160, 1, 2, 120), 160u) << "what came before the last part has gone on long ago";
   }
+}
+
+// Of results far ahead as of near ones: a latency of 1,000 cycles, a load that completes long after the last instruction has issued, one
+// whose parts come 100 cycles apart.
+TEST(write_ports, far_results_take_ports_too) {
+  write_ports one(1, 1);
+  one.reserve(4, 1, 1010, 10);
+  one.reserve(4, 1, 1011, 11);
+  EXPECT_EQ(one.write(6, 1, 1009, 1009), 1009u);
+  EXPECT_EQ(one.write(6, 1, 1010, 1010), 1012u);
+  EXPECT_EQ(one.write(6, 1, 5000, 5000), 5000u);
+  EXPECT_EQ(one.write(7, 1, 5000, 5000), 5001u);
+  EXPECT_EQ(one.write(4, 4, 5400, 5100, 1, 100, 5100), 5400u);
+  one.reserve(4, 1, 5402, 5396);
+  EXPECT_EQ(one.write(8, 1, 5400, 5400), 5401u);
+  EXPECT_EQ(one.write(8, 1, 5401, 5401), 5403u);
+  EXPECT_EQ(one.write(9, 1, 90000, 5403), 90000u) << "a result that its unit delays";
+  EXPECT_EQ(one.write(9, 1, 90000, 5403), 90001u);
 }
 
 TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
