@@ -240,20 +240,13 @@ void device_job::fill(const buffer& b) {
   }
 }
 
-std::vector<std::uint8_t> device_job::read(const output& o) const {
-  std::uint64_t address = 0;
-  std::uint64_t size = 0;
-  if (o.is_symbol) {
-    const symbol_location location = driver_.symbol(o.name);
-    address = location.address;
-    size = location.size;
-  } else {
-    address = addresses_.at(o.name);
-    size = find_buffer(job_, o.name)->bytes;
-  }
-  std::vector<std::uint8_t> data(size);
-  driver_.read(address, data.data(), data.size());
-  return data;
+std::uint64_t device_job::size(const output& o) const {
+  return o.is_symbol ? driver_.symbol(o.name).size : find_buffer(job_, o.name)->bytes;
+}
+
+void device_job::read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const {
+  const std::uint64_t address = o.is_symbol ? driver_.symbol(o.name).address : addresses_.at(o.name);
+  driver_.read(address + offset, data, bytes);
 }
 
 }  // namespace heddle::testbench

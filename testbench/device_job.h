@@ -24,7 +24,9 @@ class device_job {
   const std::string* source(const std::string& file) const;
   std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
   /// Bytes of an output as they are now.
-  std::vector<std::uint8_t> read(const output& o) const;
+  /// Bytes of an output, and `bytes` of it from `offset` on.
+  std::uint64_t size(const output& o) const;
+  void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
 
  private:
   void load_modules();

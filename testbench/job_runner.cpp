@@ -239,9 +239,14 @@ std::string job_runner::deadlock_text() const {
 
 void job_runner::take_outputs() {
   for (const output& o : job_.outputs) {
-    output_data_.push_back(device_->read(o));
-    if (o.expect.empty()) continue;
-    outcome_.checks.push_back(compare(o, output_data_.back(), expected_bytes(job_, o, output_data_.back().size())));
+    if (o.expect.empty() && !o.file.empty()) {   // in pieces: a buffer may be as large as the GPU's memory
+      files_.add(o.file, device_->size(o), [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);
+      continue;
+    }
+    std::vector<std::uint8_t> data(device_->size(o));
+    device_->read(o, 0, data.data(), data.size());
+    if (!o.file.empty()) files_.add(o.file, data.data(), data.size(), job_.access);
+    outcome_.checks.push_back(compare(o, data, expected_bytes(job_, o, data.size())));
     const comparison& c = outcome_.checks.back();
     if (c.differing == 0) continue;
     outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) + " of " +
@@ -299,9 +304,6 @@ void job_runner::quote_source(kernel_metrics& k) const {
 }
 
 void job_runner::write_files() {
-  for (std::size_t i = 0; i < output_data_.size(); ++i) {
-    if (!job_.outputs[i].file.empty()) files_.add(job_.outputs[i].file, output_data_[i].data(), output_data_[i].size(), job_.access);
-  }
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(outcome_.metrics));
   if (!options_.report_file.empty())
     files_.add(options_.report_file, report_page(report_of_metrics({{job_.name, to_json(outcome_.metrics)}})));

@@ -87,7 +87,6 @@ class job_runner {
   run_signals* const signals_;
   signal_watch signal_watch_;
   run_outcome outcome_;
-  std::vector<std::vector<std::uint8_t>> output_data_;
   std::uint64_t simulated_ = 0;  // cycles that have been simulated to their end
   double cpu_seconds_ = 0;
   double wall_seconds_ = 0;

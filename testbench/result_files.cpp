@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,8 @@
 namespace heddle::testbench {
 
 namespace {
+
+constexpr std::size_t piece_bytes = 1 << 20;
 
 [[noreturn]] void fail(const std::string& path, int error) {
   throw input_error("cannot write '" + path + "': " + std::strerror(error));
@@ -81,13 +84,24 @@ void result_files::make_nameless(entry& e) {
 }
 
 void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access) {
+  const char* const from = static_cast<const char*>(data);
+  add(path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access);
+}
+
+void result_files::add(const std::string& path, std::uint64_t bytes, const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access) {
   entry& e = make(path, access);
   if (e.place.what != output_place::kind::file) {
-    e.data.assign(static_cast<const char*>(data), bytes);
+    e.data.resize(bytes);
+    if (bytes != 0) read(0, e.data.data(), bytes);
     return;
   }
   make_temporary(e);
-  write_all(e.file.get(), data, bytes, path);
+  std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, piece_bytes)));
+  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, piece.size())));
+    read(at, piece.data(), piece.size());
+    write_all(e.file.get(), piece.data(), piece.size(), path);
+  }
   // There may be more outputs than files that can be open.
   finish(e);
 }

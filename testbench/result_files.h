@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class result_files {
 
   /// Writes and syncs `bytes` under a temporary name. Throws input_error: full disk, …
   void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {});
+  /// The same of `bytes` that `read` delivers in pieces, from an offset on.
+  void add(const std::string& path, std::uint64_t bytes, const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access);
   void add(const std::string& path, const std::string& text) { add(path, text.data(), text.size()); }
   /// The name of an empty file for somebody else to open and write; what is in it at commit() becomes `path`. It stands for the open file
   /// where the system has such names (/proc/self/fd), so that nobody can put another one in its place.

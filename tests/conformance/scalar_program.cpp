@@ -129,12 +129,12 @@ class resolver {
       case ast_operand::kind::identifier: break;
       default: throw reference_limit("operand " + a.text);
     }
-    if (auto s = specials().find(a.text + a.component); s != specials().end()) {
+    if (auto s = specials().find(a.text + std::string(a.component)); s != specials().end()) {
       o.what = scalar_operand::kind::special;
       o.reg = static_cast<std::uint32_t>(s->second);
       return o;
     }
-    if (auto s = specials().find(a.text + "." + a.component); s != specials().end()) {
+    if (auto s = specials().find(a.text + "." + std::string(a.component)); s != specials().end()) {
       o.what = scalar_operand::kind::special;
       o.reg = static_cast<std::uint32_t>(s->second);
       return o;

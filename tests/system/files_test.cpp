@@ -127,6 +127,24 @@ TEST_F(files, what_the_shell_opens_is_read_and_written) {
 
 // ---- temporary files ----
 
+// An output of 256 MB is written in pieces, the last one shorter, whatever it is compared with.
+TEST_F(files, a_large_output_needs_no_memory_of_its_size) {
+  json j = json::parse(job_text);
+  j["buffers"]["y"] = {{"bytes", (256u << 20) + 5}};
+  j["launches"].push_back({{"memset", "y"}, {"byte", 7}, {"offset", (256u << 20) - 3}, {"bytes", 8}});
+  put("in/small.json", j.dump());
+  j["outputs"].push_back({{"buffer", "y"}, {"file", "large.bin"}});
+  put("in/large.json", j.dump());
+  good("heddle run in/small.json --quiet --metrics small.json && heddle run in/large.json --quiet --metrics large.json");
+  const auto peak = [&](const char* file) { return json::parse(get(file)).at("host").at("peak_rss_bytes").get<double>(); };
+  EXPECT_LT(peak("large.json"), peak("small.json") + (64 << 20));
+  EXPECT_EQ(fs::file_size(place_ / "in/large.bin"), (256u << 20) + 5);
+  std::ifstream in(place_ / "in/large.bin", std::ios::binary);
+  in.seekg((256 << 20) - 5);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), std::string(2, '\0') + std::string(8, '\7'));
+  fs::remove(place_ / "in/large.bin");
+}
+
 TEST_F(files, permissions_of_an_output_are_kept) {
   for (const char* file : {"m.json", "r.html", "w.vcd", "w.gtkw", "t.json", "p.kanata", "in/o.bin", "s.sqlite", "s.csv"}) {
     put(file, "");

@@ -40,6 +40,45 @@ TEST(programs_of_others, pass_vectors_and_declare_static_variables) {
                [](unsigned k) { return k + 5; });
 }
 
+// Sizes that would take more than 1 GB of memory or minutes are refused; below them both grow with the program.
+TEST(programs_of_others, are_refused_above_a_size) {
+  const auto refused = [](const std::string& text, const std::string& message) {
+    const outcome o = run(text, "gtx1080");
+    EXPECT_EQ(o.code, 2);
+    EXPECT_EQ(o.err.substr(0, o.err.find('\n')), "heddle: error: k.ptx:" + message);
+    EXPECT_TRUE(o.words.empty());
+  };
+  const auto times = [](unsigned count, const std::string& line) {
+    std::string text;
+    for (unsigned k = 0; k < count; ++k) text += line;
+    return text;
+  };
+  refused(module_of("", times(400'000, "add.u32 %r1,%r1,1;\n")), "400002:1: the module is too large, expected at most 400000 instructions and labels");
+  refused(module_of("", times(50'000, "div.u32 %r1,%r1,%r2;\n") + "st.global.u32 [%o],%r1;"), "23537:1: the kernel is too large, expected at most 800000 machine instructions");
+  std::string chain = ".func f0() { ret; }\n";
+  for (unsigned k = 1; k < 8200; ++k) chain += ".func f" + std::to_string(k) + "() { call f" + std::to_string(k - 1) + "; ret; }\n";
+  refused(module_of(chain, "call f8199;"), "204:16: kernel 'k' calls too many functions, expected at most 8000");
+}
+
+// Where nothing but the order of instructions differs, twice the program takes twice the memory, and not more than 4.5 KB an instruction.
+TEST(programs_of_others, take_memory_by_their_size) {
+  const auto peak = [](unsigned instructions) {
+    std::string code;
+    for (unsigned k = 0; k < instructions; ++k) code += "st.global.u32 [%o],%r" + std::to_string(k % 3) + ";\n";
+    EXPECT_EQ(run(module_of("", code), "gtx1080", 1, 32, "--metrics m.json").code, 0);
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    const std::string metrics = content(fs::path(HEDDLE_SCRATCH) / (std::string(info->test_suite_name()) + "." + info->name()) / "m.json");
+    const std::size_t at = metrics.find("\"peak_rss_bytes\":");
+    EXPECT_NE(at, std::string::npos);
+    return std::strtod(metrics.c_str() + at + 17, nullptr);
+  };
+  const double none = peak(1), some = peak(5'000) - none, twice = peak(10'000) - none;
+  EXPECT_LT(twice, 3 * some);
+#ifndef __SANITIZE_ADDRESS__
+  EXPECT_LT(twice, 10'000 * 4500.0);
+#endif
+}
+
 TEST(programs_of_others, are_told_that_kernels_launch_no_kernels) {
   const outcome o = run(module_of(".extern .func (.param .b32 v) cudaLaunchDeviceV2(.param .b64 a, .param .b64 b);\n",
                                   "{ .param .b64 a; .param .b64 b; .param .b32 v; call.uni (v), cudaLaunchDeviceV2, (a, b); }"), "v100");

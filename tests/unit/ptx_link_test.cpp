@@ -126,7 +126,7 @@ TEST(linked_modules, are_lowered_with_the_places_of_both_files) {
 }
 
 TEST(linked_modules, are_those_that_need_each_other) {
-  std::vector<std::shared_ptr<ptx::ast_module>> parsed;
+  std::vector<std::shared_ptr<const ptx::ast_module>> parsed;
   for (const std::string& text : {wants_f + kernel(""), kernel("", "other") + ".visible .global .u32 g;\n", defines_f, std::string(".extern .global .u32 nowhere;\n"),
                                   std::string(".extern .global .u32 g;\n")})
     parsed.push_back(ptx::parse(header + text, "m.ptx"));

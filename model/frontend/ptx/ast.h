@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,6 +23,24 @@ enum class linkage : std::uint8_t { internal, visible, weak, common, external };
 
 enum class state_space : std::uint8_t { none, reg, sreg, constant, global, local, param, shared };
 
+/// .x .y .z .w, .b3210 and the like after an identifier: in place, since modules have millions of operands.
+class ast_component {
+ public:
+  ast_component() = default;
+  /// Of at most five characters.
+  ast_component(std::string_view text) { text.copy(text_, sizeof text_); }
+  ast_component(const char* text) : ast_component(std::string_view(text)) {}
+  operator std::string() const { return std::string(text_, size()); }
+  bool operator==(std::string_view text) const { return std::string_view(text_, size()) == text; }
+  bool empty() const { return text_[0] == '\0'; }
+  void clear() { *this = {}; }
+
+ private:
+  std::size_t size() const { return text_[4] != '\0' ? 5 : std::char_traits<char>::length(text_); }
+
+  char text_[5] = {};
+};
+
 /// One operand as written. `text` is the identifier (with its %), the label or the literal's spelling.
 struct ast_operand {
   enum class kind : std::uint8_t {
@@ -35,12 +55,12 @@ struct ast_operand {
     sink          // _
   };
   kind what = kind::identifier;
-  std::string text;
-  std::string component;           // .x .y .z .w after an identifier
-  std::uint64_t bits = 0;
-  std::int64_t offset = 0;
   bool negate = false;             // unary minus on an identifier
   bool invert = false;             // !p
+  ast_component component;
+  std::string text;
+  std::uint64_t bits = 0;
+  std::int64_t offset = 0;
   std::vector<ast_operand> list;
   location where;
 };

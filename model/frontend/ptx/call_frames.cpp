@@ -8,49 +8,108 @@ namespace heddle::ptx {
 namespace {
 
 using isa::dtype;
-using bits = std::vector<std::uint64_t>;
-
-bool test(const bits& b, std::uint32_t k) { return b[k / 64] >> (k % 64) & 1; }
-
 using register_lists = std::vector<std::vector<std::uint32_t>>;
 
-/// What is live before an instruction, from what is live behind it; `kept` by call site.
-void step(const hir_instruction& h, const register_lists& kept, bits& live) {
-  const auto set = [&](std::uint32_t r) { live[r / 64] |= std::uint64_t{1} << (r % 64); };
-  const auto clear = [&](std::uint32_t r) { live[r / 64] &= ~(std::uint64_t{1} << (r % 64)); };
-  if (h.op == ptx_op::restore) std::for_each(kept[h.target].begin(), kept[h.target].end(), clear);
-  if (h.op == ptx_op::save) std::for_each(kept[h.target].begin(), kept[h.target].end(), set);
-  if (h.guard.what == value::kind::none)
-    for (const value& d : h.dst)
-      if (d.is_reg()) clear(d.reg);
-  for (const value& s : h.src)
-    if (s.is_reg()) set(s.reg);
-  if (h.guard.is_reg()) set(h.guard.reg);
-}
-
-std::vector<bits> live_out(const hir_function& f, const register_lists& kept) {
-  const std::size_t words = (f.registers.size() + 63) / 64;
-  std::vector<bits> in(f.blocks.size(), bits(words)), out = in;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t b = f.blocks.size(); b-- > 0;) {
-      bits live(words);
-      for (std::uint32_t s : f.blocks[b].successors)
-        for (std::size_t w = 0; w < words; ++w) live[w] |= in[s][w];
-      out[b] = live;
-      for (std::size_t k = f.blocks[b].code.size(); k-- > 0;) step(f.blocks[b].code[k], kept, live);
-      changed = changed || live != in[b];
-      in[b] = std::move(live);
+/// What each call keeps: the registers of its activation that are live behind it. These are not live in the callee, which may be
+/// the same function again; sets of live registers are therefore small, and kept as lists. By data flow over the blocks.
+class kept_registers {
+ public:
+  kept_registers(const hir_function& f, const std::vector<call_site>& sites)
+      : f_(f), sites_(sites), kept_(sites.size()), places_(sites.size()), in_(f.blocks.size()), before_(f.blocks.size()), waits_(f.blocks.size(), 0),
+        is_live_(f.registers.size(), 0) {
+    for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
+      for (std::uint32_t s : f.blocks[b].successors) before_[s].push_back(b);
+      for (const hir_instruction& h : f.blocks[b].code)
+        if (h.op == ptx_op::save) places_[h.target] = b;
     }
   }
-  return out;
-}
+
+  register_lists find() {
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) revisit(b);
+    while (!waiting_.empty()) {
+      const std::uint32_t b = waiting_.back();
+      waiting_.pop_back();
+      waits_[b] = 0;
+      visit(b);
+    }
+    return std::move(kept_);
+  }
+
+ private:
+  void revisit(std::uint32_t b) {
+    if (!waits_[b]) waiting_.push_back(b);
+    waits_[b] = 1;
+  }
+  void set(std::uint32_t r) {
+    if (!is_live_[r]) live_.push_back(r);
+    is_live_[r] = 1;
+  }
+  void clear(std::uint32_t r) {
+    if (!is_live_[r]) return;
+    is_live_[r] = 0;
+    live_.erase(std::find(live_.begin(), live_.end(), r));
+  }
+
+  void visit(std::uint32_t b) {
+    for (std::uint32_t s : f_.blocks[b].successors) std::for_each(in_[s].begin(), in_[s].end(), [&](std::uint32_t r) { set(r); });
+    for (std::size_t k = f_.blocks[b].code.size(); k-- > 0;) step(f_.blocks[b].code[k]);
+    const bool more = live_.size() != in_[b].size();   // sets only grow
+    for (std::uint32_t r : live_) is_live_[r] = 0;
+    if (more) {
+      in_[b] = live_;
+      for (std::uint32_t p : before_[b]) revisit(p);
+    }
+    live_.clear();
+  }
+
+  /// From what is live behind an instruction to what is live before it.
+  void step(const hir_instruction& h) {
+    if (h.op == ptx_op::restore) keep(h.target);
+    if (h.op == ptx_op::save) std::for_each(kept_[h.target].begin(), kept_[h.target].end(), [&](std::uint32_t r) { set(r); });
+    if (h.guard.what == value::kind::none)
+      for (const value& d : h.dst)
+        if (d.is_reg()) clear(d.reg);
+    for (const value& s : h.src)
+      if (s.is_reg()) set(s.reg);
+    if (h.guard.is_reg()) set(h.guard.reg);
+  }
+
+  void keep(std::uint32_t call) {
+    const call_site& s = sites_[call];
+    std::vector<std::uint32_t>& list = kept_[call];
+    const std::size_t known = list.size();
+    const auto others = std::partition(live_.begin(), live_.end(), [&](std::uint32_t r) {
+      return !((r >= s.first && r < s.end) || (r >= s.own_first && r < s.own_end));
+    });
+    for (auto r = others; r != live_.end(); ++r) {
+      is_live_[*r] = 0;
+      if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(known), *r) == list.begin() + static_cast<std::ptrdiff_t>(known)) list.push_back(*r);
+    }
+    live_.erase(others, live_.end());
+    if (list.size() != known) revisit(places_[call]);
+  }
+
+  const hir_function& f_;
+  const std::vector<call_site>& sites_;
+  register_lists kept_;
+  std::vector<std::uint32_t> places_;   // block in which a call saves them
+  register_lists in_;                   // live at each block's begin
+  std::vector<std::vector<std::uint32_t>> before_;
+  std::vector<std::uint32_t> waiting_;
+  std::vector<char> waits_;
+  std::vector<char> is_live_;           // at the instruction looked at, and as a list
+  std::vector<std::uint32_t> live_;
+};
 
 class expander {
  public:
   expander(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit, std::uint32_t reserve)
-      : f_(f), kept_(sites.size()), pointer_(pointer), limit_(limit), reserve_(reserve) {
-    find_kept(sites);
+      : f_(f), kept_(kept_registers(f, sites).find()), pointer_(pointer), limit_(limit), reserve_(reserve) {
+    // Wide ones first, so that each is aligned; then as numbered.
+    for (auto& list : kept_)
+      std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return f.registers[a].words != f.registers[b].words ? f.registers[a].words > f.registers[b].words : a < b;
+      });
   }
 
   void run() {
@@ -68,40 +127,6 @@ class expander {
   }
 
  private:
-  // What one call keeps must be there when it is saved, so a call before it may have to keep it too.
-  void find_kept(const std::vector<call_site>& sites) {
-    while (add_kept(sites)) {
-    }
-    // Wide ones first, so that each is aligned.
-    for (auto& list : kept_)
-      std::stable_sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) { return f_.registers[a].words > f_.registers[b].words; });
-  }
-
-  bool add_kept(const std::vector<call_site>& sites) {
-    const std::vector<bits> out = live_out(f_, kept_);
-    bool added = false;
-    const auto keep = [&](const bits& live, std::vector<std::uint32_t>& list, std::uint32_t first, std::uint32_t end) {
-      for (std::uint32_t r = first; r < end; ++r) {
-        if (!test(live, r) || std::find(list.begin(), list.end(), r) != list.end()) continue;
-        list.push_back(r);
-        added = true;
-      }
-    };
-    for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
-      bits live = out[b];
-      for (std::size_t k = f_.blocks[b].code.size(); k-- > 0;) {
-        const hir_instruction& h = f_.blocks[b].code[k];
-        if (h.op == ptx_op::restore) {
-          const call_site& s = sites[h.target];
-          keep(live, kept_[h.target], s.own_first, s.own_end);
-          keep(live, kept_[h.target], s.first, s.end);
-        }
-        step(h, kept_, live);
-      }
-    }
-    return added;
-  }
-
   hir_instruction& put(ptx_op op, dtype type, std::vector<value> dst, std::vector<value> src) {
     hir_instruction h;
     h.op = op;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -156,7 +157,7 @@ class linker {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_ptr<ast_module>>& modules) {
+std::vector<std::vector<std::size_t>> link_groups(const std::vector<std::shared_ptr<const ast_module>>& modules) {
   std::vector<std::set<std::string>> defines(modules.size()), wants(modules.size());
   for (std::size_t k = 0; k < modules.size(); ++k) list_names(*modules[k], defines[k], wants[k]);
   std::vector<std::size_t> group(modules.size());
@@ -205,7 +206,9 @@ std::shared_ptr<const ast_module> link(const std::vector<module_source>& sources
   return out;
 }
 
-std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const std::string& names) {
+namespace {
+
+std::shared_ptr<const ast_module> parse_all(const std::string& texts, const std::string& names) {
   if (names.find('\0') == std::string::npos) return parse(texts, names);
   const auto split = [](const std::string& list) {
     std::vector<std::string> parts;
@@ -222,6 +225,28 @@ std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const s
   std::vector<module_source> sources;
   for (std::size_t k = 0; k < text.size(); ++k) sources.push_back({text[k], name[k]});
   return link(sources);
+}
+
+/// A tree with what it was made of.
+struct parsed_texts {
+  std::string texts, names;
+  std::shared_ptr<const ast_module> tree;
+};
+
+}  // namespace
+
+std::shared_ptr<const ast_module> parse_linked(const std::string& texts, const std::string& names) {
+  static std::mutex guard;
+  static std::vector<std::weak_ptr<const parsed_texts>> known;
+  const std::lock_guard<std::mutex> lock(guard);
+  known.erase(std::remove_if(known.begin(), known.end(), [](const auto& k) { return k.expired(); }), known.end());
+  for (const auto& k : known) {
+    const auto p = k.lock();
+    if (p && p->texts == texts && p->names == names) return {p, p->tree.get()};
+  }
+  const auto made = std::make_shared<const parsed_texts>(parsed_texts{texts, names, parse_all(texts, names)});
+  known.push_back(made);
+  return {made, made->tree.get()};
 }
 
 std::string joined_text(const std::vector<module_source>& sources) {

@@ -2,6 +2,7 @@
 #include "frontend/ptx/lower.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "config/error.h"
 #include "config/suggestion.h"
@@ -54,6 +55,33 @@ unsigned register_limit(const gpu_config& gpu, const ast_function& kernel, unsig
   return wish ? std::min({wish, gpu.sm.registers_per_thread, 255u}) : register_ceiling(gpu, kernel);
 }
 
+/// What is known of a kernel before its registers are.
+struct unscheduled_kernel {
+  machine_function code;
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t barriers = 0;
+};
+
+/// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be large.
+unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
+  hir_function hir;
+  resolver(m, kernel, hir).run();
+  optimise(hir, gpu.integer.multiplier != "xmad");
+  convert_branches(hir);
+  unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
+  hir = {};
+  machine_function& machine = made.code;
+  propagate_copies(machine);
+  remove_dead_code(machine);
+  merge_chains(machine);
+  remove_dead_code(machine);
+  narrow_fetches(machine);
+  legalise(machine);
+  rename_after_copies(machine);
+  compute_in_place(machine);
+  return made;
+}
+
 /// With how many registers a function that does not go with `limit` can do.
 std::string least_registers(const machine_function& f, unsigned limit, unsigned free_of_cost) {
   for (unsigned n = limit + 1; n <= 255; ++n) {
@@ -90,36 +118,24 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));
   std::copy(std::begin(function.required_threads), std::end(function.required_threads), std::begin(p->required_threads));
 
-  hir_function hir;
-  resolver(m, function, hir).run();
-  optimise(hir, gpu.integer.multiplier != "xmad");
-  convert_branches(hir);
-  machine_function machine = selector(hir, gpu, m.ast->file).run();
-  propagate_copies(machine);
-  remove_dead_code(machine);
-  merge_chains(machine);
-  remove_dead_code(machine);
-  narrow_fetches(machine);
-  legalise(machine);
-  rename_after_copies(machine);
-  compute_in_place(machine);
+  unscheduled_kernel selected = select_instructions(m, function, gpu);
+  machine_function machine = std::move(selected.code);
   const unsigned limit = register_limit(gpu, function, max_registers);
   // With so many registers a thread the SM still holds all its warps.
   const unsigned free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 * 8;
-  const machine_function unscheduled = machine;
   schedule(machine, limit);
   register_allocation allocation;
   if (!allocate_registers(machine, limit, free_of_cost, gpu.sub_partition.register_banks, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
                       "kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread" +
-                          least_registers(unscheduled, limit, free_of_cost));
+                          least_registers(select_instructions(m, function, gpu).code, limit, free_of_cost));
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);
   p->registers = allocation.registers;
-  p->shared_bytes = hir.shared_bytes;
+  p->shared_bytes = selected.shared_bytes;
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
-  p->barriers = hir.barriers;
+  p->barriers = selected.barriers;
   return p;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <iterator>
 #include <utility>
 
 #include "frontend/ptx/grammar.h"
@@ -92,7 +93,7 @@ ast_operand parse_identifier(token_stream& tokens, operand_context context) {
   if (operand.what == kind::sink) return operand;
   if (tokens.is_directive()) {
     if (!is_component(tokens.current().word())) tokens.unexpected("a component (.x, .y, .z, .w, or .r, .g, .b, .a) or ','");
-    operand.component = std::string(tokens.current().word());
+    operand.component = tokens.current().word();
     tokens.advance();
   } else if (tokens.is('[')) {
     parse_index(tokens, context, operand);
@@ -162,11 +163,13 @@ void parse_operands(token_stream& tokens, ast_instruction& instruction) {
   operand_context context;
   context.is_call = instruction.opcode == "call";
   context.takes_addresses = instruction.opcode == "mov" || instruction.opcode == "cvta";
-  instruction.operands.reserve(4);
+  std::vector<ast_operand> operands;
+  operands.reserve(4);
   do {
-    instruction.operands.push_back(parse_operand(tokens, context));
+    operands.push_back(parse_operand(tokens, context));
   } while (tokens.accept(','));
   if (!tokens.is(';')) tokens.unexpected("',' or ';'");
+  instruction.operands.assign(std::make_move_iterator(operands.begin()), std::make_move_iterator(operands.end()));
 }
 
 }  // namespace heddle::ptx

@@ -56,6 +56,7 @@ void parse_rest(token_stream& tokens, ast_instruction& instruction) {
 void parse_instruction_or_label(token_stream& tokens, ast_block& block) {
   ast_statement statement;
   ast_instruction& instruction = statement.instruction;
+  tokens.count_statement();
   parse_guard(tokens, instruction);
   const location where = tokens.current().where;
   instruction.where = where;
@@ -170,6 +171,7 @@ void parse_block(token_stream& tokens, ast_block& block) {
   }
   tokens.close_scope();
   tokens.advance();
+  block.statements.shrink_to_fit();
 }
 
 }  // namespace heddle::ptx

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "frontend/ptx/liveness.h"
 #include "frontend/ptx/machine_passes.h"
 
@@ -8,27 +10,38 @@ namespace {
 
 using isa::opcode;
 
-constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+// How far behind a copy the last read of its original may lie, which bounds the work in huge blocks.
+constexpr std::size_t reach = 8192;
 
 bool writes(const machine_instruction& i, std::uint32_t reg) { return i.dst.reg == reg; }
 
 class copy_renamer {
  public:
-  explicit copy_renamer(machine_function& f) : f_(f), reads_(f.registers.size(), 0), writes_(f.registers.size(), 0) {
+  explicit copy_renamer(machine_function& f)
+      : f_(f), reads_(f.registers.size(), 0), writes_(f.registers.size(), 0), passed_(f.registers.size(), 0) {
     for (const machine_block& b : f.blocks)
       for (const machine_instruction& i : b.code) {
-        for (const virtual_operand& o : i.src)
-          if (o.is_reg()) ++reads_[o.reg];
+        for_each_read(i, [&](std::uint32_t r) { ++reads_[r]; });
         if (i.dst.reg != no_register) ++writes_[i.dst.reg];
       }
   }
 
   void run() {
-    for (machine_block& b : f_.blocks)
-      for (std::size_t k = 0; k < b.code.size(); ++k) try_copy(b, k);
+    for (machine_block& b : f_.blocks) {
+      for (std::size_t k = 0; k < b.code.size(); ++k) {
+        try_copy(b, k);
+        for_each_read(b.code[k], [&](std::uint32_t r) { ++passed_[r]; });
+      }
+      for (const machine_instruction& i : b.code) for_each_read(i, [&](std::uint32_t r) { passed_[r] = 0; });
+    }
   }
 
  private:
+  template <class F> static void for_each_read(const machine_instruction& i, F&& read) {
+    for (const virtual_operand& o : i.src)
+      if (o.is_reg()) read(o.reg);
+  }
+
   bool is_copy(const machine_instruction& i, std::uint32_t to, std::uint32_t from, unsigned part) const {
     return i.base.op == opcode::mov && !i.guarded() && i.dst.count == 1 && i.dst.reg == to && i.dst.part == part && i.src[0].is_reg() &&
            i.src[0].reg == from && i.src[0].part == part && !i.src[0].negate;
@@ -43,19 +56,16 @@ class copy_renamer {
     if (to == from || f_.registers[from].words != words || writes_[to] <= words) return;
     for (unsigned w = 0; w < words; ++w)
       if (k + w >= b.code.size() || !is_copy(b.code[k + w], to, from, w)) return;
-    // All other reads of the original must lie before, or after within reach of the copy.
-    std::size_t before = 0, after = 0, end = b.code.size();
-    for (std::size_t j = 0; j < b.code.size(); ++j) {
-      if (j >= k + words && j < end && (writes(b.code[j], to) || writes(b.code[j], from))) end = j;
-      for (const virtual_operand& o : b.code[j].src) {
-        if (!o.is_reg() || o.reg != from) continue;
-        if (j < k + words) ++before;
-        else if (j < end || (j == end && writes(b.code[j], to))) ++after;
-        else after = nowhere / 2;
-      }
+    // All other reads of the original must lie before, or after within reach of the copy: until one of the two is written.
+    const std::size_t wanted = reads_[from] - passed_[from] - words, last = std::min(b.code.size(), k + words + reach);
+    std::size_t found = 0, j = k + words;
+    for (bool written = false; j < last && found < wanted && !written; ++j) {
+      if (writes(b.code[j], from)) return;
+      for_each_read(b.code[j], [&](std::uint32_t r) { found += r == from; });
+      written = writes(b.code[j], to);
     }
-    if (after == 0 || before + after != reads_[from]) return;
-    for (std::size_t j = k + words; j < b.code.size() && j <= end; ++j)
+    if (found == 0 || found != wanted) return;
+    while (j-- > k + words)
       for (virtual_operand& o : b.code[j].src)
         if (o.is_reg() && o.reg == from) {
           o.reg = to;
@@ -66,6 +76,7 @@ class copy_renamer {
 
   machine_function& f_;
   std::vector<std::size_t> reads_, writes_;
+  std::vector<std::size_t> passed_;   // reads in the block, before the instruction looked at
 };
 
 }  // namespace

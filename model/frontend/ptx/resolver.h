@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "frontend/ptx/call_frames.h"
@@ -224,6 +225,7 @@ class resolver {
   std::unordered_map<const ast_variable*, value> places_;   // by place_once()
   const ast_instruction* current_ = nullptr;
   std::size_t instructions_ = 0;
+  std::unordered_set<const ast_function*> reached_;   // by calls
   const call_graph calls_;
   value stack_pointer_;                         // none while nothing needs a stack
   outlined* instance_ = nullptr;                // whose body is being resolved; null: the kernel's

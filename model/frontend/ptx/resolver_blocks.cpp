@@ -11,7 +11,7 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t largest_expansion = 2'000'000;   // PTX instructions after calls are put in place
+constexpr std::size_t largest_expansion = 400'000;   // PTX instructions after calls are put in place
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void resolver::place_label(std::uint32_t label) {
 void resolver::append(hir_instruction h) {
   if (h.source == nullptr) h.source = current_;
   if (h.where.line == 0 && current_) h.where = current_->where;
-  if (++instructions_ > largest_expansion) fail(h.where, "the kernel is too large once its calls are expanded");
+  if (++instructions_ > largest_expansion) fail(h.where, "kernel '" + kernel_.name + "' is too large, expected at most " + std::to_string(largest_expansion) + " instructions once its calls are in place");
   const bool ends = h.op == ptx_op::bra || ((h.op == ptx_op::exit || h.op == ptx_op::trap) && h.guard.what == value::kind::none);
   out_.blocks.back().code.push_back(std::move(h));
   if (ends) out_.blocks.emplace_back();

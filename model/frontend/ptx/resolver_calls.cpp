@@ -9,6 +9,7 @@ namespace heddle::ptx {
 
 namespace {
 
+constexpr std::size_t most_functions = 8'000;       // of a kernel: values that go through a chain of calls are live in all of it
 constexpr std::size_t largest_inlining = 100'000;   // PTX instructions; in larger kernels functions have bodies of their own
 
 hir_instruction copy(const hir_instruction& like, value to, value from, isa::dtype type) {
@@ -263,6 +264,8 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
 void resolver::call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
   if (results.list.size() != f.returns.size() || arguments.list.size() != f.parameters.size())
     fail(i.where, "call of '" + f.name + "' with the wrong number of arguments");
+  if (reached_.insert(&f).second && reached_.size() > most_functions)
+    fail(i.where, "kernel '" + kernel_.name + "' calls too many functions, expected at most " + std::to_string(most_functions));
   if (calls_.recursive(f.name) || call_chain_.size() > 64 || instructions_ > largest_inlining)
     return outlined_call(i, f, results, arguments);
   if (!calls_.allocates(f.name)) return inline_call(i, f, results, arguments);

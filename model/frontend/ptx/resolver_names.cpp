@@ -272,7 +272,7 @@ bool resolver::special_register(const std::string& name, value& v) {
 }
 
 value resolver::identifier(const ast_operand& o, const location&) {
-  const std::string name = o.component.empty() ? o.text : o.text + "." + o.component;
+  const std::string name = o.component.empty() ? o.text : o.text + "." + std::string(o.component);
   symbol s;
   if (find(o.text, s)) {
     if (s.what == symbol::kind::reg && o.component.empty()) {

@@ -58,7 +58,7 @@ std::string shown(const ast_operand& o) {
     case kind::list: return "(…)";
     case kind::pair: return "…|…";
     case kind::sink: return "_";
-    default: return (o.invert ? "!" : o.negate ? "-" : "") + o.text + (o.component.empty() ? "" : "." + o.component);
+    default: return (o.invert ? "!" : o.negate ? "-" : "") + o.text + (o.component.empty() ? "" : "." + std::string(o.component));
   }
 }
 

@@ -14,6 +14,9 @@ using isa::space;
 // An instruction moves at most this far up, which bounds the work in huge blocks.
 constexpr std::size_t window = 192;
 
+// A longer stretch without barriers is scheduled in pieces, which bounds the memory for its dependences.
+constexpr std::size_t longest_region = 8192;
+
 bool stays_in_place(const machine_instruction& i) {
   switch (i.base.op) {
     case opcode::nop:
@@ -167,9 +170,10 @@ class scheduler {
     for (machine_block& b : f_.blocks) {
       std::size_t begin = 0;
       for (std::size_t k = 0; k <= b.code.size(); ++k) {
-        if (k < b.code.size() && !stays_in_place(b.code[k])) continue;
+        const bool cut = k - begin == longest_region, ends = k == b.code.size() || stays_in_place(b.code[k]);
+        if (!cut && !ends) continue;
         if (k - begin > 2) region(b.code, begin, k, position);
-        begin = k + 1;
+        begin = ends ? k + 1 : k;
       }
       position += static_cast<std::uint32_t>(b.code.size());
     }

@@ -4,6 +4,12 @@
 
 namespace heddle::ptx {
 
+namespace {
+
+constexpr std::size_t most_machine_instructions = 800'000;   // of a kernel, before registers are allocated
+
+}  // namespace
+
 bool has_side_effect(const machine_instruction& i) {
   switch (i.base.op) {
     case isa::opcode::nop:
@@ -40,10 +46,16 @@ machine_function selector::run() {
   out_.blocks.resize(f_.blocks.size());
   carry_ = out_.new_register(0);
   out_.registers[carry_].temporary = false;
+  std::size_t before = 0;
   for (std::size_t b = 0; b < f_.blocks.size(); ++b) {
     block_ = &out_.blocks[b];
     block_->successors = f_.blocks[b].successors;
-    for (const hir_instruction& h : f_.blocks[b].code) select(h);
+    for (const hir_instruction& h : f_.blocks[b].code) {
+      select(h);
+      if (before + block_->code.size() > most_machine_instructions)
+        fail("the kernel is too large, expected at most " + std::to_string(most_machine_instructions) + " machine instructions");
+    }
+    before += block_->code.size();
   }
   check_unused();
   return std::move(out_);

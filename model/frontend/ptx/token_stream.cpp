@@ -59,6 +59,11 @@ void token_stream::split_remainder() {
   if (is_identifier() && current_.text.front() == '%') current_ = lexer_.first_character(current_);
 }
 
+void token_stream::count_statement() {
+  if (++statements_ > most_statements)
+    fail(current_.where, "the module is too large, expected at most " + std::to_string(most_statements) + " instructions and labels");
+}
+
 bool token_stream::accept(char p) {
   if (!is(p)) return false;
   advance();

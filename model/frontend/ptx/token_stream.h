@@ -28,6 +28,10 @@ class token_stream {
   /// Where a value is complete: a name that begins with % is the remainder operator and what it is applied to.
   void split_remainder();
 
+  /// Counts an instruction or label of the module, at the current token; throws input_error where there are too many for the
+  /// memory that they take.
+  void count_statement();
+
   bool is(char p) const { return current_.is(symbol(p)); }
   bool is_identifier() const { return current_.what == token::kind::identifier; }
   bool is_directive() const { return current_.what == token::kind::directive; }
@@ -74,6 +78,7 @@ class token_stream {
 
  private:
   static constexpr unsigned depth_limit = 256;
+  static constexpr std::uint32_t most_statements = 400'000;
 
   void follow_brackets();
 
@@ -81,6 +86,7 @@ class token_stream {
   token current_;
   token previous_;
   unsigned depth_ = 0;
+  std::uint32_t statements_ = 0;
   std::vector<token> open_brackets_;
   std::vector<std::unordered_map<std::string, std::uint64_t>> scopes_;  // only ever looked up, never iterated
 };
