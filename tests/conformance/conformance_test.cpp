@@ -12,7 +12,7 @@
 #include "machine.h"
 
 namespace heddle::conformance {
-namespace {
+namespace conformance_test {
 
 using numbers = std::vector<std::uint64_t>;
 
@@ -135,5 +135,5 @@ TEST(conformance, video) {
   EXPECT_EQ(o.compared, video_families().size());
 }
 
-}  // namespace
+}  // namespace conformance_test
 }  // namespace heddle::conformance

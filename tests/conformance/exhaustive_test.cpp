@@ -18,7 +18,7 @@
 #include "straight_reference.h"
 
 namespace heddle::conformance {
-namespace {
+namespace exhaustive_test {
 
 using u32 = std::uint32_t;
 constexpr unsigned lanes = simt::warp_size;
@@ -344,5 +344,5 @@ std::string name_of(const testing::TestParamInfo<unsigned>& info) {
 
 INSTANTIATE_TEST_SUITE_P(long_exhaustive, pairs_of_halves, testing::Range(0u, static_cast<unsigned>(cases_of_16_bit_pairs().size())), name_of);
 
-}  // namespace
+}  // namespace exhaustive_test
 }  // namespace heddle::conformance

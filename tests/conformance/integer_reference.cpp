@@ -13,7 +13,7 @@ wide_t number(isa::dtype t, std::uint64_t v) {
   return isa::is_signed(t) ? static_cast<wide_t>(static_cast<std::int64_t>(v)) : static_cast<wide_t>(v);
 }
 
-std::uint64_t clamped(isa::dtype t, wide_t v) {
+std::uint64_t clamped_to_type(isa::dtype t, wide_t v) {
   const wide_t top = isa::is_signed(t) ? (static_cast<wide_t>(1) << (bits_of(t) - 1)) - 1 : (static_cast<wide_t>(1) << bits_of(t)) - 1;
   const wide_t bottom = isa::is_signed(t) ? -top - 1 : 0;
   return static_cast<std::uint64_t>(v > top ? top : v < bottom ? bottom : v);
@@ -49,11 +49,11 @@ bool multiply(const scalar_operation& o, const std::uint64_t* s, bool& carry, st
   if (o.name == "mul24") return r = product_24(o, s[0], s[1]), true;
   if (o.name == "mad24" && !o.sat) return r = product_24(o, s[0], s[1]) + s[2], true;
   if (o.name == "mad24")
-    return r = clamped(o.type, number(o.type, product_24(o, s[0], s[1])) + number(o.type, s[2])), true;
+    return r = clamped_to_type(o.type, number(o.type, product_24(o, s[0], s[1])) + number(o.type, s[2])), true;
   if (o.name == "madc" || (o.name == "mad" && o.cc))
     return r = with_carry(o, product_part(o, s[0], s[1]), s[2], false, o.name == "madc", carry), true;
   if (o.name != "mad") return false;
-  if (o.sat) return r = clamped(o.type, number(o.type, product_part(o, s[0], s[1])) + number(o.type, s[2])), true;
+  if (o.sat) return r = clamped_to_type(o.type, number(o.type, product_part(o, s[0], s[1])) + number(o.type, s[2])), true;
   return r = product_part(o, s[0], s[1]) + s[2], true;
 }
 
@@ -83,7 +83,7 @@ bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigne
   } else if (o.name == "addc" || o.name == "subc" || ((o.name == "add" || o.name == "sub") && o.cc)) {
     r = with_carry(o, s[0], s[1], subtract, o.name.size() == 4, carry);
   } else if (o.name == "add" || o.name == "sub") {
-    r = o.sat ? clamped(t, subtract ? a - b : a + b) : static_cast<std::uint64_t>(subtract ? a - b : a + b);
+    r = o.sat ? clamped_to_type(t, subtract ? a - b : a + b) : static_cast<std::uint64_t>(subtract ? a - b : a + b);
   } else if (o.name == "div" || o.name == "rem") {
     if (b == 0) throw reference_limit("division by zero has no defined result");
     r = static_cast<std::uint64_t>(o.name == "div" ? a / b : a % b);

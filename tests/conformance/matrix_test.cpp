@@ -9,7 +9,7 @@
 #include "scalar_operation.h"
 
 namespace heddle::conformance {
-namespace {
+namespace matrix_test {
 
 using doubles = std::vector<std::uint64_t>;   // as bits
 
@@ -126,5 +126,5 @@ TEST(matrix_conformance, doubles_in_every_shape_and_rounding) {
   }
 }
 
-}  // namespace
+}  // namespace matrix_test
 }  // namespace heddle::conformance

@@ -122,7 +122,7 @@ unsigned relations_of(const std::string_view c) {
 }
 
 template <unsigned fraction>
-struct comparison {
+struct float_comparison {
   using format = half_format<fraction>;
   unsigned relations;
   bool ftz;
@@ -143,8 +143,8 @@ std::unique_ptr<pair_operation> resolve_float_pair(const scalar_operation& o, is
 
 std::unique_ptr<pair_operation> resolve_float_comparison(const scalar_operation& o, isa::dtype t, std::uint32_t yes) {
   const unsigned relations = relations_of(o.compare.view());
-  if (t == isa::dtype::f16) return rows_of_pairs(comparison<10>{relations, o.ftz, yes});
-  return t == isa::dtype::bf16 ? rows_of_pairs(comparison<7>{relations, o.ftz, yes}) : nullptr;
+  if (t == isa::dtype::f16) return rows_of_pairs(float_comparison<10>{relations, o.ftz, yes});
+  return t == isa::dtype::bf16 ? rows_of_pairs(float_comparison<7>{relations, o.ftz, yes}) : nullptr;
 }
 
 }  // namespace heddle::conformance

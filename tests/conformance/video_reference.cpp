@@ -9,11 +9,11 @@ namespace {
 using number = __int128;
 
 /// The types of result, a and b; vset has none for its result.
-struct signs {
+struct operand_signs {
   bool d = false, a = false, b = false;
 };
 
-signs signs_of(const scalar_operation& o) {
+operand_signs operand_signs_of(const scalar_operation& o) {
   std::vector<bool> is_signed;
   if (o.name.view().rfind("vset", 0) == 0) is_signed.push_back(false);
   for (const word& w : o.words)
@@ -75,7 +75,7 @@ number chosen(const scalar_operation& o, const std::uint64_t* s, std::size_t k, 
 }
 
 std::uint64_t scalar(const scalar_operation& o, const std::uint64_t* s) {
-  const signs is_signed = signs_of(o);
+  const operand_signs is_signed = operand_signs_of(o);
   const std::string place = places_of(o, 0);
   const unsigned bits = place.empty() ? 32 : place[0] == 'b' ? 8 : 16;
   number t = operate(o.name, o, chosen(o, s, 0, is_signed.a), chosen(o, s, 1, is_signed.b));
@@ -89,7 +89,7 @@ std::uint64_t scalar(const scalar_operation& o, const std::uint64_t* s) {
 }
 
 std::uint64_t multiply_add(const scalar_operation& o, const std::uint64_t* s) {
-  const signs is_signed = signs_of(o);
+  const operand_signs is_signed = operand_signs_of(o);
   const auto negated = [&](std::size_t k) { return k < o.parts.size() && o.parts[k].negate; };
   const bool minus = negated(1) != negated(2), final_signed = is_signed.a || is_signed.b || minus || negated(3);
   number t = chosen(o, s, 0, is_signed.a) * chosen(o, s, 1, is_signed.b);
@@ -103,7 +103,7 @@ std::uint64_t multiply_add(const scalar_operation& o, const std::uint64_t* s) {
 }
 
 std::uint64_t lanes(const scalar_operation& o, const std::uint64_t* s, unsigned n) {
-  const signs is_signed = signs_of(o);
+  const operand_signs is_signed = operand_signs_of(o);
   const unsigned bits = 32 / n;
   const word what = o.name.view().substr(0, o.name.size() - 1);
   const std::string mask = places_of(o, 0);

@@ -11,7 +11,7 @@
 
 #include "passage.h"
 
-namespace {
+namespace dependence_chains_test {
 
 using microbench::passage;
 
@@ -99,4 +99,4 @@ TEST_P(dependence_chains, take_what_latency_and_unit_allow_under_both_ways_of_de
 INSTANTIATE_TEST_SUITE_P(all, dependence_chains, ::testing::ValuesIn(figures),
                          [](const auto& info) { return std::string(info.param.gpu) + "_" + info.param.name; });
 
-}  // namespace
+}  // namespace dependence_chains_test

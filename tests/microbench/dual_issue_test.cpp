@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace {
+namespace dual_issue_test {
 
 namespace fs = std::filesystem;
 
@@ -42,7 +42,7 @@ constexpr rule rules[] = {
 };
 
 double paired(const std::string& gpu, const std::string& kernel, const std::string& options = "") {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / ("dual_" + gpu + "_" + kernel);
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/dual_issue") / ("dual_" + gpu + "_" + kernel);
   fs::create_directories(place);
   const std::string metrics = (place / "metrics.json").string();
   const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/dual_issue.ptx:" + kernel +
@@ -86,4 +86,4 @@ TEST(dual_issue_options, width_and_rule_are_configuration) {
   EXPECT_LT(paired("gtxtitan", "fp32_fp32", "--set fp32.shared_lanes=0 --set int.shared_lanes=0"), 0.1);
 }
 
-}  // namespace
+}  // namespace dual_issue_test

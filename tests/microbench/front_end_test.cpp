@@ -9,7 +9,7 @@
 
 #include "passage.h"
 
-namespace {
+namespace front_end_test {
 
 using microbench::passage;
 
@@ -181,4 +181,4 @@ TEST_P(latency_hiding, takes_the_published_warps) {
 
 INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hidings), [](const auto& info) { return std::string(info.param.gpu); });
 
-}  // namespace
+}  // namespace front_end_test

@@ -13,7 +13,7 @@
 #include "explained_values.h"
 #include "passage.h"
 
-namespace {
+namespace latency_test {
 
 using microbench::passage;
 
@@ -280,4 +280,4 @@ INSTANTIATE_TEST_SUITE_P(all, latency,
                                            "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace latency_test

@@ -39,7 +39,7 @@ class memory_figures : public ::testing::Test {
     std::string name = std::string(test->test_suite_name()) + "_" + test->name();
     for (char& c : name)
       if (c == '/') c = '_';
-    const fs::path place = fs::path(HEDDLE_SCRATCH) / name;
+    const fs::path place = fs::path(HEDDLE_SCRATCH "/memory_figures") / name;
     fs::create_directories(place);
     const fs::path result = place / "cycles.bin";
     const fs::path metrics = place / "metrics.json";

@@ -10,7 +10,7 @@
 #include "explained_values.h"
 #include "passage.h"
 
-namespace {
+namespace memory_issue_test {
 
 using microbench::passage;
 
@@ -210,4 +210,4 @@ TEST_P(memory_latency, loads_wait_a_cycle_longer_for_their_address) {
 
 INSTANTIATE_TEST_SUITE_P(all, memory_latency, ::testing::ValuesIn(chips_of_table_2), [](const auto& info) { return std::string(info.param); });
 
-}  // namespace
+}  // namespace memory_issue_test

@@ -8,7 +8,7 @@
 #include <ostream>
 
 namespace heddle::test {
-namespace {
+namespace memory_test {
 
 // Sizes in KiB, latencies in cycles. Sources: Jia et al. 2018, table 3.1; gpu-benches (RRZE-HPC, gpu-latency); beyond the
 // L2 of the GTX 980 and 1080 the 153 ns that Andersch measured on Maxwell, of the P100 the V100's 154 ns.
@@ -31,7 +31,7 @@ constexpr levels pinned[] = {
     {"h100", 256, 32, 51200, 280, 689, {benches, benches, benches}},
 };
 
-class latency : public memory_figures, public ::testing::WithParamInterface<levels> {
+class level_latency : public memory_figures, public ::testing::WithParamInterface<levels> {
  protected:
   /// Cycles of a dependent load in a ring over `kib` KiB. A ring too long to be walked before is read by all SMs instead, and
   /// then walked from its oldest lines on.
@@ -58,7 +58,7 @@ class latency : public memory_figures, public ::testing::WithParamInterface<leve
   }
 };
 
-TEST_P(latency, of_l1_and_l2) {
+TEST_P(level_latency, of_l1_and_l2) {
   const levels& p = GetParam();
   level(p.l1_kib / 2, p.l1, p.source[0]);
   level(p.l1_kib * 0.9, p.l1, p.source[0]);
@@ -67,12 +67,12 @@ TEST_P(latency, of_l1_and_l2) {
 }
 
 // Which loads the L1 serves is the chip's: plain ones pass it by on GM20x and GP10x, but not on GP100 and from Volta on.
-TEST_P(latency, of_plain_loads) {
+TEST_P(level_latency, of_plain_loads) {
   const levels& p = GetParam();
   std::string text = text_of(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
   for (std::size_t at; (at = text.find("ld.global.nc")) != std::string::npos;) text.replace(at, 12, "ld.global");
-  const fs::path module = fs::path(HEDDLE_SCRATCH) / (std::string("plain_") + p.gpu + ".ptx");
-  fs::create_directories(HEDDLE_SCRATCH);
+  const fs::path module = fs::path(HEDDLE_SCRATCH "/memory") / (std::string("plain_") + p.gpu + ".ptx");
+  fs::create_directories(HEDDLE_SCRATCH "/memory");
   std::ofstream(module) << text;
   const bool past = std::string(p.gpu) == "gtx980" || std::string(p.gpu) == "gtx1080";
   const double model = chase(p.l1_kib / 2, module.c_str());
@@ -80,13 +80,13 @@ TEST_P(latency, of_plain_loads) {
 }
 
 // Footprints around the L2's size and past it.
-TEST_P(latency, of_large_footprints) {
+TEST_P(level_latency, of_large_footprints) {
   const levels& p = GetParam();
   level(p.l2_kib * 0.95, p.l2, p.source[1]);
   level(p.l2_kib * 2, p.memory, p.source[2]);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, latency, ::testing::ValuesIn(pinned),
+INSTANTIATE_TEST_SUITE_P(all, level_latency, ::testing::ValuesIn(pinned),
                          [](const auto& info) { return std::string(info.param.gpu); });
 
 // GB/s read and written together. Jia et al. 2018, table 3.1; for the GTX Titan, 980 and 1080 the share of the peak that the
@@ -176,5 +176,5 @@ TEST_P(bank_conflict, costs_what_was_measured) {
 
 INSTANTIATE_TEST_SUITE_P(all, bank_conflict, ::testing::ValuesIn(conflict_rows), [](const auto& info) { return std::string(info.param.gpu); });
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace heddle::test

@@ -12,7 +12,7 @@
 #include "explained_values.h"
 #include "passage.h"
 
-namespace {
+namespace opcode_test {
 
 using microbench::passage;
 
@@ -257,4 +257,4 @@ INSTANTIATE_TEST_SUITE_P(all, opcode, ::testing::ValuesIn(rows()), [](const auto
   return info.param.gpu + "_" + info.param.published->name + "_" + std::to_string(info.index);
 });
 
-}  // namespace
+}  // namespace opcode_test

@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace heddle::test {
-namespace {
+namespace passes_test {
 
 struct contention {
   const char* gpu;
@@ -180,5 +180,5 @@ TEST_F(replays, take_slots_from_all_warps) {
   EXPECT_GE(metrics_["kernels"][0]["cycles"].get<std::uint64_t>(), 32u * 8 * 32 / 4) << "four schedulers";
 }
 
-}  // namespace
+}  // namespace passes_test
 }  // namespace heddle::test

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace {
+namespace policy_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -35,7 +35,7 @@ std::string text_of(const fs::path& file) {
 measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
   const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
   // Of this process alone: tests of one kernel run side by side.
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/policy") / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
   json job = json::parse(text_of(source / (kernel + ".json")));
   job["module"] = (source / job["module"].get<std::string>()).string();
@@ -95,7 +95,7 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
   std::map<std::string, std::uint64_t> cycles;
   for (const std::string workload : {"transpose", "spmv"})
     for (const std::string policy : {"lrr", "gto", "two_level", "prefetch_aware"}) {
-      const fs::path metrics = fs::path(HEDDLE_SCRATCH) / (workload + "_" + policy + ".json");
+      const fs::path metrics = fs::path(HEDDLE_SCRATCH "/policy") / (workload + "_" + policy + ".json");
       fs::create_directories(metrics.parent_path());
       const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" + workload +
                                   "/job.json' --gpu gtx480 --quiet --set sub_partition.scheduler=" + policy + " --metrics '" + metrics.string() + "'";
@@ -111,7 +111,7 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
 }
 
 std::uint64_t cycles_of(const std::string& workload, const std::string& policy, const std::string& options) {
-  const fs::path metrics = fs::path(HEDDLE_SCRATCH) / (workload + "_" + policy + "_headline.json");
+  const fs::path metrics = fs::path(HEDDLE_SCRATCH "/policy") / (workload + "_" + policy + "_headline.json");
   fs::create_directories(metrics.parent_path());
   const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" + workload + "/job.json' --quiet --set sub_partition.scheduler=" +
                               policy + " --metrics '" + metrics.string() + "' " + options;
@@ -172,4 +172,4 @@ TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
   EXPECT_EQ(prefetch_aware.output, lrr.output);
 }
 
-}  // namespace
+}  // namespace policy_test

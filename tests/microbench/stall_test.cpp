@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace stall_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -86,7 +86,7 @@ class stall : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(stall, is_where_most_warp_cycles_go) {
   const rule& r = rules[GetParam()];
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / ("stall_" + std::to_string(GetParam()));
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/stall") / ("stall_" + std::to_string(GetParam()));
   fs::create_directories(place);
   std::string command = std::string("'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/stalls.ptx:") + r.kernel +
                         "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" + (place / "metrics.json").string() +
@@ -107,7 +107,7 @@ TEST_P(stall, is_where_most_warp_cycles_go) {
 }
 
 json run_job(const json& job, const std::string& name, const std::string& options) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / name;
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/stall") / name;
   fs::create_directories(place);
   std::ofstream(place / "job.json") << job.dump(2);
   const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --metrics '" +
@@ -241,4 +241,4 @@ INSTANTIATE_TEST_SUITE_P(all, stall_of_results,
 INSTANTIATE_TEST_SUITE_P(rules, stall, ::testing::Range(std::size_t{0}, std::size(rules)),
                          [](const auto& info) { return std::string(rules[info.param].state); });
 
-}  // namespace
+}  // namespace stall_test

@@ -13,7 +13,7 @@
 #include "explained_values.h"
 #include "passage.h"
 
-namespace {
+namespace tensor_test {
 
 using microbench::passage;
 
@@ -285,4 +285,4 @@ TEST(explained_products, are_those_written_down) {
 INSTANTIATE_TEST_SUITE_P(all, tensor, ::testing::Values("v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
                          [](const auto& info) { return std::string(info.param); });
 
-}  // namespace
+}  // namespace tensor_test

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-namespace {
+namespace ahead_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -28,7 +28,7 @@ constexpr const char* machines[] = {
 
 class ahead : public ::testing::Test {
  protected:
-  ahead() : place_(fs::path(HEDDLE_SCRATCH) / std::to_string(::getpid())) { fs::create_directories(place_); }
+  ahead() : place_(fs::path(HEDDLE_SCRATCH "/ahead") / std::to_string(::getpid())) { fs::create_directories(place_); }
   ~ahead() override {
     std::error_code ignored;
     if (!HasFailure()) fs::remove_all(place_, ignored);
@@ -246,4 +246,4 @@ done:
   EXPECT_GT(texts.size(), 1u) << "the other SM wrote nothing meanwhile";
 }
 
-}  // namespace
+}  // namespace ahead_test

@@ -12,14 +12,14 @@
 
 #include "tests/bench/bench_traces.h"
 
-namespace {
+namespace bounds_test {
 
 namespace fs = std::filesystem;
 
 // Bytes at most in use at one time, as the metrics tell.
 double peak_bytes(const std::string& arguments) {
-  fs::create_directories(HEDDLE_SCRATCH);
-  const std::string metrics = HEDDLE_SCRATCH "/metrics.json";
+  fs::create_directories(HEDDLE_SCRATCH "/bounds");
+  const std::string metrics = HEDDLE_SCRATCH "/bounds/metrics.json";
   const std::string line = "'" HEDDLE_PROGRAM "' " + arguments + " --quiet --progress never --metrics '" + metrics + "'";
   EXPECT_EQ(std::system(line.c_str()), 0) << line;
   std::ifstream in(metrics);
@@ -28,14 +28,14 @@ double peak_bytes(const std::string& arguments) {
 
 nlohmann::json metrics_of(const std::string& arguments) {
   peak_bytes(arguments);
-  std::ifstream in(HEDDLE_SCRATCH "/metrics.json");
+  std::ifstream in(HEDDLE_SCRATCH "/bounds/metrics.json");
   nlohmann::json m = nlohmann::json::parse(in);
   m.erase("host");
   return m;
 }
 
 double peak_of_trace(unsigned blocks) {
-  const fs::path folder = fs::path(HEDDLE_SCRATCH) / std::to_string(blocks);
+  const fs::path folder = fs::path(HEDDLE_SCRATCH "/bounds") / std::to_string(blocks);
   fs::create_directories(folder);
   const double bytes = peak_bytes("replay '" + bench::write_trace(bench::trace_kind::streaming, folder, blocks) + "' --gpu v100");
   fs::remove_all(folder);
@@ -93,7 +93,7 @@ std::string scattered_loads(const fs::path& folder) {
 
 TEST(memory_bounds, what_exceeds_the_memory_for_traces_lies_in_a_file) {
   if (!own_memory) GTEST_SKIP();
-  const fs::path folder = fs::path(HEDDLE_SCRATCH) / "scattered";
+  const fs::path folder = fs::path(HEDDLE_SCRATCH "/bounds") / "scattered";
   const std::string replay = "replay '" + scattered_loads(folder) + "' --gpu gtx1080 --trace-memory ";
   const double in_memory = peak_bytes(replay + "1000");
   const double in_file = peak_bytes(replay + "4");
@@ -104,7 +104,7 @@ TEST(memory_bounds, what_exceeds_the_memory_for_traces_lies_in_a_file) {
 
 TEST(memory_bounds, blocks_run_from_a_file_as_from_memory) {
   for (const auto kind : {bench::trace_kind::tiled_product, bench::trace_kind::streaming, bench::trace_kind::divergent, bench::trace_kind::transpose}) {
-    const fs::path folder = fs::path(HEDDLE_SCRATCH) / ("kind_" + std::to_string(static_cast<int>(kind)));
+    const fs::path folder = fs::path(HEDDLE_SCRATCH "/bounds") / ("kind_" + std::to_string(static_cast<int>(kind)));
     fs::create_directories(folder);
     const std::string replay = "replay '" + bench::write_trace(kind, folder, 60) + "' --gpu rtx3070 --log-level error";
     EXPECT_EQ(metrics_of(replay), metrics_of(replay + " --trace-memory 0"));
@@ -112,4 +112,4 @@ TEST(memory_bounds, blocks_run_from_a_file_as_from_memory) {
   }
 }
 
-}  // namespace
+}  // namespace bounds_test

@@ -19,7 +19,7 @@
 
 #include "sanitizer_remark.h"
 
-namespace {
+namespace command_line_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -116,7 +116,7 @@ class command_line : public ::testing::Test {
  protected:
   command_line() {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    place_ = fs::path(HEDDLE_SCRATCH) / info->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/command_line") / info->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
     write("k.ptx", module_text);
@@ -173,7 +173,7 @@ class command_line : public ::testing::Test {
     return false;
   }
 
-  fs::path stream(const std::string& name) { return fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + "." + name); }
+  fs::path stream(const std::string& name) { return fs::path(HEDDLE_SCRATCH "/command_line") / (place_.filename().string() + "." + name); }
 
   fs::path place_;
 };
@@ -681,4 +681,4 @@ TEST_F(command_line, a_mismatch_lists_the_first_five) {
   EXPECT_TRUE(exists("m.json"));
 }
 
-}  // namespace
+}  // namespace command_line_test

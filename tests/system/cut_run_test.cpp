@@ -18,7 +18,7 @@
 
 #include "sanitizer_remark.h"
 
-namespace {
+namespace cut_run_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -64,7 +64,7 @@ struct outcome {
 class cut_run : public ::testing::Test {
  protected:
   cut_run()
-      : place_(fs::path(HEDDLE_SCRATCH) /
+      : place_(fs::path(HEDDLE_SCRATCH "/cut_run") /
                (std::string("cut_") + ::testing::UnitTest::GetInstance()->current_test_info()->name())) {
     fs::remove_all(place_);
     fs::create_directories(place_ / "run");
@@ -333,4 +333,4 @@ TEST_F(cut_run, ignored_signals_stay_ignored) {
   EXPECT_EQ(metrics("m.json")["stopped"], "SIGTERM");
 }
 
-}  // namespace
+}  // namespace cut_run_test

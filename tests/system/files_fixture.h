@@ -85,7 +85,7 @@ inline std::string content(const fs::path& file) {
 class files : public ::testing::Test {
  protected:
   files() {
-    place_ = fs::path(HEDDLE_SCRATCH) / ("files_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    place_ = fs::path(HEDDLE_SCRATCH "/files") / ("files_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(place_);
     fs::create_directories(place_ / "in");
     put("in/k.ptx", kernel_text);

@@ -3,7 +3,7 @@
 // put there, jobs that reach out of their folder.
 #include "files_fixture.h"
 
-namespace {
+namespace files_test {
 
 using namespace file_tests;
 
@@ -252,4 +252,4 @@ TEST_F(files, jobs_of_a_sweep_stay_below_their_folders) {
   good("heddle sweep t.ini --confine .");
 }
 
-}  // namespace
+}  // namespace files_test

@@ -17,7 +17,7 @@
 
 #include "sanitizer_remark.h"
 
-namespace {
+namespace first_hour_test {
 
 namespace fs = std::filesystem;
 
@@ -38,7 +38,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) { ret
 class first_hour : public ::testing::Test {
  protected:
   first_hour() {
-    place_ = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/first_hour") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
@@ -386,4 +386,4 @@ TEST_F(first_hour, zsh_completes) {
   EXPECT_TRUE(contains(ask("heddle run --gpu=v1"), "--gpu=v100"));
 }
 
-}  // namespace
+}  // namespace first_hour_test

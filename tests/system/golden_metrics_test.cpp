@@ -15,7 +15,7 @@
 
 #include "tests/bench/bench_traces.h"
 
-namespace {
+namespace golden_metrics_test {
 
 namespace fs = std::filesystem;
 
@@ -67,7 +67,7 @@ std::string summary(const golden_run& r, const std::string& gpu, const fs::path&
 }
 
 void compare(const std::string& gpu) {
-  const fs::path folder = fs::path(HEDDLE_SCRATCH) / gpu;
+  const fs::path folder = fs::path(HEDDLE_SCRATCH "/golden_metrics") / gpu;
   fs::create_directories(folder);
   const std::string file = HEDDLE_SOURCE "/tests/system/golden_metrics/" + gpu + ".txt";
   const char* renew = std::getenv("HEDDLE_RENEW_GOLDEN");
@@ -93,4 +93,4 @@ TEST(long_golden_metrics, gtx1080) { compare("gtx1080"); }
 TEST(long_golden_metrics, v100) { compare("v100"); }
 TEST(long_golden_metrics, h100) { compare("h100"); }
 
-}  // namespace
+}  // namespace golden_metrics_test

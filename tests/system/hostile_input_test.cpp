@@ -6,7 +6,7 @@
 
 #include "files_fixture.h"
 
-namespace {
+namespace hostile_input_test {
 
 using namespace file_tests;
 
@@ -137,4 +137,4 @@ TEST_F(stores, what_is_in_one_is_data) {
   EXPECT_EQ(shell("heddle report s.sqlite -o r.html").err, "");
 }
 
-}  // namespace
+}  // namespace hostile_input_test

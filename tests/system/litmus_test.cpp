@@ -13,7 +13,7 @@
 #include <iterator>
 #include <string>
 
-namespace {
+namespace litmus_test {
 
 namespace fs = std::filesystem;
 
@@ -89,7 +89,7 @@ class litmus : public ::testing::Test {
  protected:
   /// Lanes of all runs that saw the flag and not the data behind it.
   unsigned stale(const message& m, const std::string& gpu, const std::string& options = "") {
-    const fs::path place = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    const fs::path place = fs::path(HEDDLE_SCRATCH "/litmus") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::create_directories(place);
     std::ofstream(place / "k.ptx") << module_of(m);
     const unsigned blocks = m.same_block ? pairs : 2 * pairs, threads = m.same_block ? 64 : 32;
@@ -182,4 +182,4 @@ TEST_F(litmus, cache_operators_pass_the_l1_by) {
   EXPECT_GT(stale(m, "gtx480"), 0u);
 }
 
-}  // namespace
+}  // namespace litmus_test

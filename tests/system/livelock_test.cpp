@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace {
+namespace livelock_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -22,7 +22,7 @@ struct result {
 
 class livelock : public ::testing::Test {
  protected:
-  livelock() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  livelock() : place_(fs::path(HEDDLE_SCRATCH "/livelock") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   result run(const json& job, const std::string& options) {
@@ -228,4 +228,4 @@ TEST_F(livelock, is_not_said_of_programs_that_may_end) {
   EXPECT_EQ(0, r.code) << r.log;
 }
 
-}  // namespace
+}  // namespace livelock_test

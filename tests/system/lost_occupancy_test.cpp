@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace lost_occupancy_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -26,7 +26,7 @@ const char* const gpu = " --gpu gtx1080 --set sub_partition.scheduler=lrr --set 
 
 class lost_occupancy : public ::testing::Test {
  protected:
-  lost_occupancy() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  lost_occupancy() : place_(fs::path(HEDDLE_SCRATCH "/lost_occupancy") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   void run(const std::string& what, const std::string& machine = gpu) {
@@ -170,4 +170,4 @@ TEST_F(lost_occupancy, is_shown_over_time_for_each_sm) {
   EXPECT_NEAR(active, series, active * 1e-9);
 }
 
-}  // namespace
+}  // namespace lost_occupancy_test

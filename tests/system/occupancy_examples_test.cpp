@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace occupancy_examples_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -66,7 +66,7 @@ std::string keeping_kernel(unsigned values) {
 
 class occupancy_examples : public ::testing::Test {
  protected:
-  occupancy_examples() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  occupancy_examples() : place_(fs::path(HEDDLE_SCRATCH "/occupancy_examples") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
     std::ofstream(place_ / "uneven.ptx") << uneven_kernel;
   }
@@ -209,4 +209,4 @@ TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says
   EXPECT_EQ(28u, compared);
 }
 
-}  // namespace
+}  // namespace occupancy_examples_test

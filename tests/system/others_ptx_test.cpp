@@ -2,7 +2,9 @@
 // PTX as others write it, through the built program: narrow addresses, vectors, several modules, texture references.
 #include "ptx_run.h"
 
-namespace {
+namespace others_ptx_test {
+
+using namespace ptx_runs;
 
 // What other people's PTX does: 32-bit addresses, vectors, static variables of functions, names in generic accesses.
 TEST(programs_of_others, read_a_32_bit_parameter_as_the_address_it_is) {
@@ -135,4 +137,4 @@ TEST(texture_references, are_bound_to_the_texture_of_their_name) {
   EXPECT_NE(unbound.err.find("main.ptx:"), std::string::npos) << unbound.err;
 }
 
-}  // namespace
+}  // namespace others_ptx_test

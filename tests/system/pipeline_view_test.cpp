@@ -15,7 +15,7 @@
 
 #include "kanata_reader.h"
 
-namespace {
+namespace pipeline_view_test {
 
 namespace fs = std::filesystem;
 using heddle::test::kanata_reader;
@@ -23,7 +23,7 @@ using json = nlohmann::json;
 
 class pipeline_view : public ::testing::Test {
  protected:
-  pipeline_view() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  pipeline_view() : place_(fs::path(HEDDLE_SCRATCH "/pipeline_view") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   int run(const std::string& what) {
@@ -146,4 +146,4 @@ TEST_F(pipeline_view, needs_room_on_the_disk) {
   EXPECT_FALSE(fs::exists(place_ / "w.vcd")) << "written in part";
 }
 
-}  // namespace
+}  // namespace pipeline_view_test

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace preemption_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -71,7 +71,7 @@ class preemption : public ::testing::Test {
     const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
     std::string name = std::string(test.test_suite_name()) + "." + test.name();
     std::replace(name.begin(), name.end(), '/', '_');
-    return fs::path(HEDDLE_SCRATCH) / (name + "." + std::to_string(::getpid()));
+    return fs::path(HEDDLE_SCRATCH "/preemption") / (name + "." + std::to_string(::getpid()));
   }
 
   json job_of(const std::string& workload) {
@@ -534,4 +534,4 @@ TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
   EXPECT_EQ("switch", mode_at(job_of("spin_lock"), 1500));
 }
 
-}  // namespace
+}  // namespace preemption_test

@@ -2,7 +2,9 @@
 // Kernels that need more than arithmetic, through the built program on GPUs of both modes of divergence: the device runtime.
 #include "ptx_run.h"
 
-namespace {
+namespace ptx_program_test {
+
+using namespace ptx_runs;
 
 std::string bytes_of(const std::string& name, const std::string& text) {
   std::string list;
@@ -303,4 +305,4 @@ TEST(barriers, come_after_indirect_calls_and_returns_of_some_lanes) {
                  }, 1, 64);
 }
 
-}  // namespace
+}  // namespace ptx_program_test

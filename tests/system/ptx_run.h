@@ -16,6 +16,8 @@
 
 #include "sanitizer_remark.h"
 
+namespace ptx_runs {
+
 namespace fs = std::filesystem;
 
 struct outcome {
@@ -40,7 +42,7 @@ inline std::string module_of(const std::string& declarations, const std::string&
 /// Runs kernel k: `blocks` of `threads`, one word of output each.
 inline outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32, const std::string& options = "") {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / (std::string(info->test_suite_name()) + "." + info->name());
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name());
   fs::create_directories(place);
   std::ofstream(place / "k.ptx") << text;
   fs::remove(place / "o.bin");
@@ -69,7 +71,7 @@ inline void expect_words(const std::string& text, const std::function<std::uint3
 /// Runs job.json in a place of its own with these files beside it.
 inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& files) {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / (std::string(info->test_suite_name()) + "." + info->name());
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name());
   fs::remove_all(place);
   fs::create_directories(place);
   for (const auto& [name, text] : files) std::ofstream(place / name) << text;
@@ -80,3 +82,5 @@ inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& f
   if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
   return o;
 }
+
+}  // namespace ptx_runs

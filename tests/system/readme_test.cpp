@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-namespace {
+namespace readme_test {
 
 namespace fs = std::filesystem;
 
@@ -22,8 +22,8 @@ std::string content(const fs::path& file) {
 }
 
 TEST(readme, shows_what_the_first_run_prints) {
-  fs::create_directories(HEDDLE_SCRATCH);
-  const fs::path output = fs::path(HEDDLE_SCRATCH) / "output.txt";
+  fs::create_directories(HEDDLE_SCRATCH "/readme");
+  const fs::path output = fs::path(HEDDLE_SCRATCH "/readme") / "output.txt";
   const std::string command = "cd '" HEDDLE_SOURCE "' && '" HEDDLE_PROGRAM "' run testbench/workloads/sgemm/job.json > '" + output.string() + "'";
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
@@ -67,4 +67,4 @@ TEST(readme, links_and_speed_are_those_of_the_pages) {
   EXPECT_NE(page.find(told.str()), std::string::npos) << "the table says " << told.str();
 }
 
-}  // namespace
+}  // namespace readme_test

@@ -14,7 +14,7 @@
 
 #include "sanitizer_remark.h"
 
-namespace {
+namespace replay_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -106,7 +106,7 @@ std::string content(const fs::path& file) {
 class replay : public ::testing::Test {
  protected:
   replay() {
-    place_ = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/replay") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
@@ -115,8 +115,8 @@ class replay : public ::testing::Test {
 
   /// Runs the program in the test's folder. A signal counts as code 128 + its number.
   outcome run(const std::vector<std::string>& arguments) {
-    const fs::path out = fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + ".stdout");
-    const fs::path err = fs::path(HEDDLE_SCRATCH) / (place_.filename().string() + ".stderr");
+    const fs::path out = fs::path(HEDDLE_SCRATCH "/replay") / (place_.filename().string() + ".stdout");
+    const fs::path err = fs::path(HEDDLE_SCRATCH "/replay") / (place_.filename().string() + ".stderr");
     const pid_t child = fork();
     if (child == 0) {
       std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM), const_cast<char*>("replay")};
@@ -472,4 +472,4 @@ TEST_F(replay, two_runs_are_identical) {
   EXPECT_EQ(first, second);
 }
 
-}  // namespace
+}  // namespace replay_test

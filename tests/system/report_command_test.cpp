@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace {
+namespace report_command_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -22,7 +22,7 @@ std::string content(const fs::path& file) {
 
 class report_commands : public ::testing::Test {
  protected:
-  report_commands() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  report_commands() : place_(fs::path(HEDDLE_SCRATCH "/report_command") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
@@ -202,4 +202,4 @@ TEST_F(report_commands, of_a_sweep) {
   refused("report s.sqlite m.json -o r.html", "shown alone");
 }
 
-}  // namespace
+}  // namespace report_command_test

@@ -15,7 +15,7 @@
 
 #include "tests/system/browser.h"
 
-namespace {
+namespace report_page_test {
 
 namespace fs = std::filesystem;
 using heddle::tests::browser;
@@ -82,13 +82,13 @@ class report_pages : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const std::string program = browser::program();
-    fs::create_directories(HEDDLE_SCRATCH);
-    if (!program.empty()) chromium = std::make_unique<browser>(program, HEDDLE_SCRATCH);
+    fs::create_directories(HEDDLE_SCRATCH "/report_page");
+    if (!program.empty()) chromium = std::make_unique<browser>(program, HEDDLE_SCRATCH "/report_page");
   }
   static void TearDownTestSuite() { chromium.reset(); }
   void SetUp() override {
     if (!chromium) GTEST_SKIP() << "no browser: install chromium-headless-shell, or name one in HEDDLE_BROWSER";
-    place_ = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/report_page") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
@@ -341,4 +341,4 @@ TEST_F(report_pages, of_sweeps) {
   EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
 }
 
-}  // namespace
+}  // namespace report_page_test

@@ -14,7 +14,7 @@
 
 #include "tests/system/browser.h"
 
-namespace {
+namespace report_rules_test {
 
 namespace fs = std::filesystem;
 using heddle::tests::browser;
@@ -34,7 +34,7 @@ class report_rules : public ::testing::Test {
   static void SetUpTestSuite() {
     const std::string program = browser::program();
     if (program.empty()) return;
-    const fs::path place = HEDDLE_SCRATCH;
+    const fs::path place = HEDDLE_SCRATCH "/report_rules";
     fs::create_directories(place);
     const std::string page = place / (std::to_string(::getpid()) + ".html");
     const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --report '" + page + "'";
@@ -55,8 +55,8 @@ std::unique_ptr<browser> report_rules::chromium;
 
 // What the rules want changed makes real kernels faster, each change by itself.
 TEST(report_advice, changes_are_worth_making) {
-  fs::create_directories(HEDDLE_SCRATCH);
-  const std::string place = fs::path(HEDDLE_SCRATCH) / std::to_string(::getpid());
+  fs::create_directories(HEDDLE_SCRATCH "/report_rules");
+  const std::string place = fs::path(HEDDLE_SCRATCH "/report_rules") / std::to_string(::getpid());
   const auto run = [&place](const std::string& job, const std::string& options) {
     const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/" + job + "/job.json' --quiet " + options + " --metrics '" + place +
                                 ".json' --report '" + place + ".html'";
@@ -126,4 +126,4 @@ TEST_F(report_rules, csv_quotes_what_needs_it) {
   EXPECT_EQ(value(R"(heddle.to_csv(['a', 'b'], [['x,y', 1], ['say "no"', null], ['two\nlines', 0.5]]))"), "a,b\r\n\"x,y\",1\r\n\"say \"\"no\"\"\",\r\n\"two\nlines\",0.5\r\n");
 }
 
-}  // namespace
+}  // namespace report_rules_test

@@ -15,7 +15,7 @@
 
 #include "tests/system/speedscope.h"
 
-namespace {
+namespace speedscope_test {
 
 namespace fs = std::filesystem;
 using heddle::tests::browser;
@@ -35,7 +35,7 @@ class speedscope_timelines : public ::testing::Test {
   void SetUp() override {
     if (browser::program().empty()) GTEST_SKIP() << "no browser: install chromium-headless-shell, or name one in HEDDLE_BROWSER";
     if (speedscope::page().empty()) GTEST_SKIP() << "no speedscope: ./dev viewers, or name its index.html in HEDDLE_SPEEDSCOPE";
-    place_ = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/speedscope") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::create_directories(place_);
     chromium_ = std::make_unique<browser>(browser::program(), place_);
   }
@@ -128,4 +128,4 @@ TEST_F(speedscope_timelines, show_streams_and_context_switches) {
   EXPECT_EQ(s["resumed_cycle"].get<std::uint64_t>() - s["restore_cycle"].get<std::uint64_t>(), engine[1].cycles);
 }
 
-}  // namespace
+}  // namespace speedscope_test

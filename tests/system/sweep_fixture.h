@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+namespace sweep_tests {
+
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
 
@@ -73,7 +75,7 @@ inline std::string job_text(const std::string& kernel) {
 class sweeps : public ::testing::Test {
  protected:
   sweeps() {
-    place_ = fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    place_ = fs::path(HEDDLE_SCRATCH "/sweeps") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::remove_all(place_);
     fs::create_directories(place_);
     write("k.ptx", module_text);
@@ -164,3 +166,5 @@ class sweeps : public ::testing::Test {
   fs::path place_;
   rlim_t file_limit_ = 0;  // 0: none
 };
+
+}  // namespace sweep_tests

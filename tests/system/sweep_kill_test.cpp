@@ -6,7 +6,9 @@
 
 #include "sweep_fixture.h"
 
-namespace {
+namespace sweep_kill_test {
+
+using namespace sweep_tests;
 
 TEST_F(sweeps, control_c_keeps_what_is_whole) {
   write("a.ini", "[sweep]\nstore = s.sqlite\nmetrics = cycles\n[axes]\njob = tiny.json, spin.json\ngpu.sm_count = 1\n");
@@ -107,4 +109,4 @@ TEST_F(sweeps, a_gathering_that_is_killed_leaves_nothing_for_good) {
   EXPECT_TRUE(read("s.sqlite") == database);
 }
 
-}  // namespace
+}  // namespace sweep_kill_test

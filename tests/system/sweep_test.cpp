@@ -4,7 +4,9 @@
 
 #include "sweep_fixture.h"
 
-namespace {
+namespace sweep_test {
+
+using namespace sweep_tests;
 
 TEST_F(sweeps, bad_ones_are_refused_before_the_first_run) {
   const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\n";
@@ -249,4 +251,4 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   setenv("PATH", path.c_str(), 1);
 }
 
-}  // namespace
+}  // namespace sweep_test

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-namespace {
+namespace terminal_test {
 
 struct session {
   std::string seen;
@@ -152,4 +152,4 @@ TEST_F(terminal, shows_no_progress_where_none_is_wanted) {
   EXPECT_EQ("", on_a_terminal(never).seen);
 }
 
-}  // namespace
+}  // namespace terminal_test

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace timeline_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -30,7 +30,7 @@ struct slice {
 
 class timelines : public ::testing::Test {
  protected:
-  timelines() : place_(fs::path(HEDDLE_SCRATCH) / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  timelines() : place_(fs::path(HEDDLE_SCRATCH "/timeline") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   int run(const std::string& what) {
@@ -269,4 +269,4 @@ TEST_F(timelines, need_room_on_the_disk) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2);
 }
 
-}  // namespace
+}  // namespace timeline_test

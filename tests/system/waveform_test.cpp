@@ -14,7 +14,7 @@
 
 #include "vcd_reader.h"
 
-namespace {
+namespace waveform_test {
 
 namespace fs = std::filesystem;
 using heddle::test::vcd_reader;
@@ -54,7 +54,7 @@ struct scene {
 
 class waveforms : public ::testing::TestWithParam<scene> {
  protected:
-  waveforms() : place_(fs::path(HEDDLE_SCRATCH) / GetParam().name) { fs::create_directories(place_); }
+  waveforms() : place_(fs::path(HEDDLE_SCRATCH "/waveform") / GetParam().name) { fs::create_directories(place_); }
   const fs::path place_;
 };
 
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "levels";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "levels";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=2 --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,"
                    "gpu.dram_channel0' --vcd" + quoted(place / "w.vcd")));
@@ -165,7 +165,7 @@ TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
 }
 
 TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "window";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "window";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000 --vcd" +
                    quoted(place / "w.vcd")));
@@ -207,7 +207,7 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
 
 // The axis counts core cycles, whatever the clock: changes of the cycle's number, and those of units of other clocks in between.
 TEST(waveform, has_cycles_on_its_axis) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "axis";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "axis";
   fs::create_directories(place);
   const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --quiet --set gpu.sm_count=2 "
                               "--trace-window 1000:4000 --trace-scope 'gpu.sm0*,gpu.l2_slice0,gpu.dram_channel0' --vcd" + quoted(place / "w.vcd");
@@ -234,7 +234,7 @@ TEST(waveform, has_cycles_on_its_axis) {
 
 // Who opens it sees first who issues and what the warps wait for; the rest is folded.
 TEST(waveform, begins_with_issue_and_warp_states) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "order";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "order";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" + quoted(place / "w.vcd")));
   std::ifstream in(place / "w.gtkw");
@@ -276,7 +276,7 @@ again:
 )";
 
 TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_rest) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "long";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "long";
   fs::create_directories(place);
   std::ofstream(place / "sleeper.ptx") << sleeper;
   const std::string what = "--kernel" + quoted(place / "sleeper.ptx") + " --grid 1 --block 64 --arg u32:20000 --gpu v100 --set gpu.sm_count=1";
@@ -306,7 +306,7 @@ TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_r
 }
 
 TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "full";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "full";
   fs::remove_all(place);
   fs::create_directories(place);
   if (fs::exists("/dev/full")) {
@@ -316,17 +316,17 @@ TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
   for (const char* view : {"--vcd", "--pipeline", "--timeline"}) {
     const std::string command = "ulimit -f 64; '" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet " +
                                 std::string(view) + quoted(place / "view") + " 2>" +
-                                quoted(fs::path(HEDDLE_SCRATCH) / "full.log");
+                                quoted(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log");
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << view;
     EXPECT_TRUE(fs::is_empty(place)) << view << " left " << fs::directory_iterator(place)->path();
-    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH) / "full.log").find("the disk is full, or the file's size is limited"));
+    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log").find("the disk is full, or the file's size is limited"));
   }
 }
 
 // The ready layouts' filters are those that come with each waveform.
 TEST(waveform, has_the_filters_of_the_ready_layouts) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH) / "filters", ready = fs::path(HEDDLE_SOURCE) / "waveforms";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "filters", ready = fs::path(HEDDLE_SOURCE) / "waveforms";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-scope "
                    "'gpu.cwd,gpu.sm0*,gpu.l2_slice*,gpu.dram_channel*' --vcd" + quoted(place / "w.vcd")));
@@ -348,4 +348,4 @@ TEST(waveform, has_the_filters_of_the_ready_layouts) {
   }
 }
 
-}  // namespace
+}  // namespace waveform_test

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace {
+namespace workloads_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
@@ -41,7 +41,7 @@ void make_absolute(json& owner, const char* key, const fs::path& directory) {
 
 class workload : public ::testing::TestWithParam<std::string> {
  protected:
-  workload() : place_(fs::path(HEDDLE_SCRATCH) / GetParam()) { fs::create_directories(place_); }
+  workload() : place_(fs::path(HEDDLE_SCRATCH "/workloads") / GetParam()) { fs::create_directories(place_); }
 
   // Writes the workload's job once more, with its files where they are and every output written into the test's folder.
   void write_job() {
@@ -183,4 +183,4 @@ INSTANTIATE_TEST_SUITE_P(long_every, every_gpu_and_policy, ::testing::ValuesIn(w
 
 INSTANTIATE_TEST_SUITE_P(all, workload, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace workloads_test

@@ -9,7 +9,7 @@
 
 using namespace heddle;
 
-namespace {
+namespace clock_parts_test {
 
 /// Writes down its calls and asks for the cycle behind, a fixed number of times.
 struct counting : clocked {
@@ -94,5 +94,5 @@ TEST(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
   EXPECT_TRUE(goes_ahead.whole.quiet());
 }
 
-}  // namespace
+}  // namespace clock_parts_test
 

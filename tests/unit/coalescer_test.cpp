@@ -11,7 +11,7 @@
 #include "memory/address_ranges.h"
 #include "memory/per_launch.h"
 
-namespace {
+namespace coalescer_test {
 
 using namespace heddle;
 
@@ -234,4 +234,4 @@ TEST(per_launch, grows_and_keeps_references) {
   EXPECT_EQ(all.end(), 1001u);
 }
 
-}  // namespace
+}  // namespace coalescer_test

@@ -17,7 +17,7 @@
 #include "config/parameter_table.h"
 
 namespace heddle::test {
-namespace {
+namespace config_test {
 
 namespace fs = std::filesystem;
 
@@ -319,5 +319,5 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
   EXPECT_THROW(load_config("gtx1080"), input_error);
 }
 
-}  // namespace
+}  // namespace config_test
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include "sm/sm.h"
 
 namespace heddle {
-namespace {
+namespace context_switch_test {
 
 constexpr unsigned threads = 128;
 
@@ -178,5 +178,5 @@ TEST_F(context_switch, a_context_that_comes_back_damaged_ends_the_run) {
   }
 }
 
-}  // namespace
+}  // namespace context_switch_test
 }  // namespace heddle

@@ -17,7 +17,7 @@
 #include "gpu/placement_policy.h"
 
 namespace heddle {
-namespace {
+namespace cwd_schedule_test {
 
 class random_numbers {
  public:
@@ -298,5 +298,5 @@ TEST(placement_policy, knows_who_is_served_before) {
 }
 TEST_F(long_cwd_schedules, lose_nothing_and_overcommit_nothing) { run(100100); }
 
-}  // namespace
+}  // namespace cwd_schedule_test
 }  // namespace heddle

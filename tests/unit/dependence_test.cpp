@@ -11,7 +11,7 @@
 #include "sub_partition/write_ports.h"
 
 namespace heddle::test {
-namespace {
+namespace dependence_test {
 
 isa::instruction load(std::uint8_t d, std::uint8_t address) {
   isa::instruction i = op(isa::opcode::ld, d, isa::make_reg(address, 2));
@@ -777,5 +777,5 @@ TEST_F(register_file, codes_that_let_an_operand_be_read_too_early_are_found) {
   }
 }
 
-}  // namespace
+}  // namespace dependence_test
 }  // namespace heddle::test

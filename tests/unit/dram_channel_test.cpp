@@ -5,7 +5,7 @@
 #include "memory_bench.h"
 
 namespace heddle::test {
-namespace {
+namespace dram_channel_test {
 
 // Figures that make every sum recognisable.
 gpu_config timing() {
@@ -332,5 +332,5 @@ TEST_F(dram_test, debug_and_blocking_transport_reach_the_bytes) {
   EXPECT_TRUE(p.is_response_ok());
 }
 
-}  // namespace
+}  // namespace dram_channel_test
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include "sm_harness.h"
 
 namespace heddle::test {
-namespace {
+namespace dual_issue_test {
 
 // What an instruction keeps busy, as the chips' documents say, whatever the model does with it.
 enum class group { core, slow_core, fp64, sfu, memory, control };   // slow_core: what not every core can do
@@ -234,5 +234,5 @@ TEST_F(dual_issue, is_what_width_and_rule_say) {
   EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.instruction_buffer_entries=2", "fp32.shared_lanes=0", "int.shared_lanes=0"}), two));
 }
 
-}  // namespace
+}  // namespace dual_issue_test
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include "tlm/width_adapter.h"
 
 namespace heddle::test {
-namespace {
+namespace foreign_ip_test {
 
 class foreign_ip : public fresh_simulation {
  protected:
@@ -363,5 +363,5 @@ TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
     }
 }
 
-}  // namespace
+}  // namespace foreign_ip_test
 }  // namespace heddle::test

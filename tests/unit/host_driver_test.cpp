@@ -23,7 +23,7 @@
 #include "store_kernel.h"
 
 namespace heddle {
-namespace {
+namespace host_driver_test {
 
 // Thread t of the grid makes 700 steps of a generator with `seed` as its increment, beginning at t, and stores the last number.
 constexpr const char* steps_kernel = R"(
@@ -394,5 +394,5 @@ TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_kee
   EXPECT_TRUE(second.right);
 }
 
-}  // namespace
+}  // namespace host_driver_test
 }  // namespace heddle

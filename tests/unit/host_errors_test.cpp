@@ -17,7 +17,7 @@
 #include "store_kernel.h"
 
 namespace heddle {
-namespace {
+namespace host_errors_test {
 
 namespace reg = host_register;
 
@@ -332,5 +332,5 @@ TEST_F(driver_errors, a_configuration_that_makes_no_gpu_is_refused) {
   EXPECT_EQ(refused([](gpu_config&) {}), "");
 }
 
-}  // namespace
+}  // namespace host_errors_test
 }  // namespace heddle

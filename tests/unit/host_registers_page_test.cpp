@@ -12,7 +12,7 @@
 #include "gpu/host_registers.h"
 
 namespace heddle {
-namespace {
+namespace host_registers_page_test {
 
 std::vector<std::string> split(const std::string& text, const std::string& by) {
   std::vector<std::string> parts;
@@ -105,5 +105,5 @@ TEST(host_registers_page, has_each_descriptor_as_it_is) {
   }
 }
 
-}  // namespace
+}  // namespace host_registers_page_test
 }  // namespace heddle

@@ -19,7 +19,7 @@
 #include "store_kernel.h"
 
 namespace heddle {
-namespace {
+namespace host_socket_test {
 
 namespace reg = host_register;
 
@@ -314,5 +314,5 @@ TEST_F(whole_gpu, says_when_external_memory_has_no_debug_transport) {
   EXPECT_NE(message.find("debug transport"), std::string::npos) << message;
 }
 
-}  // namespace
+}  // namespace host_socket_test
 }  // namespace heddle

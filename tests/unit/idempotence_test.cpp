@@ -11,7 +11,7 @@
 #include "gpu/idempotence.h"
 
 namespace heddle {
-namespace {
+namespace idempotence_test {
 
 constexpr std::uint64_t first = 0x1000'0000, second = 0x1001'0000, third = 0x1002'0000;
 
@@ -127,5 +127,5 @@ TEST_P(idempotence, takes_the_programs_word_for_read_only_data) {
   EXPECT_EQ("", why("  ld.global.nc.u32 %r4, [%rd1];\n  st.global.u32 [%rd2], %r4;", {first, first, third}));
 }
 
-}  // namespace
+}  // namespace idempotence_test
 }  // namespace heddle

@@ -7,7 +7,7 @@
 #include "sub_partition/instruction_cache.h"
 
 namespace heddle::test {
-namespace {
+namespace instruction_cache_test {
 
 constexpr instruction_cache::geometry second{4096, 256, 4, 150, 0};
 
@@ -91,5 +91,5 @@ TEST(instruction_cache, an_entry_of_the_buffer_is_filled_again_after_the_fetch_l
   EXPECT_EQ(f.unit.next(0, 0, 1, 206), 206u);
 }
 
-}  // namespace
+}  // namespace instruction_cache_test
 }  // namespace heddle::test

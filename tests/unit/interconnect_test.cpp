@@ -9,7 +9,7 @@
 #include "memory_bench.h"
 
 namespace heddle::test {
-namespace {
+namespace interconnect_test {
 
 gpu_config shape(unsigned sms, unsigned slices) {
   gpu_config c;
@@ -366,5 +366,5 @@ TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
   }
 }
 
-}  // namespace
+}  // namespace interconnect_test
 }  // namespace heddle::test

@@ -18,7 +18,7 @@
 
 namespace heddle::testbench {
 
-namespace {
+namespace job_schema_test {
 
 namespace fs = std::filesystem;
 using json = nlohmann::json;
@@ -196,6 +196,6 @@ TEST(job_schema, holds_for_every_shipped_job_and_judges_slips_as_the_parser_does
   EXPECT_GE(refused, 2000u);
 }
 
-}  // namespace
+}  // namespace job_schema_test
 
 }  // namespace heddle::testbench

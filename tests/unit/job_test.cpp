@@ -20,7 +20,7 @@
 #include "testbench/text.h"
 
 namespace heddle::testbench {
-namespace {
+namespace job_test {
 
 /// A directory of its own that goes away with the test.
 class folder {
@@ -574,5 +574,5 @@ TEST(progress_test, recorded_kernels_are_estimated_by_instructions) {
   EXPECT_TRUE(plan_of(j).open);
 }
 
-}  // namespace
+}  // namespace job_test
 }  // namespace heddle::testbench

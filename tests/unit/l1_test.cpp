@@ -9,7 +9,7 @@
 #include "memory/l1_cache.h"
 #include "sm_memory_bench.h"
 
-namespace {
+namespace l1_test {
 
 using namespace heddle;
 using l1_test = fresh_simulation;
@@ -445,4 +445,4 @@ TEST_F(l1_test, refuses_geometry_that_it_cannot_model) {
   EXPECT_THROW(sm_memory_bench b(config), input_error);
 }
 
-}  // namespace
+}  // namespace l1_test

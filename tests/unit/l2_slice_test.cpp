@@ -8,7 +8,7 @@
 #include "simt/execute.h"
 
 namespace heddle::test {
-namespace {
+namespace l2_slice_test {
 
 constexpr unsigned hit_latency = 20;
 
@@ -456,5 +456,5 @@ std::vector<std::pair<answer_style, bool>> all_styles() {
 }
 INSTANTIATE_TEST_SUITE_P(styles, l2_random, ::testing::ValuesIn(all_styles()));
 
-}  // namespace
+}  // namespace l2_slice_test
 }  // namespace heddle::test

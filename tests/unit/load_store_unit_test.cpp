@@ -7,7 +7,7 @@
 #include "fresh_simulation.h"
 #include "sm_memory_bench.h"
 
-namespace {
+namespace load_store_unit_test {
 
 using namespace heddle;
 using load_store_unit_test = fresh_simulation;
@@ -434,4 +434,4 @@ TEST_F(load_store_unit_test, refuses_to_be_built_without_lanes) {
   EXPECT_THROW(sm_memory_bench b(config), input_error);
 }
 
-}  // namespace
+}  // namespace load_store_unit_test

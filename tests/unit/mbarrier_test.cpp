@@ -7,7 +7,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace mbarrier_test {
 
 using u32 = std::uint32_t;
 
@@ -178,5 +178,5 @@ TEST(mbarrier, lanes_arrive_one_by_one) {
   EXPECT_EQ(got, expected);
 }
 
-}  // namespace
+}  // namespace mbarrier_test
 }  // namespace heddle

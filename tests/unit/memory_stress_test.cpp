@@ -7,7 +7,7 @@
 #include "memory_bench.h"
 
 namespace heddle::test {
-namespace {
+namespace memory_stress_test {
 
 class memory_stress : public fresh_simulation {};
 
@@ -121,5 +121,5 @@ TEST_F(long_memory_stress, a_million_transactions_with_random_delays) {
   EXPECT_GE(requests, 1000000u);
 }
 
-}  // namespace
+}  // namespace memory_stress_test
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include "occupancy_devices.h"
 
 namespace heddle::test {
-namespace {
+namespace occupancy_reference_test {
 
 cudaOccDeviceProp properties_of(const device_row& row) {
   cudaOccDeviceProp p;
@@ -165,5 +165,5 @@ TEST(occupancy_reference, agrees_on_carveouts_and_barriers) {
   }
 }
 
-}  // namespace
+}  // namespace occupancy_reference_test
 }  // namespace heddle::test

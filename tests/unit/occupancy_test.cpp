@@ -10,7 +10,7 @@
 #include "occupancy_devices.h"
 
 namespace heddle::test {
-namespace {
+namespace occupancy_test {
 
 using names = std::vector<std::string>;
 
@@ -188,5 +188,5 @@ TEST(occupancy, shipped_chips_have_the_limits_of_their_compute_capability) {
   }
 }
 
-}  // namespace
+}  // namespace occupancy_test
 }  // namespace heddle::test

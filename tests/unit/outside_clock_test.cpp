@@ -14,7 +14,7 @@
 #include "gpu/host_registers.h"
 
 namespace heddle::test {
-namespace {
+namespace outside_clock_test {
 
 /// Asks to be called in a cycle and notes when it was.
 struct sleeper : clocked {
@@ -259,5 +259,5 @@ TEST_F(outside_clock, a_cwd_that_cannot_preempt_refuses_it) {
   EXPECT_EQ(message, "this GPU's CWD cannot preempt SMs");
 }
 
-}  // namespace
+}  // namespace outside_clock_test
 }  // namespace heddle::test

@@ -14,7 +14,7 @@
 #include "config/error.h"
 
 namespace heddle {
-namespace {
+namespace presets_test {
 
 class presets : public ::testing::Test {
  protected:
@@ -104,5 +104,5 @@ TEST_F(presets, effective_values_read_back) {
   EXPECT_TRUE(p.unused().empty());
 }
 
-}  // namespace
+}  // namespace presets_test
 }  // namespace heddle

@@ -9,7 +9,7 @@
 #include "gpu/device_heap.h"
 
 namespace heddle {
-namespace {
+namespace print_format_test {
 
 /// Memory from address 4096 on, in which formats, strings and arguments lie.
 class memory {
@@ -112,5 +112,5 @@ TEST(device_heap, joins_what_is_freed) {
   EXPECT_EQ(h.allocate(~std::uint64_t{0}), 0u);
 }
 
-}  // namespace
+}  // namespace print_format_test
 }  // namespace heddle

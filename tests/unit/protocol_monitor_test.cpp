@@ -7,7 +7,7 @@
 #include "memory_bench.h"
 
 namespace heddle::test {
-namespace {
+namespace protocol_monitor_test {
 
 using tlm::tlm_generic_payload;
 using tlm::tlm_phase;
@@ -382,5 +382,5 @@ TEST_F(monitor_test, our_slice_and_the_test_memory_obey_in_every_style) {
   }
 }
 
-}  // namespace
+}  // namespace protocol_monitor_test
 }  // namespace heddle::test

@@ -7,7 +7,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_calls_test {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -198,5 +198,5 @@ TEST(video, sums_or_lists_differences) {
   }
 }
 
-}  // namespace
+}  // namespace ptx_calls_test
 }  // namespace heddle

@@ -8,7 +8,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_families_test {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -143,5 +143,5 @@ TEST(assertions, become_traps_that_say_so) {
   EXPECT_TRUE(found);
 }
 
-}  // namespace
+}  // namespace ptx_families_test
 }  // namespace heddle

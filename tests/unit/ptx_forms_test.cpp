@@ -7,7 +7,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_forms_test {
 
 std::string module_of(const std::string& code) {
   return ".version 8.6\n.target sm_90\n.address_size 64\n.const .align 16 .b32 cv[4] = {1, 2, 3, 4};\n.visible .entry k(.param .u64 p) {\n"
@@ -122,5 +122,5 @@ TEST(ptx_forms, generic_addresses_of_32_bits_reach_the_windows) {
   EXPECT_EQ(v[1], 0u);
 }
 
-}  // namespace
+}  // namespace ptx_forms_test
 }  // namespace heddle

@@ -6,7 +6,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_link_test {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -141,5 +141,5 @@ TEST(undefined_variables, are_refused_where_they_are_used) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace ptx_link_test
 }  // namespace heddle

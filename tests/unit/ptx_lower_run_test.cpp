@@ -10,7 +10,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_lower_run_test {
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -349,5 +349,5 @@ TEST(lowered_memory, atomics_barriers_and_dynamic_shared_memory) {
   EXPECT_TRUE(reduction);
 }
 
-}  // namespace
+}  // namespace ptx_lower_run_test
 }  // namespace heddle

@@ -10,7 +10,7 @@
 #include "frontend/ptx/register_allocation.h"
 
 namespace heddle {
-namespace {
+namespace ptx_lower_test {
 
 using isa::opcode;
 
@@ -399,5 +399,5 @@ TEST(disassembly, reads_like_sass) {
   EXPECT_NE(isa::to_string(compare).find(" P2, PT, R4, 0x7"), std::string::npos) << isa::to_string(compare);
 }
 
-}  // namespace
+}  // namespace ptx_lower_test
 }  // namespace heddle

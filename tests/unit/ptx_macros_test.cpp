@@ -7,7 +7,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_macros_test {
 
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
@@ -172,5 +172,5 @@ TEST(reserved_shared_memory, belongs_to_nobody_else) {
   EXPECT_GE(machine.program("k").shared_bytes, 1024u + 32u);
 }
 
-}  // namespace
+}  // namespace ptx_macros_test
 }  // namespace heddle

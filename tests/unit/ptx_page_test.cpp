@@ -8,7 +8,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_page_test {
 
 struct example {
   std::string code, message, capability;
@@ -106,5 +106,5 @@ TEST(ptx_page, its_refusals_are_refused) {
   }
 }
 
-}  // namespace
+}  // namespace ptx_page_test
 }  // namespace heddle

@@ -7,7 +7,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_parameters_test {
 
 using u8 = std::uint8_t;
 using u32 = std::uint32_t;
@@ -183,5 +183,5 @@ TEST(kernel_parameter_addresses, beside_those_of_calls) {
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], l > 9 ? 42 : 0x07060504u);
 }
 
-}  // namespace
+}  // namespace ptx_parameters_test
 }  // namespace heddle

@@ -8,7 +8,7 @@
 #include "config/error.h"
 #include "frontend/ptx/ast.h"
 
-namespace {
+namespace ptx_parser_error_test {
 
 struct error_case {
   std::string text;  // what follows the three lines of the header; "!" in front: the whole source
@@ -173,4 +173,4 @@ TEST(ptx_errors, nesting_is_limited) {
   EXPECT_EQ(message_of({".entry k() " + std::string(200, '{') + std::string(200, '}'), ""}), "no error");
 }
 
-}  // namespace
+}  // namespace ptx_parser_error_test

@@ -8,7 +8,7 @@
 #include "config/error.h"
 #include "frontend/ptx/ast.h"
 
-namespace {
+namespace ptx_parser_test {
 
 using namespace heddle::ptx;
 using heddle::isa::dtype;
@@ -380,4 +380,4 @@ TEST(ptx_speed, long_input_in_linear_time) {
   EXPECT_LT(taken.count(), 5.0);  // loose: sanitizers and busy machines; a quadratic parser takes minutes
 }
 
-}  // namespace
+}  // namespace ptx_parser_test

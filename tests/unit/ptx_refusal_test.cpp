@@ -18,7 +18,7 @@
 #include "ptx_variants.h"
 
 namespace heddle {
-namespace {
+namespace ptx_refusal_test {
 
 using ptx_variants::form_case;
 
@@ -262,5 +262,5 @@ TEST(ptx_refusals, the_verdicts_are_those_of_ptxas) {
   EXPECT_GT(answered, 2000u);
 }
 
-}  // namespace
+}  // namespace ptx_refusal_test
 }  // namespace heddle

@@ -8,7 +8,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_tensor_bits_test {
 
 using u32 = std::uint32_t;
 
@@ -151,5 +151,5 @@ TEST(mma, of_any_bits_is_the_sum_in_the_order_of_k) {
   }
 }
 
-}  // namespace
+}  // namespace ptx_tensor_bits_test
 }  // namespace heddle

@@ -9,7 +9,7 @@
 #include "tensor_reference.h"
 
 namespace heddle {
-namespace {
+namespace ptx_tensor_test {
 
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
@@ -299,5 +299,5 @@ TEST(mma, names_what_is_wrong) {
   EXPECT_TRUE(has(refusal("m16n8k99999999999.row.col.f32.f16.f16.f32", 4, 2, 4, "8.9"), "unsupported modifier"));
 }
 
-}  // namespace
+}  // namespace ptx_tensor_test
 }  // namespace heddle

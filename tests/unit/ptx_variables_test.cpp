@@ -5,7 +5,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace ptx_variables_test {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
@@ -195,5 +195,5 @@ TEST(texture_references, take_their_handles_from_the_host) {
   EXPECT_EQ(machine.read<u64>(out, 1)[0], 42u);
 }
 
-}  // namespace
+}  // namespace ptx_variables_test
 }  // namespace heddle

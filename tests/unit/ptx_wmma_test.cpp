@@ -6,7 +6,7 @@
 #include "tensor_reference.h"
 
 namespace heddle {
-namespace {
+namespace ptx_wmma_test {
 
 struct form {
   element inputs;
@@ -171,5 +171,5 @@ TEST(wmma, a_product_is_as_many_instructions_as_on_the_chip) {
   EXPECT_EQ(count(turing.program("k"), isa::opcode::hmma), 4u);
 }
 
-}  // namespace
+}  // namespace ptx_wmma_test
 }  // namespace heddle

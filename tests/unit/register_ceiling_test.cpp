@@ -8,7 +8,7 @@
 #include "occupancy/occupancy.h"
 
 namespace heddle {
-namespace {
+namespace register_ceiling_test {
 
 ptx::ast_function kernel_with(const std::string& directives) {
   const auto module = ptx::parse(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n" + directives + "\n{ ret; }\n", "k.ptx");
@@ -75,5 +75,5 @@ TEST(register_ceiling, lets_the_blocks_fit_on_every_chip) {
   }
 }
 
-}  // namespace
+}  // namespace register_ceiling_test
 }  // namespace heddle

@@ -11,7 +11,7 @@
 #include "metrics/json.h"
 #include "testbench/report/verdict.h"
 
-namespace {
+namespace report_rules_test {
 
 using namespace heddle;
 using namespace heddle::testbench;
@@ -217,4 +217,4 @@ TEST(report_rules, changes_are_taken_by_every_machine_and_act_there) {
     }
 }
 
-}  // namespace
+}  // namespace report_rules_test

@@ -19,7 +19,7 @@
 #include "testbench/report/report_page.h"
 #include "testbench/sweep/sha256.h"
 
-namespace {
+namespace report_test {
 
 namespace fs = std::filesystem;
 using namespace heddle;
@@ -148,4 +148,4 @@ TEST(metrics_report, refuses_what_is_no_metrics_file_and_says_where) {
   EXPECT_EQ(changed([](json& m) { m.erase("intervals"); m["kernels"][0].erase("lost_occupancy"); }), "");
 }
 
-}  // namespace
+}  // namespace report_test

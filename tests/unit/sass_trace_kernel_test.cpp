@@ -15,7 +15,7 @@
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {
-namespace {
+namespace sass_trace_kernel_test {
 
 using namespace sass_trace_test;
 using c = isa::op_class;
@@ -452,5 +452,5 @@ TEST(sass_trace_kernel, a_file_that_changes_is_noticed) {
   EXPECT_NE(refusal([&] { other.next(); }).find("changed"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace sass_trace_kernel_test
 }  // namespace heddle::sass_trace

@@ -14,7 +14,7 @@
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {
-namespace {
+namespace sass_trace_reader_test {
 
 using namespace sass_trace_test;
 
@@ -471,5 +471,5 @@ TEST(sass_trace_reader, kernels_list_refusals) {
   EXPECT_NE(refusal([&] { read_kernels_list(folder.path(".")); }).find("no regular file"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace sass_trace_reader_test
 }  // namespace heddle::sass_trace

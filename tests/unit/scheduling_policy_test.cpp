@@ -10,7 +10,7 @@
 #include "sm_harness.h"
 
 namespace heddle::test {
-namespace {
+namespace scheduling_policy_test {
 
 std::unique_ptr<scheduling_policy> policy(const std::string& name, unsigned group = 8, unsigned sub_partition = 0) {
   sub_partition_parameters p;
@@ -128,5 +128,5 @@ TEST(scheduling_policy, the_example_runs_a_kernel) {
   h.sm.check_invariants();
 }
 
-}  // namespace
+}  // namespace scheduling_policy_test
 }  // namespace heddle::test

@@ -15,7 +15,7 @@
 #include "memory/l2_slice.h"
 
 namespace heddle::test {
-namespace {
+namespace shared_memory_ip_test {
 
 /// A memory that takes its time to answer, and in which a CPU, the test, writes at any moment.
 class slow_memory : public sc_core::sc_module {
@@ -376,5 +376,5 @@ TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_wh
   }
 }
 
-}  // namespace
+}  // namespace shared_memory_ip_test
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include "occupancy_devices.h"
 
 namespace heddle::test {
-namespace {
+namespace shipped_gpus_test {
 
 TEST(shipped, every_file_is_complete_in_order_and_sourced) {
   const std::vector<std::string> names = shipped_gpus();
@@ -145,5 +145,5 @@ TEST(shipped, old_chips_need_the_warps_that_the_guide_names) {
   }
 }
 
-}  // namespace
+}  // namespace shipped_gpus_test
 }  // namespace heddle::test

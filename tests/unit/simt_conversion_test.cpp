@@ -4,7 +4,7 @@
 #include "simt_reference.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_conversion_test {
 
 using isa::dtype;
 using isa::opcode;
@@ -372,5 +372,5 @@ TEST(simt_conversion, tf32_keeps_ten_bits) {
   EXPECT_EQ(w.reg(2, 2), 0x7fffffffu);
 }
 
-}  // namespace
+}  // namespace simt_conversion_test
 }  // namespace heddle::simt

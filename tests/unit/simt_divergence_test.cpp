@@ -6,7 +6,7 @@
 #include "divergence_programs.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_divergence_test {
 
 using isa::opcode;
 
@@ -151,5 +151,5 @@ TEST(simt_divergence, lanes_that_exit_leave_every_entry) {
   EXPECT_EQ(s.live, 0u);
 }
 
-}  // namespace
+}  // namespace simt_divergence_test
 }  // namespace heddle::simt

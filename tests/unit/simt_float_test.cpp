@@ -5,7 +5,7 @@
 #include "simt_reference.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_float_test {
 
 using isa::compare;
 using isa::dtype;
@@ -204,5 +204,5 @@ TEST(simt_float, results_do_not_depend_on_what_the_destination_shares) {
   }
 }
 
-}  // namespace
+}  // namespace simt_float_test
 }  // namespace heddle::simt

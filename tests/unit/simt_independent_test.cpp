@@ -5,7 +5,7 @@
 #include "simt/divergence.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_independent_test {
 
 using isa::opcode;
 
@@ -291,5 +291,5 @@ TEST(simt_independent, lanes_at_a_barrier_wait_apart_and_leave_together) {
   EXPECT_TRUE(s.pc == 41u || s.pc == 2u);
 }
 
-}  // namespace
+}  // namespace simt_independent_test
 }  // namespace heddle::simt

@@ -3,7 +3,7 @@
 #include "simt_fixture.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_integer_test {
 
 using isa::compare;
 using isa::dtype;
@@ -593,5 +593,5 @@ TEST(simt_integer, special_registers) {
   EXPECT_EQ(read(isa::special::globaltimer, 3, 2), 0xfedcba987u);
 }
 
-}  // namespace
+}  // namespace simt_integer_test
 }  // namespace heddle::simt

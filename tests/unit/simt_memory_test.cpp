@@ -7,7 +7,7 @@
 #include "simt_reference.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_memory_test {
 
 using isa::atomic_op;
 using isa::dtype;
@@ -272,5 +272,5 @@ TEST(simt_memory, votes) {
   }
 }
 
-}  // namespace
+}  // namespace simt_memory_test
 }  // namespace heddle::simt

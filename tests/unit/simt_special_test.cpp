@@ -4,7 +4,7 @@
 #include "simt_reference.h"
 
 namespace heddle::simt {
-namespace {
+namespace simt_special_test {
 
 using isa::assist_function;
 using isa::dtype;
@@ -273,5 +273,5 @@ TEST(simt_special, fchk_sends_everything_outside_its_ranges_to_the_assist) {
   }
 }
 
-}  // namespace
+}  // namespace simt_special_test
 }  // namespace heddle::simt

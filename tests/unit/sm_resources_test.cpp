@@ -10,7 +10,7 @@
 #include "occupancy_devices.h"
 
 namespace heddle::test {
-namespace {
+namespace sm_resources_test {
 
 using dealt = std::vector<std::uint8_t>;
 
@@ -224,5 +224,5 @@ TEST(sm_resources, random_schedules_keep_the_account) {
   }
 }
 
-}  // namespace
+}  // namespace sm_resources_test
 }  // namespace heddle::test

@@ -8,7 +8,7 @@
 #include "sm_harness.h"
 
 namespace heddle::test {
-namespace {
+namespace sm_test {
 
 class sm : public fresh_simulation {};
 
@@ -240,5 +240,5 @@ TEST_F(sm, trap_names_kernel_line_block_and_thread) {
   EXPECT_EQ(h.fault, "test.ptx:12:3: trap in kernel 'test', block (0,0,0), thread (0,0,0)");
 }
 
-}  // namespace
+}  // namespace sm_test
 }  // namespace heddle::test

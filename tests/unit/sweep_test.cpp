@@ -18,7 +18,7 @@
 #include "testbench/sweep/sweep_file.h"
 #include "testbench/sweep/sweep_plan.h"
 
-namespace {
+namespace sweep_test {
 
 using namespace heddle::testbench;
 using values = std::vector<std::string>;
@@ -247,4 +247,4 @@ TEST_F(files, a_trace_that_changes_under_its_sweep_is_noticed) {
   EXPECT_EQ(plan.changed_input(1), trace);
 }
 
-}  // namespace
+}  // namespace sweep_test

@@ -6,7 +6,7 @@
 #include "testbench/job_parser.h"
 
 namespace heddle::testbench {
-namespace {
+namespace texture_job_test {
 
 std::string job_with(const std::string& texture, const std::string& argument = "{\"texture\": \"t\"}") {
   return "{\"module\": \"k.ptx\",\n \"buffers\": {\"x\": {\"bytes\": 4096}},\n \"textures\": {\"t\": " + texture +
@@ -73,5 +73,5 @@ TEST(job_texture, is_refused_with_its_place) {
   EXPECT_NE(error_of(job_with("{\"buffer\": \"x\", \"type\": \"f32\", \"width\": 4}", "{\"texture\": \"u\"}")).find("there is no texture 'u'"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace texture_job_test
 }  // namespace heddle::testbench

@@ -10,7 +10,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace texture_sampling_test {
 
 using simt::texel_type;
 using simt::texture_address;
@@ -242,5 +242,5 @@ TEST(texture_sampling, gathers_of_every_type_channel_and_address_mode) {
   EXPECT_EQ(wrong, 0u);
 }
 
-}  // namespace
+}  // namespace texture_sampling_test
 }  // namespace heddle

@@ -9,7 +9,7 @@
 #include "ptx_machine.h"
 
 namespace heddle {
-namespace {
+namespace texture_test {
 
 using simt::texel_type;
 using simt::texture_address;
@@ -244,5 +244,5 @@ TEST(texture, what_is_not_there_is_refused) {
   EXPECT_THROW(simt::check_texture(d), input_error);
 }
 
-}  // namespace
+}  // namespace texture_test
 }  // namespace heddle

@@ -10,7 +10,7 @@
 #include "memory/line_store.h"
 
 namespace heddle {
-namespace {
+namespace tlb_test {
 
 gpu_config with(unsigned entries, unsigned page) {
   gpu_config c;
@@ -86,5 +86,5 @@ TEST(replacement, random_takes_empty_places_first_and_then_any) {
   EXPECT_EQ(chosen, (std::set<std::uint32_t>{0, 1, 2, 4, 5, 6, 7}));
 }
 
-}  // namespace
+}  // namespace tlb_test
 }  // namespace heddle

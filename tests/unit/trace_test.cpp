@@ -18,7 +18,7 @@
 #include "tlm/clock_domain.h"
 
 namespace heddle::test {
-namespace {
+namespace trace_test {
 
 namespace fs = std::filesystem;
 
@@ -103,5 +103,5 @@ TEST_F(traces, hold_every_module_of_a_gpu_and_its_levels) {
   fs::remove(written, ignored);
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace heddle::test
