@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <regex>
 
 #include "config/config.h"
-#include "config/parameter_rules.h"
 #include "config/parameter_table.h"
 #include "frontend/ptx/lower.h"
 #include "testbench/arguments.h"
@@ -43,27 +41,17 @@ class candidates {
   bool folders_ = false;
 };
 
-/// "see [scheduling](scheduling.md)" as "see scheduling".
-std::string without_links(const std::string& text) {
-  static const std::regex link("\\[([^\\]]*)\\]\\([^)]*\\)");
-  return std::regex_replace(text, link, "$1");
-}
-
 void add_parameters(candidates& found) {
-  gpu_config config;
   const auto equals = found.word().find('=');
-  for (const parameter_reference& p : parameters_of(config)) {
-    const std::string name = p.section + "." + p.key;
-    if (equals == std::string::npos) {
-      found.add(name + "=", without_links(p.description));
-    } else if (name == found.word().substr(0, equals)) {
-      if (std::holds_alternative<bool*>(p.value)) {
-        for (const char* truth : {"true", "false"}) found.add(name + "=" + truth);
-      } else if (const auto* choices = choices_of(name)) {
-        for (const std::string& choice : *choices) found.add(name + "=" + choice);
-      }
-    }
+  if (equals == std::string::npos) {
+    for (const parameter& p : parameters()) found.add(p.name() + "=", without_links(p.description));
+    return;
   }
+  const parameter* p = find_parameter(found.word().substr(0, equals));
+  if (p == nullptr || p->is_number()) return;
+  const std::string values = p->values();
+  if (values != "text")
+    for (const std::string& value : split(values, ',')) found.add(p->name() + "=" + value.substr(value.find_first_not_of(' ')));
 }
 
 void add_arguments(candidates& found) {

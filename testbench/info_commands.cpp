@@ -7,6 +7,7 @@
 #include <set>
 
 #include "config/config.h"
+#include "config/parameter_page.h"
 #include "frontend/ptx/lower.h"
 #include "metrics/json.h"
 #include "occupancy/occupancy.h"
@@ -21,9 +22,9 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 /// Bytes per second that the configured memory can move at most.
 double memory_bandwidth(const gpu_config& c) {
-  if (c.memory.model == "dram")
+  if (c.memory.model == choice::memory_model::dram)
     return c.memory.channels * static_cast<double>(c.dram.bytes_per_cycle) * c.dram.clock_mhz * 1e6;
-  if (c.memory.model == "fixed") return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz * 1e6;
+  if (c.memory.model == choice::memory_model::fixed) return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz * 1e6;
   return 0;
 }
 
@@ -140,7 +141,8 @@ int config_command(const std::vector<std::string>& arguments) {
   info_options o;
   std::string help;
   if (parse_config(arguments, o, help)) return print(help), 0;
-  print(to_ini(load_config(o.gpu, o.overrides)));
+  const gpu_config config = load_config(o.gpu, o.overrides);
+  print(o.describe ? to_described_ini(config) : to_ini(config));
   return 0;
 }
 

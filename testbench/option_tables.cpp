@@ -89,9 +89,9 @@ option_parser options_of_gpus() {
 }
 
 option_parser options_of_config() {
-  option_parser p("config", "config --gpu G [--set K=V]...", "Prints the whole effective configuration as an INI file.");
+  option_parser p("config", "config --gpu G [--set K=V]... [--describe]", "Prints the whole effective configuration as an INI file.");
   add_gpu_options(p);
-  p.group("Options").flag("help,h", "this text");
+  p.group("Options").flag("describe", "with what each parameter means, its range and its unit").flag("help,h", "this text");
   p.example("config --gpu v100 > mine.ini", "a GPU of one's own: edit the file, and run with --gpu mine.ini");
   return p;
 }

@@ -118,6 +118,7 @@ bool parse_config(const std::vector<std::string>& arguments, info_options& o, st
   const bool asked = p.parse(arguments);
   help = p.help();
   if (!asked) read_gpu_options(p, o.gpu, o.overrides);
+  o.describe = p.has("describe");
   return asked;
 }
 

@@ -51,6 +51,7 @@ struct info_options {
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
   bool json = false;
+  bool describe = false;  // config
   std::string file;  // disasm
   std::string kernel;
   std::uint32_t threads = 0;  // occupancy

@@ -72,7 +72,7 @@ void check_result_files(const run_options& o, const job& j, file_roles roles) {
 
 gpu_config machine_of(const run_options& o) {
   gpu_config config = load_config(o.gpu, o.overrides);
-  if (config.memory.model == "external") {
+  if (config.memory.model == choice::memory_model::external) {
     throw input_error(
         "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
         "expected dram or fixed");

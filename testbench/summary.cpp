@@ -146,7 +146,7 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
 
 // Of the time between the first and the last data, how much the memory's bus moved data, and where the rest of it went.
 void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
-  if (c.memory.model != "dram" || d.busy_cycles == 0) return;
+  if (c.memory.model != choice::memory_model::dram || d.busy_cycles == 0) return;
   const std::uint64_t all = d.busy_cycles + d.idle_cycles + d.refresh_cycles + d.turnaround_cycles + d.row_cycles;
   const auto share = [all](std::uint64_t n) { return percent(static_cast<double>(n) / static_cast<double>(all)); };
   p.line("DRAM bus", fmt::format("moved data {} of the time from first to last byte; else:", share(d.busy_cycles)));

@@ -56,9 +56,8 @@ file_kind kind_of_binary(const std::string& name, const std::string& text) {
 }
 
 bool is_configuration_section(const std::string& name) {
-  gpu_config config;
-  const auto parameters = parameters_of(config);
-  return std::any_of(parameters.begin(), parameters.end(), [&](const parameter_reference& p) { return p.section == name; });
+  const auto& all = parameters();
+  return std::any_of(all.begin(), all.end(), [&](const parameter& p) { return p.section == name; });
 }
 
 /// INI text: the first line that says anything is a section, whose name tells.

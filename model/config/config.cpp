@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "config/dram_presets.h"
 #include "config/ini_reader.h"
 #include "config/parameter_rules.h"
 #include "config/parameter_table.h"
@@ -24,20 +23,19 @@ struct origin {
 /// Fills a configuration from a file and overrides, remembering where each value came from.
 class loader {
  public:
-  explicit loader(std::string file) : file_(std::move(file)), parameters_(parameters_of(config_)) {
-    for (const parameter_reference& p : parameters_) {
-      by_name_[p.section + "." + p.key] = &p;
+  explicit loader(std::string file) : file_(std::move(file)) {
+    for (const parameter& p : parameters())
       if (sections_.empty() || sections_.back() != p.section) sections_.push_back(p.section);
-    }
   }
 
   /// Takes all values from a configuration, with a look at each.
   void take(gpu_config config) {
-    const std::vector<parameter_reference> given = parameters_of(config);
-    for (std::size_t k = 0; k < given.size(); ++k) {
-      const std::string value = text_of(given[k]);
-      const std::string expected = set_text(parameters_[k], value);
-      if (!expected.empty()) throw input_error(wrong_value(parameters_[k], value, expected));
+    config_ = config;
+    for (const parameter_reference& p : parameters_of(config)) {
+      if (p.about->is_choice()) continue;   // check() looks at these
+      const std::string value = text_of(p);
+      const std::string expected = set_text(p, value);
+      if (!expected.empty()) throw input_error(wrong_value(*p.about, value, expected));
     }
   }
 
@@ -47,13 +45,12 @@ class loader {
     for (const ini_section& section : sections)
       if (keys_of(section.name).empty()) throw input_error(printable(file_), section.line, section.column, unknown_section(section.name));
     for (const ini_entry& entry : entries) {
-      const parameter_reference* parameter = find(entry.section, entry.key);
+      const parameter* parameter = find_parameter(entry.section + "." + entry.key);
       if (parameter == nullptr)
         throw input_error(printable(file_), entry.line, entry.key_column, unknown_key(entry.section, entry.key));
-      const std::string expected = set_text(*parameter, entry.value);
+      const std::string expected = set_text(config_, *parameter, entry.value);
       if (!expected.empty())
         throw input_error(printable(file_), entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
-      note_preset(*parameter);
       origins_[entry.section + "." + entry.key] = {origins_.size() + 1, "", entry.line, entry.value_column};
     }
   }
@@ -66,12 +63,11 @@ class loader {
     const std::string section = text.substr(0, dot);
     const std::string key = text.substr(dot + 1, equals - dot - 1);
     if (keys_of(section).empty()) fail_override(text, unknown_section(section));
-    const parameter_reference* parameter = find(section, key);
+    const parameter* parameter = find_parameter(section + "." + key);
     if (parameter == nullptr) fail_override(text, unknown_key(section, key));
     const std::string value = text.substr(equals + 1);
-    const std::string expected = set_text(*parameter, value);
+    const std::string expected = set_text(config_, *parameter, value);
     if (!expected.empty()) fail_override(text, wrong_value(*parameter, value, expected));
-    note_preset(*parameter);
     origins_[section + "." + key] = {++overrides_ + first_override_order, text, 0, 0};
   }
 
@@ -98,20 +94,9 @@ class loader {
     throw input_error("--set " + printable(text) + ": " + message);
   }
 
-  // A preset is many values: those that come later win over it, as over any other.
-  void note_preset(const parameter_reference& parameter) {
-    const auto* text = std::get_if<std::string*>(&parameter.value);
-    if (text != nullptr && *text == &config_.dram.preset) apply_dram_preset(config_.dram);
-  }
-
-  const parameter_reference* find(const std::string& section, const std::string& key) const {
-    const auto found = by_name_.find(section + "." + key);
-    return found == by_name_.end() ? nullptr : found->second;
-  }
-
   std::vector<std::string> keys_of(const std::string& section) const {
     std::vector<std::string> keys;
-    for (const parameter_reference& p : parameters_)
+    for (const parameter& p : parameters())
       if (p.section == section) keys.push_back(p.key);
     return keys;
   }
@@ -123,12 +108,13 @@ class loader {
   std::string unknown_key(const std::string& section, const std::string& key) const {
     std::string hint = suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
-      if (hint.empty() && find(other, key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]?";
+      if (hint.empty() && find_parameter(other + "." + key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]?";
     return "unknown key '" + printable(key) + "' in section [" + section + "]" + hint;
   }
 
-  static std::string wrong_value(const parameter_reference& p, const std::string& value, const std::string& expected) {
-    return "expected " + expected + " for " + p.section + "." + p.key + ", not '" + printable(value) + "'";
+  static std::string wrong_value(const parameter& p, const std::string& value, const std::string& expected) {
+    if (p.is_choice()) return "unknown " + p.key + " '" + printable(value) + "', expected " + expected;
+    return "expected " + expected + " for " + p.name() + ", not '" + printable(value) + "'";
   }
 
   /// The message of a violated rule, with the values of its parameters where it does not name them itself.
@@ -136,17 +122,14 @@ class loader {
     if (message.rfind("expected", 0) != 0) return message;
     std::string values;
     for (const std::string& name : names) {
-      const auto found = by_name_.find(name);
-      if (found != by_name_.end())
-        values += (values.empty() ? "" : ", ") + name + " = " + printable(text_of(*found->second));
+      if (const parameter* p = find_parameter(name))
+        values += (values.empty() ? "" : ", ") + name + " = " + printable(text_of(*p, config_));
     }
     return values + ": " + message;
   }
 
   std::string file_;
   gpu_config config_;
-  std::vector<parameter_reference> parameters_;
-  std::map<std::string, const parameter_reference*> by_name_;
   std::vector<std::string> sections_;
   std::map<std::string, origin> origins_;
   std::size_t overrides_ = 0;
@@ -179,23 +162,21 @@ void check(const gpu_config& config) {
 }
 
 std::string to_ini(const gpu_config& config) {
-  gpu_config copy = config;
   std::string text;
   std::string section;
-  for (const parameter_reference& p : parameters_of(copy)) {
+  for (const parameter& p : parameters()) {
     if (p.section != section) {
       text += (section.empty() ? "[" : "\n[") + p.section + "]\n";
       section = p.section;
     }
-    text += p.key + " = " + text_of(p) + "\n";
+    text += p.key + " = " + text_of(p, config) + "\n";
   }
   return text;
 }
 
 std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config) {
-  gpu_config copy = config;
   std::vector<std::pair<std::string, std::string>> all;
-  for (const parameter_reference& p : parameters_of(copy)) all.emplace_back(p.section + "." + p.key, text_of(p));
+  for (const parameter& p : parameters()) all.emplace_back(p.name(), text_of(p, config));
   return all;
 }
 

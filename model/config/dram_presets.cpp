@@ -8,7 +8,7 @@ namespace heddle {
 namespace {
 
 struct preset {
-  const char* name;
+  choice::dram_preset kind;
   double clock_mhz;
   unsigned bytes_per_cycle;
   unsigned burst_bytes;
@@ -17,28 +17,29 @@ struct preset {
   unsigned times[12];
 };
 
+using kind = choice::dram_preset;
 constexpr preset presets[] = {
     // 32 pins of 7 Gbit/s (GTX 980)
-    {"gddr5", 1753, 16, 32, 2048, {16, 16, 16, 6, 37, 2, 8, 18, 3, 8, 0, 0}},
+    {kind::gddr5, 1753, 16, 32, 2048, {16, 16, 16, 6, 37, 2, 8, 18, 3, 8, 0, 0}},
     // 32 pins of 10 Gbit/s (GTX 1080)
-    {"gddr5x", 1251, 32, 32, 2048, {16, 16, 16, 6, 37, 1, 8, 16, 3, 7, 0, 0}},
+    {kind::gddr5x, 1251, 32, 32, 2048, {16, 16, 16, 6, 37, 1, 8, 16, 3, 7, 0, 0}},
     // 16 pins of 14 Gbit/s (RTX 2060)
-    {"gddr6", 1750, 16, 32, 2048, {12, 12, 12, 4, 28, 2, 6, 12, 2, 5, 0, 0}},
+    {kind::gddr6, 1750, 16, 32, 2048, {12, 12, 12, 4, 28, 2, 6, 12, 2, 5, 0, 0}},
     // 16 pins of 19 Gbit/s (RTX 3080)
-    {"gddr6x", 2375, 16, 32, 2048, {16, 16, 16, 5, 38, 2, 8, 16, 3, 7, 0, 0}},
+    {kind::gddr6x, 2375, 16, 32, 2048, {16, 16, 16, 5, 38, 2, 8, 16, 3, 7, 0, 0}},
     // A pseudo-channel of 64 pins, 1.75 Gbit/s (V100)
-    {"hbm2", 877, 16, 32, 1024, {12, 12, 12, 2, 28, 2, 3, 10, 3, 3, 3420, 228}},
+    {kind::hbm2, 877, 16, 32, 1024, {12, 12, 12, 2, 28, 2, 3, 10, 3, 3, 3420, 228}},
     // 64 pins, 3.19 Gbit/s (A100 of 80 GB: 80 channels reach its 2039 GB/s)
-    {"hbm2e", 1593, 16, 32, 1024, {24, 24, 24, 5, 53, 2, 8, 21, 8, 5, 0, 0}},
+    {kind::hbm2e, 1593, 16, 32, 1024, {24, 24, 24, 5, 53, 2, 8, 21, 8, 5, 0, 0}},
     // Two pseudo-channels of 32 pins as one, 5.2 Gbit/s (H100)
-    {"hbm3", 2617, 16, 32, 1024, {36, 36, 36, 6, 84, 2, 9, 30, 9, 9, 0, 0}},
+    {kind::hbm3, 2617, 16, 32, 1024, {36, 36, 36, 6, 84, 2, 9, 30, 9, 9, 0, 0}},
 };
 
 }  // namespace
 
 void apply_dram_preset(dram_parameters& dram) {
   for (const preset& p : presets) {
-    if (dram.preset != p.name) continue;
+    if (dram.preset != p.kind) continue;
     dram.clock_mhz = p.clock_mhz;
     dram.bytes_per_cycle = p.bytes_per_cycle;
     dram.burst_bytes = p.burst_bytes;

@@ -11,20 +11,11 @@
 #include "config/error.h"
 #include "config/ini_reader.h"
 #include "config/parameter_table.h"
-#include "config/suggestion.h"
 
 namespace heddle {
 namespace {
 
 using names = std::vector<std::string>;
-
-std::string joined(const names& list) {
-  std::string text;
-  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
-bool is_power_of_two(unsigned n) { return n != 0 && (n & (n - 1)) == 0; }
 
 /// The sizes of a comma separated list of KiB; empty when it is none or not ascending.
 std::vector<unsigned> parse_carveouts(const std::string& text) {
@@ -56,10 +47,9 @@ class rule_checker {
 
   void each_alone() const {
     gpu_config copy = config_;
-    for (const parameter_reference& parameter : parameters_of(copy)) {
-      const std::string name = parameter.section + "." + parameter.key;
-      if (const numeric_range* range = range_of(name)) check_range(name, parameter, *range);
-      if (const names* choices = choices_of(name)) check_choice(name, text_of(parameter), *choices);
+    for (const parameter_reference& p : parameters_of(copy)) {
+      if (p.about->is_number()) check_range(p);
+      if (p.about->is_choice()) check_choice(p);
     }
     const std::string& name = config_.gpu.name;
     const bool plain = !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -87,14 +77,11 @@ class rule_checker {
             "expected sm.max_threads to be at most 32 x sm.max_warps");
     require(sm.max_threads_per_block <= sm.max_threads, {"sm.max_threads_per_block", "sm.max_threads"},
             "expected sm.max_threads_per_block to be at most sm.max_threads");
-    require(sm.register_allocation == "block" || sm.registers % sm.sub_partitions == 0,
+    require(sm.register_allocation == choice::register_allocation::block || sm.registers % sm.sub_partitions == 0,
             {"sm.registers", "sm.sub_partitions", "sm.register_allocation"},
             "expected sm.sub_partitions to divide sm.registers");
     require(sm.registers_per_block <= sm.registers, {"sm.registers_per_block", "sm.registers"},
             "expected sm.registers_per_block to be at most sm.registers");
-    require(is_power_of_two(config_.sub_partition.register_bank_bytes), {"sub_partition.register_bank_bytes"}, "expected 4 or 8");
-    require(config_.fp32.shared_lanes % 32 == 0, {"fp32.shared_lanes"}, "expected a multiple of 32");
-    require(config_.integer.shared_lanes % 32 == 0, {"int.shared_lanes"}, "expected a multiple of 32");
     require(config_.integer.shared_lanes <= config_.fp32.shared_lanes, {"int.shared_lanes", "fp32.shared_lanes"},
             "expected int.shared_lanes to be at most fp32.shared_lanes");
     require(config_.integer.shared_lanes == 0 || config_.integer.on_fp32_lanes, {"int.shared_lanes", "int.on_fp32_lanes"},
@@ -121,8 +108,6 @@ class rule_checker {
     require(shared.unified_bytes == 0 || config_.l1.size_bytes + shared.size_bytes <= shared.unified_bytes,
             {"l1.size_bytes", "shared_memory.size_bytes", "shared_memory.unified_bytes"},
             "expected l1.size_bytes and shared_memory.size_bytes together to fit shared_memory.unified_bytes");
-    require(is_power_of_two(shared.banks), {"shared_memory.banks"}, "expected a power of two");
-    require(is_power_of_two(shared.bank_bytes), {"shared_memory.bank_bytes"}, "expected 4 or 8");
     require(shared.latency_cycles > config_.ldst.address_latency_cycles,
             {"shared_memory.latency_cycles", "ldst.address_latency_cycles"},
             "expected shared_memory.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");
@@ -137,19 +122,12 @@ class rule_checker {
     const instruction_cache_parameters& code = config_.instruction_cache;
     require(config_.sub_partition.register_banks * config_.sub_partition.register_write_ports <= sub_partition_parameters::most_write_ports,
             {"sub_partition.register_banks", "sub_partition.register_write_ports"}, fmt::format("expected at most {} write ports in all banks together", sub_partition_parameters::most_write_ports));
-    require(is_power_of_two(code.second_level_line_bytes), {"instruction_cache.second_level_line_bytes"}, "expected a power of two");
     require(code.second_level_bytes % (code.second_level_line_bytes * code.second_level_ways) == 0,
             {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways", "instruction_cache.second_level_line_bytes"},
             "expected instruction_cache.second_level_bytes to be a multiple of its line times its ways");
-    require(is_power_of_two(config_.instruction_cache.instruction_bytes), {"instruction_cache.instruction_bytes"},
-            "expected 8 or 16");
     require(config_.l2.size_bytes % (config_.memory.channels * config_.l2.line_bytes * config_.l2.ways) == 0,
             {"l2.size_bytes", "memory.channels", "l2.ways"},
             "expected l2.size_bytes to be a multiple of memory.channels x l2.line_bytes x l2.ways");
-    require(is_power_of_two(config_.l1.sector_bytes), {"l1.sector_bytes"}, "expected a power of two");
-    require(is_power_of_two(config_.l1.banks), {"l1.banks"}, "expected 1, 2 or 4");
-    require(is_power_of_two(config_.tlb.page_bytes), {"tlb.page_bytes"}, "expected a power of two");
-    require(is_power_of_two(config_.l2.interleave_bytes), {"l2.interleave_bytes"}, "expected a power of two");
     require(config_.l1.latency_cycles > config_.ldst.address_latency_cycles,
             {"l1.latency_cycles", "ldst.address_latency_cycles"},
             "expected l1.latency_cycles to be larger than ldst.address_latency_cycles, which is part of it");
@@ -167,13 +145,12 @@ class rule_checker {
             fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
                         "ldst.address_latency_cycles: {:.0f} core cycles)",
                         std::ceil(crossing + config_.ldst.address_latency_cycles)));
-    require(is_power_of_two(config_.memory.max_transfer_bytes), {"memory.max_transfer_bytes"}, "expected a power of two");
-    require(is_power_of_two(dram.row_bytes), {"dram.row_bytes"}, "expected a power of two");
-    require(is_power_of_two(dram.burst_bytes), {"dram.burst_bytes"}, "expected a power of two");
     require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},
             "expected dram.burst_bytes to be at most dram.row_bytes");
     const context_parameters& context = config_.context;
-    require(context.preemption == "instruction" || (context.priority_preemption != "switch" && context.priority_preemption != "flush" && context.time_slice_cycles == 0),
+    const bool stops = context.priority_preemption == choice::priority_preemption::switch_ ||
+                       context.priority_preemption == choice::priority_preemption::flush || context.time_slice_cycles != 0;
+    require(context.preemption == choice::preemption::instruction || !stops,
             {"context.preemption", "context.priority_preemption", "context.time_slice_cycles"},
             "expected context.preemption = instruction where running blocks are to be switched out or dropped");
     require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles, {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
@@ -187,28 +164,22 @@ class rule_checker {
     throw internal_error("a violated rule of the configuration was passed over");
   }
 
-  void check_range(const std::string& name, const parameter_reference& parameter, const numeric_range& range) const {
+  void check_range(const parameter_reference& p) const {
     double value = 0;
-    if (const auto* whole = std::get_if<unsigned*>(&parameter.value)) value = **whole;
-    if (const auto* real = std::get_if<double*>(&parameter.value)) value = **real;
-    const std::string expected = range.lowest == range.highest ? fmt::format("{}", range.lowest)
-                                                               : fmt::format("{} to {}", range.lowest, range.highest);
-    require(value >= range.lowest && value <= range.highest, {name},
-            fmt::format("{} = {} is out of range, expected {}", name, text_of(parameter), expected));
-    // Between none and the narrowest unit there is nothing: an instruction would take millions of cycles.
-    const bool lanes = std::holds_alternative<double*>(parameter.value) && range.lowest == 0;
-    require(!lanes || value == 0 || value >= 1.0 / 64, {name},
-            fmt::format("{} = {} is out of range, expected 0 or {} to {}", name, text_of(parameter), 1.0 / 64, range.highest));
+    if (const auto* whole = std::get_if<unsigned*>(&p.value)) value = **whole;
+    if (const auto* real = std::get_if<double*>(&p.value)) value = **real;
+    const std::string name = p.about->name();
+    require(p.about->range.holds(value), {name},
+            fmt::format("{} = {} is out of range, expected {}", name, text_of(p), p.about->range.text()));
   }
 
-  void check_choice(const std::string& name, const std::string& value, const names& choices) const {
-    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-    violated_({name}, fmt::format("unknown {} '{}', expected {}{}", name.substr(name.find('.') + 1), printable(value),
-                                  joined(choices), suggestion(value, choices)));
+  // Only a program can set an enumerator that there is not.
+  void check_choice(const parameter_reference& p) const {
+    require(*std::get<choice_value>(p.value).number < p.about->choices.size(), {p.about->name()},
+            fmt::format("unknown {} '{}', expected {}", p.about->key, text_of(p), p.about->values()));
   }
 
   void check_cache(const std::string& section, unsigned size, unsigned line, unsigned ways) const {
-    require(is_power_of_two(line), {section + ".line_bytes"}, "expected a power of two");
     require(size % (line * ways) == 0, {section + ".size_bytes", section + ".ways", section + ".line_bytes"},
             fmt::format("expected {0}.size_bytes to be a multiple of {0}.line_bytes x {0}.ways", section));
   }

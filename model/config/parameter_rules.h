@@ -9,18 +9,6 @@
 
 namespace heddle {
 
-/// Smallest and largest legal value of a numeric parameter.
-struct numeric_range {
-  double lowest = 0;
-  double highest = 0;
-};
-
-/// The range of "section.key", nullptr for a parameter that is no number.
-const numeric_range* range_of(const std::string& name);
-
-/// The values that a parameter with a fixed list of them may take, nullptr for any other parameter.
-const std::vector<std::string>* choices_of(const std::string& name);
-
 /// Sizes that the carve-out can take, in bytes, ascending: shared_memory.carveouts_kb. Throws input_error.
 std::vector<unsigned> carveout_sizes(const gpu_config& config);
 

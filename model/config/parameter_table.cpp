@@ -5,18 +5,37 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+
+#include "config/dram_presets.h"
+#include "config/message.h"
+#include "config/parameter_rows.h"
+#include "config/suggestion.h"
 
 namespace heddle {
 namespace {
 
+std::string joined(const std::vector<std::string>& list) {
+  std::string text;
+  for (const std::string& item : list) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
 struct text_writer {
+  const parameter& about;
+
   std::string operator()(const std::string* v) const { return *v; }
   std::string operator()(const unsigned* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return fmt::format("{}", *v); }
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
+  // An enumerator that there is not, from a program, shows as its number: check() refuses it.
+  std::string operator()(const choice_value& v) const {
+    return *v.number < about.choices.size() ? about.choices[*v.number] : std::to_string(*v.number);
+  }
 };
 
 struct text_setter {
+  const parameter& about;
   const std::string& text;
 
   std::string operator()(std::string* v) const {
@@ -40,6 +59,14 @@ struct text_setter {
     *v = text == "true";
     return {};
   }
+  std::string operator()(const choice_value& v) const {
+    for (std::size_t k = 0; k < about.choices.size(); ++k) {
+      if (about.choices[k] != text) continue;
+      *v.number = static_cast<std::uint8_t>(k);
+      return {};
+    }
+    return joined(about.choices) + suggestion(text, about.choices);
+  }
 
   template <class T> bool all_of_it(T& parsed) const {
     const char* end = text.data() + text.size();
@@ -48,23 +75,111 @@ struct text_setter {
   }
 };
 
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return value >= 1 && std::frexp(value, &exponent) == 0.5;
+}
+
 }  // namespace
 
-std::vector<parameter_reference> parameters_of(gpu_config& config) {
-  std::vector<parameter_reference> all;
-  config.visit_sections([&](const char* section, auto& parameters) {
-    auto add = [&](const char* key, auto& member, const char* description) {
-      all.push_back({section, key, description, &member});
-    };
-    parameters.visit(add);
-  });
+const char* text_of(parameter_unit unit) {
+  switch (unit) {
+    case parameter_unit::none:
+    case parameter_unit::count: return "";
+    case parameter_unit::per_cycle: return "per cycle";
+    case parameter_unit::lanes: return "lanes";
+    case parameter_unit::cycles: return "core cycles";
+    case parameter_unit::l2_cycles: return "L2 cycles";
+    case parameter_unit::dram_cycles: return "DRAM cycles";
+    case parameter_unit::bytes: return "bytes";
+    case parameter_unit::bytes_per_cycle: return "bytes per cycle";
+    case parameter_unit::mib: return "MiB";
+    case parameter_unit::mhz: return "MHz";
+  }
+  return "";
+}
+
+bool numeric_range::holds(double value) const {
+  if (which == form::or_zero && value == 0) return true;
+  if (!(value >= lowest && value <= highest)) return false;
+  if (which == form::powers_of_two) return is_power_of_two(value);
+  return which != form::multiples_of_32 || std::fmod(value, 32) == 0;
+}
+
+std::string numeric_range::text() const {
+  const std::string between = lowest == highest ? fmt::format("{}", lowest) : fmt::format("{} to {}", lowest, highest);
+  switch (which) {
+    case form::any: break;
+    case form::or_zero: return "0 or " + between;
+    case form::powers_of_two: return "a power of two, " + between;
+    case form::multiples_of_32: return "a multiple of 32, " + between;
+  }
+  return between;
+}
+
+std::string parameter::values() const {
+  if (is_number()) return range.text();
+  if (is_choice()) return joined(choices);
+  return default_text == "true" || default_text == "false" ? "true, false" : "text";
+}
+
+const std::vector<parameter>& parameters() {
+  static const std::vector<parameter> all = [] {
+    std::vector<parameter> rows = parameter_rows();
+    const gpu_config defaults;
+    for (parameter& p : rows) p.default_text = text_of(p, defaults);
+    return rows;
+  }();
   return all;
 }
 
-std::string text_of(const parameter_reference& parameter) { return std::visit(text_writer{}, parameter.value); }
+const parameter* find_parameter(const std::string& name) {
+  static const std::map<std::string, const parameter*> by_name = [] {
+    std::map<std::string, const parameter*> all;
+    for (const parameter& p : parameters()) all[p.name()] = &p;
+    return all;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
 
-std::string set_text(const parameter_reference& parameter, const std::string& text) {
-  return std::visit(text_setter{text}, parameter.value);
+std::vector<parameter_reference> parameters_of(gpu_config& config) {
+  std::vector<parameter_reference> all;
+  all.reserve(parameters().size());
+  for (const parameter& p : parameters()) all.push_back({&p, p.in(config)});
+  return all;
+}
+
+std::string text_of(const parameter_reference& r) { return std::visit(text_writer{*r.about}, r.value); }
+
+std::string text_of(const parameter& p, const gpu_config& config) {
+  // A value is only read through its pointer here.
+  return text_of({&p, p.in(const_cast<gpu_config&>(config))});
+}
+
+std::string set_text(const parameter_reference& r, const std::string& text) { return std::visit(text_setter{*r.about, text}, r.value); }
+
+std::string set_text(gpu_config& config, const parameter& p, const std::string& text) {
+  const value_pointer value = p.in(config);
+  std::string expected = set_text({&p, value}, text);
+  const auto* chosen = std::get_if<choice_value>(&value);
+  if (expected.empty() && chosen != nullptr && static_cast<void*>(chosen->number) == &config.dram.preset) apply_dram_preset(config.dram);
+  return expected;
+}
+
+std::string without_links(const std::string& description) {
+  std::string text;
+  for (std::size_t i = 0; i < description.size(); ++i) {
+    const std::size_t name_end = description[i] == '[' ? description.find("](", i) : std::string::npos;
+    const std::size_t end = name_end == std::string::npos ? name_end : description.find(')', name_end);
+    if (end == std::string::npos) {
+      text += description[i];
+      continue;
+    }
+    text += description.substr(i + 1, name_end - i - 1);
+    i = end;
+  }
+  return text;
 }
 
 }  // namespace heddle

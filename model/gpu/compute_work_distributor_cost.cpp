@@ -13,7 +13,7 @@ bool compute_work_distributor::can_flush(const block_in_flight& b) const {
 }
 
 bool compute_work_distributor::can_flush(unsigned sm) const {
-  return config_.context.preemption == "instruction" &&
+  return config_.context.preemption == choice::preemption::instruction &&
          std::all_of(blocks_.begin(), blocks_.end(), [&](const auto& b) { return !b->resident || b->sm != sm || can_flush(*b); });
 }
 
@@ -40,7 +40,7 @@ double compute_work_distributor::cycles_left(const block_in_flight& b, double ag
 // Those that one of the first two costs least leave that way, as many as makes the sum over all blocks least. A block may wait for
 // another one, for a lock that it holds: it runs to its end beside blocks that leave only if it is of a kernel shown idempotent.
 std::vector<compute_work_distributor::block_choice> compute_work_distributor::cheapest(unsigned sm, cycle_t now) const {
-  const bool stops = config_.context.preemption == "instruction";
+  const bool stops = config_.context.preemption == choice::preemption::instruction;
   std::vector<block_choice> choice;
   double bytes = 0, drain_all = 0;
   for (const auto& b : blocks_) {

@@ -11,7 +11,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   if (with_runtime_ != 0) return now;
   const cycle_t latency = config_.cwd.dispatch_latency_cycles;
   cycle_t until = now + latency;   // whatever it is, it is sent in the next cycle at the earliest
-  const bool makes_room = config_.context.time_slice_cycles != 0 || (config_.context.priority_preemption != "none" && unfinished_ > 1);
+  const bool makes_room = config_.context.time_slice_cycles != 0 || (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
   if (!requests && !makes_room && switches_ == 0 && streams_.size() <= config_.cwd.max_resident_grids) {
     // Blocks of grids that do not fit this SM now have to wait for one of its own blocks to end. Grids that are still to come are not
     // ready before their launch latency is over.

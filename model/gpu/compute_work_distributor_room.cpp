@@ -29,7 +29,7 @@ cycle_t compute_work_distributor::slice_end(const sm_account& a) const {
 
 // Some grid's blocks fit nowhere.
 void compute_work_distributor::make_room(cycle_t cycle) {
-  const bool by_priority = config_.context.priority_preemption != "none";
+  const bool by_priority = config_.context.priority_preemption != choice::priority_preemption::none;
   const bool by_slice = config_.context.time_slice_cycles != 0;
   if (!by_priority && !by_slice) return;
   const std::vector<residents> on = all_residents();
@@ -49,17 +49,18 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
   for (const auto& c : contexts_)
     if (c->waits_for == g.launch->launch_id && !c->saved) asked[c->sm] = true;
   needed -= std::min<std::uint64_t>(needed, static_cast<std::uint64_t>(std::count(asked.begin(), asked.end(), true)));
-  std::vector<unsigned> choice;
+  std::vector<unsigned> chosen;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm)
-    if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) choice.push_back(sm);
-  std::stable_sort(choice.begin(), choice.end(), [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
-  if (choice.size() > needed) choice.resize(needed);
-  const std::string& how = config_.context.priority_preemption;
-  const preemption_mode mode = how == "drain"   ? preemption_mode::drain
-                               : how == "flush" ? preemption_mode::flush
-                               : how == "auto"  ? preemption_mode::automatic
-                                                : preemption_mode::context_switch;
-  for (const unsigned sm : choice) ask(sm, mode, cycle, 0, g.launch->launch_id);
+    if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) chosen.push_back(sm);
+  std::stable_sort(chosen.begin(), chosen.end(), [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
+  if (chosen.size() > needed) chosen.resize(needed);
+  using way = choice::priority_preemption;
+  const way how = config_.context.priority_preemption;
+  const preemption_mode mode = how == way::drain   ? preemption_mode::drain
+                               : how == way::flush ? preemption_mode::flush
+                               : how == way::auto_ ? preemption_mode::automatic
+                                                   : preemption_mode::context_switch;
+  for (const unsigned sm : chosen) ask(sm, mode, cycle, 0, g.launch->launch_id);
 }
 
 // All SMs where blocks of other streams, none of them more urgent, have had their time.

@@ -132,7 +132,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config) : gpu(name, con
 gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_blocks& own)
     : sc_module(name),
       host_socket("host_socket"),
-      memory_socket("memory_socket", checked(config).memory.model == "external" ? config.memory.channels : 0),
+      memory_socket("memory_socket", checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
       parts_(std::make_unique<parts>(config, own)) {
@@ -142,7 +142,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
   // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have written.
-  const bool shared = config.memory.model == "external";
+  const bool shared = config.memory.model == choice::memory_model::external;
   if (shared)
     p.host.before_launch = [this] {
       for (auto& s : parts_->slices) s.drop_clean();
@@ -182,11 +182,11 @@ void gpu::build_memory(const gpu_blocks& own) {
   parts& p = *parts_;
   const gpu_config& c = p.config;
   const unsigned n = c.memory.channels;
-  const bool outside = c.memory.model == "external";
+  const bool outside = c.memory.model == choice::memory_model::external;
   const auto make_channel = [&](const char*, std::size_t i) -> memory_model* {
     const auto index = static_cast<unsigned>(i);
     if (own.memory_channel) return own.memory_channel(numbered("memory_channel", i).c_str(), p.dram_clock, c, index).release();
-    if (c.memory.model == "dram") return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
+    if (c.memory.model == choice::memory_model::dram) return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
     return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
   };
   if (!outside) p.channels.init(n, make_channel);
@@ -321,7 +321,7 @@ clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 
 void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   parts& p = *parts_;
-  const bool direct = p.config.memory.model != "external" && !p.config.tlm.check && p.delays.size() == 0;
+  const bool direct = p.config.memory.model != choice::memory_model::external && !p.config.tlm.check && p.delays.size() == 0;
   // Packets that cross in one cycle come a cycle later than granted, or not, as those before them do.
   if (!direct || p.config.interconnect.latency_cycles < 2 || until == 0) return;
   unsigned slice_cycles = ~0u;

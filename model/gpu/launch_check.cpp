@@ -62,7 +62,7 @@ void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms
     if (sm >= config.gpu.sm_count)
       throw input_error("there is no SM " + std::to_string(sm) + ", " + config.gpu.name + " has " +
                         std::to_string(config.gpu.sm_count) + " (0 to " + std::to_string(config.gpu.sm_count - 1) + ")");
-  if (mode == preemption_mode::drain || mode == preemption_mode::automatic || config.context.preemption == "instruction") return;
+  if (mode == preemption_mode::drain || mode == preemption_mode::automatic || config.context.preemption == choice::preemption::instruction) return;
   throw input_error(std::string("mode '") + (mode == preemption_mode::flush ? "flush" : "switch") + "': " + config.gpu.name +
                     " cannot stop a running block (context.preemption = block), expected drain or auto");
 }

@@ -53,11 +53,13 @@ class most_free : public placement_policy {
 
 }  // namespace
 
-std::unique_ptr<placement_policy> make_placement_policy(const std::string& name) {
-  if (name == "breadth_first") return std::make_unique<breadth_first>();
-  if (name == "depth_first") return std::make_unique<depth_first>();
-  if (name == "most_free") return std::make_unique<most_free>();
-  throw input_error("unknown cwd.placement '" + name + "', expected one of breadth_first, depth_first, most_free");
+std::unique_ptr<placement_policy> make_placement_policy(choice::placement which) {
+  switch (which) {
+    case choice::placement::breadth_first: return std::make_unique<breadth_first>();
+    case choice::placement::depth_first: return std::make_unique<depth_first>();
+    case choice::placement::most_free: return std::make_unique<most_free>();
+  }
+  throw internal_error("a placement policy that there is not");
 }
 
 }  // namespace heddle

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
+
+#include "config/choices.h"
 
 namespace heddle {
 
@@ -23,7 +24,7 @@ class placement_policy {
   }
 };
 
-/// The policy of a name in the INI (`cwd.placement`). Throws input_error listing the names there are.
-std::unique_ptr<placement_policy> make_placement_policy(const std::string& name);
+/// The policy of `cwd.placement`.
+std::unique_ptr<placement_policy> make_placement_policy(choice::placement which);
 
 }  // namespace heddle

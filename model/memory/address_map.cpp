@@ -9,13 +9,12 @@ namespace heddle {
 
 address_map::address_map(const gpu_config& config)
     : channels_(config.memory.channels),
-      channel_addresses_(config.memory.addresses == "channel"),
+      channel_addresses_(config.memory.addresses == choice::addresses::channel),
       interleave_(config.l2.interleave_bytes),
-      hashed_(config.l2.hash == "xor") {
+      hashed_(config.l2.hash == choice::hash::xor_) {
   if (channels_ == 0) throw input_error("memory.channels must be at least 1");
   if (interleave_ < line_bytes || (interleave_ & (interleave_ - 1)) != 0)
     throw input_error("l2.interleave_bytes must be a power of two of at least 128");
-  if (!hashed_ && config.l2.hash != "none") throw input_error("l2.hash is '" + config.l2.hash + "', expected none or xor");
   while ((std::uint64_t{1} << interleave_shift_) < interleave_) ++interleave_shift_;
   while ((1u << shift_) < channels_) ++shift_;
   power_of_two_ = (1u << shift_) == channels_;

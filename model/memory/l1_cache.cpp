@@ -42,7 +42,7 @@ l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       read_(config.l1.read_cycles),
       cache_global_(config.l1.cache_global_loads),
       cache_local_(config.l1.cache_local),
-      store_invalidates_(config.l1.store_hit == "invalidate"),
+      store_invalidates_(config.l1.store_hit == choice::store_hit::invalidate),
       port_(memory_socket, clock_, config.l1.miss_queue_entries),
       policy_(config.l1.replacement),
       tags_(config.l1.size_bytes, config.l1.ways, policy_),

@@ -29,7 +29,7 @@ l2_slice::l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_
       map_(config),
       parameters_(config.l2),
       index_(index),
-      shared_(config.memory.model == "external"),
+      shared_(config.memory.model == choice::memory_model::external),
       pipeline_(std::max(1u, hit_latency_cycles) - 1),
       interval_(std::max(1u, config.l2.lookup_interval_cycles)),
       clock_(clock, *this),

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "config/error.h"
+#include "config/choices.h"
 
 namespace heddle {
 
@@ -12,15 +11,7 @@ namespace heddle {
 /// generator of the cache's own (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
 class replacement {
  public:
-  /// Throws input_error when there is no policy of this name.
-  explicit replacement(const std::string& name) {
-    if (name == "fifo")
-      kind_ = kind::fifo;
-    else if (name == "random")
-      kind_ = kind::random;
-    else if (name != "lru")
-      throw input_error("replacement is '" + name + "', expected lru, fifo or random");
-  }
+  explicit replacement(choice::replacement which) : kind_(which) {}
 
   bool at_random() const { return kind_ == kind::random; }
   /// A use renews the line's age.
@@ -42,7 +33,7 @@ class replacement {
   }
 
  private:
-  enum class kind : std::uint8_t { lru, fifo, random };
+  using kind = choice::replacement;
 
   std::uint64_t next() {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
@@ -51,7 +42,7 @@ class replacement {
     return z ^ (z >> 31);
   }
 
-  kind kind_ = kind::lru;
+  kind kind_;
   std::uint64_t state_ = 0;
 };
 

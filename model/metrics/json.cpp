@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/parameter_table.h"
+
 namespace heddle {
 
 json_writer& json_writer::key(std::string_view name) {
@@ -90,16 +92,11 @@ void write_counts(json_writer& w, const char* key, const T& counts) {
   w.end_object();
 }
 
-void write_gpu(json_writer& w, gpu_config config) {
+void write_gpu(json_writer& w, const gpu_config& config) {
   w.key("gpu").begin_object();
   w.member("name", config.gpu.name).member("compute_capability", config.gpu.compute_capability);
   w.key("config").begin_object();
-  config.visit_sections([&w](const char* section, auto& parameters) {
-    auto write = [&w, section](const char* key, const auto& v, const char*) {
-      w.member(std::string(section) + "." + key, v);
-    };
-    parameters.visit(write);
-  });
+  write_parameters(w, config);
   w.end_object().end_object();
 }
 
@@ -204,6 +201,23 @@ void write_intervals(json_writer& w, const interval_series& s) {
 }
 
 }  // namespace
+
+void write_parameters(json_writer& w, const gpu_config& config) {
+  for (const parameter& p : parameters()) {
+    // A value is only read through its pointer here.
+    const value_pointer value = p.in(const_cast<gpu_config&>(config));
+    w.key(p.name());
+    if (const auto* whole = std::get_if<unsigned*>(&value)) {
+      w.value(**whole);
+    } else if (const auto* real = std::get_if<double*>(&value)) {
+      w.value(**real);
+    } else if (const auto* truth = std::get_if<bool*>(&value)) {
+      w.value(**truth);
+    } else {
+      w.value(text_of({&p, value}));
+    }
+  }
+}
 
 std::string to_json(const run_metrics& m) {
   json_writer w;

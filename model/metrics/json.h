@@ -54,6 +54,9 @@ class json_writer {
   bool after_key_ = false;
 };
 
+/// Every parameter of a configuration as a member of the object that is open: "l1.size_bytes": 24576.
+void write_parameters(json_writer& w, const gpu_config& config);
+
 /// The metrics file: one JSON object, schema "heddle.metrics/1", members in the order of run_metrics.h.
 std::string to_json(const run_metrics& m);
 

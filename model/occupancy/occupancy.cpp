@@ -40,7 +40,7 @@ unsigned occupancy_calculator::register_limit_by_warp(const block_footprint& blo
 unsigned occupancy_calculator::register_limit(const block_footprint& block, unsigned registers_per_thread) const {
   if (registers_per_thread > sm_.registers_per_thread || block.registers_per_block > sm_.registers_per_block) return 0;
   if (block.registers_per_block == 0) return resource_limits::unlimited;
-  if (sm_.register_allocation == "block") return sm_.registers / block.registers_per_block;
+  if (sm_.register_allocation == choice::register_allocation::block) return sm_.registers / block.registers_per_block;
   // GP100 has two sub-partitions, but refuses what a chip of its generation with four would refuse.
   if (compute_capability_ == pascal_gp100 && register_limit_by_warp(block, 4) == 0) return 0;
   return register_limit_by_warp(block, sm_.sub_partitions);
@@ -71,7 +71,7 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   block.barriers = demand.barriers;
 
   const std::uint64_t warp_registers = std::uint64_t{demand.registers_per_thread} * warp_size;
-  if (sm_.register_allocation == "block") {
+  if (sm_.register_allocation == choice::register_allocation::block) {
     block.registers_per_warp = clamped(warp_registers);
     block.registers_per_block = clamped(
         round_up(round_up(block.warps, sm_.warp_allocation_granularity) * block.registers_per_warp, sm_.register_allocation_unit));

@@ -10,7 +10,7 @@ namespace heddle {
 sm_resources::sm_resources(const gpu_config& config)
     : calculator_(config),
       sm_(config.sm),
-      registers_by_warp_(config.sm.register_allocation != "block"),
+      registers_by_warp_(config.sm.register_allocation != choice::register_allocation::block),
       partition_warps_(config.sm.max_warps / config.sm.sub_partitions),
       partition_registers_(config.sm.registers / config.sm.sub_partitions),
       partitions_(config.sm.sub_partitions),
@@ -76,7 +76,7 @@ block_allocation sm_resources::take(const block_footprint& block) {
   std::vector<unsigned> places;
   for (const partition& p : partitions_) places.push_back(room(p, block.registers_per_warp));
   const unsigned count = sm_.sub_partitions;
-  unsigned next = sm_.warp_dealing == "by_id" ? 0 : next_partition_;
+  unsigned next = sm_.warp_dealing == choice::warp_dealing::by_id ? 0 : next_partition_;
   for (unsigned w = 0; w < block.warps; ++w) {
     while (places[next] == 0) next = (next + 1) % count;
     --places[next];

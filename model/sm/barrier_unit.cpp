@@ -22,7 +22,7 @@ std::uint32_t uniform_value(const isa::operand& o, const simt::warp_state& w, si
 barrier_unit::barrier_unit(sc_core::sc_module_name name, const gpu_config& config)
     : sc_module(name),
       barriers_(std::min(config.sm.barriers_per_block, 16u)),
-      per_thread_(config.sub_partition.divergence == "independent"),
+      per_thread_(config.sub_partition.divergence == choice::divergence::independent),
       blocks_(config.sm.max_blocks) {}
 
 void barrier_unit::open(unsigned cta_slot, unsigned warps, unsigned threads) {

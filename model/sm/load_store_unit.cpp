@@ -39,7 +39,7 @@ load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clo
       address_cycles_(address_cycles(config)),
       pick_interval_(interval_of(config.ldst.lanes)),
       accept_interval_(config.ldst.accept_interval_cycles),
-      half_warps_(config.ldst.coalescing == "half_warp"),
+      half_warps_(config.ldst.coalescing == choice::coalescing::half_warp),
       inputs_(config.sm.sub_partitions),
       deferred_entries_(config.ldst.reexecution_entries) {
   for (auto& socket : partition_socket) socket.bind(static_cast<lsu_fw_if&>(*this));

@@ -20,7 +20,7 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
       shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size, config.sm.sub_partitions),
-      independent_(config.sub_partition.divergence == "independent"),
+      independent_(config.sub_partition.divergence == choice::divergence::independent),
       id_(id) {
   const bool own_caches = config.instruction_cache.per_sub_partition;
   class instruction_cache* const second = config.instruction_cache.second_level_bytes != 0 ? &second_instruction_cache : nullptr;
@@ -54,14 +54,14 @@ void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
 // Memory of the GPU's own is seen by nobody else.
 bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
-  if (config_.memory.model != "external") return false;
+  if (config_.memory.model != choice::memory_model::external) return false;
   l1.system_fence(warp, launch, cycle);
   return true;
 }
 
 // Within the block's scope all go through this L1, in order.
 void sm::fence_passed(unsigned scope) {
-  const bool others = scope >= system_scope && config_.memory.model == "external";
+  const bool others = scope >= system_scope && config_.memory.model == choice::memory_model::external;
   if (others || (scope != 0 && config_.l1.fence_invalidates)) l1.invalidate();
 }
 

@@ -16,11 +16,11 @@ using namespace control_codes;
 
 // Which two neighbours the pairing rule joins, by their units alone; the issue stage looks at the rest.
 bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters) {
-  if (parameters.issue_width < 2 || parameters.dual_issue == "none") return false;
+  if (parameters.issue_width < 2 || parameters.dual_issue == choice::dual_issue::none) return false;
   if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   if (first.unit == second.unit && std::max(first.shared_use, second.shared_use) == lane_use::none) return false;
-  return parameters.dual_issue != "maxwell" || first.partner || second.partner;
+  return parameters.dual_issue != choice::dual_issue::maxwell || first.partner || second.partner;
 }
 
 // Each instruction issues as early as its predecessors' results allow: the stall count in front of it is what the distance from

@@ -322,10 +322,10 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     result->code.push_back(d);
   }
   // A recording does not hold the control codes that its chip had.
-  result->control_codes = config.sub_partition.dependence == "software" && !recorded;
+  result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
   if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
-  if (config.context.saved_registers == "live" && !recorded) result->live = isa::live_registers(*result->program);
-  if (config.sub_partition.divergence == "independent" && !recorded) mark_convergence(*result);
+  if (config.context.saved_registers == choice::saved_registers::live && !recorded) result->live = isa::live_registers(*result->program);
+  if (config.sub_partition.divergence == choice::divergence::independent && !recorded) mark_convergence(*result);
   return result;
 }
 

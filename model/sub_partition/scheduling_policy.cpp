@@ -18,36 +18,22 @@ template <class P>
 std::unique_ptr<scheduling_policy> make(const sub_partition_parameters& parameters, const policy_place& place) {
   return std::make_unique<P>(parameters, place);
 }
-struct entry {
-  const char* name;
-  std::unique_ptr<scheduling_policy> (*create)(const sub_partition_parameters& parameters, const policy_place& place);
-};
-// The factory table: a new policy is one file in policies/ and one line here.
-constexpr entry table[] = {
-    {"lrr", make<loose_round_robin>},
-    {"gto", make<greedy_then_oldest>},
-    {"oldest", make<oldest_first>},
-    {"cggty", make<greedy_then_youngest>},
-    {"two_level", make<two_level>},
-    {"prefetch_aware", make<prefetch_aware>},
-    {"memory_aware", make<memory_aware>},
-    {"ccws", make<cache_conscious>},
-};
 }  // namespace
 
-std::vector<std::string> scheduling_policies() {
-  std::vector<std::string> names;
-  for (const entry& e : table) names.emplace_back(e.name);
-  return names;
-}
-
+// The factory: a new policy is one file in policies/, one enumerator of choice::scheduler, its name in parameter_rows.cpp, and one line here.
 std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters, const policy_place& place) {
-  std::string known;
-  for (const entry& e : table) {
-    if (parameters.scheduler == e.name) return e.create(parameters, place);
-    known += known.empty() ? e.name : std::string(", ") + e.name;
+  using kind = choice::scheduler;
+  switch (parameters.scheduler) {
+    case kind::lrr: return make<loose_round_robin>(parameters, place);
+    case kind::gto: return make<greedy_then_oldest>(parameters, place);
+    case kind::oldest: return make<oldest_first>(parameters, place);
+    case kind::cggty: return make<greedy_then_youngest>(parameters, place);
+    case kind::two_level: return make<two_level>(parameters, place);
+    case kind::prefetch_aware: return make<prefetch_aware>(parameters, place);
+    case kind::memory_aware: return make<memory_aware>(parameters, place);
+    case kind::ccws: return make<cache_conscious>(parameters, place);
   }
-  throw input_error("unknown sub_partition.scheduler '" + parameters.scheduler + "', expected one of " + known);
+  throw internal_error("a scheduling policy that there is not");
 }
 
 }  // namespace heddle

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "config/parameters.h"
 
@@ -48,9 +46,7 @@ class scheduling_policy {
   virtual void lost_locality(unsigned slot, std::uint64_t cycle) { (void)slot, (void)cycle; }
 };
 
-/// The policy of a name in the INI (`sub_partition.scheduler`). Throws input_error listing the names there are.
+/// The policy of `sub_partition.scheduler`.
 std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters, const policy_place& place);
-/// Names of the policies there are.
-std::vector<std::string> scheduling_policies();
 
 }  // namespace heddle

@@ -36,14 +36,14 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       index_(index),
       credits_(config.ldst.queue_entries),
       pairing_(config.sub_partition.issue_width < 2            ? pairing::none
-               : config.sub_partition.dual_issue == "none"    ? pairing::none
-               : config.sub_partition.dual_issue == "maxwell" ? pairing::maxwell
+               : config.sub_partition.dual_issue == choice::dual_issue::none    ? pairing::none
+               : config.sub_partition.dual_issue == choice::dual_issue::maxwell ? pairing::maxwell
                                                               : pairing::any),
-      replays_(config.ldst.replay == "issue"),
-      independent_(config.sub_partition.divergence == "independent"),
-      read_window_(config.sub_partition.operand_read == "window"),
+      replays_(config.ldst.replay == choice::replay::issue),
+      independent_(config.sub_partition.divergence == choice::divergence::independent),
+      read_window_(config.sub_partition.operand_read == choice::operand_read::window),
       by_warp_(config.sub_partition.states_by_warp),
-      software_(config.sub_partition.dependence == "software"),
+      software_(config.sub_partition.dependence == choice::dependence::software),
       fp64_alone_(config.fp64.issues_alone && config.sm.sub_partitions > 1),
       banks_(config.shared_memory.banks, config.shared_memory.bank_bytes),
       write_ports_(config.sub_partition.register_banks, config.sub_partition.register_write_ports) {

@@ -27,7 +27,7 @@ unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mas
 void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) {
   issue_counters& c = *w.counters;
   // Where a half-warp is what a pass serves, a warp without conflict takes two: that is one issue.
-  const bool half_warps = config_.ldst.coalescing == "half_warp";
+  const bool half_warps = config_.ldst.coalescing == choice::coalescing::half_warp;
   if (t.kind == lsu_kind::constant_load) {
     const unsigned more = different_addresses(t.addresses(), t.constant_mask) - 1;
     c.constant_replays += more;

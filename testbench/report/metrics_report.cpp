@@ -93,24 +93,17 @@ void check(const json_value& v, const json& like, const std::string& path, const
       refuse_at(v, file, "expected metrics of Heddle, '" + prefix + item.key() + "' is missing");
 }
 
-json values_of(gpu_config config) {
+json values_of(const gpu_config& config) {
   json_writer w;
   w.begin_object();
-  config.visit_sections([&w](const char* section, auto& parameters) {
-    const auto write = [&](const char* key, const auto& v, const char*) { w.member(std::string(section) + "." + key, v); };
-    parameters.visit(write);
-  });
+  write_parameters(w, config);
   w.end_object();
   return json::parse(valid_utf8(w.text()));
 }
 
 json meanings() {
   json all = json::object();
-  gpu_config config;
-  config.visit_sections([&all](const char* section, auto& parameters) {
-    const auto write = [&](const char* key, const auto&, const char* what) { all[std::string(section) + "." + key] = what; };
-    parameters.visit(write);
-  });
+  for (const parameter& p : parameters()) all[p.name()] = without_links(p.description);
   return all;
 }
 
@@ -132,7 +125,7 @@ json without_effect(const json& values, const json& preset) {
   if (!preset.is_object()) return all;
   gpu_config config;
   for (const parameter_reference& p : parameters_of(config)) {
-    const auto found = values.find(p.section + "." + p.key);
+    const auto found = values.find(p.about->name());
     if (found != values.end()) set_text(p, value_text(*found));
   }
   for (const auto& item : values.items()) {

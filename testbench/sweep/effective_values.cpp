@@ -2,28 +2,22 @@
 #include "testbench/sweep/effective_values.h"
 
 #include "config/config.h"
-#include "config/dram_presets.h"
+#include "config/parameter_table.h"
 
 namespace heddle::testbench {
 
-effective_values::effective_values(const gpu_config& base) : base_(base), values_(base), parameters_(parameters_of(values_)) {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) by_name_[parameters_[i].section + "." + parameters_[i].key] = i;
-}
+effective_values::effective_values(const gpu_config& base) : base_(base), values_(base) {}
 
 void effective_values::set(const overrides& changes) {
   values_ = base_;
-  for (const auto& [name, value] : changes) {
-    const auto found = by_name_.find(name);
-    if (found == by_name_.end()) continue;
-    set_text(parameters_[found->second], *value);
-    if (name == "dram.preset") apply_dram_preset(values_.dram);
-  }
+  for (const auto& [name, value] : changes)
+    if (const parameter* p = find_parameter(name)) set_text(values_, *p, *value);
 }
 
 std::string effective_values::text(const overrides& changes) {
   set(changes);
   std::string all;
-  for (const parameter_reference& p : parameters_) all += p.section + "." + p.key + "=" + text_of(p) + "\n";
+  for (const parameter& p : parameters()) all += p.name() + "=" + text_of(p, values_) + "\n";
   return all;
 }
 
@@ -37,10 +31,10 @@ gpu_config effective_values::config(const overrides& changes) const {
 std::string effective_values::base(const std::string& name) const { return effective_values(base_).value(name, {}); }
 
 std::string effective_values::value(const std::string& name, const overrides& changes) {
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return "";
+  const parameter* p = find_parameter(name);
+  if (p == nullptr) return "";
   set(changes);
-  return text_of(parameters_[found->second]);
+  return text_of(*p, values_);
 }
 
 }  // namespace heddle::testbench

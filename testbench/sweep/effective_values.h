@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "config/parameter_table.h"
 #include "config/parameters.h"
 
 namespace heddle::testbench {
@@ -19,8 +16,6 @@ class effective_values {
   using overrides = std::vector<std::pair<std::string, const std::string*>>;
 
   explicit effective_values(const gpu_config& base);
-  effective_values(const effective_values&) = delete;  // parameters_ refers to values_
-  effective_values& operator=(const effective_values&) = delete;
 
   /// Every value in the order of the INI file, as text, lines apart.
   std::string text(const overrides& changes);
@@ -36,8 +31,6 @@ class effective_values {
 
   const gpu_config base_;
   gpu_config values_;
-  std::vector<parameter_reference> parameters_;
-  std::map<std::string, std::size_t> by_name_;
 };
 
 }  // namespace heddle::testbench

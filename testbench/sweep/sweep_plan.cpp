@@ -9,7 +9,6 @@
 #include "config/config.h"
 #include "config/ini_reader.h"
 #include "config/parameter_effects.h"
-#include "config/parameter_rules.h"
 #include "config/parameter_table.h"
 #include "config/suggestion.h"
 #include "frontend/sass_trace/kernels_list.h"
@@ -136,32 +135,25 @@ void sweep_plan::check_axes() {
 }
 
 void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const {
-  std::vector<std::string> names = launch_axes();
-  names.insert(names.end(), {"gpu", "job", "trace"});
-  for (const parameter_reference& p : parameters_of(base)) {
-    const std::string name = p.section + "." + p.key;
-    names.push_back(name);
-    if (name != axis.name) continue;
-    const std::string before = text_of(p);
-    const numeric_range* range = range_of(name);
-    const std::vector<std::string>* choices = choices_of(name);
-    for (const std::string& value : axis.values) {
-      std::string expected = set_text(p, value);
-      double number = 0;
-      if (expected.empty() && range && parse_float(value, number) && !(number >= range->lowest && number <= range->highest)) {
-        expected = fmt::format("{} to {}", range->lowest, range->highest);
-      }
-      if (choices && std::find(choices->begin(), choices->end(), value) == choices->end())
-        expected = join(*choices, ", ") + suggestion(value, *choices);
-      if (name == "memory.model" && value == "external")
-        expected = "dram or fixed; external is for programs with a memory of their own";
-      if (!expected.empty())
-        throw input_error(axis.where + ": " + name + ": got '" + printable(value) + "', expected " + expected);
-    }
-    set_text(p, before);
-    return;
+  const parameter* p = find_parameter(axis.name);
+  if (p == nullptr) {
+    std::vector<std::string> names = launch_axes();
+    names.insert(names.end(), {"gpu", "job", "trace"});
+    for (const parameter& known : parameters()) names.push_back(known.name());
+    throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" + suggestion(axis.name, names));
   }
-  throw input_error(axis.where + ": unknown parameter '" + printable(axis.name) + "'" + suggestion(axis.name, names));
+  const parameter_reference value_of_base{p, p->in(base)};
+  const std::string before = text_of(value_of_base);
+  for (const std::string& value : axis.values) {
+    std::string expected = set_text(value_of_base, value);
+    double number = 0;
+    if (expected.empty() && p->is_number() && parse_float(value, number) && !p->range.holds(number)) expected = p->range.text();
+    if (axis.name == "memory.model" && value == "external")
+      expected = "dram or fixed; external is for programs with a memory of their own";
+    if (!expected.empty())
+      throw input_error(axis.where + ": " + axis.name + ": got '" + printable(value) + "', expected " + expected);
+  }
+  set_text(value_of_base, before);
 }
 
 void sweep_plan::read_workload(const std::string& written, bool trace, const trace_reader& traces) {
@@ -336,7 +328,7 @@ effective_values::overrides sweep_plan::overrides_at(std::uint64_t number) const
 
 gpu_config sweep_plan::config_of(std::size_t point) const {
   gpu_config config = gpus_.at(gpu_at(numbers_[point])).config(overrides_at(numbers_[point]));
-  if (config.memory.model == "external") throw input_error("memory.model = external is for programs with a memory of their own");
+  if (config.memory.model == choice::memory_model::external) throw input_error("memory.model = external is for programs with a memory of their own");
   return config;
 }
 

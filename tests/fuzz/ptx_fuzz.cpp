@@ -27,7 +27,7 @@ gpu_config chip(bool imad) {
   gpu_config c;
   c.gpu.name = "fuzz";
   c.gpu.compute_capability = "9.0";
-  c.integer.multiplier = imad ? "imad" : "xmad";
+  c.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
   c.sm.registers_per_thread = 255;
   c.sm.registers = 65536;
   c.sm.max_warps = 64;

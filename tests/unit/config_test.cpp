@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "config/ini_reader.h"
-#include "config/parameter_rules.h"
+#include "config/parameter_page.h"
 #include "config/parameter_table.h"
 
 namespace heddle::test {
@@ -269,31 +269,79 @@ TEST_F(config_files, text_reads_back_to_the_same_values) {
   }
 }
 
-TEST(config_table, every_parameter_has_a_rule) {
+TEST(config_table, every_parameter_has_a_sentence_and_values) {
   gpu_config config;
+  const std::vector<std::string> texts = {"gpu.name", "gpu.compute_capability", "shared_memory.carveouts_kb"};
   for (const parameter_reference& p : parameters_of(config)) {
-    const std::string name = p.section + "." + p.key;
+    const std::string name = p.about->name();
     const bool number = std::holds_alternative<unsigned*>(p.value) || std::holds_alternative<double*>(p.value);
-    EXPECT_EQ(number, range_of(name) != nullptr) << name << ": add its range to parameter_ranges.cpp";
-    if (std::holds_alternative<std::string*>(p.value) && name != "gpu.name" && name != "gpu.compute_capability" &&
-        name != "shared_memory.carveouts_kb") {
-      EXPECT_NE(nullptr, choices_of(name)) << name << ": add its choices to parameter_ranges.cpp";
-    }
-    EXPECT_FALSE(p.description.empty()) << name;
+    EXPECT_EQ(number, p.about->is_number()) << name;
+    EXPECT_EQ(std::holds_alternative<choice_value>(p.value), p.about->is_choice()) << name;
+    const bool any_text = std::find(texts.begin(), texts.end(), name) != texts.end();
+    EXPECT_EQ(std::holds_alternative<std::string*>(p.value), any_text) << name << ": a choice is an enumeration";
+    EXPECT_EQ(p.about->values() == "text", any_text) << name;
+    EXPECT_GT(p.about->description.size(), 3u) << name;
+    EXPECT_EQ(find_parameter(name), p.about);
+    EXPECT_EQ(text_of(p), p.about->default_text) << name;
   }
+  EXPECT_EQ(find_parameter("gpu.sm_cuont"), nullptr);
 }
 
-TEST(config_table, the_documentation_has_every_parameter) {
-  std::istringstream lines(read_text_file(HEDDLE_SOURCE_CONFIGS "/../docs/configuration.md"));
-  std::vector<std::string> given;
-  std::string section;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("### [", 0) == 0) section = line.substr(5, line.size() - 6);
-    if (line.rfind("| `", 0) == 0) given.push_back(section + "." + line.substr(3, line.find('`', 3) - 3));
+TEST(config_table, names_of_choices_are_those_of_their_enumerators) {
+  gpu_config c;
+  const auto set = [&](const char* name, const char* text) { return set_text(c, *find_parameter(name), text); };
+  EXPECT_EQ(set("l2.hash", "none"), "");
+  EXPECT_EQ(c.l2.hash, choice::hash::none);
+  EXPECT_EQ(set("context.priority_preemption", "auto"), "");
+  EXPECT_EQ(c.context.priority_preemption, choice::priority_preemption::auto_);
+  EXPECT_EQ(set("sub_partition.scheduler", "ccws"), "");
+  EXPECT_EQ(c.sub_partition.scheduler, choice::scheduler::ccws);
+  EXPECT_EQ(set("cwd.placement", "most_free"), "");
+  EXPECT_EQ(c.cwd.placement, choice::placement::most_free);
+  EXPECT_EQ(set("memory.model", "external"), "");
+  EXPECT_EQ(c.memory.model, choice::memory_model::external);
+  EXPECT_EQ(set("dram.preset", "hbm3"), "");
+  EXPECT_EQ(c.dram.preset, choice::dram_preset::hbm3);
+  EXPECT_EQ(c.dram.clock_mhz, 2617) << "and all that the kind says";
+  EXPECT_EQ(set("memory.model", "outer"), "dram, fixed, external") << "nothing was set";
+  EXPECT_EQ(c.memory.model, choice::memory_model::external);
+}
+
+TEST(config_table, ranges_say_what_they_hold) {
+  using form = numeric_range::form;
+  const numeric_range some{1, 64}, none_or_some{0.25, 2, form::or_zero}, powers{4, 16, form::powers_of_two}, warps{0, 64, form::multiples_of_32};
+  EXPECT_TRUE(some.holds(1) && some.holds(64) && !some.holds(0) && !some.holds(65) && !some.holds(std::nan("")));
+  EXPECT_TRUE(none_or_some.holds(0) && none_or_some.holds(0.25) && !none_or_some.holds(0.1));
+  EXPECT_TRUE(powers.holds(4) && powers.holds(8) && !powers.holds(12) && !powers.holds(2));
+  EXPECT_TRUE(warps.holds(0) && warps.holds(32) && !warps.holds(33));
+  EXPECT_EQ(some.text(), "1 to 64");
+  EXPECT_EQ(none_or_some.text(), "0 or 0.25 to 2");
+  EXPECT_EQ(powers.text(), "a power of two, 4 to 16");
+  EXPECT_EQ(warps.text(), "a multiple of 32, 0 to 64");
+  EXPECT_EQ((numeric_range{128, 128}.text()), "128");
+}
+
+// HEDDLE_RENEW_PAGE=1 writes them.
+TEST(config_table, the_page_has_these_tables) {
+  const std::string file = HEDDLE_SOURCE_CONFIGS "/../docs/configuration.md";
+  std::string page = read_text_file(file);
+  const std::size_t begin = page.find("### [gpu]\n");
+  ASSERT_NE(begin, std::string::npos);
+  if (std::getenv("HEDDLE_RENEW_PAGE") != nullptr) {
+    std::ofstream(file) << page.substr(0, begin) << parameter_tables();
+    page = read_text_file(file);
   }
-  std::vector<std::string> wanted;
-  for (const auto& p : flatten(gpu_config())) wanted.push_back(p.first);
-  EXPECT_EQ(wanted, given);
+  EXPECT_EQ(parameter_tables(), page.substr(begin)) << "HEDDLE_RENEW_PAGE=1 writes them";
+}
+
+// One says what the values mean, and reads back like the other.
+TEST_F(config_files, the_described_configuration_is_the_same) {
+  const gpu_config c = load_config("gtx480", {"fp32.lanes=0.25"});
+  const std::string text = to_described_ini(c);
+  EXPECT_EQ(flatten(c), flatten(load_config(write(text))));
+  EXPECT_NE(text.find("lanes = 0.25 "), std::string::npos);
+  EXPECT_NE(text.find("; SM clock; all cycles are of this clock (1 to 100000; MHz)\n"), std::string::npos);
+  EXPECT_EQ(text.find("]("), std::string::npos) << "no links";
 }
 
 TEST(shipped, defaults_are_the_gtx1080) { EXPECT_EQ(flatten(gpu_config()), flatten(load_config("gtx1080"))); }

@@ -287,14 +287,15 @@ TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
 
 TEST(placement_policy, knows_who_is_served_before) {
   const auto any = [](unsigned) { return true; };
-  const auto turn = make_placement_policy("breadth_first");
+  const auto turn = make_placement_policy(choice::placement::breadth_first);
   EXPECT_EQ(5u, turn->served_before(5, 8, 32, any));
   EXPECT_EQ(3u, turn->served_before(5, 8, 3, any)) << "as far as it is asked";
   EXPECT_EQ(2, turn->choose({0, 0, 0, 0, 0, 0, 0, 0}, [](unsigned i) { return i >= 2; }));
   EXPECT_EQ(0u, turn->served_before(3, 8, 32, any)) << "it is its turn";
   EXPECT_EQ(7u, turn->served_before(2, 8, 32, any));
   EXPECT_EQ(2u, turn->served_before(0, 8, 32, [](unsigned i) { return i == 4 || i == 6; }));
-  for (const char* name : {"depth_first", "most_free"}) EXPECT_EQ(0u, make_placement_policy(name)->served_before(5, 8, 32, any)) << name;
+  for (const auto other : {choice::placement::depth_first, choice::placement::most_free})
+    EXPECT_EQ(0u, make_placement_policy(other)->served_before(5, 8, 32, any)) << static_cast<int>(other);
 }
 TEST_F(long_cwd_schedules, lose_nothing_and_overcommit_nothing) { run(100100); }
 

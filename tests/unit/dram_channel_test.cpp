@@ -285,7 +285,7 @@ TEST_F(dram_test, random_traffic_loses_nothing_and_keeps_the_bytes) {
 TEST_F(dram_test, an_address_of_another_channel_is_an_error) {
   gpu_config c = timing();
   c.memory.channels = 2;
-  c.l2.hash = "none";
+  c.l2.hash = choice::hash::none;
   bench<dram_channel> b(c);
   tlm::tlm_response_status status = tlm::TLM_INCOMPLETE_RESPONSE;
   b.slice.on_response = [&](line_payload& p) { status = p.get_response_status(); };

@@ -184,13 +184,13 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
   const auto partner = [](group g) { return g == group::memory || g == group::sfu; };
   for (const chip& c : chips) {
     const gpu_config config = load_config(c.gpu, c.settings);
-    const std::string& rule = config.sub_partition.dual_issue;
+    const choice::dual_issue rule = config.sub_partition.dual_issue;
     for (const instruction_class& first : classes)
       for (const instruction_class& second : classes) {
         const group a = first.unit, b = second.unit;
-        bool expected = config.sub_partition.issue_width == 2 && rule != "none" && a != b && !(core(a) && core(b));
-        if (rule == "maxwell") expected = expected && (partner(a) || partner(b));
-        if (rule == "any" && core(a) && core(b)) expected = a == group::core || b == group::core;   // one of them on the lanes that schedulers share
+        bool expected = config.sub_partition.issue_width == 2 && rule != choice::dual_issue::none && a != b && !(core(a) && core(b));
+        if (rule == choice::dual_issue::maxwell) expected = expected && (partner(a) || partner(b));
+        if (rule == choice::dual_issue::any && core(a) && core(b)) expected = a == group::core || b == group::core;   // one of them on the lanes that schedulers share
         if (a == group::control || b == group::control) expected = false;
         if (config.fp64.issues_alone && (a == group::fp64 || b == group::fp64)) expected = false;   // Fermi: double precision pairs with nothing
         EXPECT_EQ(expected, issue_together(config, {first.make(8), second.make(16)})) << c.name << ": " << first.name << ", " << second.name;

@@ -325,7 +325,7 @@ TEST_F(driver_errors, a_configuration_that_makes_no_gpu_is_refused) {
     }
     return "";
   };
-  EXPECT_NE(refused([](gpu_config& c) { c.memory.model = "extern"; }).find("unknown model 'extern'"), std::string::npos);
+  EXPECT_NE(refused([](gpu_config& c) { c.memory.model = static_cast<choice::memory_model>(9); }).find("unknown model '9', expected dram, fixed, external"), std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.gpu.core_clock_mhz = 0; }).find("gpu.core_clock_mhz"), std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.gpu.sm_count = 0; }).find("gpu.sm_count"), std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.sm.sub_partitions = 0; }).find("sm.sub_partitions"), std::string::npos);

@@ -16,7 +16,7 @@ gpu_config shape(unsigned sms, unsigned slices) {
   c.gpu.sm_count = sms;
   c.memory.channels = slices;
   c.interconnect.latency_cycles = 20;
-  c.l2.hash = "none";
+  c.l2.hash = choice::hash::none;
   return c;
 }
 
@@ -302,7 +302,7 @@ TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cyc
 }
 
 TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
-  for (const char* hash : {"none", "xor"}) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_}) {
     for (unsigned channels : {1u, 2u, 3u, 8u, 12u, 20u, 24u, 64u}) {
       gpu_config c;
       c.memory.channels = channels;
@@ -318,7 +318,7 @@ TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
         }
       }
       const auto [low, high] = std::minmax_element(load.begin(), load.end());
-      EXPECT_LE(*high - *low, 3u) << channels << hash;
+      EXPECT_LE(*high - *low, 3u) << channels << " channels, hash " << static_cast<int>(hash);
     }
   }
 }
@@ -326,8 +326,8 @@ TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
 TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
   constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
   for (const unsigned channels : {1u, 3u, 8u, 12u})
-    for (const char* hash : {"none", "xor"})
-      for (const char* addresses : {"device", "channel"}) {
+    for (const auto hash : {choice::hash::none, choice::hash::xor_})
+      for (const auto addresses : {choice::addresses::device, choice::addresses::channel}) {
         gpu_config c;
         c.memory.channels = channels;
         c.memory.addresses = addresses;
@@ -335,7 +335,7 @@ TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_d
         c.l2.hash = hash;
         c.l2.interleave_bytes = 256;
         const address_map map(c);
-        const bool apart = c.memory.addresses == "channel";
+        const bool apart = c.memory.addresses == choice::addresses::channel;
         std::set<std::pair<unsigned, std::uint64_t>> seen;
         for (std::uint64_t block = 0; block < blocks; ++block) {
           const std::uint64_t address = first + block * 256, outside = map.outside_address(address);
@@ -357,7 +357,7 @@ TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_d
 TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
   gpu_config c;
   c.memory.channels = 8;
-  c.l2.hash = "xor";
+  c.l2.hash = choice::hash::xor_;
   const address_map map(c);
   for (unsigned shift = 8; shift < 30; ++shift) {
     std::vector<unsigned> load(8, 0);

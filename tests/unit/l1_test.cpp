@@ -20,7 +20,7 @@ constexpr std::uint64_t base = sm_memory_bench::base;
 gpu_config caching_everything() {
   gpu_config config;
   config.l1.cache_global_loads = true;
-  config.l1.store_hit = "update";
+  config.l1.store_hit = choice::store_hit::update;
   return config;
 }
 
@@ -133,8 +133,8 @@ TEST_P(l1_traffic_test, every_byte_is_right) {
     config.l1.mshr_merges = c.merges;
     config.l1.miss_queue_entries = c.queue;
     config.l1.sector_bytes = c.sector;
-    config.l1.store_hit = seed == 2 ? "invalidate" : "update";
-    config.l1.replacement = seed == 3 ? "random" : "lru";
+    config.l1.store_hit = seed == 2 ? choice::store_hit::invalidate : choice::store_hit::update;
+    config.l1.replacement = seed == 3 ? choice::replacement::random : choice::replacement::lru;
     config.tlb.entries = seed == 1 ? 0 : 3;
     config.tlb.page_bytes = 512;
     config.tlb.miss_latency_cycles = 70;
@@ -235,7 +235,7 @@ TEST_F(l1_test, hit_sectors_are_read_at_the_look_up) {
 
 TEST_F(l1_test, a_store_may_drop_the_sector) {
   gpu_config config = caching_everything();
-  config.l1.store_hit = "invalidate";
+  config.l1.store_hit = choice::store_hit::invalidate;
   sm_memory_bench b(config);
   lsu_transaction& warm = b.strided(lsu_kind::load, base, 4);
   lsu_transaction& store = b.strided(lsu_kind::store, base, 1);  // sector 0

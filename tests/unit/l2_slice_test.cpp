@@ -149,7 +149,7 @@ TEST_F(l2_slice_test, a_write_behind_a_waiting_read_does_not_reach_it) {
 }
 
 // What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth comes.
-std::vector<std::uint64_t> fetched_under(const char* policy) {
+std::vector<std::uint64_t> fetched_under(choice::replacement policy) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;
   c.l2.replacement = policy;
@@ -164,11 +164,11 @@ std::vector<std::uint64_t> fetched_under(const char* policy) {
 }
 
 TEST_F(l2_slice_test, the_line_used_least_recently_gives_way) {
-  EXPECT_EQ(fetched_under("lru"), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0x80}));
+  EXPECT_EQ(fetched_under(choice::replacement::lru), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0x80}));
 }
 
 TEST_F(l2_slice_test, or_the_line_that_came_first) {
-  EXPECT_EQ(fetched_under("fifo"), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
+  EXPECT_EQ(fetched_under(choice::replacement::fifo), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
 }
 
 TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {

@@ -66,7 +66,8 @@ inline gpu_config config_of(const device_row& row) {
   config.sm.registers_per_block = row.registers_per_block;
   config.sm.registers_per_thread = row.registers_per_thread;
   config.sm.register_allocation_unit = row.register_unit;
-  config.sm.register_allocation = row.register_allocation;
+  config.sm.register_allocation =
+      row.register_allocation == "block" ? choice::register_allocation::block : choice::register_allocation::warp;
   config.sm.warp_allocation_granularity = row.warp_granularity;
   config.sm.barriers = row.barriers;
   config.shared_memory.size_bytes = row.shared_kb * 1024;

@@ -77,7 +77,7 @@ TEST(occupancy, devices_that_never_were) {
   EXPECT_EQ(8u, compute(config, {32, 1, 2048}).blocks_per_sm);
   EXPECT_EQ(4u, compute(config, {32, 1, 4096}).blocks_per_sm);
   EXPECT_EQ(3u, compute(config, {32, 1, 5120}).blocks_per_sm);
-  config.sm.register_allocation = "warp";
+  config.sm.register_allocation = choice::register_allocation::warp;
   EXPECT_EQ(3u, compute(config, {256, 10}).blocks_per_sm);
   EXPECT_EQ(2u, compute(config, {256, 11}).blocks_per_sm);
 }

@@ -45,8 +45,8 @@ TEST_F(presets, belong_to_the_instance_that_they_name) {
   p.set("top.first.gpu.gpu.sm_count=7");
   p.set("top.first.gpu.gpu.sm_count=5");
   const gpu_config first = p.config_of("top.first.gpu", "gtx1080");
-  EXPECT_EQ(first.l2.hash, "none");
-  EXPECT_EQ(first.sub_partition.scheduler, "lrr");
+  EXPECT_EQ(first.l2.hash, choice::hash::none);
+  EXPECT_EQ(first.sub_partition.scheduler, choice::scheduler::lrr);
   EXPECT_EQ(first.gpu.sm_count, 5u) << "the last one holds";
   EXPECT_EQ(p.unused(), std::vector<std::string>{"top.second.gpu.gpu.sm_count"});
   EXPECT_EQ(error_of([&] { p.check_used(); }),

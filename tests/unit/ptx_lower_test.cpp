@@ -19,7 +19,7 @@ const char* header = ".version 8.0\n.target sm_75\n.address_size 64\n";
 std::shared_ptr<const isa::program> lower(const std::string& body, const char* multiplier = "imad", unsigned registers = 0,
                                           double fp64 = 1) {
   gpu_config gpu;
-  gpu.integer.multiplier = multiplier;
+  gpu.integer.multiplier = multiplier == std::string("xmad") ? choice::multiplier::xmad : choice::multiplier::imad;
   gpu.fp64.lanes = fp64;
   const ptx::loaded_module m = ptx::place(ptx::parse(header + body, "k.ptx"), isa::heap_base);
   return ptx::lower(m, "k", gpu, registers);

@@ -29,7 +29,7 @@ class ptx_machine {
   explicit ptx_machine(const std::shared_ptr<const ptx::ast_module>& ast, bool imad = true, unsigned max_registers = 0,
                        std::size_t memory_bytes = 1 << 20)
       : max_registers_(max_registers), memory_(memory_bytes) {
-    config_.integer.multiplier = imad ? "imad" : "xmad";
+    config_.integer.multiplier = imad ? choice::multiplier::imad : choice::multiplier::xmad;
     config_.half.lanes = 32;
     config_.gpu.compute_capability = "9.0";
     const std::uint64_t constants = memory_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;

@@ -68,7 +68,7 @@ TEST(register_ceiling, lets_the_blocks_fit_on_every_chip) {
         const auto holds = [&](unsigned r) { return calculator.footprint({threads, r}).limits.registers; };
         EXPECT_GE(holds(registers), blocks) << gpu << " " << threads << " x " << blocks;
         const unsigned step = config.sm.register_allocation_unit / 32, more = registers / step * step + step;
-        if (config.sm.register_allocation == "warp" && more <= config.sm.registers_per_thread) {
+        if (config.sm.register_allocation == choice::register_allocation::warp && more <= config.sm.registers_per_thread) {
           EXPECT_LT(holds(more), blocks) << gpu << " " << threads << " x " << blocks;
         }
       }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "config/config.h"
+#include "config/parameter_table.h"
 #include "highest_slot.h"
 #include "sm_harness.h"
 
@@ -14,7 +15,10 @@ namespace scheduling_policy_test {
 
 std::unique_ptr<scheduling_policy> policy(const std::string& name, unsigned group = 8, unsigned sub_partition = 0) {
   sub_partition_parameters p;
-  p.scheduler = name;
+  const parameter* chosen = find_parameter("sub_partition.scheduler");
+  gpu_config config;
+  EXPECT_EQ("", set_text(config, *chosen, name));
+  p.scheduler = config.sub_partition.scheduler;
   p.fetch_group_warps = group;
   auto made = make_scheduling_policy(p, {16, sub_partition});
   // Placed in this order: slot 3 is the oldest, slot 5 the youngest.
@@ -94,15 +98,15 @@ TEST(scheduling_policy, lost_locality_holds_loads_until_the_score_has_fallen) {
   EXPECT_EQ(p->held({0, 0, 1600}, 0xffff, 0xffff, false), 0u);
 }
 
-TEST(scheduling_policy, unknown_names_are_an_input_error_that_lists_the_known) {
-  sub_partition_parameters p;
-  p.scheduler = "fair";
-  try {
-    make_scheduling_policy(p, {16, 0});
-    FAIL();
-  } catch (const input_error& e) {
-    for (const std::string& name : scheduling_policies()) EXPECT_NE(std::string(e.what()).find(name), std::string::npos);
+TEST(scheduling_policy, every_name_of_the_configuration_has_one) {
+  for (std::size_t k = 0; k < find_parameter("sub_partition.scheduler")->choices.size(); ++k) {
+    sub_partition_parameters p;
+    p.scheduler = static_cast<choice::scheduler>(k);
+    EXPECT_NE(make_scheduling_policy(p, {16, 0}), nullptr);
   }
+  sub_partition_parameters p;
+  p.scheduler = static_cast<choice::scheduler>(200);
+  EXPECT_THROW(make_scheduling_policy(p, {16, 0}), internal_error);
 }
 
 std::string text_of(const char* file) {

@@ -20,7 +20,6 @@ TEST(shipped, every_file_is_complete_in_order_and_sourced) {
   EXPECT_EQ((std::vector<std::string>{"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100",
                                       "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}),
             names);
-  gpu_config config;
   for (const std::string& name : names) {
     const gpu_config loaded = load_config(name);
     EXPECT_EQ(name, loaded.gpu.name);
@@ -28,7 +27,7 @@ TEST(shipped, every_file_is_complete_in_order_and_sourced) {
     std::vector<std::string> given;
     for (const ini_entry& e : read_ini(text, name)) given.push_back(e.section + "." + e.key);
     std::vector<std::string> wanted;
-    for (const parameter_reference& p : parameters_of(config)) wanted.push_back(p.section + "." + p.key);
+    for (const parameter& p : parameters()) wanted.push_back(p.name());
     EXPECT_EQ(wanted, given) << name;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -123,8 +122,8 @@ TEST(shipped, figures_agree_with_each_other) {
     EXPECT_LT(c.constant_cache.latency_cycles, c.constant_cache.miss_latency_cycles) << name;
     EXPECT_LT(c.constant_cache.miss_latency_cycles, c.l2.latency_cycles) << name;
     EXPECT_EQ(c.sm.max_threads, c.sm.max_warps * 32) << name;
-    EXPECT_EQ(compute_capability(c) >= 70, c.sub_partition.divergence == "independent") << name;
-    EXPECT_EQ(c.sub_partition.issue_width == 2, c.sub_partition.dual_issue != "none") << name;
+    EXPECT_EQ(compute_capability(c) >= 70, c.sub_partition.divergence == choice::divergence::independent) << name;
+    EXPECT_EQ(c.sub_partition.issue_width == 2, c.sub_partition.dual_issue != choice::dual_issue::none) << name;
     EXPECT_GE(c.sub_partition.instruction_buffer_entries, c.sub_partition.issue_width) << name;
     EXPECT_LE(c.dram.t_rcd_cycles, c.dram.t_ras_cycles) << name;
     EXPECT_EQ(c.shared_memory.carveouts_kb.find(',') != std::string::npos, c.shared_memory.unified_bytes != 0) << name;

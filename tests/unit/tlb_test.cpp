@@ -49,7 +49,7 @@ TEST(tlb, the_page_that_was_used_least_recently_gives_way) {
 TEST(tlb, a_page_is_a_power_of_two) { EXPECT_THROW(tlb(with(2, 5000)), input_error); }
 
 /// Lines that leave a set of four, filled with 0 to 3, with line 0 used again, when 4 to 7 come.
-std::vector<std::uint64_t> leaving(const char* policy) {
+std::vector<std::uint64_t> leaving(choice::replacement policy) {
   line_store s(1, 4, replacement(policy));
   for (std::uint64_t line = 0; line < 4; ++line) s.install(s.victim(line), line);
   s.touch(s.find(0));
@@ -63,14 +63,13 @@ std::vector<std::uint64_t> leaving(const char* policy) {
 }
 
 TEST(replacement, policies_choose_as_their_names_say) {
-  EXPECT_EQ(leaving("lru"), (std::vector<std::uint64_t>{1, 2, 3, 0}));
-  EXPECT_EQ(leaving("fifo"), (std::vector<std::uint64_t>{0, 1, 2, 3}));
-  EXPECT_EQ(leaving("random"), leaving("random"));
-  EXPECT_THROW(replacement("plru"), input_error);
+  EXPECT_EQ(leaving(choice::replacement::lru), (std::vector<std::uint64_t>{1, 2, 3, 0}));
+  EXPECT_EQ(leaving(choice::replacement::fifo), (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(leaving(choice::replacement::random), leaving(choice::replacement::random));
 }
 
 TEST(replacement, random_takes_empty_places_first_and_then_any) {
-  line_store s(1, 8, replacement("random"));
+  line_store s(1, 8, replacement(choice::replacement::random));
   for (std::uint64_t line = 0; line < 8; ++line) {
     const std::uint32_t slot = s.victim(line);
     ASSERT_FALSE(s.occupied(slot));

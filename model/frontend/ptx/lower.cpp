@@ -66,7 +66,7 @@ struct unscheduled_kernel {
 unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
   hir_function hir;
   resolver(m, kernel, hir).run();
-  optimise(hir, gpu.integer.multiplier != "xmad");
+  optimise(hir, gpu.integer.multiplier != choice::multiplier::xmad);
   convert_branches(hir);
   unscheduled_kernel made{selector(hir, gpu, m.ast->file).run(), hir.shared_bytes, hir.barriers};
   hir = {};

@@ -28,7 +28,7 @@ std::uint64_t parts_of_a_block(const gpu_config& gpu) {
 bool blocks_fit(const gpu_config& gpu, std::uint64_t warps, std::uint64_t blocks, unsigned registers) {
   const sm_parameters& sm = gpu.sm;
   const std::uint64_t bare = std::uint64_t{registers} * isa::warp_size, unit = std::max(sm.register_allocation_unit, 1u);
-  if (sm.register_allocation == "block") {
+  if (sm.register_allocation == choice::register_allocation::block) {
     const std::uint64_t block = round_up(round_up(warps, std::max(sm.warp_allocation_granularity, 1u)) * bare, unit);
     return block <= sm.registers_per_block && block * blocks <= sm.registers;
   }

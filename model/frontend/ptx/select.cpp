@@ -33,7 +33,7 @@ bool has_side_effect(const machine_instruction& i) {
 }
 
 selector::selector(const hir_function& f, const gpu_config& gpu, const std::string& file)
-    : f_(f), gpu_(gpu), file_(file), imad_(gpu.integer.multiplier != "xmad"), definitions_(f.registers.size(), nullptr) {
+    : f_(f), gpu_(gpu), file_(file), imad_(gpu.integer.multiplier != choice::multiplier::xmad), definitions_(f.registers.size(), nullptr) {
   out_.registers = f.registers;
   out_.local_bytes = f.local_bytes;
   for (const hir_block& b : f.blocks)

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+/// The parameters that are a choice among a few, each an enumeration called as its key. What the INI calls an enumerator is said in
+/// parameter_rows.cpp: the same word, but for those that C++ reserves, which end in '_'.
+namespace heddle::choice {
+
+enum class placement : std::uint8_t { breadth_first, depth_first, most_free };
+enum class register_allocation : std::uint8_t { warp, block };
+enum class warp_dealing : std::uint8_t { round_robin, by_id };
+enum class scheduler : std::uint8_t { lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws };
+enum class dual_issue : std::uint8_t { none, any, maxwell };
+enum class operand_read : std::uint8_t { collector, window };
+enum class dependence : std::uint8_t { scoreboard, software };
+enum class divergence : std::uint8_t { stack, independent };
+enum class multiplier : std::uint8_t { imad, xmad };
+enum class coalescing : std::uint8_t { warp, half_warp };
+enum class replay : std::uint8_t { unit, issue };
+enum class store_hit : std::uint8_t { update, invalidate };
+enum class replacement : std::uint8_t { lru, fifo, random };
+enum class hash : std::uint8_t { none, xor_ };
+enum class memory_model : std::uint8_t { dram, fixed, external };
+enum class addresses : std::uint8_t { device, channel };
+enum class dram_preset : std::uint8_t { none, gddr5, gddr5x, gddr6, gddr6x, hbm2, hbm2e, hbm3 };
+enum class preemption : std::uint8_t { block, instruction };
+enum class priority_preemption : std::uint8_t { none, drain, switch_, flush, auto_ };
+enum class saved_registers : std::uint8_t { used, live };
+
+}  // namespace heddle::choice
