@@ -10,6 +10,7 @@
 
 #include "config/error.h"
 #include "config/input_file.h"
+#include "config/shipped.h"
 
 namespace heddle::testbench {
 
@@ -31,6 +32,11 @@ file_access::file_access(const std::string& folder, const std::string& who) : fo
 }
 
 bool file_access::holds(const std::string& real) const { return (real + "/").compare(0, prefix_.size(), prefix_) == 0; }
+
+bool file_access::holds_file(const std::string& path) const {
+  const std::string real = canonical(path);
+  return !real.empty() && (!is_confined() || holds(real));
+}
 
 std::string file_access::outside() const {
   return "it is not below the folder '" + folder_ + "', which a job's files must not leave (--confine DIR names another folder)";
@@ -99,6 +105,21 @@ void file_access::check_new(const std::string& path, const std::string& who) con
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(path, error).string();
   if (is_confined() && (error || !holds(std::filesystem::absolute(real).string()))) throw input_error(who + ": cannot write '" + path + "': " + outside());
+}
+
+std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine, const std::string& gpu) {
+  if (confine.empty()) return {};
+  const std::filesystem::path own = std::filesystem::path(gpu).parent_path();
+  const bool has_folder = names_a_file(gpu) && !names_own_descriptor(gpu);
+  return [confine, has_folder, folder = own.empty() ? "." : own.string()](const std::string& file) {
+    const std::string who = "--gpu";
+    const file_access below(confine, "--confine");
+    if (has_folder) {
+      const file_access beside(folder, who);
+      if (beside.holds_file(file)) return beside.read(file, who);
+    }
+    return below.read(file, who);
+  };
 }
 
 }  // namespace heddle::testbench

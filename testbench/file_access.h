@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,8 @@ class file_access {
   file_access(const std::string& folder, const std::string& who);
 
   bool is_confined() const { return root_ != nullptr; }
+  /// It is an existing file that may be named.
+  bool holds_file(const std::string& path) const;
   /// Size of a regular file that can be read, and a whole one. Throw input_error with `who` (whose file it is) in front.
   std::uint64_t size(const std::string& path, const std::string& who) const;
   std::string read(const std::string& path, const std::string& who) const;
@@ -43,5 +46,9 @@ class file_access {
   std::string prefix_;   // its canonical name with a '/' at the end
   std::shared_ptr<const descriptor> root_;
 };
+
+/// How a GPU's configuration reads the files that it is based on: with `confine` only those below that folder or below its own; empty:
+/// all. Shipped ones it reads by itself.
+std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine, const std::string& gpu);
 
 }  // namespace heddle::testbench

@@ -104,8 +104,8 @@ int replay_command(const std::vector<std::string>& arguments) {
   }
   message_log::install(o.level);
   run_signals signals;
-  const gpu_config config = machine_of(o);
   file_roles roles;
+  const gpu_config config = machine_of(o, roles);
   roles.add_input(o.kernels_list, "the list of kernels");
   for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list))
     if (c.what == sass_trace::list_command::kind::kernel) roles.add_input(c.file, "a trace");

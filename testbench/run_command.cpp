@@ -58,7 +58,6 @@ bool writes_to_stdout(const run_options& o, const job& j) {
 }  // namespace
 
 void check_result_files(const run_options& o, const job& j, file_roles roles) {
-  roles.add_input(config_file(o.gpu), "--gpu");
   add_files(j, roles);
   if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
   if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");
@@ -70,18 +69,21 @@ void check_result_files(const run_options& o, const job& j, file_roles roles) {
   }
 }
 
-gpu_config machine_of(const run_options& o) {
-  gpu_config config = load_config(o.gpu, o.overrides);
+gpu_config machine_of(const run_options& o, file_roles& roles) {
+  config_reading how;
+  how.read_base = reader_of_bases(o.confine, o.gpu);
+  gpu_config config = load_config(o.gpu, o.overrides, how);
+  for (const std::string& file : how.files) roles.add_input(file, "--gpu");
   if (config.memory.model == choice::memory_model::external) {
     throw input_error(
         "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
         "expected dram or fixed");
   }
-  warn_of_idle_overrides(config, o.overrides);
   return config;
 }
 
 int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals) {
+  warn_of_idle_overrides(config, o.overrides);
   auto runner = std::make_unique<job_runner>(o, j, config, &signals);
   const run_outcome outcome = runner->run();
   if (!outcome.failure.empty()) message_log::error(outcome.failure);
@@ -108,8 +110,10 @@ int run_command(const std::vector<std::string>& arguments) {
   run_signals signals;
   const job j = make_job(o);
   validate(j);
-  check_result_files(o, j);
-  return simulate(o, j, machine_of(o), signals);
+  file_roles roles;
+  const gpu_config config = machine_of(o, roles);
+  check_result_files(o, j, std::move(roles));
+  return simulate(o, j, config, signals);
 }
 
 }  // namespace heddle::testbench

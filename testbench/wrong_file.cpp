@@ -65,6 +65,7 @@ file_kind kind_of_ini(const std::string& text) {
   for (std::string line : split(text, '\n')) {
     line.erase(0, std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty() || line[0] == ';' || line[0] == '#') continue;
+    if (begins(line, "base") && line.find('=') == line.find_first_not_of(" \t", 4)) return file_kind::configuration;
     if (line[0] != '[' || line.find(']') == std::string::npos) return file_kind::unknown;
     const std::string section = line.substr(1, line.find(']') - 1);
     if (section == "sweep" || section == "axes") return file_kind::sweep;

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <map>
+#include <utility>
 
 #include "config/ini_reader.h"
 #include "config/parameter_rules.h"
@@ -12,10 +13,11 @@
 namespace heddle {
 namespace {
 
-/// Where a parameter's value came from, for messages: a place in the file, or an override's text.
+/// Where a parameter's value came from, for messages: a place in a file, or an override's text.
 struct origin {
   std::size_t order = 0;  // the later, the more likely the culprit
   std::string override_text;
+  std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
@@ -39,20 +41,13 @@ class loader {
     }
   }
 
-  void read_file() {
-    std::vector<ini_section> sections;
-    const std::vector<ini_entry> entries = read_ini(read_text_file(file_), printable(file_), &sections);
-    for (const ini_section& section : sections)
-      if (keys_of(section.name).empty()) throw input_error(printable(file_), section.line, section.column, unknown_section(section.name));
-    for (const ini_entry& entry : entries) {
-      const parameter* parameter = find_parameter(entry.section + "." + entry.key);
-      if (parameter == nullptr)
-        throw input_error(printable(file_), entry.line, entry.key_column, unknown_key(entry.section, entry.key));
-      const std::string expected = set_text(config_, *parameter, entry.value);
-      if (!expected.empty())
-        throw input_error(printable(file_), entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
-      origins_[entry.section + "." + entry.key] = {origins_.size() + 1, "", entry.line, entry.value_column};
-    }
+  /// The file and, before it, the files that it is based on.
+  void read_files(config_reading& how) {
+    std::vector<ini_text> chain;
+    chain.push_back(ini_text(file_, read_text_file(file_)));
+    while (chain.back().base.line != 0) chain.push_back(base_of(chain, how));
+    for (auto f = chain.rbegin(); f != chain.rend(); ++f) apply(*f);
+    for (const ini_text& f : chain) how.files.push_back(f.file);
   }
 
   void override_with(const std::string& text) {
@@ -68,7 +63,7 @@ class loader {
     const std::string value = text.substr(equals + 1);
     const std::string expected = set_text(config_, *parameter, value);
     if (!expected.empty()) fail_override(text, wrong_value(*parameter, value, expected));
-    origins_[section + "." + key] = {++overrides_ + first_override_order, text, 0, 0};
+    origins_[section + "." + key] = {++order_, text, "", 0, 0};
   }
 
   void check() const {
@@ -81,14 +76,57 @@ class loader {
       const std::string what = about(names, message);
       if (culprit == nullptr) throw input_error(file_.empty() ? what : printable(file_) + ": " + what);
       if (!culprit->override_text.empty()) fail_override(culprit->override_text, what);
-      throw input_error(printable(file_), culprit->line, culprit->column, what);
+      throw input_error(printable(culprit->file), culprit->line, culprit->column, what);
     });
   }
 
   const gpu_config& config() const { return config_; }
 
  private:
-  static constexpr std::size_t first_override_order = 1000000;
+  /// A file that is read but not applied yet.
+  struct ini_text {
+    ini_text(std::string name, const std::string& text)
+        : file(std::move(name)), entries(read_ini(text, printable(file), &sections, &base)) {}
+    std::string file;
+    std::vector<ini_section> sections;
+    ini_entry base;
+    std::vector<ini_entry> entries;
+  };
+
+  static ini_text base_of(const std::vector<ini_text>& chain, const config_reading& how) {
+    constexpr std::size_t most_files = 8;
+    const ini_text& of = chain.back();
+    const std::string& named = of.base.value;
+    const std::string file = base_file(named, of.file);
+    const auto fail = [&](const std::string& what) {
+      throw input_error(printable(of.file), of.base.line, of.base.value_column, "base '" + printable(named) + "': " + what);
+    };
+    std::string text;
+    try {
+      if (!names_a_file(named)) static_cast<void>(shipped_config_file(named));   // which says what there is
+      text = names_a_file(named) && how.read_base ? how.read_base(file) : read_text_file(file);
+    } catch (const input_error& e) {
+      fail(e.what());
+    }
+    for (const ini_text& before : chain)
+      if (is_same_file(before.file, file)) fail("a configuration cannot be its own base, nor that of its base");
+    if (chain.size() == most_files) fail("expected at most " + std::to_string(most_files) + " files, each the base of the one before");
+    return ini_text(file, text);
+  }
+
+  void apply(const ini_text& f) {
+    const std::string shown = printable(f.file);
+    for (const ini_section& section : f.sections)
+      if (keys_of(section.name).empty()) throw input_error(shown, section.line, section.column, unknown_section(section.name));
+    for (const ini_entry& entry : f.entries) {
+      const parameter* parameter = find_parameter(entry.section + "." + entry.key);
+      if (parameter == nullptr) throw input_error(shown, entry.line, entry.key_column, unknown_key(entry.section, entry.key));
+      const std::string expected = set_text(config_, *parameter, entry.value);
+      if (!expected.empty())
+        throw input_error(shown, entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
+      origins_[entry.section + "." + entry.key] = {++order_, "", f.file, entry.line, entry.value_column};
+    }
+  }
 
   [[noreturn]] static void fail_override(const std::string& text, const std::string& message) {
     throw input_error("--set " + printable(text) + ": " + message);
@@ -106,7 +144,7 @@ class loader {
   }
 
   std::string unknown_key(const std::string& section, const std::string& key) const {
-    std::string hint = suggestion(key, keys_of(section));
+    std::string hint = key == "base" ? ", it stands before the first section" : suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
       if (hint.empty() && find_parameter(other + "." + key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]?";
     return "unknown key '" + printable(key) + "' in section [" + section + "]" + hint;
@@ -132,14 +170,8 @@ class loader {
   gpu_config config_;
   std::vector<std::string> sections_;
   std::map<std::string, origin> origins_;
-  std::size_t overrides_ = 0;
+  std::size_t order_ = 0;
 };
-
-bool names_a_file(const std::string& text) {
-  const std::string ending = ".ini";
-  const bool ini = text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-  return ini || text.find('/') != std::string::npos;
-}
 
 }  // namespace
 
@@ -147,12 +179,17 @@ std::string config_file(const std::string& name_or_file) {
   return names_a_file(name_or_file) ? name_or_file : shipped_config_file(name_or_file);
 }
 
-gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides) {
+gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides, config_reading& how) {
   loader from(config_file(name_or_file));
-  from.read_file();
+  from.read_files(how);
   for (const std::string& text : overrides) from.override_with(text);
   from.check();
   return from.config();
+}
+
+gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides) {
+  config_reading how;
+  return load_config(name_or_file, overrides, how);
 }
 
 void check(const gpu_config& config) {

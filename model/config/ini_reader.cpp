@@ -40,7 +40,8 @@ piece trimmed(std::string_view line, std::size_t begin, std::size_t end) {
 
 class reader {
  public:
-  reader(const std::string& file, std::vector<ini_section>* sections) : file_(file), sections_(sections) {}
+  reader(const std::string& file, std::vector<ini_section>* sections, ini_entry* base)
+      : file_(file), sections_(sections), base_(base) {}
 
   void read_line(std::string_view raw) {
     ++line_;
@@ -83,8 +84,14 @@ class reader {
     const auto bad = std::find_if_not(key.text.begin(), key.text.end(), is_name);
     if (bad != key.text.end())
       fail(key.column + static_cast<std::uint32_t>(bad - key.text.begin()), "expected a key of letters, digits and '_'");
-    if (section_line_ == 0) fail(key.column, "key '" + printable(std::string(key.text)) + "' stands before the first [section]");
+    const bool is_base = section_line_ == 0 && base_ != nullptr && key.text == "base";
+    if (section_line_ == 0 && !is_base) fail(key.column, "key '" + printable(std::string(key.text)) + "' stands before the first [section]");
     if (value.text.empty()) fail(static_cast<std::uint32_t>(equals + 2), "expected a value after '='");
+    if (is_base) {
+      if (base_->line != 0) fail(key.column, "key 'base' is given twice, first in line " + std::to_string(base_->line));
+      *base_ = {"", "base", std::string(value.text), line_, 0, 0, key.column, value.column};
+      return;
+    }
     const auto seen = lines_.emplace(section_ + "." + std::string(key.text), line_);
     if (!seen.second)
       fail(key.column, "key '" + printable(std::string(key.text)) + "' is given twice in section [" + printable(section_) +
@@ -95,6 +102,7 @@ class reader {
 
   const std::string& file_;
   std::vector<ini_section>* sections_;
+  ini_entry* base_;
   std::uint32_t line_ = 0;
   std::string section_;
   std::uint32_t section_line_ = 0;
@@ -105,10 +113,11 @@ class reader {
 
 }  // namespace
 
-std::vector<ini_entry> read_ini(const std::string& text, const std::string& file, std::vector<ini_section>* sections) {
+std::vector<ini_entry> read_ini(const std::string& text, const std::string& file, std::vector<ini_section>* sections,
+                                ini_entry* base) {
   std::string_view rest = text;
   if (rest.substr(0, 3) == "\xEF\xBB\xBF") rest.remove_prefix(3);
-  reader r(file, sections);
+  reader r(file, sections, base);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     r.read_line(rest.substr(0, end));

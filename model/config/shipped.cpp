@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "config/ini_reader.h"
+#include "config/input_file.h"
 #include "config/suggestion.h"
 
 namespace heddle {
@@ -43,15 +44,21 @@ fs::path config_directory() {
 }
 
 /// Chips get newer with their compute capability, so it stands for age; a file that cannot be read comes last and says
-/// what is wrong when it is loaded.
-int age_of(const fs::path& file) {
+/// what is wrong when it is loaded. What it does not say its base may.
+int age_of(std::string file) {
+  constexpr int most_files = 8;
   try {
-    for (const ini_entry& entry : read_ini(read_text_file(file.string()), file.string()))
-      if (entry.section == "gpu" && entry.key == "compute_capability") {
-        gpu_config config;
-        config.gpu.compute_capability = entry.value;
-        return compute_capability(config);
-      }
+    for (int k = 0; k < most_files; ++k) {
+      ini_entry base;
+      for (const ini_entry& entry : read_ini(read_text_file(file), file, nullptr, &base))
+        if (entry.section == "gpu" && entry.key == "compute_capability") {
+          gpu_config config;
+          config.gpu.compute_capability = entry.value;
+          return compute_capability(config);
+        }
+      if (base.line == 0) break;
+      file = base_file(base.value, file);
+    }
   } catch (const input_error&) {
   }
   return 100000;
@@ -68,7 +75,7 @@ std::vector<std::string> shipped_gpus() {
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     std::error_code ignored;
     if (at->path().extension() == ".ini" && at->is_regular_file(ignored))
-      found.emplace_back(age_of(at->path()), at->path().stem().string());
+      found.emplace_back(age_of(at->path().string()), at->path().stem().string());
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> names;
@@ -76,9 +83,28 @@ std::vector<std::string> shipped_gpus() {
   return names;
 }
 
+bool names_a_file(const std::string& text) {
+  const std::string ending = ".ini";
+  const bool ini = text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+  return ini || text.find('/') != std::string::npos;
+}
+
+std::string base_file(const std::string& text, const std::string& file) {
+  if (!names_a_file(text)) return (config_directory() / (text + ".ini")).string();
+  if (names_own_descriptor(file)) return text;
+  return (fs::path(file).parent_path() / text).string();
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored) && !ignored;
+}
+
 std::string shipped_config_file(const std::string& name) {
+  const fs::path file = config_directory() / (name + ".ini");
+  std::error_code ignored;
+  if (!name.empty() && fs::is_regular_file(file, ignored)) return file.string();
   const std::vector<std::string> names = shipped_gpus();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return (config_directory() / (name + ".ini")).string();
   if (names.empty())
     throw input_error("unknown GPU '" + printable(name) + "': no configurations in " + printable(config_directory().string()) +
                       " (HEDDLE_CONFIGS names another directory)");

@@ -12,6 +12,7 @@
 #include "config/parameter_table.h"
 #include "config/suggestion.h"
 #include "frontend/sass_trace/kernels_list.h"
+#include "testbench/file_access.h"
 #include "testbench/file_roles.h"
 #include "testbench/job_parser.h"
 #include "testbench/sweep/launch_axes.h"
@@ -112,7 +113,10 @@ void sweep_plan::check_axes() {
     if (a.name == "gpu") gpus = a.values;
   std::vector<gpu_config> bases;
   for (const std::string& gpu : gpus) {
-    bases.push_back(load_config(gpu_name(file_, gpu)));
+    config_reading how;
+    how.read_base = reader_of_bases(file_.confine, gpu_name(file_, gpu));
+    bases.push_back(load_config(gpu_name(file_, gpu), {}, how));
+    gpu_files_.insert(gpu_files_.end(), how.files.begin(), how.files.end());
     gpus_.try_emplace(gpu, bases.back());
   }
   for (std::size_t i = 0; i < file_.axes.size(); ++i) {
@@ -184,7 +188,7 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const tra
 
 void sweep_plan::add_inputs(file_roles& roles) const {
   roles.add_input(file_.file, "the sweep");
-  for (const auto& [name, values] : gpus_) roles.add_input(config_file(gpu_name(file_, name)), "a GPU");
+  for (const std::string& file : gpu_files_) roles.add_input(file, "a GPU");
   for (const auto& [name, w] : workloads_) {
     roles.add_input(file_.path(name), "a workload");
     if (w.replayed.empty()) add_files(w.what, roles);

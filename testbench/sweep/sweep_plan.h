@@ -83,6 +83,7 @@ class sweep_plan {
   sweep_file file_;
   std::string version_;
   point_space space_;
+  std::vector<std::string> gpu_files_;           // of all GPUs, with their bases
   std::map<std::string, effective_values> gpus_;  // these two by the name as written
   std::map<std::string, workload> workloads_;
   std::vector<std::size_t> config_axes_;  // parameters

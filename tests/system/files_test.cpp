@@ -235,6 +235,30 @@ TEST_F(files, a_confined_job_stays_below_its_folder) {
   good("heddle run in/job.json --confine in");
 }
 
+TEST_F(files, a_gpus_base_stays_below_its_folder_or_the_confined_one) {
+  fs::create_directories(place_ / "chips/sub");
+  put("secret.ini", "[gpu]\nsm_count = 2\n");
+  put("chips/sub/first.ini", "base = v100\n[gpu]\nsm_count = 2\n");
+  put("chips/second.ini", "base = sub/first.ini\n");
+  put("chips/third.ini", "base = ../secret.ini\n");
+  put("chips/fourth.ini", "base = ../in/fifth.ini\n");
+  put("in/fifth.ini", "[gpu]\nsm_count = 2\n");
+  good("heddle run in/job.json --gpu chips/third.ini");
+  refused("heddle run in/job.json --gpu chips/third.ini --confine in", "chips/third.ini:1:8: base '../secret.ini'");
+  refused("heddle run in/job.json --gpu chips/third.ini --confine in", "which a job's files must not leave");
+  good("heddle run in/job.json --gpu chips/second.ini --confine in");
+  good("heddle run in/job.json --gpu chips/fourth.ini --confine in");
+  refused("cd in && heddle run job.json --gpu <(echo base = ../secret.ini) --confine .", "which a job's files must not leave");
+  good("cd in && heddle run job.json --gpu <(echo base = fifth.ini) --confine .");
+  refused("heddle run in/job.json --gpu chips/second.ini --metrics chips/sub/first.ini", "is read by this run");
+  refused("heddle run in/job.json --gpu chips/absent.ini", "cannot open the configuration");
+  put("s.ini", "[sweep]\njob = in/job.json\nstore = chips/sub/first.ini\n[axes]\ngpu = chips/second.ini\n");
+  EXPECT_EQ(shell("heddle sweep s.ini").code, 2) << "a base is read by the sweep";
+  put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu = chips/third.ini\n");
+  EXPECT_EQ(shell("heddle sweep s.ini --confine in").code, 2);
+  good("heddle sweep s.ini");
+}
+
 TEST_F(files, jobs_of_a_sweep_stay_below_their_folders) {
   put("secret.bin", std::string(128, '\3'));
   put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n");

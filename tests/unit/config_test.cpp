@@ -20,6 +20,7 @@ namespace heddle::test {
 namespace config_test {
 
 namespace fs = std::filesystem;
+using settings = std::vector<std::string>;
 
 /// A directory of its own for each test, gone afterwards.
 class config_files : public ::testing::Test {
@@ -109,6 +110,86 @@ TEST(narrow, holds_or_throws) {
   EXPECT_THROW(narrow<std::uint32_t>(4294967296.0), internal_error);
   EXPECT_THROW(narrow<std::uint32_t>(0.5), internal_error);
   EXPECT_THROW(narrow<std::uint32_t>(-1.0), internal_error);
+}
+
+// ---- base = ... ----
+
+TEST_F(config_files, a_file_says_what_differs_from_its_base) {
+  write("[gpu]\nname = first\nsm_count = 3\n[fp32]\nlatency_cycles = 7\n", "first.ini");
+  fs::create_directory(directory_ / "sub");
+  write("; a base comes first\nbase = ../first.ini ; and a comment\n[gpu]\nname = second\n[l1]\nmshr_merges = 3\n", "sub/second.ini");
+  const gpu_config c = load_config(write("base = sub/second.ini\n[l1]\nmshr_merges = 5\n", "third.ini"), {"gpu.sm_count=4"});
+  EXPECT_EQ("second", c.gpu.name);
+  EXPECT_EQ(4u, c.gpu.sm_count);
+  EXPECT_EQ(7u, c.fp32.latency_cycles);
+  EXPECT_EQ(5u, c.l1.mshr_merges);
+  EXPECT_EQ(flatten(c), flatten(load_config(write(to_ini(c))))) << "printed flat";
+  config_reading how;
+  load_config((directory_ / "third.ini").string(), {}, how);
+  ASSERT_EQ(3u, how.files.size());
+  EXPECT_TRUE(fs::equivalent(how.files[0], directory_ / "third.ini"));
+  EXPECT_TRUE(fs::equivalent(how.files[1], directory_ / "sub/second.ini"));
+  EXPECT_TRUE(fs::equivalent(how.files[2], directory_ / "first.ini"));
+}
+
+TEST_F(config_files, a_base_can_be_a_shipped_gpu) {
+  gpu_config expected = load_config("h100");
+  expected.gpu.name = "mine";
+  EXPECT_EQ(flatten(expected), flatten(load_config(write("base = h100\n[gpu]\nname = mine\n"))));
+  // A kind of memory says all that the kind says, whatever the base has.
+  const gpu_config c = load_config(write("base = h100\n[dram]\npreset = gddr6\nt_rcd_cycles = 99\n"));
+  EXPECT_EQ(c.dram.clock_mhz, 1750);
+  EXPECT_EQ(c.dram.t_rcd_cycles, 99u);
+  EXPECT_EQ(c.dram.controller_latency_cycles, expected.dram.controller_latency_cycles);
+}
+
+TEST_F(config_files, errors_name_the_file_where_a_value_was_said) {
+  const auto message = [&](const std::string& text, const settings& overrides = {}) {
+    std::string m = error_of(text, overrides);
+    for (std::size_t at; (at = m.find(directory_.string() + "/")) != std::string::npos;) m.erase(at, directory_.string().size() + 1);
+    return m;
+  };
+  write("[sm]\n\n  max_warps = 66\n", "odd.ini");
+  EXPECT_EQ("odd.ini:3:15: sm.max_warps = 66, sm.sub_partitions = 4: expected sm.sub_partitions to divide sm.max_warps",
+            message("base = odd.ini\n[gpu]\nsm_count = 2\n"));
+  EXPECT_EQ("FILE:3:18: sm.max_warps = 66, sm.sub_partitions = 8: expected sm.sub_partitions to divide sm.max_warps",
+            message("base = odd.ini\n[sm]\nsub_partitions = 8\n"));
+  write("[gpu]\nsm_cuont = 2\n", "wrong.ini");
+  EXPECT_EQ("wrong.ini:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?", message("base = wrong.ini\n"));
+  EXPECT_EQ("FILE:1:8: base 'absent.ini': absent.ini: cannot open the configuration: No such file or directory",
+            message("base = absent.ini\n"));
+  EXPECT_EQ(0u, message("base = gtx1081\n").find("FILE:1:8: base 'gtx1081': unknown GPU 'gtx1081', expected one of g80, "));
+  EXPECT_EQ("FILE:1:7: expected a value after '='", message("base =\n"));
+  EXPECT_EQ("FILE:2:1: key 'base' is given twice, first in line 1", message("base = v100\nbase = h100\n"));
+  EXPECT_EQ("FILE:2:1: unknown key 'base' in section [gpu], it stands before the first section", message("[gpu]\nbase = v100\n"));
+  EXPECT_EQ("FILE:1:1: key 'bases' stands before the first [section]", message("bases = v100\n"));
+}
+
+TEST_F(config_files, a_file_is_not_its_own_base) {
+  EXPECT_EQ("FILE:1:8: base 'a.ini': a configuration cannot be its own base, nor that of its base", error_of("base = a.ini\n"));
+  write("base = ../a.ini\n", "b.ini");
+  fs::create_directory(directory_ / "sub");
+  fs::create_symlink("../b.ini", directory_ / "sub/link.ini");
+  const std::string again = error_of("base = sub/link.ini\n");
+  EXPECT_NE(std::string::npos, again.find("link.ini:1:8: base '../a.ini': a configuration cannot be its own base")) << again;
+  for (int k = 0; k < 12; ++k) write("base = c" + std::to_string(k + 1) + ".ini\n", "c" + std::to_string(k) + ".ini");
+  write("", "c12.ini");
+  EXPECT_NE(std::string::npos, error_of("base = c0.ini\n").find("expected at most 8 files, each the base of the one before"));
+  EXPECT_NO_THROW(load_config((directory_ / "c5.ini").string()));
+}
+
+TEST_F(config_files, whoever_reads_decides_which_bases_there_may_be) {
+  write("[gpu]\nsm_count = 3\n", "first.ini");
+  const std::string file = write("base = first.ini\n");
+  config_reading how;
+  std::vector<std::string> asked;
+  how.read_base = [&](const std::string& name) -> std::string {
+    asked.push_back(name);
+    throw input_error("not this one");
+  };
+  EXPECT_THROW(load_config(file, {}, how), input_error);
+  EXPECT_EQ(asked, std::vector<std::string>{(directory_ / "first.ini").string()});
+  EXPECT_NO_THROW(load_config(write("base = v100\n"), {}, how)) << "shipped ones are nobody's secret";
 }
 
 /// Each inconsistent override is refused, and the message tells of it.
@@ -355,6 +436,12 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
   setenv("HEDDLE_CONFIGS", directory_.c_str(), 1);
   EXPECT_EQ((std::vector<std::string>{"b", "old", "young", "broken"}), shipped_gpus());
   EXPECT_EQ(120, compute_capability(load_config("young")));
+  write("base = young\n[gpu]\nname = heir\n", "heir.ini");
+  write("base = nobody\n", "orphan.ini");
+  EXPECT_EQ((std::vector<std::string>{"b", "old", "heir", "young", "broken", "orphan"}), shipped_gpus()) << "a base tells the age, too";
+  EXPECT_THROW(load_config("orphan"), input_error);
+  fs::remove(directory_ / "heir.ini");
+  fs::remove(directory_ / "orphan.ini");
   EXPECT_THROW(load_config("broken"), input_error);
   try {
     load_config("yuong");

@@ -20,15 +20,27 @@ TEST(shipped, every_file_is_complete_in_order_and_sourced) {
   EXPECT_EQ((std::vector<std::string>{"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100",
                                       "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}),
             names);
+  std::vector<std::string> all;
+  for (const parameter& p : parameters()) all.push_back(p.name());
   for (const std::string& name : names) {
     const gpu_config loaded = load_config(name);
     EXPECT_EQ(name, loaded.gpu.name);
     const std::string text = read_text_file(std::string(HEDDLE_SOURCE_CONFIGS "/") + name + ".ini");
+    ini_entry base;
     std::vector<std::string> given;
-    for (const ini_entry& e : read_ini(text, name)) given.push_back(e.section + "." + e.key);
-    std::vector<std::string> wanted;
-    for (const parameter& p : parameters()) wanted.push_back(p.name());
-    EXPECT_EQ(wanted, given) << name;
+    for (const ini_entry& e : read_ini(text, name, nullptr, &base)) given.push_back(e.section + "." + e.key);
+    if (base.line == 0) {
+      EXPECT_EQ(all, given) << name << ": what has no base says everything";
+    } else {
+      EXPECT_TRUE(std::find(names.begin(), names.end(), base.value) != names.end()) << name << ": its base is a shipped GPU";
+      std::vector<std::string> in_order;
+      for (const std::string& key : all)
+        if (std::find(given.begin(), given.end(), key) != given.end()) in_order.push_back(key);
+      EXPECT_EQ(in_order, given) << name;
+      EXPECT_LT(given.size(), all.size() / 2) << name << ": a base that does not help";
+      for (const char* key : {"gpu.name", "gpu.compute_capability", "gpu.sm_count"})
+        EXPECT_TRUE(std::find(given.begin(), given.end(), key) != given.end()) << name << " says " << key;
+    }
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
       if (line.find(" = ") != std::string::npos && line[0] != ';' && line != "name = " + name && line != "model = dram") {
