@@ -136,6 +136,26 @@ class rule_checker {
             "expected constant_cache.miss_latency_cycles to be at least constant_cache.latency_cycles");
   }
 
+  /// What the model holds for each line of a cache, translation or victim tag is up to some 60 bytes: a chip must fit the host's memory.
+  void size() const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 26;
+    const auto lines = [](std::uint64_t bytes, unsigned line_bytes) { return bytes / line_bytes; };
+    const sm_parameters& sm = config_.sm;
+    const instruction_cache_parameters& code = config_.instruction_cache;
+    const std::uint64_t first_levels = code.per_sub_partition ? sm.sub_partitions : 1;
+    const bool tags = config_.sub_partition.scheduler == choice::scheduler::ccws;
+    const std::uint64_t each = lines(std::max<std::uint64_t>(config_.l1.size_bytes, config_.shared_memory.unified_bytes), config_.l1.line_bytes) +
+                               first_levels * lines(code.size_bytes, code.line_bytes) +
+                               lines(code.second_level_bytes, code.second_level_line_bytes) +
+                               lines(config_.constant_cache.size_bytes, config_.constant_cache.line_bytes) + config_.tlb.entries +
+                               (tags ? std::uint64_t{sm.max_warps} * config_.sub_partition.ccws_victim_tags : 0);
+    require(config_.gpu.sm_count * each + lines(config_.l2.size_bytes, config_.l2.line_bytes) <= most,
+            {"gpu.sm_count", "l1.size_bytes", "shared_memory.unified_bytes", "instruction_cache.size_bytes", "instruction_cache.line_bytes",
+             "instruction_cache.second_level_bytes", "instruction_cache.second_level_line_bytes", "constant_cache.size_bytes", "tlb.entries",
+             "sub_partition.ccws_victim_tags", "l2.size_bytes"},
+            fmt::format("expected at most {} cache lines, translations and victim tags on the chip, for which the model needs memory", most));
+  }
+
   void memory() const {
     const dram_parameters& dram = config_.dram;
     const double crossing = 2.0 * config_.interconnect.latency_cycles * config_.gpu.core_clock_mhz / config_.interconnect.clock_mhz;
@@ -203,6 +223,7 @@ void check_rules(const gpu_config& config, const rule_violation& violated) {
   checker.shared_memory();
   checker.caches();
   checker.memory();
+  checker.size();
 }
 
 }  // namespace heddle
