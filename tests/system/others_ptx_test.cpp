@@ -69,7 +69,7 @@ TEST(programs_of_others, take_memory_by_their_size) {
     for (unsigned k = 0; k < instructions; ++k) code += "st.global.u32 [%o],%r" + std::to_string(k % 3) + ";\n";
     EXPECT_EQ(run(module_of("", code), "gtx1080", 1, 32, "--metrics m.json").code, 0);
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    const std::string metrics = content(fs::path(HEDDLE_SCRATCH) / (std::string(info->test_suite_name()) + "." + info->name()) / "m.json");
+    const std::string metrics = content(fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name()) / "m.json");
     const std::size_t at = metrics.find("\"peak_rss_bytes\":");
     EXPECT_NE(at, std::string::npos);
     return std::strtod(metrics.c_str() + at + 17, nullptr);
