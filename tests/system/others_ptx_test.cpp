@@ -42,6 +42,31 @@ TEST(programs_of_others, pass_vectors_and_declare_static_variables) {
                [](unsigned k) { return k + 5; });
 }
 
+// One line with the place and what was expected; nothing is run or written.
+TEST(programs_of_others, are_refused_for_slips_that_ptxas_refuses) {
+  const struct {
+    const char *declarations, *code, *said;
+  } slips[] = {
+      {"", "mov.u32 %tid.x, 77;", "8:9: special register '%tid.x' in 'mov.u32', expected a register that can be written"},
+      {"", "add.u32 %r1, %r1, 1.0;", "8:19: literal '1.0' in 'add.u32', expected a register or an integer"},
+      {"", ".reg .b32 %r3;", "8:11: '%r3' is declared by '%r<20>', too, expected another name"},
+      {"", ".extern .shared .b32 s[];", "8:1: '.extern' in a function, expected it before declarations of the module"},
+      {".func f(.param .b32 a);\n.func f(.param .b64 a) { ret; }\n", "", "5:21: 'a' is not what the declaration of 'f' before has"},
+      {".func f(.param .b32 a) { ret; }\n", "{ .param .b64 b; st.param.b64 [b], 1; call f, (b); }", "9:48: 'b' has 8 bytes, expected 4 as parameter 'a' of the call"},
+      {"", "T: .branchtargets NOWHERE;", "8:1: 'NOWHERE' in .branchtargets, expected a label of this function"},
+      {".shared .b64 bar;\n", "mbarrier.init.shared.b64 [bar], 1.0;", "9:33: literal '1.0' in 'mbarrier.init.shared.b64', expected a register or an integer"},
+      {".shared .b32 s[4];\n", "cp.async.shared.global [s], [%o], 16;", "9:1: 'cp.async.shared.global' without a word that it needs, expected '.ca', '.cg'"},
+      {"", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%f4,%f5}, {%r6}, {%f0,%f1,%f2,%f3};",
+       "8:70: operand of 'mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32' is a .f32 register, expected one for .u32"}};
+  for (const auto& [declarations, code, said] : slips) {
+    const outcome o = run(module_of(declarations, code), "h100", 1, 32, "--metrics m.json");
+    EXPECT_EQ(o.code, 2) << code;
+    EXPECT_EQ(o.err, std::string("heddle: error: k.ptx:") + said + "\n");
+    EXPECT_TRUE(o.words.empty()) << code;
+    EXPECT_FALSE(fs::exists(place_of_test() / "m.json"));
+  }
+}
+
 // Sizes that would take more than 1 GB of memory or minutes are refused; below them both grow with the program.
 TEST(programs_of_others, are_refused_above_a_size) {
   const auto refused = [](const std::string& text, const std::string& message) {
@@ -68,8 +93,7 @@ TEST(programs_of_others, take_memory_by_their_size) {
     std::string code;
     for (unsigned k = 0; k < instructions; ++k) code += "st.global.u32 [%o],%r" + std::to_string(k % 3) + ";\n";
     EXPECT_EQ(run(module_of("", code), "gtx1080", 1, 32, "--metrics m.json").code, 0);
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    const std::string metrics = content(fs::path(HEDDLE_SCRATCH "/ptx") / (std::string(info->test_suite_name()) + "." + info->name()) / "m.json");
+    const std::string metrics = content(place_of_test() / "m.json");
     const std::size_t at = metrics.find("\"peak_rss_bytes\":");
     EXPECT_NE(at, std::string::npos);
     return std::strtod(metrics.c_str() + at + 17, nullptr);

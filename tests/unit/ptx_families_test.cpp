@@ -135,7 +135,7 @@ TEST(refused, below_the_capability_that_has_it) {
 }
 
 TEST(assertions, become_traps_that_say_so) {
-  ptx_machine machine(kernel("{ .param .b64 m; st.param.b64 [m], %w0; setp.eq.u32 %q, %a, 0; @!%q bra O; call.uni __assertfail, (m, m, m, m, m); trap; O: }"
+  ptx_machine machine(kernel("{ .param .b64 m; .param .b32 n; st.param.b64 [m], %w0; st.param.b32 [n], 7; setp.eq.u32 %q, %a, 0; @!%q bra O; call.uni __assertfail, (m, m, n, m, m); trap; O: }"
                              "mov.u64 %o, 1;",
                              ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"));
   bool found = false;

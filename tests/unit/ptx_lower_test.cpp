@@ -309,18 +309,18 @@ TEST(register_allocation, predicates_beyond_seven_survive) {
 TEST(placement, lays_out_and_relocates_module_variables) {
   const ptx::loaded_module m = ptx::place(
       ptx::parse(std::string(header) +
-                     ".global .align 4 .b8 bytes[3] = {1, 2, 3};\n.global .u64 pointer = generic(table)+4;\n.global .align 8 .u32 table[4] = "
-                     "{10, 20};\n.const .align 16 .f32 scale[2] = {0f3F800000, 0f40000000};\n",
+                     ".global .align 4 .b8 bytes[3] = {1, 2, 3};\n.global .align 8 .u32 table[4] = {10, 20};\n"
+                     ".global .u64 pointer = generic(table)+4;\n.const .align 16 .f32 scale[2] = {0f3F800000, 0f40000000};\n",
                  "k.ptx"),
       0x10000000);
   EXPECT_EQ(m.symbols.at("bytes").address, 0x10000000u);
-  EXPECT_EQ(m.symbols.at("pointer").address, 0x10000008u);
-  EXPECT_EQ(m.symbols.at("table").address, 0x10000010u);
+  EXPECT_EQ(m.symbols.at("pointer").address, 0x10000018u);
+  EXPECT_EQ(m.symbols.at("table").address, 0x10000008u);
   EXPECT_EQ(m.global_bytes, 32u);
   EXPECT_EQ(m.global_image[2], 3);
-  EXPECT_EQ(m.global_image[8], 0x14);
-  EXPECT_EQ(m.global_image[11], 0x10);
-  EXPECT_EQ(m.global_image[20], 20);
+  EXPECT_EQ(m.global_image[24], 0x0c);
+  EXPECT_EQ(m.global_image[27], 0x10);
+  EXPECT_EQ(m.global_image[12], 20);
   EXPECT_EQ(m.constant_image.size(), 8u);
   EXPECT_EQ(m.constant_image[3], 0x3f);
   EXPECT_THROW(ptx::place(ptx::parse(std::string(header) + ".const .b8 big[70000];\n", "k.ptx"), 0), input_error);

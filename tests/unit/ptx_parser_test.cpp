@@ -20,8 +20,8 @@ std::shared_ptr<const ast_module> parsed(const std::string& text) {
 
 /// The first kernel's body.
 std::shared_ptr<const ast_block> body(const std::string& text) {
-  const auto m = parsed(".entry k() {" + text + "}");
-  return {m, &m->functions.at(0).body};
+  const auto m = parsed(".func f(); .entry k() {" + text + "}");
+  return {m, &m->functions.at(1).body};
 }
 
 ast_instruction one(const std::string& text) { return body(text)->statements.at(0).instruction; }
@@ -64,7 +64,7 @@ TEST(ptx_module, directives_without_meaning_here) {
 }
 
 TEST(ptx_module, alias) {
-  const auto m = parsed(".func f() { ret; } .alias g, f;");
+  const auto m = parsed(".func g(); .func f() { ret; } .alias g, f;");
   ASSERT_EQ(m->aliases.size(), 1u);
   EXPECT_EQ(m->aliases[0].name, "g");
   EXPECT_EQ(m->aliases[0].target, "f");
@@ -110,7 +110,9 @@ TEST(ptx_variable, linkage_attribute_bank_texture) {
   EXPECT_EQ(variable(".common .global .u32 c;").space, state_space::global);
   EXPECT_EQ(variable(".const[2] .u32 c;").name, "c");
   EXPECT_EQ(variable(".tex .u32 t;").type_name, "texref");
-  EXPECT_EQ(variable(".global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };").type_name,
+  EXPECT_EQ(parse(".version 8.0\n.target sm_80, texmode_independent\n.global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };", "t.ptx")
+                ->variables.at(0)
+                .type_name,
             "samplerref");
 }
 
@@ -157,8 +159,8 @@ TEST(ptx_initialiser, symbols) {
 TEST(ptx_function, entry_head) {
   const auto m = parsed(
       ".visible .entry k(.param .u64 .ptr .global .align 1 p, .param .align 8 .b8 s[24])\n"
-      ".maxntid 128, 2\n.minnctapersm 3\n.maxnreg 64\n.reqntid 32\n.reqnctapercluster 2, 1, 1\n"
-      ".explicitcluster .maxclusterrank 8 .blocksareclusters .maxnctapersm 4\n{ ret; }");
+      ".maxntid 128, 2\n.minnctapersm 3\n.maxnreg 64\n.explicitcluster .maxclusterrank 8\n{ ret; }\n"
+      ".visible .entry l() .reqntid 32 .reqnctapercluster 2, 1, 1 .blocksareclusters { ret; }");
   const auto& f = m->functions.at(0);
   EXPECT_TRUE(f.is_entry);
   EXPECT_TRUE(f.has_body);
@@ -170,10 +172,12 @@ TEST(ptx_function, entry_head) {
   EXPECT_EQ(f.max_threads[0], 128u);
   EXPECT_EQ(f.max_threads[1], 2u);
   EXPECT_EQ(f.max_threads[2], 1u);
-  EXPECT_EQ(f.required_threads[0], 32u);
   EXPECT_EQ(f.min_blocks, 3u);
   EXPECT_EQ(f.max_registers, 64u);
-  EXPECT_EQ(f.required_cluster[0], 2u);
+  EXPECT_EQ(f.max_cluster_rank, 8u);
+  EXPECT_EQ(m->functions.at(1).required_threads[0], 32u);
+  EXPECT_EQ(m->functions.at(1).required_cluster[0], 2u);
+  EXPECT_TRUE(m->functions.at(1).blocks_are_clusters);
   EXPECT_EQ(parsed(".entry k { ret; }")->functions.at(0).parameters.size(), 0u);
 }
 
@@ -204,7 +208,7 @@ TEST(ptx_function, old_kernels_declare_parameters_in_the_body) {
 TEST(ptx_statement, labels_blocks_tables) {
   const auto b = body(
       "L1: { .reg .u32 r; $L__2: mov.u32 r, 1; { .reg .u32 r; } } ts: .branchtargets L1, L3;\n"
-      "ct: .calltargets f, g; pr : .callprototype (.param .b32 _) _ (.param .b64 _, .param .b8 _[16]) .noreturn; L3:");
+      "ct: .calltargets f, f; pr : .callprototype (.param .b32 _) _ (.param .b64 _, .param .b8 _[16]) .noreturn; L3:");
   ASSERT_EQ(b->statements.size(), 6u);
   EXPECT_EQ(b->statements[0].what, ast_statement::kind::label);
   EXPECT_EQ(b->statements[0].label, "L1");

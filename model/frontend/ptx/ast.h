@@ -145,6 +145,10 @@ struct ast_function {
   std::uint32_t max_registers = 0;         // .maxnreg
   std::uint32_t required_cluster[3] = {0, 0, 0};   // .reqnctapercluster
   bool no_return = false;                  // .noreturn
+  bool abi_directive = false;              // .abi_preserve, .abi_preserve_control
+  std::uint32_t max_blocks = 0;            // .maxnctapersm of PTX 1.x
+  std::uint32_t max_cluster_rank = 0;      // .maxclusterrank
+  bool blocks_are_clusters = false;        // .blocksareclusters
   bool has_body = false;
   ast_block body;
   location where;

@@ -33,8 +33,10 @@ bool accept_performance_directive(token_stream& tokens, ast_function& f) {
     f.max_registers = expect_positive(tokens, "a number of registers");
   } else if (tokens.accept_directive(".reqnctapercluster")) {
     parse_triple(tokens, f.required_cluster);
-  } else if (tokens.accept_directive(".maxnctapersm") || tokens.accept_directive(".maxclusterrank")) {
-    tokens.expect_count("a number of blocks");  // hints to a compiler that the model has no use for
+  } else if (tokens.accept_directive(".maxnctapersm")) {  // hints to a compiler that the model has no use for
+    f.max_blocks = expect_positive(tokens, "a number of blocks");
+  } else if (tokens.accept_directive(".maxclusterrank")) {
+    f.max_cluster_rank = expect_positive(tokens, "a number of blocks");
   } else {
     return false;
   }
@@ -49,6 +51,7 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
     return true;
   }
   if (tokens.accept_directive(".abi_preserve") || tokens.accept_directive(".abi_preserve_control")) {
+    f.abi_directive = true;
     tokens.expect_count("a number of registers");
     return true;
   }
@@ -56,8 +59,11 @@ bool accept_function_directive(token_stream& tokens, ast_function& f) {
     skip_attribute(tokens);
     return true;
   }
-  return tokens.accept_directive(".explicitcluster") || tokens.accept_directive(".blocksareclusters") ||
-         skip_debug_directive(tokens);
+  if (tokens.accept_directive(".blocksareclusters")) {
+    f.blocks_are_clusters = true;
+    return true;
+  }
+  return tokens.accept_directive(".explicitcluster") || skip_debug_directive(tokens);
 }
 
 /// Open64 ends the declaration of a function with nothing but the next definition.

@@ -82,7 +82,7 @@ void parse_type(token_stream& tokens, ast_variable& v) {
       tokens.advance();
       v.pointer = true;
       skip_pointee(tokens);
-    } else if (word == "v2" || word == "v4" || word == "v8") {
+    } else if (word == "v2" || word == "v4") {
       v.vector = static_cast<unsigned>(word[1] - '0');
       tokens.advance();
     } else if (const type_entry* entry = find_type(word); entry != nullptr && !typed) {
@@ -147,6 +147,7 @@ void check_variable(token_stream& tokens, const ast_variable& v) {
   if (in_register && v.is_array) fail("is an array of registers, expected a range such as %r<4>");
   const bool holds_values = v.space == state_space::global || v.space == state_space::constant;
   if (v.has_initialiser && !holds_values) fail("has an initial value, expected one in .global or .const only");
+  if (v.type == isa::dtype::none && v.space != state_space::global) fail("is a texture, surface or sampler reference, expected it in .global or as a kernel's parameter");
   if (v.is_array && !v.is_extern && v.type != isa::dtype::none && v.elements() == 0) fail("is an array without elements, expected a size, an initial value or .extern");
 }
 

@@ -7,6 +7,7 @@
 #include "config/error.h"
 #include "frontend/ptx/ast.h"
 #include "frontend/ptx/grammar.h"
+#include "frontend/ptx/module_rules.h"
 
 namespace heddle::ptx {
 
@@ -47,14 +48,19 @@ void parse_alias(token_stream& tokens, ast_module& m) {
 }
 
 bool accept_module_directive(token_stream& tokens, ast_module& m) {
+  const auto once = [&](bool before) {
+    if (before) tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) + "' stands twice, expected it once at the module's start");
+  };
   if (tokens.accept_directive(".target")) {
+    once(!m.target.empty() && (m.address_size != 0 || !m.functions.empty() || !m.variables.empty()));
     parse_target(tokens, m);
   } else if (tokens.accept_directive(".address_size")) {
+    once(m.address_size != 0);
     parse_address_size(tokens, m);
   } else if (tokens.accept_directive(".alias")) {
     parse_alias(tokens, m);
-  } else if (tokens.current().is_directive(".version")) {
-    parse_version(tokens, m);
+  } else if (tokens.accept_directive(".version")) {
+    once(true);
   } else {
     return skip_debug_directive(tokens);
   }
@@ -76,7 +82,10 @@ void hoist_parameters(ast_function& f) {
 void parse_definition(token_stream& tokens, ast_module& m) {
   linkage link = linkage::internal;
   bool linked = false;
-  while (accept_linkage(tokens, link)) linked = true;
+  while (accept_linkage(tokens, link)) {
+    if (linked) tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) + "' after another linkage, expected one of .extern, .visible, .weak, .common");
+    linked = true;
+  }
   if (!tokens.is_directive()) tokens.unexpected(linked ? "a variable or function" : "a directive");
   const token& t = tokens.current();
   if (t.is_directive(".entry") || t.is_directive(".func")) {
@@ -115,12 +124,14 @@ void resolve_aliases(ast_module& m, std::uint32_t first_line) {
 std::shared_ptr<ast_module> parse(const std::string& text, const std::string& file_name, std::uint32_t first_line) {
   const auto m = std::make_shared<ast_module>();
   m->file = file_name;
-  m->address_size = 32;  // PTX ISA, ".address_size": the size of a module that does not say
+  m->address_size = 0;
   token_stream tokens(text, file_name, first_line);
   parse_version(tokens, *m);
   while (!tokens.at_end()) {
     if (!accept_module_directive(tokens, *m)) parse_definition(tokens, *m);
   }
+  if (m->address_size == 0) m->address_size = 32;  // PTX ISA, ".address_size": the size of a module that does not say
+  check_module(*m, first_line);
   hoist_variables(*m);
   resolve_aliases(*m, first_line);
   if (m->target.empty()) tokens.unexpected("'.target' in the module");

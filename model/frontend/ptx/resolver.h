@@ -13,6 +13,8 @@
 #include "frontend/ptx/call_graph.h"
 #include "frontend/ptx/hir.h"
 #include "frontend/ptx/lower.h"
+#include "frontend/ptx/matrix_form.h"
+#include "frontend/ptx/texture_form.h"
 
 namespace heddle::ptx {
 
@@ -42,6 +44,7 @@ class resolver {
     bool opaque = false;                     // a texture, surface or sampler reference: `address` is where its handle lies
     bool parameter = false;                  // a .param of a function or a call that lives in local memory
     std::uint32_t bytes = 0;                 // of it, whole words
+    std::uint64_t size = 0;                  // of a .param of a function or a call, as declared
     const ast_statement* targets = nullptr;
   };
   struct scope {
@@ -76,8 +79,12 @@ class resolver {
   void move(hir_instruction h, const ast_instruction& i);
   void move_elements(hir_instruction h, const ast_operand& d, const ast_operand& s);
   void barrier(hir_instruction h, const ast_instruction& i);
+  void check_fragment(const ast_instruction& i, std::size_t k, const matrix_form& form);
   void matrix_instruction(hir_instruction h, const ast_instruction& i);
   void store_matrices(const hir_instruction& h, const ast_instruction& i);
+  void check_reference(const ast_instruction& i, const ast_operand& at) const;
+  void check_coordinates(const ast_instruction& i, const ast_operand& at, const texture_form& form);
+  void check_texels(const ast_instruction& i, const texture_form& form);
   void texture_instruction(hir_instruction h, const ast_instruction& i);
   void constant_address(hir_instruction h, const ast_instruction& i);
   void return_from(hir_instruction h);
@@ -118,6 +125,7 @@ class resolver {
   void system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words, const ast_operand& actual);
   void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
   void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
+  void check_argument(const ast_variable& formal, const ast_operand& actual);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
   void bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual, bool into_callee);
   void load_words(const hir_instruction& h, const symbol& s, const ast_operand& address);

@@ -35,7 +35,7 @@ void resolver::append(hir_instruction h) {
 }
 
 void resolver::branch(hir_instruction h, const ast_instruction& i) {
-  if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier) fail(i.where, "'bra' needs a label");
+  if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier || i.operands[0].offset != 0) fail(i.where, "'bra' needs a label");
   h.target = find_label(i.operands[0].text, i.operands[0].where);
   append(std::move(h));
 }

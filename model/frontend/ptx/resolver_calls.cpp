@@ -93,10 +93,30 @@ void resolver::bind_vector(const ast_variable& formal, const symbol& inner, cons
   }
 }
 
+/// An argument or result is a register, a literal or a .param of the parameter's size.
+void resolver::check_argument(const ast_variable& formal, const ast_operand& actual) {
+  if (actual.what != ast_operand::kind::identifier) return;
+  const std::string given = "'" + actual.text + (actual.component.empty() ? "" : "." + std::string(actual.component)) + "'";
+  symbol s;
+  if (!find(actual.text, s)) {
+    if (is_special(actual)) fail(actual.where, "special register " + given + " in a call, expected a register or a .param");
+    return;
+  }
+  std::uint64_t size = s.size;
+  if (s.what == symbol::kind::address && !s.parameter) fail(actual.where, "variable " + given + " in a call, expected a register or a .param of this block");
+  if (s.what == symbol::kind::reg || (s.what == symbol::kind::components && !s.registers.empty() && !actual.component.empty())) {
+    const isa::dtype declared = out_.registers[s.what == symbol::kind::reg ? s.first : s.registers[0]].type;
+    if (declared != isa::dtype::none && declared != isa::dtype::pred) size = isa::size_of(declared);
+  }
+  if (size != 0 && size != formal.size_bytes() && formal.type != isa::dtype::pred)
+    fail(actual.where, given + " has " + std::to_string(size) + " bytes, expected " + std::to_string(formal.size_bytes()) + " as parameter '" + formal.name + "' of the call");
+}
+
 void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee) {
   // Actuals are looked up in the caller's scopes (the current ones), formals are symbols of the callee.
   const symbol& f = callee.names.at(formal.name);
   if (f.what == symbol::kind::components) return bind_vector(formal, f, actual, into_callee);
+  check_argument(formal, actual);
   hir_instruction like;
   like.where = current_->where;
   like.source = current_;
@@ -249,6 +269,9 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
     return;
   }
   if (arguments != &none) ++k;
+  if (name.what != ast_operand::kind::identifier) fail(name.where, "'call' of what is no name, expected a function or a register");
+  if (k < i.operands.size() && (i.operands[k].what != ast_operand::kind::identifier || k + 1 < i.operands.size()))
+    fail(i.operands[k].where, "'call' with too many operands, expected the name of a .callprototype or .calltargets");
   if (const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name.text, unit_))) return call_function(i, *f, *results, *arguments);
   if (system_call(h, i, *results, name.text, *arguments)) return;
   symbol s;

@@ -4,6 +4,41 @@
 
 namespace heddle::ptx {
 
+/// Registers, and literals, of a matrix against its type: integers and pairs of halves are kept in registers of 32 bits.
+void resolver::check_fragment(const ast_instruction& i, std::size_t k, const matrix_form& form) {
+  using isa::dtype;
+  using kind = ast_operand::kind;
+  const ast_operand& o = i.operands[k];
+  if (i.opcode == "movmatrix") return;   // own_forms.h
+  if (o.what == kind::address) {
+    const std::string problem = compare_address(o);
+    if (!problem.empty()) fail(o.where, problem);
+    return;
+  }
+  const bool multiplies = form.what == matrix_form::action::multiply && i.opcode != "ldmatrix";
+  if (!multiplies && i.opcode == "wmma" && k == 2) return;   // the stride
+  const bool wanted_vector = o.what != kind::vector && !is_vector_register(o);
+  if (wanted_vector) fail(o.where, "'" + o.text + "' in '" + i.mnemonic() + "', expected a vector {…} of registers");
+  dtype t = dtype::b32;
+  if (i.opcode != "ldmatrix") {
+    const bool input = multiplies ? k == 1 || k == 2 : form.which == 'a' || form.which == 'b';
+    const dtype named = !multiplies ? form.type[0] : input ? (form.types == 4 ? form.type[k] : dtype::f16) : form.type[k == 0 ? 0 : form.types == 4 ? 3 : form.types - 1];
+    t = named == dtype::f64 || (!input && named == dtype::f32) ? named : dtype::u32;
+  }
+  if (o.what != kind::vector) return;
+  for (const ast_operand& e : o.list) {
+    symbol s;
+    if (e.what == kind::f64 && t == dtype::f32) fail(e.where, "literal '" + e.text + "' in '" + i.mnemonic() + "', expected one of .f32 (0f...) or a register");
+    if (e.what != kind::identifier || !find(e.text, s)) continue;
+    if (s.what == symbol::kind::address || s.what == symbol::kind::words) fail(e.where, "variable '" + e.text + "' in '" + i.mnemonic() + "', expected a register");
+    if (s.what != symbol::kind::reg) continue;
+    const dtype declared = out_.registers[s.first].type;
+    if (t == dtype::u32 && (declared == dtype::f16x2 || declared == dtype::bf16x2)) continue;
+    const std::string problem = compare_register(declared, t, false, false);
+    if (!problem.empty()) fail(e.where, problem);
+  }
+}
+
 /// wmma, mma, ldmatrix, movmatrix: the first operand's registers are written, unless it is the address of a store; what follows is
 /// read, register by register.
 void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
@@ -12,6 +47,12 @@ void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
   if (i.operands.size() > most) fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
+  const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;   // of an address
+  if (form.what != matrix_form::action::multiply && h.op != ptx_op::movmatrix && i.operands[place].what != ast_operand::kind::address)
+    fail(i.operands[place].where, "'" + i.operands[place].text + "' in '" + i.mnemonic() + "', expected an address [base+offset]");
+  const std::size_t all = h.op == ptx_op::ldmatrix ? 2 : h.op == ptx_op::wmma && form.what != matrix_form::action::multiply ? 3 : most;
+  if (i.operands.size() > all) fail(i.operands[all].where, "'" + i.mnemonic() + "' with too many operands");
+  for (std::size_t k = 0; k < i.operands.size(); ++k) check_fragment(i, k, form);
   for (std::size_t k = 0; k < i.operands.size(); ++k) {
     const ast_operand& o = i.operands[k];
     if (o.what == ast_operand::kind::address) {

@@ -89,6 +89,7 @@ void resolver::declare(const ast_variable& v, bool in_memory) {
     case state_space::local: s.address = place_local(v, v.alignment(), v.size_bytes()); break;
     case state_space::param: {
       s.what = symbol::kind::words;
+      s.size = v.size_bytes();
       if (v.size_bytes() > 4096) fail(v.where, "call parameter '" + v.name + "' exceeds 4096 bytes");
       if (in_memory) {
         s.what = symbol::kind::address;
@@ -181,6 +182,7 @@ std::uint32_t resolver::find_label(const std::string& name, const location& wher
   for (std::size_t k = scopes_.size(); k-- > frame_;) {
     auto it = scopes_[k].labels.find(name);
     if (it != scopes_[k].labels.end()) return it->second;
+    if (scopes_[k].names.count(name) != 0) fail(where, "'" + name + "' is declared nearer than a label of this name, expected a label");
   }
   fail(where, "unknown label '" + name + "'");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/ptx/grammar.h"
+#include "frontend/ptx/own_forms.h"
 #include "frontend/ptx/resolver.h"
 
 namespace heddle::ptx {
@@ -88,7 +89,13 @@ bool holds_addresses(dtype t) { return t != dtype::pred && t != dtype::b128 && !
 /// Throws input_error where the operands are not those of one of the forms.
 void resolver::check_operands(const ast_instruction& i, const std::vector<matched_form>& forms) {
   mismatch first;
-  for (const matched_form& f : forms) {
+  std::vector<matched_form> own;
+  if (forms.empty()) {
+    const std::string problem = own_words_problem(i);
+    if (!problem.empty()) fail(i.where, problem);
+    for (const operand_column* c : own_operands(i)) own.push_back({c, type_named(i.modifiers.empty() ? "" : i.modifiers.back()), dtype::none});
+  }
+  for (const matched_form& f : forms.empty() ? own : forms) {
     if (!f.operands->checked) return;
     mismatch found = compare_operands(i, f);
     if (found.what.empty()) return;

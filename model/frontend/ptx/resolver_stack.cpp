@@ -218,6 +218,11 @@ value resolver::stack_address(value base, std::int64_t offset) {
 void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   const bool restores = h.op == ptx_op::stackrestore;
   if (i.operands.size() < (h.op == ptx_op::alloca_ ? 2u : 1u) || h.guard.what != value::kind::none) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (h.op == ptx_op::alloca_ && i.operands.size() > 2) {
+    const std::uint64_t align = i.operands[2].bits;
+    if (align == 0 || (align & (align - 1)) != 0 || align >> 31 != 0)
+      fail(i.operands[2].where, "alignment " + i.operands[2].text + " in '" + i.mnemonic() + "', expected a power of two");
+  }
   const value top = stack_pointer();
   hir_instruction narrow = h;
   if (restores) {
@@ -267,7 +272,8 @@ std::vector<const ast_function*> resolver::possible_targets(const ast_instructio
     for (const std::string& name : s.targets->targets) {
       const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name, unit_));
       if (!f) fail(s.targets->where, "'" + name + "' in .calltargets is not a function with a body in this module");
-      if (f->returns.size() == returns && f->parameters.size() == parameters) found.push_back(f);
+      if (f->returns.size() != returns || f->parameters.size() != parameters) fail(i.where, "a call through '" + list.text + "' with another number of arguments than '" + name + "' has");
+      found.push_back(f);
     }
     return found;
   }
@@ -282,7 +288,14 @@ std::vector<const ast_function*> resolver::possible_targets(const ast_instructio
 
 void resolver::indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list, const ast_operand& results, const ast_operand& arguments) {
   const std::vector<const ast_function*> targets = possible_targets(i, list, results.list.size(), arguments.list.size());
+  symbol shape;
+  if (find(list.text, shape) && shape.targets && shape.targets->prototype) {
+    const ast_function& prototype = *shape.targets->prototype;
+    for (std::size_t k = 0; k < results.list.size(); ++k) check_argument(prototype.returns[k], results.list[k]);
+    for (std::size_t k = 0; k < arguments.list.size(); ++k) check_argument(prototype.parameters[k], arguments.list[k]);
+  }
   const value address = operand(target, isa::dtype::u64, target.where);
+  if (address.is_reg() && isa::is_float(out_.registers[address.reg].type)) fail(target.where, "'" + target.text + "' in '" + i.mnemonic() + "', expected a register for .u64");
   const bool narrow = address.is_reg() && out_.registers[address.reg].words == 1;
   const std::uint32_t done = new_label();
   for (const ast_function* f : targets) {
