@@ -64,6 +64,10 @@ void device_job::load_modules() {
   for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
 }
 
+bool device_job::has_narrow_addresses() const {
+  return !modules_.empty() && std::all_of(modules_.begin(), modules_.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
+}
+
 const std::string* device_job::source(const std::string& file) const {
   const auto found = sources_.find(file);
   return found != sources_.end() ? &found->second : nullptr;
@@ -234,9 +238,12 @@ void device_job::fill(const buffer& b) {
   }
   for (const pointer_patch& p : b.pointers) {
     const std::uint64_t target = addresses_.at(p.to) + p.offset;
+    const unsigned width = has_narrow_addresses() ? 4 : 8;
+    if (width == 4 && target >> 32 != 0) refuse(p.where, "the address of '" + p.to + "' does not fit 4 bytes, which addresses of the job's modules have");
+    if (p.at + width > b.bytes) refuse(p.where, "bytes " + std::to_string(p.at) + " to " + std::to_string(p.at) + "+" + std::to_string(width) + " are outside of buffer '" + b.name + "', which has " + std::to_string(b.bytes) + " bytes");
     std::uint8_t bytes[8];
-    for (unsigned k = 0; k < 8; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
-    driver_.write(address + p.at, bytes, sizeof bytes);
+    for (unsigned k = 0; k < width; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
+    driver_.write(address + p.at, bytes, width);
   }
 }
 

@@ -23,13 +23,13 @@ class device_job {
   /// The text of a module by its file; null: there is none of that name.
   const std::string* source(const std::string& file) const;
   std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
-  /// Bytes of an output as they are now.
-  /// Bytes of an output, and `bytes` of it from `offset` on.
+  /// Bytes of an output; and `bytes` of it from `offset` on, as they are now.
   std::uint64_t size(const output& o) const;
   void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
 
  private:
   void load_modules();
+  bool has_narrow_addresses() const;   // of 32 bits, in all modules
   void check_symbols();
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);

@@ -307,7 +307,9 @@ void job_runner::write_files() {
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(outcome_.metrics));
   if (!options_.report_file.empty())
     files_.add(options_.report_file, report_page(report_of_metrics({{job_.name, to_json(outcome_.metrics)}})));
-  for (auto& v : views_) v->finish();
+  const run_metrics& m = outcome_.metrics;
+  const std::string mark = m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
+  for (auto& v : views_) v->finish(mark);
   files_.commit();
   outcome_.written = files_.written();
 }

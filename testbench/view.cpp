@@ -24,9 +24,9 @@ class waveform_view : public view {
         files_(files),
         waveform_(g, files.reserve(o.vcd_file), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
 
-  void finish() override {
+  void finish(const std::string& mark) override {
     try {
-      waveform_.close();
+      waveform_.close(mark);
     } catch (const input_error&) {
       throw input_error("cannot write '" + directory_ + name_ + "': the disk is full, or the file's size is limited");
     }
@@ -46,9 +46,9 @@ class timeline_view : public view {
   timeline_view(const run_options& o, gpu& g, result_files& files)
       : name_(o.timeline_file), timeline_(g, files.reserve(o.timeline_file), o.trace_begin, o.trace_end) {}
 
-  void finish() override {
+  void finish(const std::string& mark) override {
     try {
-      timeline_.close();
+      timeline_.close(mark);
     } catch (const input_error&) {
       throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
     }
@@ -65,9 +65,9 @@ class instruction_view : public view {
   instruction_view(const run_options& o, gpu& g, result_files& files)
       : name_(o.pipeline_file), pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
 
-  void finish() override {
+  void finish(const std::string& mark) override {
     try {
-      pipeline_.close();
+      pipeline_.close(mark);
     } catch (const input_error&) {
       throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
     }

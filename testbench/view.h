@@ -19,8 +19,8 @@ namespace heddle::testbench {
 class view {
  public:
   virtual ~view() = default;
-  /// The simulation has ended: completes the files. Throws input_error: full disk.
-  virtual void finish() = 0;
+  /// The simulation has ended: completes the files, with `mark` at their end if it was cut. Throws input_error: full disk.
+  virtual void finish(const std::string& mark) = 0;
 };
 
 /// The views that the options ask for. Throws input_error.

@@ -167,6 +167,8 @@ host_driver::module_record& host_driver::record_of(unsigned module) const {
 
 std::string host_driver::file_of(unsigned module) const { return record_of(module).module.ast->file; }
 
+unsigned host_driver::address_size(unsigned module) const { return record_of(module).module.ast->address_size; }
+
 std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*record_of(module).module.ast); }
 
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {

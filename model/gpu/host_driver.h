@@ -103,6 +103,8 @@ class host_driver : public sc_core::sc_module {
   std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
   /// The file of a loaded module, as messages about its kernels name it; of linked ones all.
   std::string file_of(unsigned module) const;
+  /// Bits of a module's addresses: 32 or 64.
+  unsigned address_size(unsigned module) const;
   /// Makes a texture's handle the value of the .texref and .surfref of this name in the loaded modules. False: there is none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
   /// Kernels of a module, and a kernel's parameters (name, offset, size). Throws input_error when there is none such.

@@ -309,10 +309,15 @@ void pipeline_view::reached_memory(const gpu_request& request) {
     gpu_.sm_at(request.sm).l1.each_waiting(request.token, [&](const lsu_transaction& t) { go_deeper(t, depth::dram); });
 }
 
-void pipeline_view::close() {
+void pipeline_view::close(const std::string& mark) {
   stop();
   // What ended between the last cycle looked at and now, has ended.
   writer_.advance(std::max(now_, std::min(gpu_.cycle(), last_)));
+  if (!mark.empty()) {
+    const auto id = writer_.open(0, 0, mark, "");
+    writer_.begin(id, kanata_writer::pipeline_lane, "Cut");
+    writer_.retire(id, true);
+  }
   writer_.close();
 }
 

@@ -32,8 +32,8 @@ class pipeline_view : public cycle_observer, public request_observer {
   void left_l1(const lsu_transaction& transaction) override;
   void reached_l2(const gpu_request& request) override;
   void reached_memory(const gpu_request& request) override;
-  /// Completes the file. Throws input_error on a full disk.
-  void close();
+  /// Completes the file; `mark`, unless it is empty, is its last row, with a stage "Cut". Throws input_error on a full disk.
+  void close(const std::string& mark = {});
 
  private:
   using id_t = kanata_writer::instruction_id;

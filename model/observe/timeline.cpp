@@ -218,7 +218,7 @@ void timeline::write_switches() {
   }
 }
 
-void timeline::close() {
+void timeline::close(const std::string& mark) {
   const cycle_t end = gpu_.cycle();
   for (unsigned sm = 0; sm < gpu_.sm_count(); ++sm) {
     for (unsigned w = 0; w < warps_[sm].size(); ++w) warp_left(sm, w, end);
@@ -232,6 +232,7 @@ void timeline::close() {
   sample(std::min(end, last_));
   write_kernels();
   write_switches();
+  if (!mark.empty()) put(fmt::format("{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":\"{}\"}}", time_of(std::min(end, last_)), mark));
   write("\n]}\n");
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

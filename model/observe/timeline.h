@@ -24,8 +24,9 @@ class timeline : public cycle_observer, public block_observer {
   timeline& operator=(const timeline&) = delete;
   ~timeline() override;
 
-  /// Ends what is still going on and completes the file. Throws input_error on a full disk.
-  void close();
+  /// Ends what is still going on and completes the file, with an instant event `mark` at its end unless that is empty. Throws
+  /// input_error on a full disk.
+  void close(const std::string& mark = {});
 
   void after_cycle() override;
   void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block, cycle_t cycle) override;

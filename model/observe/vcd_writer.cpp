@@ -156,9 +156,10 @@ void vcd_writer::flush() {
   buffer_.clear();
 }
 
-void vcd_writer::close(std::uint64_t end) {
+void vcd_writer::close(std::uint64_t end, const std::string& mark) {
   if (!begun_) sample(end);
   if (end > time_) buffer_ += "#" + std::to_string(end) + "\n";
+  if (!mark.empty()) buffer_ += "$comment " + mark + " $end\n";
   flush();
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

@@ -35,8 +35,8 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   void set_comment(const std::string& text) { comment_ = text; }
   /// Writes what has changed since the last sample, at `time` in picoseconds of the file's axis.
   void sample(std::uint64_t time);
-  /// Completes the file, which ends at `end`. Throws input_error when not all could be written (full disk).
-  void close(std::uint64_t end);
+  /// Completes the file, which ends at `end`, with `mark` as a comment behind all changes, unless it is empty. Throws input_error when not all could be written (full disk).
+  void close(std::uint64_t end, const std::string& mark = {});
 
   void trace(const sc_core::sc_event&, const std::string&) override;
   void trace(const sc_core::sc_time&, const std::string&) override;

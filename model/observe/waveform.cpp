@@ -79,7 +79,7 @@ std::uint64_t waveform::present() const {
 }
 
 // A window ends with its last cycle, whose values hold to the edge behind it.
-void waveform::close() { writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps)); }
+void waveform::close(const std::string& mark) { writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark); }
 
 std::vector<waveform::side_file> waveform::layout(const std::string& vcd_name) const {
   return gtkwave_layout(vcd_name, writer_.signals(), start_);

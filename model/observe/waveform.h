@@ -25,8 +25,8 @@ class waveform : public cycle_observer {
   ~waveform() override;
 
   void after_cycle() override;
-  /// Completes the file. Throws input_error on a full disk.
-  void close();
+  /// Completes the file; `mark`: why it is not that of a whole run. Throws input_error on a full disk.
+  void close(const std::string& mark = {});
 
   /// A file beside the waveform: name and text.
   using side_file = std::pair<std::string, std::string>;

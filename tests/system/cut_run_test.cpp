@@ -206,9 +206,15 @@ TEST_F(cut_run, a_stopped_run_leaves_its_report_and_views) {
   EXPECT_FALSE(m.contains("snapshot_cycle"));
   EXPECT_GT(m["kernels"].at(0)["metrics"]["inst_executed"], 0);
   EXPECT_NE(read("r.html").find("job.json (stopped by SIGINT in cycle "), std::string::npos);
-  EXPECT_NE(read("w.vcd").find("$enddefinitions"), std::string::npos);
-  EXPECT_FALSE(json::parse(read("t.json")).empty());
+  const std::string mark = "stopped by SIGINT in cycle " + std::to_string(m["stopped_cycle"].get<std::uint64_t>());
+  const std::string waveform = read("w.vcd"), comment = "$comment " + mark + " $end\n";
+  EXPECT_NE(waveform.find("$enddefinitions"), std::string::npos);
+  EXPECT_EQ(waveform.rfind(comment) + comment.size(), waveform.size());
+  const json last = json::parse(read("t.json"))["traceEvents"].back();
+  EXPECT_EQ(last["ph"], "i");
+  EXPECT_EQ(last["name"], mark);
   EXPECT_EQ(read("p.kanata").rfind("Kanata", 0), 0u);
+  EXPECT_NE(read("p.kanata").find("\t" + mark + "\n"), std::string::npos);
   EXPECT_TRUE(exists("w.gtkw"));
   EXPECT_FALSE(exists("b.bin")) << "a buffer in the middle of a run is no result";
   for (const std::string& name : files()) EXPECT_NE(name.rfind(".heddle-", 0), 0u) << name;

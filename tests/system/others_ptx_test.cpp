@@ -20,6 +20,26 @@ TEST(programs_of_others, read_a_32_bit_parameter_as_the_address_it_is) {
   }
 }
 
+TEST(programs_of_others, follow_pointers_of_their_own_width) {
+  for (const unsigned bits : {32u, 64u}) {
+    const std::string w = std::to_string(bits), step = std::to_string(bits / 8);
+    const std::string text = ".version 6.5\n.target sm_52\n.address_size " + w + "\n.visible .entry k(.param .u" + w + " list, .param .u" + w + " o) {\n.reg .u" + w +
+                             " %a<4>; .reg .u32 %r;\nld.param.u" + w + " %a0, [list]; ld.param.u" + w + " %a3, [o]; ld.global.u" + w + " %a1, [%a0]; ld.global.u" + w +
+                             " %a2, [%a0+" + step + "];\nld.global.u32 %r, [%a1]; st.global.u32 [%a3], %r; ld.global.u32 %r, [%a2]; st.global.u32 [%a3+4], %r; ret;\n}\n";
+    const auto job = [&](unsigned bytes) {
+      return R"({"module": "k.ptx", "buffers": {"x": {"bytes": 64, "fill": "iota32"}, "list": {"bytes": )" + std::to_string(bytes) +
+             R"(, "pointers": [{"at": 0, "to": "x", "offset": 8}, {"at": )" + step + R"(, "to": "x", "offset": 12}]}, "o": {"bytes": 8}},
+        "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": [{"buffer": "list"}, {"buffer": "o"}]}], "outputs": [{"buffer": "o", "file": "o.bin"}]})";
+    };
+    const outcome o = run_job({{"k.ptx", text}, {"job.json", job(bits / 4)}});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.words, (std::vector<std::uint32_t>{2, 3})) << bits;
+    const outcome short_one = run_job({{"k.ptx", text}, {"job.json", job(bits / 4 - 1)}});
+    EXPECT_EQ(short_one.code, 2) << short_one.err;
+    EXPECT_NE(short_one.err.find("are outside of buffer 'list'"), std::string::npos) << short_one.err;
+  }
+}
+
 TEST(programs_of_others, ask_the_device_runtime_with_32_bit_pointers) {
   const std::string text = ".version 6.5\n.target sm_52\n.address_size 32\n.extern .func (.param .b32 v) malloc(.param .b32 n);\n"
                            ".extern .func (.param .b32 v) vprintf(.param .b32 f, .param .b32 a);\n.extern .func free(.param .b32 p);\n.global .align 1 .b8 format[4] = {37, 117, 33, 0};\n"
