@@ -20,9 +20,10 @@ struct launch_context;
 }
 
 /// What passes between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore. Backward:
-/// complete, fault, saved (the SM is free of the blocks that it names), resumed (they run again). A dispatch is never refused:
+/// complete, settled (follows a complete that has left stores: all of the block are acknowledged), fault, saved (the SM is free of the blocks that
+/// it names), resumed (they run again). A dispatch is never refused:
 /// the CWD knows what fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
-enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, fault, saved, resumed };
+enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, settled, fault, saved, resumed };
 
 /// Cycles until the CWD hears of a program's failure and stops all SMs: chosen; longer than SMs are ever simulated ahead, so that those
 /// that go on meanwhile are all stopped in the same cycle.
@@ -30,7 +31,7 @@ constexpr unsigned fault_latency_cycles = 256;
 /// A barrier that can never complete is told later: by then the other blocks have come to where they wait, and all can be named.
 constexpr unsigned deadlock_latency_cycles = 10000;
 
-/// One thread block on its way. Owned by the CWD, which keeps it until the block is complete; an SM may read it and
+/// One thread block on its way. Owned by the CWD, which keeps it until the block is complete and settled; an SM may read it and
 /// write the fields marked so.
 struct cta_transaction {
   const simt::launch_context* launch = nullptr;
@@ -39,6 +40,7 @@ struct cta_transaction {
   unsigned sm = 0;
   unsigned cta_slot = 0;                // set by the SM: the CTA slot it got
   std::vector<std::uint8_t> warp_ids;   // set by the SM: its warps' ids on the SM, by warp of the block
+  bool stores_left = false;             // set by the SM with phase complete: stores are under way, settled will follow
   std::string fault;                    // set by the SM with phase fault: what went wrong, where
   fault_details details;                // likewise, and what the text also says
 };

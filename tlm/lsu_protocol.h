@@ -41,6 +41,7 @@ struct alignas(64) lsu_transaction {   // without the lanes' addresses and data 
   std::uint32_t global_mask = 0;
   std::uint16_t partition = 0;             // sub-partition index = socket index
   std::uint16_t slot = 0;                  // of its warp there
+  std::uint16_t residency = 0;             // which of the warps that the slot has held
   lsu_kind kind = lsu_kind::load;
   std::uint8_t bytes_per_lane = 4;         // 1, 2, 4, 8, 16
   bool all_sent = false;

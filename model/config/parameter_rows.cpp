@@ -88,10 +88,10 @@ std::vector<parameter> cwd_rows() {
   return section<p>(&gpu_config::cwd, "cwd", {
       number(&p::launch_latency_cycles, "launch_latency_cycles", delay, unit::cycles,
              "doorbell to the first block offered"),
-      number(&p::dispatch_interval_cycles, "dispatch_interval_cycles", latency, unit::cycles,
-             "cycles between two dispatched blocks"),
+      number(&p::dispatch_interval_cycles, "dispatch_interval_cycles", {1, 100000}, unit::cycles,
+             "cycles between two dispatched blocks, on average"),
       number(&p::dispatch_latency_cycles, "dispatch_latency_cycles", latency, unit::cycles,
-             "CWD to SM and back, each way, at least 1"),
+             "CWD to SM and back, each way, at least 1: what a block costs before its first and after its last instruction"),
       choice(&p::placement, "placement", {"breadth_first", "depth_first", "most_free"},
              "SM of the next block: the next one in turn | the first that has room | the one with the fewest blocks"),
       number(&p::max_resident_grids, "max_resident_grids", {1, 1024}, unit::count,

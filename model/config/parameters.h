@@ -22,7 +22,7 @@ struct gpu_parameters {
 
 struct cwd_parameters {
   unsigned launch_latency_cycles = 700;
-  unsigned dispatch_interval_cycles = 1;
+  double dispatch_interval_cycles = 1;
   unsigned dispatch_latency_cycles = 4;
   choice::placement placement = choice::placement::breadth_first;
   unsigned max_resident_grids = 32;

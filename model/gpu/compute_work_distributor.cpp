@@ -2,6 +2,7 @@
 #include "gpu/compute_work_distributor.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "config/error.h"
 #include "sm/resource_manager.h"
@@ -82,10 +83,14 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   for (const std::uint32_t id : candidates_)
     if (grids_[id].ready_cycle == cycle) blocked_ = false;
   if (cycle >= next_dispatch_ && !blocked_) {
-    if (dispatch_one(cycle))
-      next_dispatch_ = cycle + config_.cwd.dispatch_interval_cycles;
-    else
+    if (dispatch_one(cycle)) {
+      // Fractions of a cycle are kept while blocks follow one another.
+      if (dispatch_free_ + 1 <= static_cast<double>(cycle)) dispatch_free_ = static_cast<double>(cycle);
+      dispatch_free_ += config_.cwd.dispatch_interval_cycles;
+      next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_));
+    } else {
       blocked_ = true;
+    }
   }
   if (blocked_) make_room(cycle);
   schedule(cycle);
@@ -101,6 +106,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
     cta_transaction& t = *arrivals_[n].transaction;
     switch (arrivals_[n].phase) {
       case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
+      case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::fault:
@@ -125,8 +131,24 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   g.block_cycles += cycle - b.since;
   g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
+  ++g.completed;
+  if (b.stores_left)
+    ++g.unsettled;
+  else
+    free_blocks_.push_back(&b);
+  finish_if_done(g, cycle);
+}
+
+void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
+  grid_record& g = grids_[b.launch->launch_id];
+  --g.unsettled;
   free_blocks_.push_back(&b);
-  if (++g.completed != g.blocks()) return;
+  finish_if_done(g, cycle);
+}
+
+// A grid is finished when all its blocks are complete and all that they stored is acknowledged.
+void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
+  if (g.completed != g.blocks() || g.unsettled != 0) return;
   g.end_cycle = cycle;
   g.finished = true;
   --unfinished_;

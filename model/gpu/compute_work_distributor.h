@@ -77,6 +77,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
 
   void take_arrivals(cycle_t cycle);
   void complete(block_in_flight& b, cycle_t cycle);
+  void settled(block_in_flight& b, cycle_t cycle);
+  void finish_if_done(grid_record& g, cycle_t cycle);
   bool accepts(unsigned sm, const grid_record& g) const;
   bool dispatch_one(cycle_t cycle);
   unsigned blocks_before(unsigned sm) const;
@@ -133,6 +135,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::vector<std::unique_ptr<block_in_flight>> blocks_;
   std::vector<block_in_flight*> free_blocks_;
   cycle_t next_dispatch_ = 0;
+  double dispatch_free_ = 0;                                   // the same, not rounded up
   bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
   bool halted_ = false;
   unsigned with_runtime_ = 0;       // unfinished grids whose programs call the device runtime, which all SMs share

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How far an SM may be simulated ahead of the CWD: what the CWD may still send it, and when that arrives.
 #include <algorithm>
+#include <cmath>
 
 #include "gpu/compute_work_distributor.h"
 
@@ -24,7 +25,9 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     }
     if (next_block != never) {
       // Blocks of other grids may go to the SMs before this one already now.
-      const cycle_t its_turn = std::max(now + 1, next_dispatch_) + cycle_t{blocks_before(sm)} * config_.cwd.dispatch_interval_cycles;
+      const double before = blocks_before(sm) * config_.cwd.dispatch_interval_cycles;
+      const bool rounded = before != std::floor(before);   // the first of them may have been rounded up
+      const cycle_t its_turn = std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
       until = std::min(until, std::max(next_block, its_turn) + latency - 1);
     }
     for (const arrival& m : arrivals_)

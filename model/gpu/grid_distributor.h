@@ -29,11 +29,12 @@ struct grid_record {
   cycle_t doorbell_cycle = 0;
   cycle_t ready_cycle = 0;          // from when its blocks may be dispatched
   cycle_t start_cycle = 0;          // first block placed on an SM
-  cycle_t end_cycle = 0;            // the last block's completion taken
+  cycle_t end_cycle = 0;            // the last block complete, and the last store acknowledged
   std::uint64_t dispatched = 0;
   std::uint64_t block_cycles = 0;   // that its completed blocks spent on SMs, all together
   cycle_t longest_block = 0;        // that one of them spent
   std::uint64_t completed = 0;
+  std::uint64_t unsettled = 0;      // of them, those with stores that are not acknowledged
   bool finished = false;
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
 };

@@ -46,15 +46,16 @@ unsigned occupancy_calculator::register_limit(const block_footprint& block, unsi
   return register_limit_by_warp(block, sm_.sub_partitions);
 }
 
+unsigned occupancy_calculator::least_carveout(std::uint64_t bytes) const {
+  const auto found = std::lower_bound(carveouts_.begin(), carveouts_.end(), bytes);
+  return found == carveouts_.end() ? carveouts_.back() : *found;
+}
+
 unsigned occupancy_calculator::carveout(int percent, std::uint64_t block_bytes) const {
-  const auto holding = [this](std::uint64_t bytes) {
-    const auto found = std::lower_bound(carveouts_.begin(), carveouts_.end(), bytes);
-    return found == carveouts_.end() ? carveouts_.back() : *found;
-  };
   if (percent < 0) return carveouts_.back();
-  const unsigned preferred = holding(std::uint64_t{shared_.size_bytes} * static_cast<unsigned>(percent) / 100);
+  const unsigned preferred = least_carveout(std::uint64_t{shared_.size_bytes} * static_cast<unsigned>(percent) / 100);
   if (preferred >= block_bytes) return preferred;
-  return compute_capability_ >= volta ? holding(block_bytes) : carveouts_.back();
+  return compute_capability_ >= volta ? least_carveout(block_bytes) : carveouts_.back();
 }
 
 unsigned occupancy_calculator::l1_bytes(unsigned carveout_bytes) const {
@@ -84,8 +85,6 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   const std::uint64_t shared = round_up(asked + shared_.reserved_per_block_bytes, shared_.allocation_unit_bytes);
   block.shared_bytes = clamped(shared);
   block.carveout_bytes = carveout(demand.carveout_percent, shared);
-  block.l1_bytes = l1_bytes(block.carveout_bytes);
-
   if (block.threads > sm_.max_threads_per_block)
     block.limits.warps = 0;
   else
@@ -100,6 +99,11 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
     block.limits.barriers = 0;
   else if (demand.barriers > 0 && sm_.barriers > 0)
     block.limits.barriers = sm_.barriers / demand.barriers;
+  // Without a preference the limits are those of the largest shared memory. The driver then gives the SM no more than they need, and the rest
+  // to the L1 (Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for blocks of 3 KiB).
+  if (demand.carveout_percent < 0 && compute_capability_ >= volta && block.limits.least() > 0)
+    block.carveout_bytes = least_carveout(std::uint64_t{block.limits.least()} * block.shared_bytes);
+  block.l1_bytes = l1_bytes(block.carveout_bytes);
   return block;
 }
 

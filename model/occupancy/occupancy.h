@@ -15,7 +15,7 @@ struct block_demand {
   unsigned threads = 1;
   unsigned registers_per_thread = 0;
   std::uint64_t shared_bytes = 0;   // static + dynamic
-  int carveout_percent = -1;        // share of the largest shared memory that the kernel prefers, 0..100; -1: all of it
+  int carveout_percent = -1;        // share of the largest shared memory that the kernel prefers, 0..100; -1: the driver's choice
   unsigned barriers = 0;            // named barriers used
 };
 
@@ -39,7 +39,7 @@ struct block_footprint {
   unsigned registers_per_block = 0;
   unsigned shared_bytes = 0;
   unsigned barriers = 0;
-  unsigned carveout_bytes = 0;       // shared memory of the SM while such blocks run
+  unsigned carveout_bytes = 0;       // shared memory of the SM while only such blocks run
   unsigned l1_bytes = 0;             // and the L1 that this leaves
   resource_limits limits;
 };
@@ -71,6 +71,8 @@ class occupancy_calculator {
  private:
   unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;
   unsigned register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const;
+  /// The smallest size that holds so many bytes, or the largest there is.
+  unsigned least_carveout(std::uint64_t bytes) const;
   unsigned carveout(int percent, std::uint64_t block_bytes) const;
 
   sm_parameters sm_;

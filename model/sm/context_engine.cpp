@@ -74,18 +74,20 @@ void context_engine::on_cycle(cycle_t cycle) {
   }
 }
 
-// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone.
+// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone and what they stored is acknowledged.
 void context_engine::check_quiet(cycle_t cycle) {
   const auto ended = [this](unsigned s) { return resources_.block(s).transaction == nullptr; };
   cta_slots_.erase(std::remove_if(cta_slots_.begin(), cta_slots_.end(), ended), cta_slots_.end());
   cycle_t settled = cycle;
   bool quiet = true;
-  for (const unsigned s : cta_slots_)
+  for (const unsigned s : cta_slots_) {
+    quiet = quiet && resources_.block(s).unsettled == 0;
     each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) {
       const sub_partition& p = partition_of(warp);
       quiet = quiet && !p.outstanding(slot_of(warp)) && p.phase(slot_of(warp)) == warp_phase::stopped;
       if (quiet) settled = std::max(settled, p.settled(slot_of(warp)));
     });
+  }
   if (!quiet) return;
   if (settled > cycle) return clock_.wake_at(settled);
   begin_saving(cycle);

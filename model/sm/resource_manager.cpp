@@ -91,6 +91,8 @@ void resource_manager::begin(cta_transaction& t, const block_footprint& footprin
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
   b.allocation = std::move(allocation);
   b.most_blocks = footprint.limits.least();
+  b.sequence = ++blocks_begun_;
+  b.unsettled = 0;
   b.transaction = &t;
   b.launch = &launch;
   b.warps.assign(launch.warps_per_block(), 0);
@@ -141,7 +143,7 @@ unsigned resource_manager::take_warp(unsigned cta_slot, unsigned warp_in_block, 
   return warp;
 }
 
-void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
+std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, cycle_t cycle) {
   const unsigned cta_slot = owner_[warp].cta_slot;
   resident_block& b = blocks_[cta_slot];
   b.live &= ~(std::uint64_t{1} << owner_[warp].warp);
@@ -151,21 +153,47 @@ void resource_manager::release_warp(unsigned warp, cycle_t cycle) {
   sm_residency.leave(cycle);
   occupancy.warp_left(b.launch->launch_id, cycle);
   if (observer_ != nullptr) observer_->warp_left(sm_id_, warp, cycle);
-  if (--b.warps_left != 0) return changed();
+  const std::uint64_t sequence = b.sequence;
+  if (stores_left) ++b.unsettled;
+  if (--b.warps_left != 0) {
+    changed();
+    return sequence;
+  }
   occupancy.block_left(b.launch->launch_id, cycle);
   if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
   // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
-  const unsigned latency = config_.cwd.dispatch_latency_cycles;
   ++launch_residency[b.launch->launch_id].blocks;
-  returned_.push_back({cycle + latency, std::move(b.allocation)});
+  returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, std::move(b.allocation)});
   cta_transaction& t = *b.transaction;
+  t.stores_left = b.unsettled != 0;
+  if (t.stores_left) unsettled_.push_back({sequence, &t, b.unsettled});
   b.transaction = nullptr;
   --resident_blocks_;
   changed();
-  cta_phase phase = cta_phase::complete;
+  tell(t, cta_phase::complete, cycle);
+  return sequence;
+}
+
+void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
+  for (resident_block& b : blocks_)
+    if (b.transaction != nullptr && b.sequence == sequence) {
+      --b.unsettled;
+      return;
+    }
+  const auto left = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const unsettled_block& u) { return u.sequence == sequence; });
+  invariant(left != unsettled_.end(), "stores of no block were acknowledged");
+  if (--left->warps != 0) return;
+  cta_transaction& t = *left->transaction;
+  unsettled_.erase(left);
+  tell(t, cta_phase::settled, cycle);
+}
+
+// A message that reaches the CWD after the latency; it may answer with another block.
+void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) {
+  const unsigned latency = config_.cwd.dispatch_latency_cycles;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
-  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});   // the CWD may answer with another block
+  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
 }
 
 resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
@@ -231,12 +259,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
   return slot;
 }
 
-void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) {
-  const unsigned latency = config_.cwd.dispatch_latency_cycles;
-  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
-  cta_socket->nb_transport_bw(t, phase, delay);
-  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
-}
+void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) { tell(t, phase, cycle); }
 
 void resource_manager::report_fault(const std::string& text, cycle_t latency, const fault_details& details) {
   if (failed_) return;   // the first is what counts

@@ -40,6 +40,8 @@ struct resident_block {
   unsigned warps_left = 0;
   std::uint64_t live = 0;                      // warps of the block that have not ended, bit per warp
   unsigned most_blocks = 0;                    // such blocks that an SM holds
+  std::uint64_t sequence = 0;                  // which of all blocks that came to the SM
+  unsigned unsettled = 0;                      // warps that are gone and whose stores are not all acknowledged
 };
 
 /// How long, and how full, an SM was with warps of one launch (or of any).
@@ -91,8 +93,11 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   /// CTA slot and warp of the block that a warp id holds.
   unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
   unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
-  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete.
-  void release_warp(unsigned warp, cycle_t cycle);
+  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete. With `stores_left`, stores of it
+  /// are under way: stores_settled is called when all are acknowledged. Returns the block's sequence number.
+  std::uint64_t release_warp(unsigned warp, bool stores_left, cycle_t cycle);
+  /// The stores that one warp of the block had left are acknowledged. With the last such warp of a complete block the CWD is told.
+  void stores_settled(std::uint64_t sequence, cycle_t cycle);
   /// The block in the CTA slot has left for memory: frees all that it holds. Returns what is needed to bring it back.
   resident_block swap_out(unsigned cta_slot, cycle_t cycle);
   /// Takes the resources of a block that is to come back: the CWD knows that they are free.
@@ -143,6 +148,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   void changed() const {
     if (levels_) show_levels();
   }
+  void tell(cta_transaction& t, cta_phase phase, cycle_t cycle);
 
   const gpu_config config_;
   unsigned sm_id_;
@@ -155,6 +161,13 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   sm_resources resources_;                     // by block, in step with the CWD's account
   std::deque<arrival> arrivals_;
   std::deque<returned> returned_;
+  struct unsettled_block {
+    std::uint64_t sequence = 0;
+    cta_transaction* transaction = nullptr;
+    unsigned warps = 0;                        // of it whose stores are not all acknowledged
+  };
+  std::vector<unsettled_block> unsettled_;     // blocks that are complete but for these
+  std::uint64_t blocks_begun_ = 0;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;
   cta_transaction fault_;                      // of no block: those may leave before it has arrived

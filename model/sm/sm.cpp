@@ -89,8 +89,14 @@ void sm::preempt(context_transaction& t, cycle_t cycle) { context_engine.preempt
 
 void sm::restore(context_transaction& t, cycle_t cycle) { context_engine.restore(t, cycle); }
 
-void sm::warp_finished(unsigned warp, cycle_t cycle) {
-  resource_manager.release_warp(warp, cycle);
+std::uint64_t sm::warp_finished(unsigned warp, bool stores_left, cycle_t cycle) {
+  const std::uint64_t block = resource_manager.release_warp(warp, stores_left, cycle);
+  context_engine.look_again();
+  return block;
+}
+
+void sm::stores_settled(std::uint64_t block, cycle_t cycle) {
+  resource_manager.stores_settled(block, cycle);
   context_engine.look_again();
 }
 

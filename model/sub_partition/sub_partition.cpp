@@ -105,7 +105,9 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   w.state.block = &block;
   w.state.warp_in_block = warp_in_block;
   w.state.slot = slot * config_.sm.sub_partitions + index_;
-  w.loads = w.stores = 0;
+  w.loads = w.stores = w.queued = 0;
+  do ++w.residency;
+  while (departed(slot, w.residency) != departed_.end());
   w.placed_at = cycle;
   codes_ = w.program->control_codes;
   if (codes_) dependence_counters.clear(slot);
@@ -327,7 +329,15 @@ void sub_partition::prepare_warp(unsigned slot) const {
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
   vacate(slot, cycle);
-  supervisor_.warp_finished(slots_[slot].state.slot, cycle);
+  const warp_slot& w = slots_[slot];
+  // The supervisor may give the slot to another warp at once.
+  departed_warp gone{slot, w.residency, w.stores, 0, w.launch, w.state.block->index, w.state.warp_in_block};
+  gone.block = supervisor_.warp_finished(w.state.slot, gone.stores != 0, cycle);
+  if (gone.stores != 0) departed_.push_back(gone);
+}
+
+std::vector<sub_partition::departed_warp>::iterator sub_partition::departed(unsigned slot, std::uint16_t residency) {
+  return std::find_if(departed_.begin(), departed_.end(), [=](const departed_warp& d) { return d.slot == slot && d.residency == residency; });
 }
 
 // Adds the cycles from w.mark to `until` to the states that held in them.

@@ -45,8 +45,12 @@ namespace heddle {
 class warp_supervisor {
  public:
   virtual ~warp_supervisor() = default;
-  /// The warp in warp slot `warp` (warp id on the SM) has exited and nothing of it is outstanding; it is gone from `cycle` on.
-  virtual void warp_finished(unsigned warp, cycle_t cycle) = 0;
+  /// The warp in warp slot `warp` (warp id on the SM) has exited, no load of it is outstanding and the load/store unit has the data of its
+  /// stores; it is gone from `cycle` on. With
+  /// `stores_left`, stores of it are not acknowledged yet: stores_settled tells when they are. Returns a name of its block for that.
+  virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) = 0;
+  /// All stores that a finished warp of the block had left are acknowledged.
+  virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
   /// Lanes of the warp have exited in `cycle` (their outstanding instructions may still be on their way). Told for every exit
   /// of lanes when lanes are independent, else when the warp's last ones exit.
   virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
@@ -221,9 +225,22 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     simt::warp_state state;
     cycle_t rest = never;                        // phase stopped: for how long it would have gone on waiting, if that was known
     cycle_t placed_at = 0;
+    unsigned queued = 0;                         // transactions of stores whose data the load/store unit has not taken
+    std::uint16_t residency = 0;                 // which of the warps that the slot has held
     unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
     bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
     std::shared_ptr<const isa::recorded_piece> held_piece;   // keeps the piece in memory
+  };
+
+  // A warp that is gone, and whose stores are not all acknowledged: its slot may hold another by now.
+  struct departed_warp {
+    unsigned slot = 0;
+    std::uint16_t residency = 0;
+    unsigned stores = 0;
+    std::uint64_t block = 0;                     // as the supervisor names it
+    const resident_launch* launch = nullptr;
+    simt::dim3 index;                            // of its block in the grid
+    std::uint32_t warp_in_block = 0;
   };
 
   void start_of_simulation() override;
@@ -245,6 +262,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   cycle_t next_timer(cycle_t cycle) const;
   void schedule(cycle_t cycle);
   void finish(unsigned slot, cycle_t cycle);
+  std::vector<departed_warp>::iterator departed(unsigned slot, std::uint16_t residency);
+  void settle_store(unsigned slot, std::uint16_t residency, cycle_t cycle);
   void hold_memory(cycle_t cycle);
 
   void prepare_warp(unsigned slot) const;
@@ -308,6 +327,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::string place_of(unsigned slot, const isa::instruction& i) const;
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details = {});
+  void fault_of(const resident_launch& launch, const simt::dim3& block, std::uint32_t thread, const decoded_instruction& d, const std::string& what,
+                fault_details details);
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
@@ -417,6 +438,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   std::array<std::uint64_t, 64> wheel_{};
   memory_operation_pool operations_;
+  std::vector<departed_warp> departed_;
   std::deque<lsu_transaction*> backlog_; // transactions of split instructions that wait for credits
   program_services* services_ = nullptr;
   per_launch<launch_profile> own_profiles_;

@@ -234,7 +234,7 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
   w.phase = warp_phase::exited;
   scheduler.set_waiting(slot);
   supervisor_.lanes_exited(w.state.slot, mask, cycle);
-  if (!halted_ && w.loads + w.stores == 0) set_timer(slot, cycle + 1);
+  if (!halted_ && w.loads + w.queued == 0) set_timer(slot, cycle + 1);
 }
 
 void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
@@ -262,9 +262,12 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
 // `details` belong behind `what`.
 void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details) {
   const warp_slot& w = slots_[slot];
-  const simt::launch_context& l = *w.launch;
-  const std::uint32_t t = w.state.thread(lane);
-  const auto& b = w.state.block->index;
+  fault_of(*w.launch, w.state.block->index, w.state.thread(lane), d, what, std::move(details));
+}
+
+void sub_partition::fault_of(const resident_launch& launch, const simt::dim3& b, std::uint32_t t, const decoded_instruction& d,
+                             const std::string& what, fault_details details) {
+  const simt::launch_context& l = launch;
   const auto triple = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
     return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
   };

@@ -105,6 +105,7 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   lsu_transaction& t = o.first;
   t.decoded = &d;
   t.slot = static_cast<std::uint16_t>(slot);
+  t.residency = w.residency;
   t.instruction = &i;
   t.launch = w.launch;
   t.kind = d.access;
@@ -187,6 +188,7 @@ void sub_partition::split(lsu_transaction& first) {
 }
 
 void sub_partition::send(lsu_transaction& t) {
+  if (is_write(t.kind) && !t.texture) ++slots_[t.slot].queued;
   if (credits_ == 0 || !backlog_.empty()) {
     backlog_.push_back(&t);
     return;
@@ -222,10 +224,20 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       }
       update_gate(cycle);
       if (scheduler.ready() != 0) clock_.wake_at(cycle);
+      if (is_write(t.kind) && !t.texture) {
+        warp_slot& w = slots_[t.slot];   // it stays until all its stores are taken
+        if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never) finish(t.slot, cycle);
+      }
       break;
     case lsu_phase::response: complete(t, cycle); break;
     case lsu_phase::fault: {
-      fault(t.slot, *t.decoded, t.fault_lane, t.fault);
+      if (t.residency == slots_[t.slot].residency && slots_[t.slot].phase != warp_phase::empty) {
+        fault(t.slot, *t.decoded, t.fault_lane, t.fault);
+      } else {
+        const auto gone = departed(t.slot, t.residency);
+        invariant(gone != departed_.end(), "a store of no warp failed");
+        fault_of(*gone->launch, gone->index, gone->warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault, {});
+      }
       break;
     }
     case lsu_phase::throttle_on: scheduler.gate(isa::unit::ldst).set_throttled(true, cycle); break;
@@ -235,10 +247,22 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
   return tlm::TLM_ACCEPTED;
 }
 
+// A store of a warp that has finished is acknowledged.
+void sub_partition::settle_store(unsigned slot, std::uint16_t residency, cycle_t cycle) {
+  const auto gone = departed(slot, residency);
+  invariant(gone != departed_.end(), "a store of no warp was acknowledged");
+  if (--gone->stores != 0) return;
+  const std::uint64_t block = gone->block;
+  departed_.erase(gone);
+  supervisor_.stores_settled(block, cycle);
+}
+
 void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   memory_operation& o = *t.operation;
   const unsigned slot = t.slot;
   warp_slot& w = slots_[slot];
+  const std::uint16_t residency = t.residency;
+  const bool gone = residency != w.residency || w.phase == warp_phase::empty;
   const cycle_t first_data = std::min<cycle_t>(t.first_cycle, cycle);
   const bool returns = t.kind == lsu_kind::load || t.kind == lsu_kind::atomic;
   const lsu_kind kind = t.kind;
@@ -256,8 +280,13 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     if (--o.remaining != 0) return;
   }
   if (returns && global_mask != 0 && w.step == nullptr && !texture) simt::lane_write_back(*d.instruction, w.state, global_mask, words);
+  if (gone) {
+    if (observer_ != nullptr) observer_->memory_done(o, cycle);
+    operations_.give_back(o);
+    return settle_store(slot, residency, cycle);
+  }
   operations_.give_back(o);
-  --(is_write(kind) ? w.stores : w.loads);
+  --(is_write(kind) && !texture ? w.stores : w.loads);
   if (is_write(kind)) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
   } else {
@@ -286,7 +315,7 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
       if (w.loads + w.stores == 0) supervisor_.warp_quiet(w.state.slot);
       return;
     case warp_phase::exited:
-      if (w.loads + w.stores == 0) finish(slot, cycle);
+      if (w.loads + w.queued == 0 && w.timer == never) finish(slot, cycle);
       return;
     default: return;
   }

@@ -65,7 +65,7 @@ void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t c
     w.phase = warp_phase::exited;
     scheduler.set_waiting(slot);
     supervisor_.lanes_exited(w.state.slot, gone, cycle);
-    if (!halted_ && w.loads + w.stores == 0) set_timer(slot, cycle + 1);
+    if (!halted_ && w.loads + w.queued == 0) set_timer(slot, cycle + 1);
     return;
   }
   const std::uint32_t sequence = w.state.pc + 1;

@@ -42,9 +42,8 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   }
   if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
-  const bool stores = i.op == isa::opcode::sust;
   set_pending(slot, d, producer::long_latency);
-  ++(stores ? w.stores : w.loads);
+  ++w.loads;   // surface stores, too: the warp stays until the texture path is through with them
   ++textures_;
   for (unsigned k = 0; k < a.count; ++k)
     if (a.mask[k] != 0) send(texel_access(w, o, k, cycle));
@@ -58,6 +57,7 @@ lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operatio
   lsu_transaction& t = operations_.further(o);
   t.decoded = w.next;
   t.slot = static_cast<std::uint16_t>(&w - slots_.data());
+  t.residency = w.residency;
   t.sole = false;
   t.instruction = &i;
   t.launch = w.launch;

@@ -38,7 +38,7 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   bool works_by_clock() const override { return true; }
 
   void on_cycle(heddle::cycle_t cycle) override {
-    while (!ended_.empty() && ended_.front()->taken_at <= cycle && !halted_) end(cycle);
+    while (!messages_.empty() && messages_.front().taken_at <= cycle && !halted_) take(cycle);
     if (halted_ || unfinished_ == 0) return;
     heddle::grid_record& grid = grids_[grids_.size() - unfinished_];
     if (grid.dispatched != grid.blocks() && dispatch(grid, cycle)) clock_.wake_at(cycle + 1);
@@ -47,7 +47,11 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
  private:
   struct placed_block : heddle::cta_transaction {
     heddle::block_allocation allocation;
-    heddle::cycle_t taken_at = 0;             // when its end is taken
+  };
+  struct message {
+    placed_block* block;
+    heddle::cta_phase phase;
+    heddle::cycle_t taken_at;                 // when it is taken
   };
 
   bool dispatch(heddle::grid_record& grid, heddle::cycle_t cycle) {
@@ -68,13 +72,20 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
     return true;
   }
 
-  void end(heddle::cycle_t cycle) {
-    placed_block& b = *ended_.front();
-    ended_.pop_front();
-    rooms_[b.sm].give_back(b.allocation);
-    ++blocks_completed_;
-    heddle::grid_record& grid = grids_[b.launch->launch_id];
-    if (++grid.completed != grid.blocks()) return;
+  // A block is complete, or what it had stored until then is acknowledged.
+  void take(heddle::cycle_t cycle) {
+    const message m = messages_.front();
+    messages_.pop_front();
+    heddle::grid_record& grid = grids_[m.block->launch->launch_id];
+    if (m.phase == heddle::cta_phase::settled) {
+      --grid.unsettled;
+    } else {
+      rooms_[m.block->sm].give_back(m.block->allocation);
+      ++blocks_completed_;
+      ++grid.completed;
+      if (m.block->stores_left) ++grid.unsettled;
+    }
+    if (grid.completed != grid.blocks() || grid.unsettled != 0) return;
     grid.end_cycle = cycle;
     grid.finished = true;
     --unfinished_;
@@ -87,9 +98,8 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
       return tlm::TLM_ACCEPTED;
     }
     auto& b = static_cast<placed_block&>(t);
-    b.taken_at = clock_.domain().arrival(delay);   // all take the same time, so they come in order
-    ended_.push_back(&b);
-    clock_.wake_at(b.taken_at);
+    messages_.push_back({&b, phase, clock_.domain().arrival(delay)});   // all take the same time, so they come in order
+    clock_.wake_at(messages_.back().taken_at);
     return tlm::TLM_ACCEPTED;
   }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
@@ -99,7 +109,7 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   heddle::clock_port clock_;
   std::vector<heddle::sm_resources> rooms_;   // what each SM has left
   std::deque<placed_block> blocks_;
-  std::deque<placed_block*> ended_;                // their ends are on the way
+  std::deque<message> messages_;                   // on the way
   bool halted_ = false;
 };
 

@@ -61,7 +61,7 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
     if (phase == heddle::cta_phase::fault) {
       fault_ = block.fault;
       left_ = 0;
-    } else {
+    } else if (phase == heddle::cta_phase::complete) {   // settled says that its stores are acknowledged, too
       ++completed_;
       room_.notify(delay + travel_);
     }

@@ -64,7 +64,7 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
     std::vector<unsigned> pieces;
     for (const double kib : footprints) {
       pieces.push_back(static_cast<unsigned>(kib * 1024 / piece_bytes));
-      launches.push_back({"jumps_" + std::to_string(pieces.back()), 32});
+      launches.push_back({"jumps_" + std::to_string(launches.size()), 32});   // footprints may be equal
       text += microbench::kernel(launches.back().kernel, jumps(pieces.back(), GetParam().instruction_bytes), pieces.back() + 1, 1);
     }
     auto cycles = microbench::run("instruction_cache", GetParam().gpu, microbench::module(text), launches);

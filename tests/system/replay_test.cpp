@@ -354,7 +354,7 @@ TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
   ASSERT_EQ(run(options).code, 0);
   const json undisturbed = metrics();
   EXPECT_TRUE(undisturbed["context_switches"].empty());
-  options.insert(options.end(), {"--set", "context.time_slice_cycles=400"});
+  options.insert(options.end(), {"--set", "context.time_slice_cycles=200"});
   const outcome o = run(options);
   ASSERT_EQ(o.code, 0) << o.err;
   const json m = metrics();

@@ -276,7 +276,7 @@ TEST_F(cwd_schedules, lose_nothing_and_overcommit_nothing) { run(1001); }
 
 // Many SMs, and nobody who asks for preemptions: the CWD knows how many blocks go elsewhere first.
 TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
-  for (const char* interval : {"1", "3"}) {
+  for (const char* interval : {"1", "1.75", "2.2", "3"}) {
     restart();
     schedules s(load_config("v100", {"gpu.sm_count=12", "cwd.launch_latency_cycles=20",
                                      std::string("cwd.dispatch_interval_cycles=") + interval}), 5, false);

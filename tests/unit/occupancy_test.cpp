@@ -118,13 +118,28 @@ TEST(occupancy, every_limit_equal_to_the_least_is_named) {
   EXPECT_DOUBLE_EQ(1.0, r.theoretical_occupancy);
 }
 
+// Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for Rodinia's hotspot (256 threads, 3 KiB a block, 8 blocks an SM).
+TEST(occupancy, without_a_preference_l1_gets_what_the_blocks_leave) {
+  gpu_config config = config_of("7.0");
+  config.shared_memory.unified_bytes = 131072;
+  config.l1.size_bytes = 32768;
+  const occupancy_result none = compute(config, {256, 32, 0}), hotspot = compute(config, {256, 32, 3072});
+  EXPECT_EQ(none.block.carveout_bytes, 0u);
+  EXPECT_EQ(none.block.l1_bytes, 131072u);
+  EXPECT_EQ(hotspot.blocks_per_sm, 8u);
+  EXPECT_EQ(hotspot.block.carveout_bytes, 32768u);
+  EXPECT_EQ(hotspot.block.l1_bytes, 98304u);
+  EXPECT_EQ(hotspot.block.limits.shared_memory, 32u);   // of the largest, as NVIDIA's calculator has it
+  EXPECT_EQ(compute(config, {64, 32, 24576}).block.carveout_bytes, 98304u);
+}
+
 TEST(occupancy, the_carveout_holds_the_block_and_leaves_the_rest_to_l1) {
   gpu_config config = config_of("7.0");
   config.shared_memory.unified_bytes = 131072;
   config.l1.size_bytes = 32768;
   const auto block = [&](unsigned shared, int percent) { return compute(config, {128, 32, shared, percent}).block; };
-  EXPECT_EQ(98304u, block(0, -1).carveout_bytes);
-  EXPECT_EQ(32768u, block(0, -1).l1_bytes);
+  EXPECT_EQ(98304u, block(0, 100).carveout_bytes);
+  EXPECT_EQ(32768u, block(0, 100).l1_bytes);
   EXPECT_EQ(0u, block(0, 0).carveout_bytes);
   EXPECT_EQ(131072u, block(0, 0).l1_bytes);
   EXPECT_EQ(65536u, block(0, 50).carveout_bytes);        // 48 KiB, rounded up to a size there is

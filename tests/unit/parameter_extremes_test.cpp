@@ -35,6 +35,7 @@ settings small_chip() {
 const std::map<std::string, settings>& beside() {
   static const std::map<std::string, settings> all = {
       {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
+      {"interconnect.output_queue_entries", {"interconnect.response_bytes_per_cycle=8"}},
       {"sub_partition.dual_issue", {"sub_partition.issue_width=2"}},
       {"sub_partition.fetch_group_warps", {"sub_partition.scheduler=two_level", "sm.sub_partitions=1"}},
       {"sub_partition.ccws_victim_tags", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
@@ -159,6 +160,7 @@ class parameter_extremes : public fresh_simulation {
       r.kernel = "all_units";
       r.grid[0] = 6;
       r.block[0] = 64;
+      r.carveout_percent = 100;   // an L1 that the kernel overflows
       const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
       driver.fill(out, 0, 65536);
       driver.fill(in, 0, 65536);
