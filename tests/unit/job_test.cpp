@@ -280,7 +280,7 @@ TEST(job_file, errors_name_the_place) {
        "outside of buffer 'x'"},
       {changed("{\"kernel\"", "{\"repeat\": [{\"memset\": \"x\"}], \"max\": 3}, {\"kernel\""),
        "expected at least one kernel"},
-      {changed("16}", "16, \"pointers\": [{\"at\": 9, \"to\": \"x\"}]}"), "outside of buffer 'x'"},
+      {changed("16}", "16, \"pointers\": [{\"at\": 13, \"to\": \"x\"}]}"), "outside of buffer 'x'"},
       {changed("16}", "16, \"pointers\": [{\"at\": 8, \"to\": \"q\"}]}"), "there is no buffer 'q'"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\"}]}"), "expected 'file', 'expect' or both"},
       {changed("}]}]}", "}]}], \"outputs\": [{\"buffer\": \"x\", \"file\": \"/nonexistent/x\"}]}"),
