@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs tests, each in a process group of its own with limits of time, memory and file size, a few at once."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -17,9 +18,9 @@ FILE_SIZE = 1 << 30
 
 
 class test:
-    def __init__(self, entry):
-        self.name = entry['name']
-        self.command = entry['command']
+    def __init__(self, entry, name, command):
+        self.name = name
+        self.command = command
         properties = {p['name']: p['value'] for p in entry.get('properties', [])}
         self.labels = properties.get('LABELS', [])
         self.folder = properties.get('WORKING_DIRECTORY') or '.'
@@ -30,11 +31,31 @@ class test:
 
 
 def tests_of(build, programs):
-    """The normal suite: what ctest knows without the label long, and without what is left out above and what other programs do."""
+    """The normal suite: what ctest knows without the label long, and without what is left out above and what other programs do. An entry
+    of ctest is a suite of a program; here each of its tests is one, for a test comes past fewer mutants, and one that is new is seen."""
     listing = subprocess.run(['ctest', '--test-dir', str(build), '--show-only=json-v1'], check=True, capture_output=True, text=True).stdout
-    found = [test(e) for e in json.loads(listing)['tests'] if e.get('command')]
-    return [t for t in found if not any(l.endswith('long') for l in t.labels) and not re.search(LEFT_OUT, t.name)
-            and not t.name.endswith('_NOT_BUILT') and re.search(programs, t.program)]
+    found = [t for e in json.loads(listing)['tests'] if e.get('command') for t in split(e)]
+    found = [t for t in found if not any(l.endswith('long') for l in t.labels) and not re.search(LEFT_OUT, t.name)
+             and not t.name.endswith('_not_built') and re.search(programs, t.program)]
+    for name, times in collections.Counter(t.name for t in found).items():
+        if times > 1:
+            raise SystemExit(f'mutants: {times} tests are named {name}')
+    return found
+
+
+def split(entry):
+    """The tests of one entry of ctest: those of a suite if its program is one of GoogleTest."""
+    command = entry['command']
+    if len(command) != 2 or not command[1].startswith('--gtest_filter='):
+        return [test(entry, entry['name'], command)]
+    output = subprocess.run([*command, '--gtest_list_tests'], check=True, capture_output=True, text=True).stdout
+    names, suite = [], ''
+    for line in output.split('\n'):
+        if re.match(r'[^ ]+\.( *#.*)?$', line):
+            suite = line.split('#')[0].strip()
+        elif line.startswith('  ') and 'DISABLED_' not in suite + line:
+            names.append(suite + line.split('#')[0].strip())
+    return [test(entry, name, [command[0], f'--gtest_filter={name}']) for name in names]
 
 
 def limits(cpu_seconds):

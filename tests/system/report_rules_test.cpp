@@ -29,7 +29,7 @@ json data_of(const fs::path& page) {
   return json::parse(text.substr(at, text.find("</script>", at) - at));
 }
 
-class report_rules : public ::testing::Test {
+class sweep_report_rules : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const std::string program = browser::program();
@@ -51,7 +51,7 @@ class report_rules : public ::testing::Test {
 
   static std::unique_ptr<browser> chromium;
 };
-std::unique_ptr<browser> report_rules::chromium;
+std::unique_ptr<browser> sweep_report_rules::chromium;
 
 // What the rules want changed makes real kernels faster, each change by itself.
 TEST(report_advice, changes_are_worth_making) {
@@ -77,7 +77,7 @@ TEST(report_advice, changes_are_worth_making) {
   fs::remove(place + ".html");
 }
 
-TEST_F(report_rules, sensitivity_of_a_known_plane) {
+TEST_F(sweep_report_rules, sensitivity_of_a_known_plane) {
   // value = 100 + 10 a + b: a explains 4 x 10² x 0.25 against b's 4 x 0.25.
   const json ranked = value(R"(heddle.sensitivity(['b', 'a', 'c'], [0, 1].flatMap((a) => [0, 1].flatMap((b) => ['x', 'y'].map((c) => ({axes: [b, a, c], value: 100 + 10 * a + b}))))))");
   ASSERT_EQ(ranked.size(), 3u);
@@ -94,7 +94,7 @@ TEST_F(report_rules, sensitivity_of_a_known_plane) {
   EXPECT_EQ(value("heddle.sensitivity(['a'], [{axes: [1], value: 5}, {axes: [2], value: 5}])[0].explained"), 0);
 }
 
-TEST_F(report_rules, pareto_fronts) {
+TEST_F(sweep_report_rules, pareto_fronts) {
   const std::string points = "[{x: 1, y: 9}, {x: 2, y: 5}, {x: 3, y: 5}, {x: 4, y: 1}, {x: 5, y: 0.5}, {x: 2, y: 7}, {x: 2, y: 5}, {x: null, y: 0}]";
   EXPECT_EQ(value("heddle.pareto(" + points + ", false, false)"), (json{0, 1, 6, 3, 4}));
   EXPECT_EQ(value("heddle.pareto(" + points + ", true, true)"), (json{4, 3, 2, 5, 0}));
@@ -115,14 +115,14 @@ TEST_F(report_rules, pareto_fronts) {
     return 'same'; })())"), "same");
 }
 
-TEST_F(report_rules, lines_are_means_in_order) {
+TEST_F(sweep_report_rules, lines_are_means_in_order) {
   EXPECT_EQ(value("heddle.lines([{x: 10, value: 1, series: 'a'}, {x: 2, value: 4, series: 'a'}, {x: 2, value: 6, series: 'a'}, {x: 2, value: null, series: 'a'}, {x: 'q', value: 1, series: 'b'}])"),
             (json{{{"series", "a"}, {"points", {{2, 5, 2}, {10, 1, 1}}}}, {{"series", "b"}, {"points", {{"q", 1, 1}}}}}));
   EXPECT_TRUE(value("heddle.more_is_better('kernels.0.metrics.ipc')"));
   EXPECT_FALSE(value("heddle.more_is_better('cycles')"));
 }
 
-TEST_F(report_rules, csv_quotes_what_needs_it) {
+TEST_F(sweep_report_rules, csv_quotes_what_needs_it) {
   EXPECT_EQ(value(R"(heddle.to_csv(['a', 'b'], [['x,y', 1], ['say "no"', null], ['two\nlines', 0.5]]))"), "a,b\r\n\"x,y\",1\r\n\"say \"\"no\"\"\",\r\n\"two\nlines\",0.5\r\n");
 }
 

@@ -92,7 +92,7 @@ TEST(format_print, refuses_what_would_not_end) {
   EXPECT_THROW(simt::format_print(m.reader(), f, 0), program_error);
 }
 
-TEST(device_heap, joins_what_is_freed) {
+TEST(heap_blocks, join_what_is_freed) {
   device_heap h;
   EXPECT_EQ(h.allocate(16), 0u);
   h.place(0x1000, 64);

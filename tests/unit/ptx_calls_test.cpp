@@ -111,7 +111,7 @@ TEST(recursion, lanes_at_different_depths_do_not_wait_for_each_other) {
 }
 
 // A loop without any end but a return, which becomes a guarded EXIT: the sides of the branch within meet all the same.
-TEST(calls, in_a_chain_of_thousands_are_put_in_place) {
+TEST(call_chains, of_thousands_are_put_in_place) {
   std::string chain = ".func (.param .b32 v) f0(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; st.param.b32 [v], %n; ret; }\n";
   const unsigned length = 3000;
   for (unsigned k = 1; k <= length; ++k)
@@ -151,7 +151,7 @@ TEST(alloca, gives_each_lane_its_own) {
                [](unsigned l) { return l; });
 }
 
-TEST(asynchronous_copies, fill_what_the_source_lacks_with_zeros) {
+TEST(short_asynchronous_copies, fill_what_the_source_lacks_with_zeros) {
   const auto copy = [](const std::string& rest) {
     return "mul.wide.u32 %d1, %l, 16; add.u64 %d1, %in, %d1; shl.b32 %r0, %l, 4; mov.u32 %r1, area; add.u32 %r0, %r0, %r1; and.b32 %r2, %l, 31; setp.gt.u32 %p0, %l, 7;\n" +
            rest + " cp.async.commit_group; cp.async.wait_group 0; cp.async.wait_all; ld.shared.u64 %d0, [%r0]; ld.shared.u64 %d2, [%r0+8]; mul.lo.u64 %d2, %d2, 3; add.u64 %d0, %d0, %d2;";

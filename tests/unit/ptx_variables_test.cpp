@@ -187,7 +187,7 @@ TEST(dynamic_parallelism, is_refused_with_what_to_do_instead) {
                  "kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the inner kernels among the job's launches");
 }
 
-TEST(texture_references, take_their_handles_from_the_host) {
+TEST(texture_reference_handles, come_from_the_host) {
   ptx_machine machine(module_of(".global .texref image;\n", "mov.u64 %d0, image;"));
   const u64 out = machine.buffer(std::vector<u64>(1, 0x5555));
   machine.write(ptx_machine::memory_base, u64{42});   // as a host does
