@@ -262,6 +262,29 @@ TEST_F(replay, halves_of_a_warp_come_to_a_barrier_apart) {
   EXPECT_EQ(metrics()["kernels"][0]["metrics"]["inst_executed"], 5);
 }
 
+// The second warp has one thread, the first of 32: it waits, and is waited for.
+TEST_F(replay, a_warp_of_one_thread_comes_to_barriers) {
+  warp_lines slow;
+  for (int n = 0; n < 100; ++n) slow.at(0x10).alu("FADD", 2, {2, 2});
+  slow.at(0x20).alu("BAR.SYNC", -1, {}).exit();
+  warp_lines slow_thread;
+  for (int n = 0; n < 100; ++n) slow_thread.at(0x10).alu("FADD", 2, {2, 2}, 1);
+  slow_thread.at(0x20).alu("BAR.SYNC", -1, {}, 1).exit(1);
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    SCOPED_TRACE(gpu);
+    kernel k;
+    k.threads = 33;
+    k.block({slow, warp_lines().at(0x20).alu("BAR.SYNC", -1, {}, 1).exit(1)});
+    ASSERT_EQ(run_kernel(k, gpu).code, 0);
+    EXPECT_GT(metrics()["kernels"][0]["warp_cycles"]["sync"], 350);
+    kernel turned;
+    turned.threads = 33;
+    turned.block({warp_lines().at(0x20).alu("BAR.SYNC", -1, {}).exit(), slow_thread});
+    ASSERT_EQ(run_kernel(turned, gpu).code, 0);
+    EXPECT_GT(metrics()["kernels"][0]["warp_cycles"]["sync"], 350);
+  }
+}
+
 TEST_F(replay, disagreement_about_a_barrier_is_a_deadlock) {
   kernel k;
   const warp_lines half = warp_lines().alu("BAR.SYNC", -1, {}, 0x0000ffff).alu("FADD", 5, {2, 2}).exit();

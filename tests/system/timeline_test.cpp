@@ -197,6 +197,20 @@ TEST_F(timelines, add_up_to_the_metrics) {
   EXPECT_NEAR(1, integral("eligible warps") / (total("/warp_cycles/selected") + total("/warp_cycles/not_selected")), 0.01);
   EXPECT_NEAR(1, integral("DRAM bytes per cycle") / (total("/memory/dram/read_bytes") + total("/memory/dram/write_bytes")), 0.02);
   for (const auto& [cycle, occupancy] : counters_.at("occupancy")) EXPECT_LE(occupancy, 1.0) << cycle;
+  // A time without warps is an interval of its own: nothing of it is spread over the time around it.
+  unsigned gaps = 0;
+  for (std::size_t k = 1; k < kernels.size(); ++k) {
+    std::uint64_t first = ~std::uint64_t{0};
+    for (const slice& s : on_tracks(warp_tracks, switch_track))
+      if (s.from >= kernels[k].from) first = std::min(first, s.from);
+    const std::uint64_t end = kernels[k - 1].to;
+    if (end + 600 > first) continue;
+    ++gaps;
+    const auto& list = counters_.at("occupancy");
+    for (std::size_t s = 0; s + 1 < list.size(); ++s)
+      EXPECT_FALSE(list[s].first < end && list[s].second != 0 && list[s + 1].first > end + 300) << list[s].first << " to " << list[s + 1].first << " over " << end;
+  }
+  EXPECT_GT(gaps, 0u);
 }
 
 TEST_F(timelines, show_streams_and_context_switches) {

@@ -164,6 +164,21 @@ TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
   EXPECT_FALSE(w.has("gpu.sm1.partition0.issued")) << "not in scope";
 }
 
+TEST(waveform, of_one_unit_alone_moves) {
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "unit";
+  fs::create_directories(place);
+  const std::string run_of = "'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" + quoted(place / "w.vcd") + " --trace-scope ";
+  ASSERT_EQ(0, run(run_of + "gpu.sm0.partition0*"));
+  const vcd_reader all(place / "w.vcd", cycle_ps);
+  for (const char* unit : {"gpu.sm0.partition0.fp32", "gpu.sm0.partition0.int"}) {
+    const std::string busy = unit + std::string(".busy");
+    ASSERT_TRUE(all.has(busy)) << busy;
+    EXPECT_GT(all.ones(busy), 10u) << busy;
+    ASSERT_EQ(0, run(run_of + unit));
+    EXPECT_EQ(all.ones(busy), vcd_reader(place / "w.vcd", cycle_ps).ones(busy)) << busy;
+  }
+}
+
 TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "window";
   fs::create_directories(place);

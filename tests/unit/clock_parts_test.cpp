@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fresh_simulation.h"
 #include "tlm/clock_domain.h"
 
 using namespace heddle;
@@ -65,7 +66,9 @@ std::string joined(const std::vector<std::string>& log) {
   return s;
 }
 
-TEST(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
+class clock_parts : public fresh_simulation {};
+
+TEST_F(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
   machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), looked_at("looked_at"), halted("halted");
   for (machine* m : {&goes_ahead, &barred, &stays, &looked_at, &halted}) m->whole.look_ahead(&m->ahead);
   barred.ahead.barred = 3;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "config/config.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <sstream>
 
 #include "config/ini_reader.h"
+#include "config/input_file.h"
 #include "config/parameter_page.h"
 #include "config/parameter_table.h"
 
@@ -309,6 +311,21 @@ TEST_F(config_files, files_that_are_none) {
   EXPECT_THROW(load_config(write(std::string("[gpu]\nname = a\0b\n", 17))), input_error);
   EXPECT_THROW(load_config(""), input_error);
   EXPECT_NO_THROW(load_config(write("")));
+}
+
+// What this program starts, a shell for a sweep's hook say, is not to hold them.
+TEST_F(config_files, files_that_are_read_are_not_inherited) {
+  const std::string file = write("[gpu]\n");
+  const input_file in(file);
+  EXPECT_EQ("", in.problem());
+  unsigned found = 0;
+  for (const fs::directory_entry& open : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (fs::read_symlink(open.path(), gone) != file) continue;
+    ++found;
+    EXPECT_NE(0, ::fcntl(std::stoi(open.path().filename().string()), F_GETFD) & FD_CLOEXEC);
+  }
+  EXPECT_EQ(1u, found);
 }
 
 TEST_F(config_files, broken_files_end_in_an_input_error) {

@@ -9,10 +9,11 @@
 
 namespace heddle {
 
-/// Gives each test a simulation of its own, so that one process can elaborate many.
+/// Gives each test a simulation of its own, so that one process can elaborate many. What a test began is not the next one's.
 class fresh_simulation : public ::testing::Test {
  protected:
-  fresh_simulation() { restart(); }
+  fresh_simulation() : before_(sc_core::sc_curr_simcontext) { restart(); }
+  ~fresh_simulation() override { sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = before_; }
 
   /// Begins another simulation within the same test; modules of the one before must be gone.
   static void restart() {
@@ -23,6 +24,9 @@ class fresh_simulation : public ::testing::Test {
     sc_core::sc_curr_simcontext = contexts.back().get();
     sc_core::sc_default_global_context = contexts.back().get();
   }
+
+ private:
+  sc_core::sc_simcontext* const before_;
 };
 
 }  // namespace heddle

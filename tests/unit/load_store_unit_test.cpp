@@ -235,6 +235,28 @@ TEST_F(load_store_unit_test, constant_loads_hit_miss_and_take_turns) {
   EXPECT_EQ(c.hits, 33u);
 }
 
+// Constants at 32 addresses hold their cache for 32 cycles, and nothing else.
+TEST_F(load_store_unit_test, shared_memory_does_not_wait_for_constants) {
+  sm_memory_bench b;
+  lsu_transaction& warm = b.strided(lsu_kind::constant_load, 64, 0);
+  lsu_transaction& spread = b.strided(lsu_kind::constant_load, 64, 2);
+  lsu_transaction& next = b.strided(lsu_kind::constant_load, 64, 0, 3);
+  for (lsu_transaction* t : {&warm, &spread, &next}) std::swap(t->constant_mask, t->global_mask);
+  b.partitions.issue(warm, 10);
+  b.partitions.issue(spread, 200);
+  std::vector<lsu_transaction*> shared;
+  for (unsigned p = 1; p < 3; ++p) shared.push_back(&b.on_shared(lsu_kind::load, 4, p));
+  shared.push_back(&b.on_shared(lsu_kind::load, 4, 1));
+  for (lsu_transaction* t : shared) b.partitions.issue(*t, 201);
+  b.partitions.issue(next, 202);
+  b.run();
+  EXPECT_EQ(b.latency(spread), 25u + 31);
+  EXPECT_EQ(b.partitions.answers[shared[0]].cycle, 201u + 23);
+  EXPECT_EQ(b.partitions.answers[shared[1]].cycle, 201u + 24);
+  EXPECT_EQ(b.partitions.answers[shared[2]].cycle, 201u + 27);
+  EXPECT_GT(b.latency(next), 50u);
+}
+
 // Two sets of two lines: every other line is in the same set.
 TEST_F(load_store_unit_test, constant_lines_compete_within_their_set) {
   gpu_config config;

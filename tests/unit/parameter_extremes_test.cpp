@@ -253,6 +253,17 @@ TEST_F(parameter_extremes, together_may_not_take_more_lines_than_the_model_holds
   EXPECT_NE(message.find("expected at most 67108864 cache lines, translations and victim tags on the chip"), std::string::npos) << message;
   EXPECT_NE(refusal({"gpu.sm_count=1024", "tlb.entries=65536", "tlb.page_bytes=4096"}), "");
   EXPECT_NE(refusal({"instruction_cache.size_bytes=16777216", "instruction_cache.line_bytes=16", "instruction_cache.ways=1"}), "");
+  // Each kind counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the chip is nearly full.
+  settings full = {"gpu.sm_count=1024", "l1.size_bytes=7864320", "l1.ways=1024", "shared_memory.unified_bytes=0", "l2.size_bytes=41943040", "tlb.entries=0"};
+  EXPECT_EQ(refusal(full), "");
+  for (const settings& more : std::vector<settings>{{"constant_cache.size_bytes=1048576", "constant_cache.line_bytes=64"},
+                                                    {"tlb.entries=4096", "tlb.page_bytes=4096"},
+                                                    {"instruction_cache.second_level_bytes=16777216", "instruction_cache.second_level_line_bytes=16", "instruction_cache.second_level_ways=1"},
+                                                    {"sub_partition.scheduler=ccws", "sub_partition.ccws_victim_tags=1024"}}) {
+    settings all = full;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_NE(refusal(all).find("expected at most 67108864 cache lines"), std::string::npos) << more[0] << ": " << refusal(all);
+  }
 }
 
 // A chip of 1,024 SMs takes seconds to elaborate.

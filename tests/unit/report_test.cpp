@@ -60,6 +60,12 @@ TEST(report_page, bytes_that_are_no_utf8_are_replaced) {
   EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replaced + replaced + replaced);   // a surrogate
   EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").substr(0, 3), replaced);       // beyond the last code point
   EXPECT_EQ(valid_utf8("\xe2\x82"), replaced + replaced);           // cut off
+  EXPECT_EQ(valid_utf8("\xe2\x82\xbf"), "\xe2\x82\xbf");             // the last one of 64, and what is none of them
+  for (const char* end : {"\xc0", "\xff"}) {
+    EXPECT_EQ(valid_utf8("\xc3" + std::string(end)), replaced + replaced);
+    EXPECT_EQ(valid_utf8("\xe2\x82" + std::string(end)), replaced + replaced + replaced);
+  }
+  EXPECT_EQ(valid_utf8("\xc3" "A"), replaced + "A");
 }
 
 TEST(report_page, data_cannot_leave_their_element) {

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "config/parameter_table.h"
+#include "fresh_simulation.h"
 #include "highest_slot.h"
 #include "sm_harness.h"
 
@@ -121,7 +122,9 @@ TEST(scheduling_policy, the_example_of_the_documentation_is_this_one) {
   EXPECT_LT(std::count(example.begin(), example.end(), '\n'), 40);
 }
 
-TEST(scheduling_policy, the_example_runs_a_kernel) {
+class scheduling_example : public fresh_simulation {};
+
+TEST_F(scheduling_example, runs_a_kernel) {
   sm_harness h(load_config("gtx1080"));
   for (auto& p : h.sm.partitions) p.scheduler.use(std::make_unique<highest_slot>(h.config.sub_partition, policy_place{16, 0}));
   std::vector<isa::instruction> code;

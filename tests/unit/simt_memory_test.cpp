@@ -169,6 +169,8 @@ TEST(simt_memory, atomic_results) {
   EXPECT_EQ(r(atomic_op::add, dtype::f16x2, 0x3c00'4000, 0x4200'3c00), 0x4400'4200u);
   EXPECT_EQ(r(atomic_op::add, dtype::bf16x2, 0x3f80'4000, 0x4040'3f80), 0x4080'4040u);
   EXPECT_EQ(r(atomic_op::max, dtype::f32, 0x80000000, 0), 0u);
+  EXPECT_EQ(r(atomic_op::max, dtype::f32, 0x7fc00000, bits_of(1.5f)), bits_of(1.5f)) << "a NaN gives the other operand";
+  EXPECT_EQ(r(atomic_op::min, dtype::f16x2, 0x7e00'3c00, 0x4000'7e00), 0x4000'3c00u);
 }
 
 TEST(simt_memory, shared_atomics_serve_lanes_in_order) {

@@ -203,12 +203,12 @@ TEST(metric_leaves, are_the_single_values_in_the_order_of_their_paths) {
   for (const char* text : {"", "[1]", "7", "{\"a\": 1", "{\"a\": 1}}", "{\"a\" 1}"}) EXPECT_FALSE(read_leaves(text, leaves)) << text;
 }
 
-class sweep_files : public ::testing::Test {
+class files_of_sweeps : public ::testing::Test {
  protected:
-  sweep_files() : place_(std::filesystem::temp_directory_path() / ("heddle-sweep-" + std::to_string(::getpid()))) {
+  files_of_sweeps() : place_(std::filesystem::temp_directory_path() / ("heddle-sweep-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(place_);
   }
-  ~sweep_files() override { std::filesystem::remove_all(place_); }
+  ~files_of_sweeps() override { std::filesystem::remove_all(place_); }
   std::string write(const std::string& name, const std::string& text) {
     std::ofstream(place_ / name) << text;
     return (place_ / name).string();
@@ -216,7 +216,7 @@ class sweep_files : public ::testing::Test {
   std::filesystem::path place_;
 };
 
-TEST_F(sweep_files, a_claim_is_one_holders_until_it_is_given_back) {
+TEST_F(files_of_sweeps, a_claim_is_one_holders_until_it_is_given_back) {
 #if defined(F_OFD_SETLK)
   const std::string file = write("claims", "");
   const std::string id(32, 'a'), other = "b" + std::string(31, 'a');
@@ -236,7 +236,7 @@ TEST_F(sweep_files, a_claim_is_one_holders_until_it_is_given_back) {
   EXPECT_TRUE(nowhere.take(std::string(32, '0'))) << "without locks everything is granted";
 }
 
-TEST_F(sweep_files, a_trace_that_changes_under_its_sweep_is_noticed) {
+TEST_F(files_of_sweeps, a_trace_that_changes_under_its_sweep_is_noticed) {
   const std::string trace = write("kernel-1.traceg", "one");
   write("kernelslist.g", "kernel-1.traceg\n");
   const std::string ini = "[sweep]\ntrace = kernelslist.g\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n";

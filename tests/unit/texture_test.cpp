@@ -197,6 +197,22 @@ TEST(surface, reads_and_writes_bytes) {
   EXPECT_EQ(vector.image, expected);
 }
 
+// Of three layers the last one stands for those behind it, and the first for none: layers are unsigned.
+TEST(surface, layers_are_clamped_or_zero) {
+  std::vector<std::uint8_t> image(4 * 2 * 3);
+  for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint8_t>(k);
+  const simt::texture_descriptor d = texture(texel_type::u8, 4, 2, 3);
+  const std::vector<std::array<u32, 3>> at = {{0, 1, 0}, {1, 1, 2}, {2, 0, 3}, {3, 0, 4}, {0, 9, 200}};
+  const auto layers = [&](const char* mode) {
+    std::vector<u32> read;
+    for (const quad& q : run("suld.b.a2d.b8." + std::string(mode) + " {%h0}, [%t, {%z, %x, %y, %y}]; cvt.u32.u16 %o0, %h0;", d, image, at).values)
+      read.push_back(q[0]);
+    return read;
+  };
+  EXPECT_EQ(layers("clamp"), (std::vector<u32>{4, 21, 18, 19, 20}));
+  EXPECT_EQ(layers("zero"), (std::vector<u32>{4, 21, 0, 0, 0}));
+}
+
 std::string failure(const std::string& code, const std::array<u32, 3>& at, u64 handle = 1) {
   try {
     ptx_machine machine(kernel(code));
