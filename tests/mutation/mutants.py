@@ -217,8 +217,10 @@ def reach(folder, most):
     tests = runs.tests_of(BUILD, options.programs)
     missing = [t for t in tests if not known.get(t.name, {}).get('passed')]
     say(f'{len(tests)} tests, of which {len(missing)} run without a mutant first')
-    known.update(runs.reach(missing, options.jobs, folder, most, say))
-    schemata.save(path, known)
+    for first in range(0, len(missing), 100):   # who is stopped here goes on here
+        known.update(runs.reach(missing[first:first + 100], options.jobs, folder, most))
+        schemata.save(path, known)
+        say(f'{min(first + 100, len(missing))} of {len(missing)} tests, {sum(r["seconds"] for r in known.values()):.0f} CPU seconds')
     failed = [t.name for t in tests if not known[t.name]['passed']]
     if failed:
         say(f'{len(failed)} fail without a mutant and are left out: {", ".join(failed)}')

@@ -12,7 +12,7 @@ import threading
 import time
 
 # What opens viewers, builds other projects or waits for the clock: dear, and near to testbench/ rather than to the model.
-LEFT_OUT = r'^(gtkwave|speedscope|report_pages|install|packages|sweep_kill|registers_like|mutation|long_|terminal)|_kills?\.'
+LEFT_OUT = r'^(gtkwave|speedscope|report_pages|sweep_report_rules|install|packages|sweep_kill|registers_like|mutation|long_|terminal)|_kills?\.'
 MEMORY = 6 << 30
 FILE_SIZE = 1 << 30
 
@@ -121,23 +121,18 @@ def kill(group):
         pass
 
 
-def reach(tests, jobs, folder, most, report):
+def reach(tests, jobs, folder, most):
     """Runs every test once without a mutant: {name: {'seconds', 'reached': [numbers], 'passed'}}."""
     r = runner({})
     results = {}
-    done = 0
 
     def one(t):
-        nonlocal done
         path = folder / f'reached.{threading.get_ident()}'
         path.write_bytes(bytes(65536))
         outcome, seconds = r.run(t, 600, HEDDLE_MUTANTS_REACHED=str(path))
         reached = [n for n, byte in enumerate(path.read_bytes()[:most]) if byte]
         path.unlink()
         results[t.name] = {'seconds': round(seconds, 3), 'reached': reached, 'passed': outcome == 'passed'}
-        done += 1
-        if done % 100 == 0:
-            report(f'{done} of {len(tests)} tests, {sum(x["seconds"] for x in results.values()):.0f} CPU seconds')
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for future in [pool.submit(one, t) for t in tests]:

@@ -105,6 +105,24 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
   }
 }
 
+// Operands from one bank take a cycle each; what comes behind them is not longer for it.
+TEST_F(pipeline_view, conflicts_in_banks_are_spent_on_operands) {
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/saxpy/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set sub_partition.register_banks=2 --pipeline" + in("p.kanata")));
+  std::map<std::uint64_t, unsigned> operands, execution;   // how often they took so long
+  const kanata_reader k(place_ / "p.kanata");
+  for (const auto& i : k.instructions()) {
+    const auto *op = i.find(0, "Op"), *ex = i.find(0, "Ex");
+    if (i.label.find("XMAD.H1A.H1B") == std::string::npos || op == nullptr || ex == nullptr) continue;
+    ++operands[op->to - op->from];
+    ++execution[ex->to - ex->from];
+  }
+  EXPECT_EQ(2u, operands.size());
+  EXPECT_GT(operands[1], 0u);
+  EXPECT_GT(operands[2], 100u);
+  ASSERT_EQ(1u, execution.size());
+  EXPECT_EQ(3u, execution.begin()->first);
+}
+
 TEST_F(pipeline_view, holds_only_the_window_and_the_scope) {
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --trace-window 3000:4000 --trace-scope gpu.sm0.partition2 --pipeline" +
                    in("p.kanata")));

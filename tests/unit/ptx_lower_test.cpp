@@ -162,6 +162,19 @@ TEST(lowering, addresses_fold_constants_and_symbols) {
   EXPECT_EQ(p->shared_bytes, 128u);
 }
 
+// An instruction's offset has 24 bits with its sign.
+TEST(lowering, offsets_are_as_long_as_an_instruction_holds) {
+  const auto text = [](const std::string& sum, const std::string& offset) {
+    return text_of(*lower(".entry k(.param .u64 o) { .reg .b32 %r; .reg .b64 %d<3>; ld.param.u64 %d0, [o]; add.s64 %d1, %d0, " + sum +
+                          "; ld.global.u32 %r, [%d1" + offset + "]; st.global.u32 [%d0], %r; ret; }"));
+  };
+  EXPECT_NE(text("8388600", "+4").find("+0x7ffffc]"), std::string::npos) << text("8388600", "+4");
+  EXPECT_NE(text("-8388600", "+-8").find("-0x800000]"), std::string::npos) << text("-8388600", "+-8");
+  EXPECT_NE(text("8388604", "+4").find("+0x4]"), std::string::npos) << text("8388604", "+4");
+  EXPECT_NE(text("-8388604", "+-8").find("-0x8]"), std::string::npos) << text("-8388604", "+-8");
+  EXPECT_NE(text("16777216", "+8").find("+0x8]"), std::string::npos) << text("16777216", "+8");
+}
+
 // Constants are signed where their types are: an offset of -4 is one, and -3 * 5 is -15 in both words.
 TEST(lowering, negative_constants_are_folded) {
   const auto p = lower(
@@ -262,6 +275,24 @@ TEST(register_allocation, uses_what_is_live_and_spills_beyond_the_limit) {
   const auto huge = lower(wide_kernel(300));
   EXPECT_LE(huge->registers, 255u);
   EXPECT_GE(huge->local_bytes, 4u * 45);
+}
+
+// What goes to local memory lies there without gaps, and an instruction that reads it twice loads it once.
+TEST(register_allocation, a_spilled_word_has_one_place_and_is_loaded_once) {
+  std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<41>; ld.param.u64 %d, [o];\n";
+  for (int k = 0; k < 24; ++k) s += "ld.volatile.global.u32 %r" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
+  for (int k = 0; k < 24; ++k)
+    s += "mul.lo.u32 %r40, %r" + std::to_string(k) + ", %r" + std::to_string(k) + "; st.global.u32 [%d+" + std::to_string(4 * k) + "], %r40;\n";
+  const auto p = lower(s + "ret; }", "imad", 24);
+  const unsigned stores = static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
+    return i.op == opcode::st && i.mem_space == isa::space::local;
+  }));
+  const unsigned loads = static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
+    return i.op == opcode::ld && i.mem_space == isa::space::local;
+  }));
+  EXPECT_GT(stores, 0u) << text_of(*p);
+  EXPECT_EQ(loads, stores) << text_of(*p);
+  EXPECT_EQ(p->local_bytes, 4 * stores) << text_of(*p);
 }
 
 TEST(register_allocation, a_limit_that_no_code_fits_is_refused) {

@@ -67,6 +67,19 @@ TEST(scheduling_policy, two_levels_move_on_when_a_whole_group_waits) {
   EXPECT_EQ(p->select({0xff, 0, 6}), 5u) << "the next group has become the active one";
 }
 
+TEST(scheduling_policy, two_levels_go_round_up_to_the_last_slot_there_may_be) {
+  sub_partition_parameters parameters;
+  parameters.scheduler = choice::scheduler::two_level;
+  parameters.fetch_group_warps = 64;
+  const auto p = make_scheduling_policy(parameters, {64, 0});
+  for (const unsigned slot : {0, 62, 63}) p->placed(slot, 0);
+  const std::uint64_t all = 1 | std::uint64_t{3} << 62;
+  EXPECT_EQ(p->select({all, 0, 0}), 0u);
+  EXPECT_EQ(p->select({all, 0, 1}), 62u);
+  EXPECT_EQ(p->select({all, 0, 2}), 63u);
+  EXPECT_EQ(p->select({all, 0, 3}), 0u);
+}
+
 TEST(scheduling_policy, strided_groups_separate_neighbours) {
   auto even = policy("prefetch_aware", 8, 0);
   EXPECT_EQ(even->select({0xf, 0, 0}), 0u);
