@@ -15,6 +15,7 @@
 
 #include "config/ini_reader.h"
 #include "config/input_file.h"
+#include "config/message.h"
 #include "config/parameter_page.h"
 #include "config/parameter_table.h"
 
@@ -311,6 +312,23 @@ TEST_F(config_files, files_that_are_none) {
   EXPECT_THROW(load_config(write(std::string("[gpu]\nname = a\0b\n", 17))), input_error);
   EXPECT_THROW(load_config(""), input_error);
   EXPECT_NO_THROW(load_config(write("")));
+}
+
+TEST(printable, shows_text_and_escapes_what_a_terminal_acts_on) {
+  EXPECT_EQ("caf\xc3\xa9 5 \xe2\x82\xac \xf0\x9f\x98\x80", printable("caf\xc3\xa9 5 \xe2\x82\xac \xf0\x9f\x98\x80"));
+  EXPECT_EQ("\\n\\t\\x1b[2J\\x7f", printable("\n\t\x1b[2J\x7f"));
+  EXPECT_EQ("\\x9b" "31m", printable("\xc2\x9b" "31m"));
+  EXPECT_EQ("\xc2\xa0", printable("\xc2\xa0"));
+  EXPECT_EQ("\\u200e\\u200f\\u2028\\u202e\\u2066\\u2069\\ufeff",
+            printable("\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xef\xbb\xbf"));
+  EXPECT_EQ("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xaa", printable("\xe2\x80\x90\xe2\x80\xaf\xe2\x81\xaa"));
+  EXPECT_EQ("\\xff\\xc2", printable("\xff\xc2"));
+}
+
+TEST(own_descriptors, have_these_names) {
+  for (const char* name : {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/63", "/proc/self/fd/7"}) EXPECT_TRUE(names_own_descriptor(name)) << name;
+  for (const char* name : {"", "/dev/std", "/dev/null", "/dev/fd/", "/dev/fd/x", "/dev/fd/1/a", "/proc/self/fd", "/proc/1/fd/0", "a/dev/stdin"})
+    EXPECT_FALSE(names_own_descriptor(name)) << name;
 }
 
 // What this program starts, a shell for a sweep's hook say, is not to hold them.

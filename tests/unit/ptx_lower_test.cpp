@@ -117,6 +117,13 @@ TEST(lowering, keeps_positions) {
   }
 }
 
+TEST(lowering, keeps_positions_of_vectors_in_calls) {
+  const auto p = lower(".func (.reg .v2 .u32 r) swap(.reg .v2 .u32 a) {\nmov.u32 r.x, a.y;\nmov.u32 r.y, a.x;\nret; }\n"
+                       ".entry k(.param .u64 o) { .reg .b64 %d<2>; .reg .v2 .u32 %v;\nld.param.u64 %d0, [o];\nld.global.v2.u32 %v, [%d0];\n"
+                       "call (%v), swap, (%v);\nadd.u32 %v.x, %v.x, %v.y;\nst.global.v2.u32 [%d0], %v;\nret; }");
+  for (const isa::instruction& i : p->code) EXPECT_GT(i.line, 0u) << text_of(*p);
+}
+
 TEST(lowering, multiplier_decides_the_expansion) {
   const std::string body =
       ".entry k(.param .u64 p) { .reg .b64 %d; .reg .b32 %r<4>; ld.param.u64 %d, [p]; ld.global.u32 %r0, [%d]; ld.global.u32 %r1, [%d+4];"
@@ -162,6 +169,18 @@ TEST(lowering, addresses_fold_constants_and_symbols) {
   EXPECT_EQ(p->shared_bytes, 128u);
 }
 
+// What is read through the read-only path nobody writes: its load begins before a store that stands before it, another one does not.
+TEST(lowering, read_only_loads_pass_stores) {
+  const auto text = [](const std::string& load) {
+    return text_of(*lower(".entry k(.param .u64 o, .param .u64 q) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; ld.param.u64 %d1, [q];"
+                          "ld.global.u32 %r1, [%d0]; add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1;" + load +
+                          " %r2, [%d1]; add.u32 %r3, %r2, 7; st.global.u32 [%d0+4096], %r3; ret; }"));
+  };
+  const std::string read_only = text("ld.global.nc.u32"), plain = text("ld.global.u32");
+  EXPECT_LT(read_only.find("LDG.CI"), read_only.find("STG")) << read_only;
+  EXPECT_GT(plain.rfind("LDG"), plain.find("STG")) << plain;
+}
+
 // An instruction's offset has 24 bits with its sign.
 TEST(lowering, offsets_are_as_long_as_an_instruction_holds) {
   const auto text = [](const std::string& sum, const std::string& offset) {
@@ -196,6 +215,12 @@ TEST(lowering, conversions_that_change_nothing_are_no_instructions) {
       "setp.lt.u32 %p, %r0, 7; selp.u16 %h1, 5, 9, %p; cvt.s32.s16 %r1, %h1; cvt.u32.s32 %r2, %r0; st.global.v2.u32 [%d0], {%r1, %r2}; ret; }");
   EXPECT_EQ(count(*p, opcode::bfe) + count(*p, opcode::i2i) + count(*p, opcode::lop3) + count(*p, opcode::prmt), 0u) << text_of(*p);
   EXPECT_LE(count(*p, opcode::mov), 3u) << text_of(*p);
+  const auto chain = lower(
+      ".entry k(.param .u64 o) { .reg .b32 %r<7>; .reg .b64 %d<4>; ld.param.u64 %d0, [o]; ld.global.u32 %r1, [%d0]; cvt.u32.s32 %r2, %r1;"
+      "add.u32 %r3, %r2, 5; cvt.s32.u32 %r4, %r3; add.u32 %r5, %r4, 6; cvt.u64.s64 %d1, %d0; add.u64 %d2, %d1, 8; cvt.s64.u64 %d3, %d2;"
+      "st.global.u32 [%d3+4], %r5; ret; }");
+  EXPECT_EQ(count(*chain, opcode::iadd3), 1u) << "sums of constants are seen through them: " << text_of(*chain);
+  EXPECT_NE(text_of(*chain).find("+0xc]"), std::string::npos) << text_of(*chain);
 }
 
 TEST(lowering, divergent_branches_meet_at_the_post_dominator) {

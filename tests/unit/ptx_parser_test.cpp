@@ -63,6 +63,19 @@ TEST(ptx_module, directives_without_meaning_here) {
   EXPECT_EQ(m->functions.at(0).body.statements.size(), 2u);
 }
 
+TEST(ptx_module, strings_hold_escaped_quotes) {
+  const auto m = parsed(".file 1 \"a\\\"b\\\\.cu\"\n.entry k() { .pragma \"x\\\"y\"; ret; }");
+  EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);
+  EXPECT_THROW(parsed(".file 1 \"a.cu\\"), heddle::input_error);
+  EXPECT_THROW(parsed(".file 1 \"a.cu\\\n\""), heddle::input_error);
+}
+
+TEST(ptx_module, preprocessor_lines_may_be_indented) {
+  const auto m = parsed(" # 1 \"x.cu\"\n\t # line 7\n.entry k() {\n \t#pragma\nret; }");
+  EXPECT_EQ(m->functions.at(0).body.statements.size(), 1u);
+  EXPECT_THROW(parsed(".entry k() { # 1\nret; }"), heddle::input_error) << "not at the line's begin";
+}
+
 TEST(ptx_module, alias) {
   const auto m = parsed(".func g(); .func f() { ret; } .alias g, f;");
   ASSERT_EQ(m->aliases.size(), 1u);
@@ -195,6 +208,17 @@ TEST(ptx_function, functions_and_declarations) {
   EXPECT_FALSE(m->functions[1].has_body);
   EXPECT_TRUE(m->functions[2].no_return);
   EXPECT_TRUE(m->functions[3].has_body);
+}
+
+// Open64 wrote no semicolon behind a declaration.
+TEST(ptx_function, declarations_end_with_the_next_definition) {
+  for (const char* next : {".func g() { ret; }", ".entry g() { ret; }", ".visible .func g() { ret; }", ".extern .func g();", ".weak .func g() { ret; }",
+                           ".global .u32 v;\n.func g() { ret; }", ".const .u32 v;\n.func g() { ret; }"}) {
+    const auto m = parsed(std::string(".extern .func (.param .b32 r) f (.param .b64 a)\n") + next);
+    ASSERT_EQ(m->functions.size(), 2u) << next;
+    EXPECT_FALSE(m->functions[0].has_body) << next;
+    EXPECT_EQ(m->functions[1].name, "g") << next;
+  }
 }
 
 TEST(ptx_function, old_kernels_declare_parameters_in_the_body) {

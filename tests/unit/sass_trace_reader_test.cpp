@@ -422,6 +422,33 @@ TEST(sass_trace_reader, refuses_with_a_place) {
   }
 }
 
+// Whatever their order, blocks of a grid of three dimensions are told apart; the last one is one of them again.
+TEST(sass_trace_reader, a_block_comes_once) {
+  head h;
+  h.grid = "(3,4,5)";
+  trace_folder folder;
+  for (const char* again : {"0,0,0", "2,1,3", "2,3,4"}) {
+    std::string text = h.text();
+    for (int k = 0; k < 60; ++k) {
+      const int place = k * 37 % 60;
+      const std::string name = std::to_string(place % 3) + "," + std::to_string(place / 3 % 4) + "," + std::to_string(place / 12);
+      if (k < 59) text += thread_block(name, "");
+    }
+    // Left out: 59 * 37 % 60 = 23, which is (2,3,1).
+    const auto read = [&](const std::string& whole) {
+      const std::string file = folder.write("k.traceg", whole);
+      trace_reader r(file);
+      block_trace b;
+      unsigned blocks = 0;
+      while (r.next_block(b)) ++blocks;
+      return blocks;
+    };
+    EXPECT_EQ(read(text + thread_block("2,3,1", "")), 60u);
+    const std::string message = refusal([&] { read(text + thread_block(again, "")); });
+    EXPECT_NE(message.find("thread block (" + std::string(again) + ") of kernel '_Z4testPf' comes twice"), std::string::npos) << message;
+  }
+}
+
 TEST(sass_trace_reader, every_cut_is_refused) {
   const trace_folder folder;
   const std::string text = text_of_version("5 hopper");
