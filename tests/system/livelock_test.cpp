@@ -77,6 +77,17 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
                            "\n  sm 0 warp ", "block (0,0,0) of kernel 'locked', goes round at "})
     EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
   EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
+  json two = job;
+  for (json& launch : two["launches"]) launch["grid"][0] = 2;
+  r = run(two, options + " --set sm.max_blocks=2");
+  EXPECT_EQ(1, r.code) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("\n  block 0 of kernel 'locked' and 1 more, which left sm 0 in cycle ")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("are wanted back, wait for the blocks there to end")) << r.log;
+  // Without a watch it goes on.
+  r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");
+  EXPECT_EQ(1, r.code) << r.log;
+  EXPECT_EQ(std::string::npos, r.log.find("deadlock")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("limit of 100,000 cycles")) << r.log;
   // Where blocks take turns the holder comes back.
   r = run(job, options + " --set context.time_slice_cycles=4000");
   EXPECT_EQ(0, r.code) << r.log;

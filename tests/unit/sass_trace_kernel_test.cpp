@@ -265,6 +265,25 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
   EXPECT_EQ(address(5, 1), 0u);
 }
 
+// A window whose base is 0 was not told: nothing lies in it.
+TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
+  const trace_folder folder;
+  std::string text = head().text();
+  for (const char* base : {"0x00007f5000000000", "0x00007f4e00000000"}) text.replace(text.find(base), 18, "0x0000000000000000");
+  const std::string lines =
+      "0000 00000003 1 R4 LD.E 1 R2 4 2 0x108 65536 0\n"
+      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000008 4 0\n"
+      "0020 00000001 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+      "0030 00000000 0 EXIT 0 0 0\n";
+  const auto k = read_kernel(folder.write("k.traceg", text + thread_block("0,0,0", warp(0, 4, lines))), true, store());
+  block_source source(k);
+  const auto steps = steps_of(*source.next(), 0);
+  EXPECT_EQ(steps[0].addresses[0], isa::heap_base);
+  EXPECT_EQ(steps[0].addresses[1], isa::heap_base);
+  EXPECT_EQ(steps[1].addresses[1], 0x7f400000000cu);
+  EXPECT_EQ(steps[2].addresses[0], 8u);
+}
+
 // Two blocks, two warps each, that load the same words of shared memory twice, and words of their own.
 std::string blocks_with_common_addresses() {
   const auto lines = [](const std::string& own) {
