@@ -188,6 +188,37 @@ TEST_F(interconnect_test, debug_transport_goes_to_the_owner_of_each_byte) {
   EXPECT_EQ(in, out);
 }
 
+// A transaction under way in one network goes through another one, which finds its own way back and leaves the first one's alone.
+TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
+  clock_domain clock("clock", 1000);
+  const gpu_config c = shape(2, 2);
+  interconnect near("near", clock, c), far("far", clock, c);
+  std::vector<std::unique_ptr<driver>> sm;
+  std::vector<std::unique_ptr<test_memory>> slice;
+  for (unsigned i = 0; i < 2; ++i) {
+    sm.push_back(std::make_unique<driver>(("sm" + std::to_string(i)).c_str(), clock));
+    slice.push_back(std::make_unique<test_memory>(("slice" + std::to_string(i)).c_str(), clock));
+    sm[i]->socket.bind(near.sm_socket[i]);
+    near.slice_socket[i].bind(far.sm_socket[i]);
+    far.slice_socket[i].bind(slice[i]->socket);
+  }
+  for (unsigned k = 0; k < 100; ++k)
+    for (unsigned i = 0; i < 2; ++i) {
+      sm[i]->read(k % 7 * 0x80, 0xf, 1 + 3 * k);
+      sm[i]->write(k % 5 * 0x80, 0, std::vector<std::uint8_t>(32, 1), 2 + 3 * k);
+    }
+  sc_core::sc_start(clock.time_of(10000));
+  for (unsigned i = 0; i < 2; ++i) {
+    EXPECT_TRUE(sm[i]->done());
+    EXPECT_EQ(sm[i]->records.size(), 200u);
+    EXPECT_EQ(sm[i]->pool.in_use(), 0u);
+  }
+  for (interconnect* net : {&near, &far}) {
+    EXPECT_TRUE(net->idle());
+    net->check_invariants();
+  }
+}
+
 TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
   bench b(shape(2, 2));
   for (unsigned k = 0; k < 20; ++k) b.sm[k % 2]->read(k * 128, 0xf, 1);

@@ -326,6 +326,27 @@ TEST_F(l2_slice_test, debug_transport_sees_dirty_lines_and_works_without_the_mem
   EXPECT_EQ(b.debug_write(0x800, {5, 5}), 0u);
 }
 
+// Lines that others drove out are on their way to a memory that writes when it answers: in each cycle somebody has their bytes.
+TEST_F(l2_slice_test, debug_transport_sees_writes_that_the_memory_has_not_performed) {
+  bench b;
+  b.memory.performs_late = true;
+  b.memory.latency = 150;
+  const unsigned lines = 64;   // as many as the slice holds
+  for (unsigned i = 0; i < lines; ++i) b.sm.write(i * 128, 8, {static_cast<std::uint8_t>(i + 1), 7}, 1);
+  for (unsigned i = lines; i < 2 * lines; ++i) b.sm.read(i * 128, 0xf, 300);
+  bool seen_at_memory = false;
+  for (cycle_t cycle = 100; cycle < 1500; ++cycle) {
+    b.run(cycle);
+    seen_at_memory = seen_at_memory || b.memory.bytes[8] == 1;
+    for (unsigned i = 0; i < lines; ++i)
+      ASSERT_EQ(b.debug_read(i * 128 + 7, 4), (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(i + 1), 7, 0})) << i << " in cycle " << cycle;
+  }
+  EXPECT_TRUE(seen_at_memory);
+  EXPECT_EQ(b.memory.writes.size(), lines);
+  b.run(20000);
+  b.check_done();
+}
+
 TEST_F(l2_slice_test, an_error_of_the_memory_reaches_every_request_that_waits) {
   bench b;
   b.memory.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
