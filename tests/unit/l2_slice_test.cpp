@@ -227,6 +227,9 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
   b.run(400);
   ASSERT_EQ(old.size(), 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomics, 3u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_lanes, 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_changes, 18u);
   for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
   EXPECT_EQ(old[8], 8u);
   EXPECT_EQ(old[9], 0u);
