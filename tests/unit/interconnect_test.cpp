@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "memory/random_delay.h"
 #include "memory_bench.h"
 
 namespace heddle::test {
@@ -217,6 +218,29 @@ TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
     EXPECT_TRUE(net->idle());
     net->check_invariants();
   }
+}
+
+// The first five numbers of splitmix64 from 1234567; its seeds are apart by its step.
+TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
+  clock_domain clock("clock", 1000);
+  const std::uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u};
+  std::vector<std::unique_ptr<sc_core::sc_module>> parts;
+  std::vector<std::uint64_t> came(5);
+  for (unsigned k = 0; k < 5; ++k) {
+    const std::string n = std::to_string(k);
+    auto initiator = std::make_unique<driver>(("initiator" + n).c_str(), clock);
+    auto delay = std::make_unique<random_delay>(("delay" + n).c_str(), sc_core::sc_time(1, sc_core::SC_US), 1234567 + k * 0x9e3779b97f4a7c15u);
+    auto memory = std::make_unique<test_memory>(("memory" + n).c_str(), clock);
+    initiator->socket.bind(delay->target_socket);
+    delay->initiator_socket.bind(memory->socket);
+    memory->on_request = [&came, k](tlm::tlm_generic_payload&) { came[k] = sc_core::sc_time_stamp().value(); };
+    initiator->read(0, 0xf, 10);
+    parts.push_back(std::move(initiator));
+    parts.push_back(std::move(delay));
+    parts.push_back(std::move(memory));
+  }
+  sc_core::sc_start(clock.time_of(10000));
+  for (unsigned k = 0; k < 5; ++k) EXPECT_EQ(came[k], 10000 + numbers[k] % 1000001) << k;
 }
 
 TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
