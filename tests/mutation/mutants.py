@@ -35,15 +35,30 @@ def say(text):
 
 
 def reasons():
-    """Survivors that were looked at: {key: (class, reason)}. A block is the key, then `class: reason`."""
+    """Survivors that were looked at: {key: (class, reason)}. A block is the key, `at: line of the source`, `class: reason`. The number behind
+    # in a key counts places alike; it is found anew by the line, for what is inserted before moves it."""
     found = {}
     lines = [l for l in REASONS.read_text().split('\n') if l and not l.startswith('#')]
-    for key, reason in zip(lines[::2], lines[1::2]):
+    for key, place, reason in zip(lines[::3], lines[1::3], lines[2::3]):
         name, text = reason.strip().split(': ', 1)
-        if name not in CLASSES:
-            schemata.fail(f'survivors.txt: "{name}" is none of {", ".join(CLASSES)}')
-        found[key] = (name, text)
+        if name not in CLASSES or not place.startswith('  at: '):
+            schemata.fail(f'survivors.txt: {key}: expected "at: LINE" and one of {", ".join(CLASSES)}')
+        keys = keys_on(key, place.strip().split(': ', 1)[1])
+        if not keys:
+            schemata.fail(f'survivors.txt: no such mutant any more: {key}')
+        found[key if key in keys else keys[0]] = (name, text)
     return found
+
+
+def keys_on(key, line):
+    """The keys of all mutants that read like this one and are on such a line of its file."""
+    name, kind, shown = key.split(' | ', 2)
+    shown = re.sub(r' #\d+$', '', shown)
+    text = (schemata.ROOT / name).read_text()
+    lines = text.split('\n')
+    alike = [s for s in cpp_sites.sites_of(text) if s.kind == kind and s.shown == shown]
+    return [f'{name} | {kind} | {shown}' + (f' #{nth}' if nth > 1 else '') for nth, s in enumerate(alike, 1)
+            if lines[text.count('\n', 0, s.start)].strip() == line]
 
 
 def arguments():
@@ -154,11 +169,7 @@ def check():
     if missing:
         schemata.fail(f'the sample has other mutants than expected: {sorted(missing)}')
     print(f'{len(sites)} mutants in the sample, {len(schemata.named())} by hand')
-    for key in reasons():
-        name, kind, shown = key.split(' | ', 2)
-        known = [f'{s.kind} | {s.shown}' for s in cpp_sites.sites_of((schemata.ROOT / name).read_text())]
-        if f'{kind} | {shown.rsplit(" #", 1)[0]}' not in known:
-            schemata.fail(f'survivors.txt: no such mutant any more: {key}')
+    print(f'{len(reasons())} survivors with a reason')
     return 0
 
 

@@ -123,6 +123,22 @@ TEST_F(pipeline_view, conflicts_in_banks_are_spent_on_operands) {
   EXPECT_EQ(3u, execution.begin()->first);
 }
 
+TEST_F(pipeline_view, ends_what_takes_one_cycle_with_its_issue) {
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set int.latency_cycles=1 --set int.shift_latency_cycles=1 --pipeline" +
+                   in("p.kanata")));
+  const kanata_reader k(place_ / "p.kanata");
+  unsigned shifts = 0;
+  for (const auto& i : k.instructions()) {
+    const auto* issue = i.find(0, "Is");
+    if (i.label.find(": SHR") == std::string::npos || issue == nullptr) continue;
+    ++shifts;
+    ASSERT_EQ(1u, issue->to - issue->from) << i.label;
+    EXPECT_EQ(issue->to, i.retired) << i.label;
+    EXPECT_EQ(nullptr, i.find(0, "Wb")) << i.label;
+  }
+  EXPECT_GT(shifts, 1000u);
+}
+
 TEST_F(pipeline_view, holds_only_the_window_and_the_scope) {
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --trace-window 3000:4000 --trace-scope gpu.sm0.partition2 --pipeline" +
                    in("p.kanata")));

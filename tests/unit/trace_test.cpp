@@ -14,6 +14,7 @@
 #include "fresh_simulation.h"
 #include "gpu/gpu.h"
 #include "gpu/host_driver.h"
+#include "observe/vcd_writer.h"
 #include "store_kernel.h"
 #include "tlm/clock_domain.h"
 
@@ -101,6 +102,37 @@ TEST_F(traces, hold_every_module_of_a_gpu_and_its_levels) {
     EXPECT_GT(signals.count(name) ? signals.at(name) : 0, 2u) << name;
   std::error_code ignored;
   fs::remove(written, ignored);
+}
+
+TEST_F(traces, hold_whole_numbers_and_refuse_the_rest_by_name) {
+  const fs::path file = fs::temp_directory_path() / ("heddle-types-" + std::to_string(::getpid()) + ".vcd");
+  vcd_writer writer(file.string());
+  const bool yes = true;
+  const int number = -1;
+  writer.trace(yes, "yes");
+  writer.trace(number, "number", 32);
+  EXPECT_EQ(writer.signals().size(), 2u);
+  const auto refused = [&](const auto& value) {
+    try {
+      writer.trace(value, "of.other.type");
+    } catch (const internal_error& e) {
+      return std::string(e.what()).find("of.other.type") != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused(1.0f));
+  EXPECT_TRUE(refused(1.0));
+  EXPECT_TRUE(refused(sc_dt::sc_bit(true)));
+  EXPECT_TRUE(refused(sc_dt::sc_logic(true)));
+  EXPECT_TRUE(refused(sc_dt::sc_int<5>(1)));
+  EXPECT_TRUE(refused(sc_dt::sc_uint<5>(1)));
+  EXPECT_TRUE(refused(sc_dt::sc_bigint<70>(1)));
+  EXPECT_TRUE(refused(sc_dt::sc_biguint<70>(1)));
+  EXPECT_TRUE(refused(sc_dt::sc_bv<5>("01010")));
+  EXPECT_TRUE(refused(sc_dt::sc_lv<5>("01010")));
+  EXPECT_EQ(writer.signals().size(), 2u);
+  writer.close(1);
+  fs::remove(file);
 }
 
 }  // namespace trace_test
