@@ -27,7 +27,7 @@ heddle::gpu_blocks all_own() {
     return std::make_unique<cosim::transparent_l2>(name);
   };
   own.memory_channel = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, unsigned index) {
-    return std::make_unique<cosim::even_memory>(name, clock, config, index, 150, 20);
+    return std::make_unique<cosim::even_memory>(name, clock, config, index, 400, 20);
   };
   own.scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::least_issued>(); };
   return own;

@@ -153,7 +153,7 @@ class preemption : public ::testing::Test {
       std::uint64_t at = random.below(cycles);
       const bool with_another = random.below(3) == 0;
       if (with_another) add_another_kernel(job, at + random.below(300), static_cast<int>(random.below(2)), static_cast<unsigned>(20 + random.below(300)));
-      for (std::uint64_t n = 1 + random.below(3); n != 0; --n) {
+      for (std::uint64_t n = 1 + random.below(4); n != 0; --n) {
         static const std::vector<std::string> modes = {"switch", "switch", "switch", "switch", "drain", "auto", "flush"};
         json p = {{"at_cycle", at}, {"mode", random.one_of(modes)}};
         if (p["mode"] == "flush" && !can_be_dropped(workload)) p["mode"] = "auto";

@@ -19,10 +19,13 @@ constexpr const char* all_units_kernel = R"(
   .reg .f32 %f<48>;
   .reg .f64 %d<12>;
   .reg .b64 %rd<24>;
+  .reg .b32 %s<4>;
   ld.param.u64 %rd1, [out];
   ld.param.u64 %rd2, [in];
   ld.param.u64 %rd3, [image];
   mov.u32 %r60, 0;
+  mov.u32 %s1, tile;
+  mov.u64 %rd19, table;
   mov.u32 %r48, 0;
   mov.u32 %r1, %tid.x;
   mov.u32 %r2, %ctaid.x;
@@ -108,6 +111,20 @@ round:
   shfl.sync.bfly.b32 %r34, %r33, 1, 0x1f, 0xffffffff;
   vote.sync.any.pred %p6, %p1, 0xffffffff;
   selp.u32 %r35, %r34, %r33, %p6;
+  // Addresses that are overwritten as soon as they were read.
+  and.b32 %s2, %r35, 0;
+  add.u32 %s1, %s1, %s2;
+  ld.shared.u32 %s3, [%s1];
+  add.u32 %s1, %s1, %s2;
+  add.u32 %r35, %r35, %s1;
+  and.b32 %s2, %r35, 0;
+  cvt.u64.u32 %rd20, %s2;
+  add.u64 %rd19, %rd19, %rd20;
+  ld.const.u32 %s2, [%rd19];
+  add.u64 %rd19, %rd19, %rd20;
+  cvt.u32.u64 %r36, %rd19;
+  add.u32 %r35, %r35, %r36;
+  add.u32 %s3, %s3, %s2;
   // Constants: an address by lane, the same for all, and a second line.
   and.b32 %r36, %r35, 31;
   shl.b32 %r36, %r36, 2;
@@ -160,6 +177,7 @@ others:
   membar.gl;
   st.global.v4.f32 [%rd5], {%f36, %f27, %f10, %f11};
   add.u32 %r46, %r37, %r42;
+  add.u32 %r46, %r46, %s3;
   st.global.u32 [%rd5], %r46;
   ld.global.u32 %r47, [%rd8];
   add.u32 %r48, %r47, %r13;

@@ -348,8 +348,75 @@ TEST(register_allocation, verifier_finds_shared_registers) {
   allocation.physical = {1, 1};
   EXPECT_THROW(ptx::verify_allocation(f, allocation), internal_error);
   ptx::register_allocation good;
-  ASSERT_TRUE(ptx::allocate_registers(f, 255, 0, 4, good));
+  ASSERT_TRUE(ptx::allocate_registers(f, ptx::register_rules(), good));
   EXPECT_EQ(good.registers, 2u);
+}
+
+std::shared_ptr<const isa::program> lower_for(const std::string& capability, const std::string& text) {
+  gpu_config gpu;
+  gpu.gpu.compute_capability = capability;
+  gpu.sub_partition.register_banks = 2;
+  gpu.integer.multiplier = choice::multiplier::imad;
+  return ptx::lower(ptx::place(ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n" + text, "k.ptx"), isa::heap_base), "k", gpu);
+}
+
+// What `ptxas -v` prints: R1 is the stack pointer's, two are counted beyond the highest from Volta on.
+TEST(register_count, of_a_kernel_that_needs_none) {
+  const std::string empty = ".entry k() { ret; }";
+  EXPECT_EQ(lower_for("6.1", empty)->registers, 2u);
+  EXPECT_EQ(lower_for("7.0", empty)->registers, 4u);
+  EXPECT_EQ(lower_for("8.0", empty)->registers, 4u);
+  EXPECT_EQ(lower_for("1.0", empty)->registers, 1u);
+}
+
+TEST(register_count, nothing_is_placed_in_the_stack_pointer) {
+  const auto p = lower_for("8.0", wide_kernel(40));
+  for (const isa::instruction& i : p->code)
+    for (unsigned k = 0; k < i.dst_count; ++k) EXPECT_NE(i.dst + k, 1u) << text_of(*p);
+}
+
+TEST(register_count, of_a_call_of_the_system) {
+  const std::string text = ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+                           ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<9>; ld.param.u64 %d, [o];\n";
+  const std::string call = "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %d; st.param.b64 [y], %d; call.uni (z), vprintf, (x, y); }\n";
+  EXPECT_EQ(lower_for("8.0", text + call + "ret; }")->registers, 24u);
+  std::string loads, stores;
+  for (int k = 0; k < 9; ++k) {
+    loads += "ld.global.u32 %r" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
+    stores += "st.global.u32 [%d+" + std::to_string(64 + 4 * k) + "], %r" + std::to_string(k) + ";\n";
+  }
+  EXPECT_GE(lower_for("8.0", text + loads + call + stores + "ret; }")->registers, 16u + 9 + 2) << "what lives on stands from R16 on";
+}
+
+TEST(register_count, of_the_slow_path_of_a_division) {
+  const auto divide = [](const std::string& form) {
+    return lower_for("7.5", ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f32 %f<3>; ld.param.u64 %d, [o]; ld.global.f32 %f0, [%d]; ld.global.f32 %f1, [%d+4];\n"
+                            "div." + form + ".f32 %f2, %f0, %f1; st.global.f32 [%d], %f2; ret; }")->registers;
+  };
+  EXPECT_GE(divide("rn"), 13u);
+  EXPECT_LT(divide("full"), divide("rn"));
+}
+
+// A store reads its data and the low word of its address from different banks.
+TEST(register_count, stored_data_keep_out_of_the_address_bank) {
+  const auto p = lower_for("8.0", ".entry k(.param .u64 o) { .reg .b64 %d<3>; .reg .b32 %r<4>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
+                                  "add.s64 %d2, %d0, %d1; ld.global.u32 %r1, [%d2]; mul.lo.u32 %r2, %r1, %r1; st.global.u32 [%d2], %r2; ret; }");
+  bool stored = false;
+  for (const isa::instruction& i : p->code) {
+    if (i.op != opcode::st) continue;
+    stored = true;
+    EXPECT_NE(i.src[0].reg % 2, i.src[1].reg % 2) << text_of(*p);
+  }
+  EXPECT_TRUE(stored);
+  EXPECT_EQ(p->registers, 8u) << "as ptxas: R5 holds the product\n" << text_of(*p);
+}
+
+// Of a factor and an array's address the factor is moved to a register: one word, and the same one for all arrays.
+TEST(register_count, arrays_share_the_factor_of_their_elements) {
+  const auto p = lower_for("8.0", vector_add);
+  unsigned moves = 0;
+  for (const isa::instruction& i : p->code) moves += i.op == opcode::mov;
+  EXPECT_EQ(moves, 1u) << text_of(*p);
 }
 
 TEST(register_allocation, predicates_beyond_seven_survive) {

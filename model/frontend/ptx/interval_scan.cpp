@@ -15,6 +15,24 @@ flow_graph graph_of(const machine_function& f) {
   return g;
 }
 
+/// Whether the result comes when it will: the register is written long after the instruction was issued.
+bool comes_late(const machine_instruction& i) {
+  switch (isa::info(i.base.op).timing) {
+    case isa::op_class::load_store:
+    case isa::op_class::texture:
+    case isa::op_class::shuffle:
+    case isa::op_class::special_register:
+    case isa::op_class::sfu:
+    case isa::op_class::conversion: return true;
+    default: return false;
+  }
+}
+
+bool reads_address(const machine_instruction& i) {
+  using isa::opcode;
+  return i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom || i.base.op == opcode::red;
+}
+
 std::uint64_t length_of(const segments& s) {
   std::uint64_t n = 0;
   for (const segment& t : s) n += t.end - t.begin;
@@ -50,6 +68,7 @@ interval_scan::interval_scan(const machine_function& f, const unit_map& units, c
       if (r != no_register && group_of_[r] != no_register) groups_[group_of_[r]].weight += weight;
     };
     for (const machine_instruction& i : f.blocks[b].code) {
+      if (i.dst.reg != no_register && group_of_[i.dst.reg] != no_register && comes_late(i)) groups_[group_of_[i.dst.reg]].late = true;
       for (const virtual_operand& o : i.src)
         if (o.is_reg()) touch(o.reg);
       touch(i.dst.reg);
@@ -97,13 +116,18 @@ void interval_scan::join_copies() {
         try_join(i.dst.reg, i.dst.part, i.src[0].reg, i.src[0].part);
 }
 
-bool interval_scan::fits(const group& g, unsigned base, bool rested) const {
+bool interval_scan::fits(const group& g, unsigned base) const {
   if (base + g.width > limit_) return false;
+  for (unsigned k = 0; k < g.width; ++k)
+    if (base + k == reserved_ || overlap(g.words[k], occupied_[base + k])) return false;
+  return true;
+}
+
+bool interval_scan::rested(const group& g, unsigned base) const {
   for (unsigned k = 0; k < g.width; ++k) {
-    if (overlap(g.words[k], occupied_[base + k])) return false;
-    if (!rested || g.words[k].empty()) continue;
+    if (g.words[k].empty()) continue;
     const std::uint32_t begin = g.words[k].front().begin;
-    if (overlap({{begin - std::min(begin, rest_), begin}}, occupied_[base + k])) return false;
+    if (overlap({{begin - std::min(begin, rest_positions), begin}}, occupied_[base + k])) return false;
   }
   return true;
 }
@@ -119,13 +143,10 @@ void interval_scan::release(group& g) {
 }
 
 bool interval_scan::find_place(group& g) {
-  for (const bool rested : {true, false}) {
-    if (rested && rest_ == 0) continue;
-    for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
-      if (!fits(g, base, rested)) continue;
-      occupy(g, base);
-      return true;
-    }
+  for (unsigned base = 0; base + g.width <= limit_; base += g.width) {
+    if (!fits(g, base)) continue;
+    occupy(g, base);
+    return true;
   }
   return false;
 }
@@ -191,14 +212,11 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
       groups_[v].members.clear();
     }
   }
-  for (const group& g : groups_)
-    if (g.base != no_register)
-      for (unsigned k = 0; k < g.width; ++k)
-        if (!g.words[k].empty()) used_ = std::max(used_, g.base + k + 1);
+  count_used();
   return true;
 }
 
-// By group: what it meets in which instruction.
+// By group: what it meets in which instruction. Of a pair that is no address both banks are read in any case.
 std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const {
   std::vector<std::vector<meeting>> found(groups_.size());
   const std::vector<unsigned> depth = loop_depths(graph_of(f_), 0);
@@ -208,7 +226,8 @@ std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const
     for (const machine_instruction& i : f_.blocks[b].code)
       for (const virtual_operand& x : i.src)
         for (const virtual_operand& y : i.src) {
-          if (&x == &y || !x.is_reg() || !y.is_reg() || x.reg == no_register || y.reg == no_register) continue;
+          if (&x == &y || !x.is_reg() || !y.is_reg()) continue;
+          if (!reads_address(i) && (x.count > 1 || y.count > 1)) continue;
           const std::uint32_t gx = group_of_[x.reg], gy = group_of_[y.reg];
           if (gx != no_register && gy != no_register && gx != gy)
             found[gx].push_back({gy, 0u + offset_[x.reg] + x.part, 0u + offset_[y.reg] + y.part, weight});
@@ -217,56 +236,69 @@ std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const
   return found;
 }
 
-// Places all groups in `registers` registers, each where it meets fewest of those placed before in its bank. The weight of the
-// meetings that are left; negative: they do not fit.
-double interval_scan::place_apart(const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers) {
+// The weight of the meetings that are left; negative: they do not fit.
+double interval_scan::place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings, unsigned banks,
+                                  unsigned registers) {
+  // A meeting counts most, then a result that comes late into a register that has not rested; then fresh registers.
+  constexpr double restless = 0.5, fresh = 0.1;
   for (segments& s : occupied_) s.clear();
   for (group& g : groups_) g.base = no_register;
-  double total = 0;
-  for (const std::uint32_t k : by_start()) {
+  unsigned high = 0;
+  double left = 0;
+  std::vector<double> in_bank(banks);   // weight of the meetings if the place begins there
+  for (const std::uint32_t k : order) {
     group& g = groups_[k];
     std::uint32_t best = no_register;
     double least = 0;
-    for (const bool rested : {true, false}) {
-      for (unsigned base = 0; base + g.width <= registers && (best == no_register || least != 0); base += g.width) {
-        if (!fits(g, base, rested)) continue;
-        double cost = 0;
-        for (const meeting& m : meetings[k])
-          if (groups_[m.other].base != no_register && (base + m.own) % banks == (groups_[m.other].base + m.other_word) % banks) cost += m.weight;
-        if (best != no_register && cost >= least) continue;
-        best = base;
-        least = cost;
-      }
+    std::fill(in_bank.begin(), in_bank.end(), 0);
+    for (const meeting& m : meetings[k])
+      if (groups_[m.other].base != no_register) in_bank[(groups_[m.other].base + m.other_word + banks - m.own % banks) % banks] += m.weight;
+    for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0); base += g.width) {
+      double cost = in_bank[base % banks] + (base + g.width > high ? fresh * (base + g.width - high) : 0);
+      if ((best != no_register && cost >= least) || !fits(g, base)) continue;
+      if (g.late && !rested(g, base)) cost += restless;
+      if (best != no_register && cost >= least) continue;
+      best = base;
+      least = cost;
     }
     if (best == no_register) return -1;
-    total += least;
+    left += in_bank[best % banks];
     occupy(g, best);
+    high = std::max(high, best + g.width);
   }
-  return total;
+  return left;
 }
 
-void interval_scan::spread(unsigned banks, unsigned limit) {
-  const auto met = meetings();
+void interval_scan::spread(unsigned banks, unsigned registers) {
+  const std::vector<std::vector<meeting>> met = meetings();
   const auto bases = [this] {
     std::vector<std::uint32_t> b;
     for (const group& g : groups_) b.push_back(g.base);
     return b;
   };
-  std::vector<std::uint32_t> best = bases();
+  std::vector<double> weight(groups_.size(), 0);
+  for (std::size_t k = 0; k < groups_.size(); ++k)
+    for (const meeting& m : met[k]) weight[k] += m.weight;
+  // In the order of their starts; where that leaves meetings or does not fit, pairs and quads choose first, or those that meet most.
+  std::vector<std::uint32_t> best = bases(), order = by_start();
   double least = -1;
-  for (unsigned registers = used_; registers <= std::max(used_, std::min(limit, limit_)) && least != 0; ++registers) {
-    const double cost = place_apart(met, banks, registers);
-    if (cost < 0 || (least >= 0 && cost >= least)) continue;
-    least = cost;
+  for (unsigned attempt = 0; attempt < 3 && least != 0; ++attempt) {
+    if (attempt == 1) std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups_[a].width > groups_[b].width; });
+    if (attempt == 2) std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weight[a] > weight[b]; });
+    const double left = place_apart(order, met, banks, std::min(registers, limit_));
+    if (left < 0 || (least >= 0 && left >= least)) continue;
+    least = left;
     best = bases();
   }
+  for (std::size_t k = 0; k < groups_.size(); ++k) groups_[k].base = best[k];
+  count_used();
+}
+
+void interval_scan::count_used() {
   used_ = 0;
-  for (std::size_t k = 0; k < groups_.size(); ++k) {
-    group& g = groups_[k];
-    g.base = best[k];
-    for (unsigned w = 0; g.base != no_register && w < g.width; ++w)
-      if (!g.words[w].empty()) used_ = std::max(used_, g.base + w + 1);
-  }
+  for (const group& g : groups_)
+    for (unsigned k = 0; g.base != no_register && k < g.width; ++k)
+      if (!g.words[k].empty()) used_ = std::max(used_, g.base + k + 1);
 }
 
 std::uint32_t interval_scan::place_of(std::uint32_t reg) const {

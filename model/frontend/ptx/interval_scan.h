@@ -15,9 +15,8 @@ class interval_scan {
   /// `predicates`: place the predicates, else the 32-bit registers. `limit`: registers there are.
   interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates, unsigned limit);
 
-  /// From now on a register that was read or written in the `instructions` before is taken only if there is no other: reuse at once makes
-  /// a write wait for the reads before it.
-  void rest(unsigned instructions) { rest_ = 2 * instructions; }
+  /// Nothing is placed in this register.
+  void reserve(unsigned physical) { reserved_ = physical; }
 
   /// Joins what copies connect where that costs nothing.
   void join_copies();
@@ -26,9 +25,10 @@ class interval_scan {
   /// spilled does not fit.
   bool place(const std::vector<char>& unspillable);
 
-  /// After all groups were placed: places them anew, so that few instructions read two of their sources from one of `banks` banks. Takes
-  /// up to `limit` registers if that helps. Where nothing does, all stay where they were.
-  void spread(unsigned banks, unsigned limit);
+  /// After all groups were placed: places them anew in up to `registers` registers. First of all few instructions shall read two of their
+  /// sources from one of `banks` banks; then results that come late (of loads, of special registers) shall go where nothing was read or written
+  /// shortly before, for they would wait for it; then few registers shall be taken. Where that does not fit, all stay where they were.
+  void spread(unsigned banks, unsigned registers);
 
   const std::vector<std::uint32_t>& spilled() const { return spilled_; }
   /// First physical register of a virtual one; no_register: it has no place (never live, or spilled).
@@ -43,6 +43,7 @@ class interval_scan {
     std::uint32_t start = 0xffffffffu;
     std::uint32_t last = 0;
     std::uint32_t base = no_register;
+    bool late = false;               // a result that comes when it will
     double weight = 0;               // reads and writes, by loop depth
   };
   /// An instruction reads word `own` of a group beside word `other_word` of another one.
@@ -53,13 +54,15 @@ class interval_scan {
   };
 
   bool try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part);
-  bool fits(const group& g, unsigned base, bool rested) const;
+  bool fits(const group& g, unsigned base) const;
+  bool rested(const group& g, unsigned base) const;
   void occupy(group& g, unsigned base);
   void release(group& g);
   bool find_place(group& g);
   std::vector<std::uint32_t> by_start() const;
   std::vector<std::vector<meeting>> meetings() const;
-  double place_apart(const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers);
+  double place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers);
+  void count_used();
   std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
   bool may_spill(const group& g, const std::vector<char>& unspillable) const;
 
@@ -73,7 +76,9 @@ class interval_scan {
   std::vector<std::uint32_t> active_;       // groups that may reach the place being filled, in the order of their starts
   std::vector<std::uint32_t> spilled_;
   unsigned used_ = 0;
-  unsigned rest_ = 0;                       // positions
+  unsigned reserved_ = no_register;
+
+  static constexpr std::uint32_t rest_positions = 16;   // of eight instructions
 };
 
 }  // namespace heddle::ptx

@@ -128,6 +128,9 @@ class legaliser {
       exchange_sources(i);
     if (i.base.op == opcode::iadd3 && is_value(i.src[0]) && is_value(i.src[1]) && !is_value(i.src[2])) std::swap(i.src[0], i.src[2]);
     bool taken = false;
+    // Of a factor and a pair of words the factor takes the register: one instead of two, and the same for arrays of one type.
+    if (i.base.op == opcode::imad && i.src[1].is_immediate() && i.src[1].count == 1 && i.src[2].is_constant() && i.src[2].count == 2)
+      to_register(i, i.src[1], code);
     for (unsigned k = 0; k < i.src.size(); ++k) {
       virtual_operand& o = i.src[k];
       if (!is_value(o)) continue;

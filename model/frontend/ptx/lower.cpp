@@ -2,6 +2,7 @@
 #include "frontend/ptx/lower.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "config/error.h"
@@ -82,13 +83,26 @@ unscheduled_kernel select_instructions(const loaded_module& m, const ast_functio
   return made;
 }
 
-/// With how many registers a function that does not go with `limit` can do.
-std::string least_registers(const machine_function& f, unsigned limit, unsigned free_of_cost) {
-  for (unsigned n = limit + 1; n <= 255; ++n) {
+/// From Fermi on R1 is the stack pointer. From Volta on two registers are counted beyond the highest.
+register_rules rules_of(const gpu_config& gpu, unsigned limit) {
+  register_rules r;
+  const int major = std::atoi(gpu.gpu.compute_capability.c_str());
+  r.limit = limit;
+  r.free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 * 8;   // with so many the SM holds all its warps
+  r.step = std::clamp(gpu.sm.register_allocation_unit / isa::warp_size, 1u, 8u);
+  r.banks = gpu.sub_partition.register_banks;
+  r.stack_pointer = major >= 2;
+  r.beyond = major >= 7 ? 2 : 0;
+  return r;
+}
+
+/// With how many registers a function that does not go with those of `rules` can do.
+std::string least_registers(const machine_function& f, register_rules rules) {
+  for (++rules.limit; rules.limit <= 255; ++rules.limit) {
     machine_function attempt = f;
     register_allocation allocation;
-    schedule(attempt, n);
-    if (allocate_registers(attempt, n, free_of_cost, 1, allocation)) return ", expected at least " + std::to_string(n);
+    schedule(attempt, rules);
+    if (allocate_registers(attempt, rules, allocation)) return ", expected at least " + std::to_string(rules.limit);
   }
   return "";
 }
@@ -120,15 +134,13 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
 
   unscheduled_kernel selected = select_instructions(m, function, gpu);
   machine_function machine = std::move(selected.code);
-  const unsigned limit = register_limit(gpu, function, max_registers);
-  // With so many registers a thread the SM still holds all its warps.
-  const unsigned free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 * 8;
-  schedule(machine, limit);
+  const register_rules rules = rules_of(gpu, register_limit(gpu, function, max_registers));
+  schedule(machine, rules);
   register_allocation allocation;
-  if (!allocate_registers(machine, limit, free_of_cost, gpu.sub_partition.register_banks, allocation))
+  if (!allocate_registers(machine, rules, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
-                      "kernel '" + kernel + "' cannot be compiled with " + std::to_string(limit) + " registers per thread" +
-                          least_registers(select_instructions(m, function, gpu).code, limit, free_of_cost));
+                      "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) + " registers per thread" +
+                          least_registers(select_instructions(m, function, gpu).code, rules));
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);

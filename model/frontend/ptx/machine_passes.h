@@ -5,6 +5,8 @@
 
 namespace heddle::ptx {
 
+struct register_rules;
+
 /// An immediate or a constant-bank operand.
 inline bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
 
@@ -27,9 +29,9 @@ void rename_after_copies(machine_function& f);
 /// A value computed only to be copied is computed in the place of the copy, where nothing between the two minds.
 void compute_in_place(machine_function& f);
 
-/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as about `limit`
-/// registers allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet keep their order.
-void schedule(machine_function& f, unsigned limit);
+/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers that
+/// cost no occupancy allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet keep their order.
+void schedule(machine_function& f, const register_rules& rules);
 
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);

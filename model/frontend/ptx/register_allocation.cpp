@@ -151,34 +151,82 @@ class spiller {
   std::vector<std::uint32_t> slot_;   // bytes in local memory, or the register that holds a predicate
 };
 
-constexpr unsigned rest_instructions = 4;   // about the cycles in which operands are read
+constexpr unsigned stack_pointer = 1;
+
+/// Registers that the slow path of a division or root takes, with its operands, its result and the address that it returns to: it is a routine
+/// of the program, which the model executes as one ASSIST. Counted as `ptxas -v -arch=sm_75` does, with up to 24 values live across the call.
+unsigned registers_of(isa::assist_function f) {
+  using isa::assist_function;
+  switch (f) {
+    case assist_function::div_f32: return 11;
+    case assist_function::rcp_f32: return 10;
+    case assist_function::sqrt_f32: return 5;
+    case assist_function::div_f64: return 21;
+    case assist_function::rcp_f64: return 10;
+    case assist_function::sqrt_f64: return 15;
+    case assist_function::div_s64: return 19;
+    case assist_function::rem_s64: return 17;
+    case assist_function::div_u64:
+    case assist_function::rem_u64: return 15;
+  }
+  return 0;
+}
+
+bool is_routine(const machine_instruction& i) {
+  return i.base.op == opcode::assist || i.base.op == opcode::syscall || (i.base.op == opcode::trap && i.base.sub == isa::trap_assertion);
+}
+
+/// Registers that must be there for the routines that a program calls, without those that are counted beyond the highest.
+unsigned for_routines(const machine_function& f, const unit_map& units, const std::vector<segments>& live) {
+  constexpr unsigned kept_by_callee = 16, least_of_system = 22;   // R16 and up outlive a call of the system's; it takes 24 with two beyond
+  std::uint32_t count = 0;
+  for (const machine_block& b : f.blocks) count += static_cast<std::uint32_t>(b.code.size());
+  std::vector<int> across(count + 2, 0);   // words that live before an instruction and behind it
+  for (std::uint32_t r = 0; r < f.registers.size(); ++r)
+    for (unsigned k = 0; k < f.registers[r].words; ++k)
+      for (const segment& s : live[units.of(r, k)]) {
+        const std::uint32_t first = (s.begin + 1) / 2, end = s.end / 2;
+        if (first < end) ++across[first], --across[end];
+      }
+  unsigned most = 0;
+  std::uint32_t position = 0;
+  int words = 0;
+  for (const machine_block& b : f.blocks)
+    for (const machine_instruction& i : b.code) {
+      words += across[position++];
+      if (!is_routine(i)) continue;
+      const unsigned kept = static_cast<unsigned>(words);
+      if (i.base.op == opcode::assist) most = std::max(most, kept + 1 + registers_of(static_cast<isa::assist_function>(i.base.sub)));
+      else most = std::max({most, least_of_system, kept_by_callee + kept});
+    }
+  return most;
+}
 
 }  // namespace
 
-bool allocate_registers(machine_function& f, unsigned limit, unsigned free_of_cost, unsigned banks, register_allocation& a) {
+bool allocate_registers(machine_function& f, const register_rules& rules, register_allocation& a) {
+  if (rules.limit <= rules.beyond) return false;
+  const unsigned places = rules.limit - rules.beyond;
   std::vector<char> unspillable(f.registers.size(), 0);
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     unspillable.resize(f.registers.size(), 0);
     const unit_map units(f.registers);
     const std::vector<segments> live = live_segments(f, units);
     interval_scan predicates(f, units, live, true, isa::predicate_count);
-    interval_scan registers(f, units, live, false, limit);
+    interval_scan registers(f, units, live, false, places);
+    if (rules.stack_pointer) registers.reserve(stack_pointer);
     registers.join_copies();
     bool placed = predicates.place(unspillable);
     if (placed && predicates.spilled().empty()) {
       placed = registers.place(unspillable);
       if (placed && registers.spilled().empty()) {
-        // Within the unit in which registers are handed out, and as long as occupancy stays whole, they need not be sparing.
-        const unsigned generous = std::min(limit, std::max((registers.used() + 7) / 8 * 8, free_of_cost));
-        interval_scan rested(f, units, live, false, generous);
-        rested.join_copies();
-        rested.rest(rest_instructions);
-        interval_scan& chosen = rested.place(unspillable) && rested.spilled().empty() ? rested : registers;
-        if (banks > 1) chosen.spread(banks, std::min(limit, (chosen.used() + 7) / 8 * 8));
-        a.registers = std::max(chosen.used(), 1u);
+        const unsigned counted = registers.used() + rules.beyond;
+        registers.spread(std::max(rules.banks, 1u), std::min(places, std::max((counted + rules.step - 1) / rules.step * rules.step, rules.free_of_cost) - rules.beyond));
+        a.registers = std::max(registers.used(), rules.stack_pointer ? stack_pointer + 1 : 1) + rules.beyond;
+        if (rules.stack_pointer) a.registers = std::max(a.registers, std::min(for_routines(f, units, live) + rules.beyond, rules.limit));
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
           const bool predicate = f.registers[r].words == 0;
-          const std::uint32_t at = predicate ? predicates.place_of(r) : chosen.place_of(r);
+          const std::uint32_t at = predicate ? predicates.place_of(r) : registers.place_of(r);
           a.physical.push_back(static_cast<std::uint8_t>(at != no_register ? at : predicate ? isa::pt : isa::rz));
         }
         return true;

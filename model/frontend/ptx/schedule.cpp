@@ -3,6 +3,7 @@
 
 #include "frontend/ptx/liveness.h"
 #include "frontend/ptx/machine_passes.h"
+#include "frontend/ptx/register_allocation.h"
 
 namespace heddle::ptx {
 
@@ -77,6 +78,11 @@ unsigned latency_of(const machine_instruction& i) {
     case isa::op_class::texture: return 100;
     default: return 5;
   }
+}
+
+/// Whether other instructions are issued while the result comes.
+bool comes_late(const machine_instruction& i) {
+  return i.base.dst_count > 0 && latency_of(i) > 10;
 }
 
 /// How many words and predicates are live, while instructions are taken one after the other.
@@ -154,14 +160,18 @@ bool live_at(const segments& s, std::uint32_t position) {
 
 class scheduler {
  public:
-  scheduler(machine_function& f, unsigned limit)
+  scheduler(machine_function& f, const register_rules& rules)
       : f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
         readers_(units_.count()) {
-    // Latencies are worth some registers beyond what the written order needs, but no spill.
+    // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of eight, or to 32 where these cost no
+    // occupancy: ptxas stays within 32 on the chips that hold all their warps with so many. Of them go those that hold no value of the program, and some
+    // for alignment, banks and rest.
     words_ = words_before();
     const int base = *std::max_element(words_.begin(), words_.end());
-    target_ = std::min(base + 8 + base / 8, static_cast<int>(limit) - 8);
-    worthwhile_ = base + 6 < target_ || base + 12 < static_cast<int>(limit);
+    const int aside = rules.beyond + (rules.stack_pointer ? 1 : 0), most = static_cast<int>(rules.limit);
+    const int level = std::max((base + aside + 2 + 7) / 8 * 8, static_cast<int>(std::min(rules.free_of_cost, 32u)));
+    target_ = std::max(std::min(level, most) - aside - slack, std::min(base + 8 + base / 8, most - 8 - aside));
+    worthwhile_ = base + 6 < target_ || base + 12 < most;
   }
 
   void run() {
@@ -181,6 +191,8 @@ class scheduler {
 
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr int slack = 8;
+  static constexpr unsigned lead = 60, patience = 20;   // cycles
 
   struct node {
     std::vector<std::pair<std::uint32_t, unsigned>> successors;   // node, latency
@@ -189,6 +201,7 @@ class scheduler {
     std::uint64_t ready = 0;       // earliest cycle
     std::uint64_t path = 0;        // longest way to the end of the region
     bool taken = false;
+    bool leads_to_late = false;    // its result comes late, or that of one that it is needed for
     bool constant = false;         // fetches a constant: not before it is the only thing that somebody waits for
   };
 
@@ -241,8 +254,13 @@ class scheduler {
       memory.push_back(k);
     }
     for (std::uint32_t k = n; k-- > 0;) {
-      nodes_[k].path = latency_of(code[begin + k]);
-      for (const auto& s : nodes_[k].successors) nodes_[k].path = std::max(nodes_[k].path, s.second + nodes_[s.first].path);
+      node& now = nodes_[k];
+      now.path = latency_of(code[begin + k]);
+      now.leads_to_late = comes_late(code[begin + k]);
+      for (const auto& s : now.successors) {
+        now.path = std::max(now.path, s.second + nodes_[s.first].path);
+        now.leads_to_late = now.leads_to_late || (s.second > 1 && nodes_[s.first].leads_to_late);   // after a cycle come those that do not need its result
+      }
     }
   }
 
@@ -262,9 +280,12 @@ class scheduler {
   }
 
   std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
-    std::uint32_t best = none, cheapest = none;
+    std::uint32_t best = none, later = none, cheapest = none;
     int least = 1 << 20;
     const std::size_t end = std::min(first + window, nodes_.size());
+    std::uint64_t longest = 0;
+    for (std::size_t k = first; k < end; ++k)
+      if (!nodes_[k].taken) longest = std::max(longest, nodes_[k].path);
     for (std::size_t k = first; k < end; ++k) {
       const node& n = nodes_[k];
       if (n.taken || n.waits > 0) continue;
@@ -275,6 +296,12 @@ class scheduler {
       const int cost = words + 4 * std::max(predicates, 0);
       if (cost < least) least = cost, cheapest = static_cast<std::uint32_t>(k);
       if (!fits || (n.constant && !is_awaited(n))) continue;
+      // A value that nobody on the longest way needs soon, such as the address of a store at the end, would only take a register meanwhile: it
+      // comes when there is nothing else to do for a while.
+      if (words > 0 && n.path + lead < longest && !n.leads_to_late) {
+        if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
+        continue;
+      }
       if (best == none) {
         best = static_cast<std::uint32_t>(k);
         continue;
@@ -283,7 +310,8 @@ class scheduler {
       const std::uint64_t wait_n = n.ready > now ? n.ready : now, wait_b = b.ready > now ? b.ready : now;
       if (wait_n < wait_b || (wait_n == wait_b && n.path > b.path)) best = static_cast<std::uint32_t>(k);
     }
-    return best != none ? best : cheapest;
+    if (best != none && later != none && nodes_[best].ready > now + patience) return later;
+    return best != none ? best : later != none ? later : cheapest;
   }
 
   void region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
@@ -333,6 +361,6 @@ class scheduler {
 
 }  // namespace
 
-void schedule(machine_function& f, unsigned limit) { scheduler(f, limit).run(); }
+void schedule(machine_function& f, const register_rules& rules) { scheduler(f, rules).run(); }
 
 }  // namespace heddle::ptx
