@@ -381,6 +381,36 @@ TEST(control_codes, a_guard_is_waited_for_longer_than_a_predicate_to_compute_wit
   EXPECT_EQ(q->code[0].stall, 12u);   // all the same there
 }
 
+class scoreboards : public fresh_simulation {};
+
+// Times are kept in 30 bits: after 2^29 cycles the base moves. What is near keeps its time and its kind, what is far behind is there.
+TEST_F(scoreboards, know_what_is_near_after_any_time) {
+  scoreboard s("scoreboard", 2);
+  const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)}, load_config("v100", {"sub_partition.dependence=scoreboard"}));
+  const auto ask = [&](unsigned r, unsigned slot = 0) { return s.probe(slot, p->code[r - 1]); };
+  s.clear(0, 64);
+  s.clear(1, 64);
+  constexpr cycle_t far = cycle_t{1} << 29;
+  s.set_ready(0, ffma(1, 0, 0, 0), 100, producer::long_latency);
+  s.set_ready(0, ffma(2, 0, 0, 0), far - 10, producer::short_latency);
+  s.set_pending(0, ffma(3, 0, 0, 0), producer::long_latency);
+  EXPECT_EQ(ask(1).cycle, 100u);
+  EXPECT_EQ(ask(1).kind, producer::long_latency);
+  for (const cycle_t now : {far + 20, 3 * far, 100 * far}) {
+    s.set_ready(0, ffma(4, 0, 0, 0), now, producer::fixed);
+    EXPECT_LE(ask(1).cycle, now);
+    EXPECT_EQ(ask(1).kind, producer::fixed) << "forgotten";
+    EXPECT_EQ(ask(3).cycle, never);
+    EXPECT_EQ(ask(3).kind, producer::long_latency);
+    EXPECT_EQ(ask(4).cycle, now);
+    EXPECT_LE(ask(1, 1).cycle, now);
+    EXPECT_EQ(ask(1, 1).kind, producer::fixed);
+    if (now > 2 * far) continue;
+    EXPECT_EQ(ask(2).cycle, far - 10);
+    EXPECT_EQ(ask(2).kind, producer::short_latency);
+  }
+}
+
 class register_file : public fresh_simulation {
  protected:
   /// Cycles that 120 further instructions take: number k is `make(k)`.
