@@ -56,6 +56,25 @@ TEST_F(sm, dependent_ffma_chain_issues_every_4_cycles_on_v100) { EXPECT_EQ(chain
 TEST_F(sm, v100_takes_an_ffma_every_2_cycles_at_best) { EXPECT_EQ(chain_cycles("v100", 32, 128, false), 256u); }
 TEST_F(sm, gtx1080_takes_an_ffma_every_cycle_at_best) { EXPECT_EQ(chain_cycles("gtx1080", 32, 128, false), 128u); }
 
+// Four words in the only bank take four passes, one lane's as well as those of 32 lanes that ask for the same: three issues more, or two
+// where a pass for each half of the warp is one issue.
+TEST_F(sm, shared_memory_replays_are_counted_for_one_lane_too) {
+  for (const unsigned threads : {1u, 2u, 32u}) {
+    restart();
+    sm_harness h(load_config("gtxtitan", {"shared_memory.banks=1", "shared_memory.bank_bytes=4"}));
+    isa::instruction i;
+    i.op = isa::opcode::ld;
+    i.type = isa::dtype::b32;
+    i.mem_space = isa::space::shared;
+    i.dst = 4;
+    i.dst_count = 4;
+    i.src[0] = isa::make_reg(0);
+    ASSERT_TRUE(h.run({i, i, exit_instruction()}, threads).finished) << h.fault;
+    EXPECT_EQ(h.total(0).shared_replays, threads == 32 ? 4u : 6u) << threads;
+    EXPECT_EQ(h.total(0).inst_executed, 3u);
+  }
+}
+
 // All lanes load the word at 0 of shared memory, which is 0 and the next address: each load takes the latency, no cycle more or less.
 TEST_F(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) {
   const auto load = [](unsigned) {
