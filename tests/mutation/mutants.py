@@ -199,18 +199,18 @@ def main():
     tests = [t for t in runs.tests_of(BUILD, options.programs) if reached.get(t.name, {}).get('passed')]
     for r in reached.values():
         r['set'] = set(r['reached'])
-    try_all(due, tests, reached, results, log)
+    try_all(due, tests, reached, results, log, explained)
     return 1 if summary(due, results, explained) < options.least else 0
 
 
-def try_all(due, tests, reached, results, log):
+def try_all(due, tests, reached, results, log, explained):
     for m in due:
         if options.only and options.only not in m['key']:
             continue
-        # What was not killed is tried again with tests that are new since; what took too long only when asked for.
+        # What was not killed is tried again with tests that are new since; what took too long only when asked for and no reason is known.
         known = {} if options.only else results.get(m['key'], {})
         near = [t for t in runs.ordered(m['number'], tests, reached) if t.name not in known.get('passed', ())]
-        if known and (known['result'] == 'killed' or (known['result'] == 'budget' and not options.again) or not near):
+        if known and (known['result'] == 'killed' or (known['result'] == 'budget' and (not options.again or m['key'] in explained)) or not near):
             continue
         result = runs.try_mutant(m['number'], near, reached, options.jobs, options.budget) if near else {'result': 'unreached'}
         result['passed'] = sorted({*known.get('passed', ()), *result.get('passed', ())})
