@@ -220,6 +220,59 @@ TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
   }
 }
 
+/// Sends payloads that are not Heddle's, one after the other.
+struct plain_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tlm_mm_interface {
+  tlm::tlm_initiator_socket<32> socket;
+  std::uint8_t data[32] = {};
+  unsigned answered = 0, freed = 0;
+
+  explicit plain_initiator(sc_core::sc_module_name name) : sc_module(name), socket("socket"), payload_(this) { socket.bind(*this); }
+  void send(std::uint64_t address) {
+    payload_.acquire();
+    payload_.set_command(tlm::TLM_READ_COMMAND);
+    payload_.set_address(address);
+    payload_.set_data_ptr(data);
+    payload_.set_data_length(sizeof data);
+    payload_.set_streaming_width(sizeof data);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay;
+    socket->nb_transport_fw(payload_, phase, delay);
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) override {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    answered += p.is_response_ok();
+    p.release();
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void free(tlm::tlm_generic_payload*) override { ++freed; }
+
+ private:
+  tlm::tlm_generic_payload payload_;
+};
+
+TEST_F(interconnect_test, payloads_of_others_find_their_way_back) {
+  clock_domain clock("clock", 1000);
+  interconnect net("net", clock, shape(1, 2));
+  plain_initiator initiator("initiator");
+  test_memory first("first", clock), second("second", clock);
+  initiator.socket.bind(net.sm_socket[0]);
+  net.slice_socket[0].bind(first.socket);
+  net.slice_socket[1].bind(second.socket);
+  second.bytes[0x100] = 77;
+  for (unsigned k = 0; k < 5; ++k) {
+    sc_core::sc_start(clock.time_of(200 * (k + 1)) - sc_core::sc_time_stamp());
+    initiator.send(0x100);
+  }
+  sc_core::sc_start(clock.time_of(2000) - sc_core::sc_time_stamp());
+  EXPECT_EQ(initiator.answered, 5u);
+  EXPECT_EQ(initiator.freed, 5u);
+  EXPECT_EQ(initiator.data[0], 77);
+  EXPECT_TRUE(net.idle());
+  net.check_invariants();
+}
+
 // The first five numbers of splitmix64 from 1234567; its seeds are apart by its step.
 TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
   clock_domain clock("clock", 1000);
