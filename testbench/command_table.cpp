@@ -8,6 +8,7 @@
 #include "config/error.h"
 #include "config/ini_reader.h"
 #include "config/suggestion.h"
+#include "testbench/exec/exec_command.h"
 #include "testbench/help_commands.h"
 #include "testbench/info_commands.h"
 #include "testbench/option_tables.h"
@@ -29,6 +30,7 @@ const std::vector<command>& command_table() {
         {"run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed"}},
        options_of_run,
        run_command},
+      {"exec", {{"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}}, options_of_exec, exec_command},
       {"replay", {{"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}}, options_of_replay, replay_command},
       {"occupancy", {{"occupancy --gpu G --block X ...", "the occupancy calculator"}}, options_of_occupancy, occupancy_command},
       {"gpus", {{"gpus [--json]", "the shipped GPUs and their main figures"}}, options_of_gpus, gpus_command},

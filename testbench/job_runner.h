@@ -6,31 +6,15 @@
 #include <systemc>
 #include <vector>
 
-#include "gpu/gpu.h"
-#include "gpu/host_driver.h"
-#include "metrics/interval_sampler.h"
-#include "metrics/run_metrics.h"
-#include "testbench/compare.h"
-#include "testbench/core_time.h"
 #include "testbench/device_job.h"
 #include "testbench/host_program.h"
 #include "testbench/job.h"
+#include "testbench/machine.h"
 #include "testbench/options.h"
 #include "testbench/progress.h"
-#include "testbench/result_files.h"
 #include "testbench/run_signals.h"
-#include "testbench/view.h"
 
 namespace heddle::testbench {
-
-/// What a run led to.
-struct run_outcome {
-  run_metrics metrics;
-  std::vector<comparison> checks;
-  std::vector<std::string> written;
-  std::string failure;  // of the simulated program, several lines; empty: none
-  int stop_signal = 0;  // that ended the run before the job had ended; 0: none did
-};
 
 /// Pauses the simulation behind a cycle in which a signal has asked for something.
 class signal_watch : public cycle_observer {
@@ -57,7 +41,6 @@ class job_runner {
  private:
   void simulate();
   void simulate_slices();
-  void run_for(const sc_core::sc_time& duration);
   void show_progress();
   void answer_signals();
   void write_snapshot();
@@ -67,29 +50,21 @@ class job_runner {
   std::string deadlock_text() const;
   void take_outputs();
   void take_metrics();
-  void complete(run_metrics& m) const;
-  void quote_source(kernel_metrics& k) const;
-  void write_files();
+  const std::string* source(const std::string& file) const { return device_->source(file); }
 
   const run_options& options_;
   const job& job_;
-  const gpu_config config_;
-  core_time clock_;
-  gpu gpu_;
-  host_driver driver_;
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered in the driver's
+  machine machine_;
+  const core_time& clock_;
+  gpu& gpu_;
+  host_driver& driver_;
   host_program program_;
-  result_files files_;
-  std::vector<std::unique_ptr<view>> views_;
-  interval_sampler intervals_;
   std::unique_ptr<device_job> device_;
   progress_line progress_;
   run_signals* const signals_;
   signal_watch signal_watch_;
   run_outcome outcome_;
   std::uint64_t simulated_ = 0;  // cycles that have been simulated to their end
-  double cpu_seconds_ = 0;
-  double wall_seconds_ = 0;
 };
 
 }  // namespace heddle::testbench

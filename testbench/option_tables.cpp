@@ -69,6 +69,18 @@ option_parser options_of_run() {
   return p;
 }
 
+option_parser options_of_exec() {
+  option_parser p("exec", "exec [options] -- PROGRAM [ARGUMENTS]",
+                  "Runs a CUDA program as it is, with a simulated GPU under it: what it launches is simulated, its output and exit code stay its own.");
+  p.operands("PROGRAM", std::size_t{1} << 20);
+  add_gpu_options(p);
+  add_simulation_options(p);
+  p.note("The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
+         "The page cuda_programs.md says what is there of CUDA's functions.");
+  p.example("exec --gpu h100 --report r.html -- ./vectorAdd", "a program on an H100, and a page that says what bounds its kernels");
+  return p;
+}
+
 option_parser options_of_replay() {
   option_parser p("replay", "replay KERNELSLIST [options]",
                   "Simulates recorded kernels: Accel-Sim SASS traces (.traceg, also .xz .zst .gz), in the order of their list.");

@@ -7,6 +7,7 @@ namespace heddle::testbench {
 
 /// The options of each command: what they are called, what their values are, what they are for.
 option_parser options_of_run();
+option_parser options_of_exec();
 option_parser options_of_replay();
 option_parser options_of_occupancy();
 option_parser options_of_gpus();

@@ -105,6 +105,22 @@ bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std
   return false;
 }
 
+bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p = options_of_exec();
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  // What stands behind the mark is the program's, whatever it looks like; what stands before it is ours.
+  const auto behind = static_cast<std::size_t>(arguments.end() - mark);
+  if (behind < 2 || p.positionals().size() != behind - 1) p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
+  o.arguments = p.positionals();
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
+  return false;
+}
+
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
   option_parser p = options_of_gpus();
   const bool asked = p.parse(arguments);

@@ -23,7 +23,7 @@ struct run_options {
   std::uint32_t shared_bytes = 0;
   std::int32_t carveout = -1;    // percent; -1: the chip's default
   std::uint32_t registers = 0;   // per thread; 0: as the kernel needs
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments;   // of the kernel; exec: the program and its own
   std::string kernels_list;  // replay
   bool strict = false;       // replay
   std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;   // replay
@@ -62,6 +62,7 @@ struct info_options {
 
 /// These read a command's arguments. True: `--help` was asked for and `help` holds the text. Throw input_error.
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help);
 bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help);

@@ -539,7 +539,8 @@ std::vector<parameter> memory_rows() {
              "external: device (the memory is addressed as programs do) | channel (each channel's bytes lie side by "
              "side)"),
       number(&p::base_mib, "base_mib", {0, 4294967295.0}, unit::mib,
-             "external: where device memory begins in the memory, MiB; for programs it begins at 256")});
+             "external: where device memory begins in the memory, MiB; for programs it begins at 256"),
+      number(&p::capacity_mib, "capacity_mib", {16, 16777216}, unit::mib, "device memory that CUDA programs may allocate (heddle exec)")});
 }
 
 std::vector<parameter> dram_rows() {
@@ -590,6 +591,14 @@ std::vector<parameter> context_rows() {
              "device address of the area that contexts are saved in, MiB; beyond all allocations")});
 }
 
+std::vector<parameter> host_link_rows() {
+  using p = host_link_parameters;
+  return section<p>(&gpu_config::host_link, "host_link", {
+      number(&p::bandwidth_gbs, "bandwidth_gbs", {0.001, 100000}, unit::gb_per_second,
+             "copies between a CUDA program's memory and the GPU's, each way (heddle exec)"),
+      number(&p::latency_us, "latency_us", {0, 1000000}, unit::us, "what each such copy takes besides")});
+}
+
 std::vector<parameter> tlm_rows() {
   using p = tlm_parameters;
   return section<p>(&gpu_config::tlm, "tlm", {
@@ -607,7 +616,8 @@ std::vector<parameter> parameter_rows() {
   for (std::vector<parameter> (*rows)() :
        {gpu_rows, cwd_rows, sm_rows, sub_partition_rows, fp32_rows, integer_rows, fp64_rows, half_rows, sfu_rows,
         tensor_rows, branch_rows, ldst_rows, texture_rows, l1_rows, shared_memory_rows, constant_cache_rows,
-        instruction_cache_rows, tlb_rows, interconnect_rows, l2_rows, memory_rows, dram_rows, context_rows, tlm_rows})
+        instruction_cache_rows, tlb_rows, interconnect_rows, l2_rows, memory_rows, dram_rows, context_rows,
+        host_link_rows, tlm_rows})
     for (parameter& p : rows()) all.push_back(std::move(p));
   return all;
 }

@@ -95,6 +95,8 @@ const char* text_of(parameter_unit unit) {
     case parameter_unit::bytes_per_cycle: return "bytes per cycle";
     case parameter_unit::mib: return "MiB";
     case parameter_unit::mhz: return "MHz";
+    case parameter_unit::gb_per_second: return "GB/s";
+    case parameter_unit::us: return "us";
   }
   return "";
 }

@@ -12,7 +12,7 @@
 namespace heddle {
 
 /// What a parameter is counted in.
-enum class parameter_unit : std::uint8_t { none, count, per_cycle, lanes, cycles, l2_cycles, dram_cycles, bytes, bytes_per_cycle, mib, mhz };
+enum class parameter_unit : std::uint8_t { none, count, per_cycle, lanes, cycles, l2_cycles, dram_cycles, bytes, bytes_per_cycle, mib, mhz, gb_per_second, us };
 /// "core cycles"; empty for what has no unit.
 const char* text_of(parameter_unit unit);
 

@@ -282,6 +282,7 @@ struct memory_parameters {
   bool byte_enables = true;
   choice::addresses addresses = choice::addresses::device;
   unsigned base_mib = 256;
+  unsigned capacity_mib = 8192;
 };
 
 struct dram_parameters {
@@ -316,6 +317,11 @@ struct context_parameters {
   unsigned area_mib = 1048576;
 };
 
+struct host_link_parameters {
+  double bandwidth_gbs = 12;
+  double latency_us = 1.3;
+};
+
 struct tlm_parameters {
   bool check = false;
   unsigned random_delay_cycles = 0;
@@ -347,6 +353,7 @@ struct gpu_config {
   memory_parameters memory;
   dram_parameters dram;
   context_parameters context;
+  host_link_parameters host_link;
   tlm_parameters tlm;
 };
 

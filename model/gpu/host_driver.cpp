@@ -89,6 +89,15 @@ void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
   memory_->mapped.add(address, bytes);
 }
 
+void host_driver::unmap(std::uint64_t address) {
+  const host_link::call call(*link_);
+  if (!memory_->mapped.begins(address)) throw input_error("nothing is mapped at address " + std::to_string(address));
+  link_->write_register(host_register::map_base, address);
+  link_->write_register(host_register::map_command, 2);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  memory_->mapped.remove(address);
+}
+
 void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {
   const host_link::call call(*link_);
   link_->access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), bytes);
@@ -203,15 +212,20 @@ unsigned host_driver::module_of(const std::string& kernel) const {
 
 symbol_location host_driver::symbol(const std::string& name) const {
   std::vector<std::string> known;
-  for (const auto& m : modules_) {
-    for (const auto& s : m->module.symbols) known.push_back(s.first);
-    const auto found = m->module.symbols.find(name);
-    if (found == m->module.symbols.end()) continue;
-    const ptx::module_symbol& s = found->second;
-    const bool constant = s.space == ptx::state_space::constant;
-    return {constant, constant ? m->constants_address + s.address : s.address, s.size};
+  for (unsigned m = 0; m < modules_.size(); ++m) {
+    for (const auto& s : modules_[m]->module.symbols) known.push_back(s.first);
+    if (modules_[m]->module.symbols.count(name) != 0) return symbol(m, name);
   }
   throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
+}
+
+symbol_location host_driver::symbol(unsigned module, const std::string& name) const {
+  const module_record& m = record_of(module);
+  const auto found = m.module.symbols.find(name);
+  if (found == m.module.symbols.end()) throw input_error("no module variable '" + name + "' in " + m.module.ast->file);
+  const ptx::module_symbol& s = found->second;
+  const bool constant = s.space == ptx::state_space::constant;
+  return {constant, constant ? m.constants_address + s.address : s.address, s.size};
 }
 
 host_driver::launch_plan host_driver::plan(const launch_request& r) {

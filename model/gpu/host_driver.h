@@ -117,6 +117,8 @@ class host_driver : public sc_core::sc_module {
   unsigned module_of(const std::string& kernel) const;
   /// A variable of any loaded module. Throws input_error.
   symbol_location symbol(const std::string& name) const;
+  /// The same of one module.
+  symbol_location symbol(unsigned module, const std::string& name) const;
 
   /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls. Throws input_error
   /// where it would run into the area of contexts, which config's `context.area_mib` or save_contexts_at() moves.
@@ -124,6 +126,8 @@ class host_driver : public sc_core::sc_module {
   /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
   /// where something is mapped already.
   void map(std::uint64_t address, std::uint64_t bytes);
+  /// Kernels may no longer touch what map() or allocate() gave them at this address. Throws input_error where nothing begins there.
+  void unmap(std::uint64_t address);
   /// Where the GPU saves contexts that are switched out, instead of where the driver would have it. Throws input_error while launches
   /// run and for an address that is no multiple of 128.
   void save_contexts_at(std::uint64_t address);

@@ -101,6 +101,9 @@ const std::map<std::string, std::string>& idle() {
       {"context.lines_in_flight", "nothing is switched out"},
       {"context.saved_registers", "nothing is switched out"},
       {"context.area_mib", "nothing is switched out"},
+      {"memory.capacity_mib", "CUDA programs only"},
+      {"host_link.bandwidth_gbs", "CUDA programs only"},
+      {"host_link.latency_us", "CUDA programs only"},
       {"tlm.check", "the protocol is kept"},
   };
   return all;

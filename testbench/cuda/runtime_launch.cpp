@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The runtime: what nvcc's code calls by itself, and launches.
+#include <cstring>
+#include <vector>
+
+#include "testbench/cuda/registry.h"
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+namespace {
+
+/// What nvcc puts into .nvFatBinSegment.
+struct fat_binary_wrapper {
+  std::uint32_t magic;
+  std::uint32_t version;       // 2: made by a device linker, whose parts are listed
+  const void* data;
+  const void* const* parts;
+};
+
+struct pending_launch {
+  dim3_t grid, block;
+  std::size_t shared;
+  stream_t stream;
+};
+thread_local std::vector<pending_launch> pushed;
+
+image* image_of(void** handle) { return reinterpret_cast<image*>(handle); }
+
+error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, std::uint32_t stream, bool cooperative) {
+  registry::get().place_managed();
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return noted(error::invalid_function);
+  if (f->status != error::none) return noted(f->status);
+  wire::launch_head head{};
+  head.function = f->number;
+  head.stream = stream;
+  const unsigned g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
+  std::memcpy(head.grid, g, sizeof g);
+  std::memcpy(head.block, b, sizeof b);
+  head.dynamic_shared_bytes = static_cast<std::uint32_t>(shared);
+  head.cooperative = cooperative;
+  std::vector<std::uint8_t> area(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second);
+  for (std::size_t k = 0; k < f->parameters.size(); ++k) std::memcpy(area.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
+  head.parameter_bytes = static_cast<std::uint32_t>(area.size());
+  return noted(call(wire::call::launch, wire::writer().put(head).put_bytes(area.data(), area.size())).status);
+}
+
+constexpr int attribute_cooperative = 2;
+
+error_t launch(const launch_config& c, const void* function, void** arguments, bool per_thread) {
+  bool cooperative = false;
+  for (unsigned k = 0; k < c.attribute_count; ++k)
+    if (c.attributes[k].id == attribute_cooperative) cooperative = c.attributes[k].value.number != 0;
+  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread), cooperative);
+}
+
+}  // namespace
+
+HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
+  const auto* w = static_cast<const fat_binary_wrapper*>(wrapper);
+  std::vector<std::pair<const void*, std::uint64_t>> parts;
+  if (w->version == 2 && w->parts != nullptr)
+    for (const void* const* p = w->parts; *p != nullptr; ++p) parts.emplace_back(*p, 0);
+  if (parts.empty()) parts.emplace_back(w->data, 0);
+  return reinterpret_cast<void**>(registry::get().add_image(2, std::move(parts)));
+}
+HEDDLE_CUDA void __cudaRegisterFatBinaryEnd(void**) {}
+HEDDLE_CUDA void __cudaUnregisterFatBinary(void**) {}
+HEDDLE_CUDA char __cudaInitModule(void**) { return registry::get().place_managed() == error::none; }
+
+HEDDLE_CUDA void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*, void*, void*, int*) {
+  registry::get().add_function(image_of(handle), host, name);
+}
+HEDDLE_CUDA void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, std::size_t bytes, int, int) {
+  registry::get().add_variable(image_of(handle), host, name, bytes, nullptr);
+}
+HEDDLE_CUDA void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
+HEDDLE_CUDA void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, std::size_t bytes, int, int) {
+  registry::get().add_variable(image_of(handle), host, name, bytes, host);
+}
+
+HEDDLE_CUDA unsigned __cudaPushCallConfiguration(dim3_t grid, dim3_t block, std::size_t shared, void* stream) {
+  pushed.push_back({grid, block, shared, stream});
+  return 0;
+}
+HEDDLE_CUDA error_t __cudaPopCallConfiguration(dim3_t* grid, dim3_t* block, std::size_t* shared, void* stream) {
+  if (pushed.empty()) return noted(error::missing_configuration);
+  const pending_launch& l = pushed.back();
+  *grid = l.grid;
+  *block = l.block;
+  *shared = l.shared;
+  std::memcpy(stream, &l.stream, sizeof l.stream);
+  pushed.pop_back();
+  return error::none;
+}
+
+HEDDLE_CUDA error_t __cudaGetKernel(void** kernel, const void* function) {
+  *kernel = const_cast<void*>(function);
+  return error::none;
+}
+HEDDLE_CUDA error_t __cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s), false);
+}
+HEDDLE_CUDA error_t __cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
+}
+HEDDLE_CUDA error_t cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s), false);
+}
+HEDDLE_CUDA error_t cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
+}
+HEDDLE_CUDA error_t cudaLaunchCooperativeKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s), true);
+}
+HEDDLE_CUDA error_t cudaLaunchCooperativeKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+  return launch(f, grid, block, arguments, shared, stream_number(s, true), true);
+}
+HEDDLE_CUDA error_t cudaLaunchKernelExC(const launch_config* c, const void* f, void** arguments) { return launch(*c, f, arguments, false); }
+HEDDLE_CUDA error_t cudaLaunchKernelExC_ptsz(const launch_config* c, const void* f, void** arguments) { return launch(*c, f, arguments, true); }
+
+HEDDLE_CUDA error_t cudaGetKernel(void** kernel, const void* function) { return __cudaGetKernel(kernel, function); }
+HEDDLE_CUDA error_t cudaGetFuncBySymbol(void** function, const void* symbol) {
+  function_record* f = registry::get().function(symbol);
+  if (f == nullptr) return noted(error::invalid_function);
+  *function = f;
+  return noted(f->status);
+}
+HEDDLE_CUDA error_t cudaFuncGetName(const char** name, const void* function) {
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return noted(error::invalid_function);
+  *name = f->name.c_str();
+  return error::none;
+}
+
+HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* function) {
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return noted(error::invalid_function);
+  if (f->status != error::none) return noted(f->status);
+  std::memset(a, 0, sizeof *a);
+  a->shared_bytes = f->info.shared_bytes;
+  a->constant_bytes = f->info.constant_bytes;
+  a->local_bytes = f->info.local_bytes;
+  a->max_threads_per_block = static_cast<int>(f->info.max_threads);
+  a->registers = static_cast<int>(f->info.registers);
+  a->ptx_version = a->binary_version = static_cast<int>(f->info.architecture);
+  a->max_dynamic_shared_bytes = f->max_dynamic_shared != 0 ? f->max_dynamic_shared : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);
+  a->carveout = f->carveout;
+  return error::none;
+}
+
+HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, int value) {
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return noted(error::invalid_function);
+  if (f->status != error::none) return noted(f->status);
+  constexpr int dynamic_shared = 8, carveout = 9;
+  if (attribute == dynamic_shared) {
+    if (value < 0 || value + static_cast<int>(f->info.shared_bytes) > chip()->shared_per_block_optin) return noted(error::invalid_value);
+    f->max_dynamic_shared = value;
+  } else if (attribute == carveout) {
+    if (value < -1 || value > 100) return noted(error::invalid_value);
+    f->carveout = value;
+  } else {
+    return error::none;   // clusters and their like: preferences of chips that have them
+  }
+  const auto setting = attribute == carveout ? wire::function_setting::carveout : wire::function_setting::dynamic_shared;
+  return noted(call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
+}
+HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference) {
+  // Prefer none, shared memory, L1, equal shares: a hint, as in CUDA.
+  constexpr int percent[] = {-1, 100, 0, 50};
+  if (preference < 0 || preference > 3) return noted(error::invalid_value);
+  return cudaFuncSetAttribute(function, 9, percent[preference]);
+}
+HEDDLE_CUDA error_t cudaFuncSetSharedMemConfig(const void*, int) { return error::none; }
+
+HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, std::size_t dynamic, unsigned) {
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return noted(error::invalid_function);
+  if (f->status != error::none) return noted(f->status);
+  const reply r = call(wire::call::occupancy, wire::writer().put(f->number).put(static_cast<std::uint32_t>(threads)).put(std::uint64_t{dynamic}));
+  if (r.status == error::none) *blocks = static_cast<int>(r.read().get<std::uint32_t>());
+  return noted(r.status);
+}
+HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads, std::size_t dynamic) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic, 0);
+}
+HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int threads) {
+  if (blocks <= 0 || threads <= 0) return noted(error::invalid_value);
+  std::size_t least = 0, most = static_cast<std::size_t>(chip() != nullptr ? chip()->shared_per_block_optin : 0);
+  while (least < most) {
+    const std::size_t middle = (least + most + 1) / 2;
+    int fit = 0;
+    const error_t e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, middle);
+    if (e != error::none) return e;
+    if (fit >= blocks) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  *bytes = least;
+  return error::none;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+namespace heddle::cuda {
+
+struct runtime_function {
+  const char* name;
+  void* address;   // of ours
+};
+
+/// All names of the runtime, sorted.
+const std::vector<runtime_function>& runtime_table();
+
+}  // namespace heddle::cuda

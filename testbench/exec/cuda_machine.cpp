@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdio>
+
+#include "config/config.h"
+#include "testbench/exec/cuda_session.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+// Where no program has anything of its own, so that an address means the same to it and to the GPU: between what a linker places and what
+// the system maps, and not in a sanitizer's shadow.
+constexpr std::uint64_t first_address = std::uint64_t{1} << 45;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
+double dram_gigabytes_per_second(const gpu_config& c) {
+  if (c.memory.model != choice::memory_model::dram) return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000;
+  return c.memory.channels * c.dram.bytes_per_cycle * c.dram.clock_mhz / 1000;
+}
+
+}  // namespace
+
+cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
+    : chip(o, config, first_address),
+      // A copy on the chip reads and writes each byte.
+      queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2),
+      memory(chip.driver(), config.memory.capacity_mib * mebibyte) {
+  queues.on_launch = [this](const queue_operation& op) {
+    if (positions.size() <= op.launch) positions.resize(op.launch + 1);
+    positions[op.launch] = op.call;
+  };
+  chip.driver().on_print = [this](const std::string& text) { printed += text; };
+}
+
+wire::device_info cuda_machine::info() const {
+  const gpu_config& c = chip.config();
+  wire::device_info d{};
+  std::snprintf(d.name, sizeof d.name, "%s (Heddle)", c.gpu.name.c_str());
+  d.major = compute_capability(c) / 10;
+  d.minor = compute_capability(c) % 10;
+  d.sms = static_cast<std::int32_t>(c.gpu.sm_count);
+  d.clock_khz = static_cast<std::int32_t>(c.gpu.core_clock_mhz * 1000);
+  d.memory_clock_khz = static_cast<std::int32_t>(c.dram.clock_mhz * 1000);
+  // As the specifications have it: bits that give the bandwidth at twice the memory clock.
+  d.memory_bus_bits = static_cast<std::int32_t>(dram_gigabytes_per_second(c) * 8000 / (2 * c.dram.clock_mhz) + 0.5);
+  d.max_threads_per_sm = static_cast<std::int32_t>(c.sm.max_threads);
+  d.max_blocks_per_sm = static_cast<std::int32_t>(c.sm.max_blocks);
+  d.max_threads_per_block = static_cast<std::int32_t>(c.sm.max_threads_per_block);
+  d.registers_per_sm = static_cast<std::int32_t>(c.sm.registers);
+  d.registers_per_block = static_cast<std::int32_t>(c.sm.registers_per_block);
+  d.shared_per_sm = static_cast<std::int32_t>(c.shared_memory.size_bytes);
+  d.shared_per_block = static_cast<std::int32_t>(c.shared_memory.max_per_block_bytes);
+  d.shared_per_block_optin = static_cast<std::int32_t>(std::max(c.shared_memory.opt_in_per_block_bytes, c.shared_memory.max_per_block_bytes));
+  d.reserved_shared_per_block = static_cast<std::int32_t>(c.shared_memory.reserved_per_block_bytes);
+  d.l2_bytes = static_cast<std::int32_t>(c.l2.size_bytes);
+  d.max_resident_grids = static_cast<std::int32_t>(c.cwd.max_resident_grids);
+  d.preemption = c.context.preemption == choice::preemption::instruction;
+  d.memory_bytes = c.memory.capacity_mib * mebibyte;
+  return d;
+}
+
+}  // namespace heddle::testbench

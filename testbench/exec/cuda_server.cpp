@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/cuda_server.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <random>
+
+#include "config/error.h"
+#include "metrics/collect.h"
+#include "testbench/log.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+/// The name lies in the system's own space, in no folder; who connects is asked who it is.
+std::string new_address() {
+  std::random_device random;
+  char text[64];
+  std::snprintf(text, sizeof text, "heddle-%ld-%08x%08x", static_cast<long>(::getpid()), random(), random());
+  return text;
+}
+
+descriptor listen_at(const std::string& name) {
+  descriptor s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  std::memcpy(where.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (!s.is_open() || ::bind(s.get(), reinterpret_cast<sockaddr*>(&where), bytes) != 0 || ::listen(s.get(), 64) != 0)
+    throw input_error(std::string("no socket can be had for the program: ") + std::strerror(errno));
+  return s;
+}
+
+bool is_ours(int socket) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
+}
+
+std::string name_of_program(pid_t process) {
+  char path[4096];
+  const ssize_t n = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), path, sizeof path);
+  if (n <= 0) return "program";
+  const std::string whole(path, static_cast<std::size_t>(n));
+  return whole.substr(whole.rfind('/') + 1);
+}
+
+int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+std::int32_t status_of_fault(const std::string& text) {
+  if (text.find("assertion failed") != std::string::npos) return wire::assertion;
+  if (text.find("misaligned") != std::string::npos) return wire::misaligned_address;
+  if (text.find("address") != std::string::npos) return wire::illegal_address;
+  return wire::launch_failed;
+}
+
+}  // namespace
+
+cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals)
+    : options_(o), make_(std::move(make)), signals_(signals), address_(new_address()), listener_(listen_at(address_)), progress_(o.progress, job_plan()) {}
+
+int cuda_server::serve(pid_t program) {
+  descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
+  int status = 0;
+  bool running = true;
+  for (;;) {
+    std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};   // without the latter, poll passes over it
+    for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
+    const int patience = somebody_waits() ? 0 : ended.is_open() && running ? -1 : 20;
+    const int n = ::poll(wanted.data(), wanted.size(), patience);
+    if (n < 0 && errno != EINTR) throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
+    if (run_signals::pending()) {
+      const run_signals::request asked = signals_.take();
+      if (asked.stop != 0) {
+        stop_signal_ = asked.stop;
+        if (running) ::kill(program, asked.stop);
+        fail(wire::launch_failed, "");
+      }
+    }
+    accept_clients();
+    for (const auto& c : clients_) serve_client(*c);
+    drop_gone();
+    if (running && ::waitpid(program, &status, WNOHANG) == program) {
+      running = false;
+      ended = descriptor();
+    }
+    if (!running && clients_.empty()) break;
+    if (somebody_waits()) simulate();
+    answer_waiting();
+  }
+  // What the program has launched and not waited for is done, too.
+  while (machine_ && broken_ == wire::success && !machine_->queues.idle()) {
+    machine_->queues.await(machine_->queues.last_of_all());
+    simulate();
+  }
+  progress_.wipe();
+  return exit_code(status);
+}
+
+void cuda_server::accept_clients() {
+  for (;;) {
+    descriptor s(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!s.is_open()) return;
+    if (is_ours(s.get())) clients_.push_back(std::make_unique<client>(std::move(s)));
+  }
+}
+
+void cuda_server::serve_client(client& c) {
+  if (!c.link.number()) return;
+  const bool there = c.link.receive();
+  while (!c.waits) {
+    const auto request = c.link.next();
+    if (!request) break;
+    wire::reader in(request->arguments);
+    if (request->what == wire::call::hello) {
+      greet(c, in);
+      continue;
+    }
+    call_answer a;
+    if (c.session == nullptr) {
+      a.status = wire::invalid_value;
+    } else if (broken_ != wire::success) {
+      a.status = broken_;
+    } else {
+      a = c.session->handle(request->what, in);
+      // A program that asks again and again whether something has ended waits for it.
+      if (request->what == wire::call::query && a.status == wire::not_ready) {
+        machine_->queues.await(machine_->queues.last_of_all());
+        simulate();
+      }
+    }
+    a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }), a.until.end());
+    if (a.status == wire::success && (!a.until.empty() || a.then)) {
+      c.waits = true;
+      c.answer = std::move(a);
+    } else {
+      reply(c, a);
+    }
+  }
+  if (!there) c.gone = true;
+}
+
+void cuda_server::greet(client& c, wire::reader& in) {
+  const auto version = in.get<std::uint32_t>();
+  const auto process = static_cast<pid_t>(in.get<std::uint32_t>());
+  const auto probe = in.get<std::uint64_t>();
+  call_answer a;
+  if (version != wire::version || !in.good()) {
+    message_log::error("the CUDA library of this program is of another version of Heddle");
+    a.status = wire::not_supported;
+    return reply(c, a);
+  }
+  if (!machine_) {
+    machine_ = make_();
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);   // elaborates
+    machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
+  }
+  auto& session = sessions_[process];
+  if (!session) {
+    const std::string refusal = remote_memory(process).refusal(probe);
+    if (!refusal.empty()) {
+      message_log::error("this system does not let one process read another one's memory (process_vm_readv: " + refusal + "), which heddle exec needs");
+      a.status = wire::not_supported;
+      return reply(c, a);
+    }
+    session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
+  }
+  c.session = session.get();
+  a.body.put(machine_->info());
+  reply(c, a);
+}
+
+// The body begins with what every reply has.
+void cuda_server::reply(client& c, call_answer& a) {
+  wire::writer whole;
+  std::string printed;
+  if (machine_) printed.swap(machine_->printed);
+  whole.put_text(printed);
+  const std::vector<std::uint64_t> functions = c.session != nullptr ? c.session->host_functions() : std::vector<std::uint64_t>();
+  whole.put(static_cast<std::uint32_t>(functions.size()));
+  for (const std::uint64_t f : functions) whole.put(f);
+  if (a.status == wire::success) whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
+  if (!c.link.reply(a.status, whole.bytes())) c.gone = true;
+  c.waits = false;
+  c.answer = call_answer();
+}
+
+void cuda_server::answer_waiting() {
+  for (const auto& c : clients_) {
+    if (!c->waits) continue;
+    call_answer& a = c->answer;
+    const bool whole = std::all_of(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; });
+    if (broken_ != wire::success) {
+      a.status = broken_;
+    } else if (!whole && !c->session->host_functions_due()) {
+      continue;
+    } else if (!whole) {
+      a.status = wire::not_ready;   // run these, and wait again
+    } else if (a.then) {
+      a.then(a);
+    }
+    call_answer done = std::move(a);
+    reply(*c, done);
+  }
+}
+
+bool cuda_server::somebody_waits() const {
+  return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
+}
+
+// A stretch of simulated time, which ends early when what somebody waits for has ended.
+void cuda_server::simulate() {
+  if (broken_ != wire::success) return;
+  std::vector<queue_entry> until;
+  for (const auto& c : clients_) until.insert(until.end(), c->answer.until.begin(), c->answer.until.end());
+  if (std::any_of(until.begin(), until.end(), [](const queue_entry& op) { return op->done; })) return;
+  if (!until.empty()) machine_->queues.await(std::move(until));
+  machine& chip = machine_->chip;
+  const core_time& clock = chip.clock();
+  const double before = chip.wall_seconds();
+  const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
+  const std::uint64_t target = std::min(clock.cycle() + slice_cycles_, limit);
+  if (clock.cycle() >= limit) return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
+  chip.run_for(clock.time_of(target) - sc_core::sc_time_stamp());
+  const double took = chip.wall_seconds() - before;
+  if (took < 0.02 && slice_cycles_ < (std::uint64_t{1} << 40)) slice_cycles_ *= 2;
+  if (took > 0.1 && slice_cycles_ > 1000) slice_cycles_ /= 2;
+  if (!machine_->queues.fault().empty()) return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
+  if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
+    const std::string why = chip.chip().barrier_deadlock();
+    return fail(wire::launch_timeout, why.empty() ? "deadlock: nothing can go on any more, but a kernel has not ended" : why);
+  }
+  if (progress_.due()) progress_.update(clock.cycle(), progress_of(chip.chip()), machine_->positions, chip.cpu_seconds(), chip.wall_seconds());
+}
+
+void cuda_server::fail(std::int32_t status, const std::string& text) {
+  if (broken_ == wire::success) {
+    broken_ = status;
+    failure_ = text;
+    progress_.wipe();
+    if (!text.empty()) message_log::error(text);
+  }
+}
+
+void cuda_server::drop_gone() {
+  clients_.remove_if([](const auto& c) { return c->gone; });
+  for (auto s = sessions_.begin(); s != sessions_.end();) {
+    const bool used = std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c->session == s->second.get(); });
+    if (!used && ::kill(s->first, 0) != 0) {
+      ended_.push_back(std::move(s->second));   // operations of its streams may be under way
+      s = sessions_.erase(s);
+    } else {
+      ++s;
+    }
+  }
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/cuda_session.h"
+
+#include <algorithm>
+
+#include "config/config.h"
+#include "config/error.h"
+#include "config/message.h"
+#include "isa/program.h"
+#include "occupancy/occupancy.h"
+#include "testbench/exec/fat_binary.h"
+#include "testbench/log.h"
+#include "testbench/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::uint64_t most_text = std::uint64_t{1} << 30;   // of PTX in a program's memory
+constexpr std::uint32_t ptx_module = 1, fat_binary = 2;       // what an image is
+
+unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compute_capability(c)); }
+
+}  // namespace
+
+cuda_session::cuda_session(cuda_machine& m, pid_t process, std::string program)
+    : m_(m), program_memory_(process), program_(std::move(program)) {}
+
+cuda_session::~cuda_session() {
+  for (const std::uint64_t address : allocations_) m_.memory.release(address);
+  for (const std::uint32_t stream : streams_) m_.queues.drop_stream(stream);
+}
+
+call_answer cuda_session::handle(wire::call what, wire::reader& in) {
+  call_answer out;
+  try {
+    switch (what) {
+      case wire::call::load_image: load_image(in, out); break;
+      case wire::call::unload_image: break;   // its functions are called no more
+      case wire::call::find_function: find_function(in, out); break;
+      case wire::call::find_variable: find_variable(in, out); break;
+      case wire::call::allocate: allocate(in, out); break;
+      case wire::call::release: release(in, out); break;
+      case wire::call::host_range: host_range(in, out); break;
+      case wire::call::copy: copy(in, out); break;
+      case wire::call::fill: fill(in, out); break;
+      case wire::call::launch: launch(in, out); break;
+      case wire::call::wait: wait(in, out); break;
+      case wire::call::query: query(in, out); break;
+      case wire::call::make_texture: make_texture(in, out); break;
+      case wire::call::occupancy: occupancy(in, out); break;
+      case wire::call::memory_info:
+        out.body.put(m_.memory.capacity() - m_.memory.taken()).put(m_.memory.capacity());
+        break;
+      case wire::call::function_setting: {
+        const auto function = in.get<std::uint32_t>();
+        const auto setting = in.get<wire::function_setting>();
+        const auto value = in.get<std::int32_t>();
+        if (function >= functions_.size()) {
+          out.status = wire::invalid_handle;
+        } else if (setting == wire::function_setting::carveout) {
+          functions_[function].carveout = value;
+        } else {
+          functions_[function].dynamic_shared = static_cast<std::uint32_t>(value);
+        }
+        break;
+      }
+      case wire::call::bind_texture: {
+        in.get<std::uint32_t>();
+        const std::string reference = in.get_text();
+        if (!m_.chip.driver().bind_texture(reference, in.get<std::uint64_t>())) out.status = wire::not_found;
+        break;
+      }
+      default: streams_and_events(what, in, out);
+    }
+    if (!in.good()) out.status = wire::invalid_value;
+  } catch (const input_error& e) {
+    message_log::error(program_ + ": " + one_line(e.what()));
+    out.status = wire::invalid_value;
+  }
+  if (out.status != wire::success && out.status != wire::not_ready) {
+    out.until.clear();
+    out.then = nullptr;
+  }
+  return out;
+}
+
+std::string cuda_session::image_text(std::uint64_t address, call_answer& out) {
+  std::uint8_t head[fat_binary_head_bytes];
+  if (!program_memory_.read(address, head, sizeof head)) {
+    out.status = wire::invalid_value;
+    return "";
+  }
+  std::vector<std::uint8_t> image(fat_binary_bytes(head, sizeof head));
+  if (!program_memory_.read(address, image.data(), image.size())) {
+    out.status = wire::invalid_value;
+    return "";
+  }
+  const std::vector<fat_binary_entry> entries = read_fat_binary(image.data(), image.size());
+  const unsigned chip = capability_of(m_.chip.config());
+  const fat_binary_entry& chosen = choose_ptx(entries, chip);
+  if (chosen.architecture > chip)
+    message_log::warning(program_ + ": its oldest PTX is for compute_" + std::to_string(chosen.architecture) + ", " +
+                         m_.chip.config().gpu.name + " is of compute capability " + std::to_string(chip / 10) + "." + std::to_string(chip % 10));
+  return chosen.text;
+}
+
+void cuda_session::load_image(wire::reader& in, call_answer& out) {
+  const auto what = in.get<std::uint32_t>();
+  const auto count = in.get<std::uint32_t>();
+  std::vector<module_text> texts;
+  try {
+    for (std::uint32_t k = 0; k < count && in.good() && out.status == wire::success; ++k) {
+      const auto address = in.get<std::uint64_t>();
+      const auto bytes = in.get<std::uint64_t>();
+      std::string text;
+      if (what == fat_binary) {
+        text = image_text(address, out);
+      } else {
+        if (bytes > most_text) out.status = wire::invalid_value;
+        text.resize(out.status == wire::success ? bytes : 0);
+        if (!program_memory_.read(address, text.data(), text.size())) out.status = wire::invalid_value;
+        text.resize(std::min(text.size(), text.find('\0')));
+      }
+      if (out.status == wire::success) texts.push_back({text, program_ + "." + std::to_string(m_.sources.size() + texts.size() + 1) + ".ptx"});
+    }
+    if (out.status != wire::success || texts.empty()) return;
+    for (const module_text& t : texts) m_.sources[t.file] = t.text;
+    const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
+    out.body.put(static_cast<std::uint32_t>(modules_.size()));
+    modules_.push_back({handles.front(), true});
+  } catch (const input_error& e) {
+    message_log::error(program_ + ": " + one_line(e.what()));
+    out.status = what == ptx_module ? wire::invalid_ptx : wire::no_kernel_image;
+  }
+}
+
+const isa::program& cuda_session::program_of(const function_entry& f) const {
+  return m_.chip.driver().program(f.module, f.name);
+}
+
+void cuda_session::find_function(wire::reader& in, call_answer& out) {
+  const auto module = in.get<std::uint32_t>();
+  const std::string name = in.get_text();
+  if (module >= modules_.size()) {
+    out.status = wire::invalid_handle;
+    return;
+  }
+  const unsigned handle = modules_[module].handle;
+  const std::vector<std::string> known = m_.chip.driver().kernels(handle);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    out.status = wire::not_found;
+    return;
+  }
+  function_entry f;
+  f.module = handle;
+  f.name = name;
+  const isa::program* p = nullptr;
+  try {
+    p = &program_of(f);
+  } catch (const input_error& e) {
+    message_log::error(program_ + ": " + one_line(e.what()));
+    out.status = wire::not_supported;
+    return;
+  }
+  wire::function_info info{};
+  info.registers = p->registers;
+  info.shared_bytes = p->shared_bytes;
+  info.local_bytes = p->local_bytes;
+  info.architecture = capability_of(m_.chip.config());
+  block_demand d;
+  std::uint32_t most = m_.chip.config().sm.max_threads_per_block;
+  for (const auto& limit : {p->max_threads, p->required_threads}) {
+    const std::uint64_t threads = std::uint64_t{limit[0]} * std::max(limit[1], 1u) * std::max(limit[2], 1u);
+    if (threads != 0) most = std::min<std::uint32_t>(most, static_cast<std::uint32_t>(threads));
+  }
+  d.registers_per_thread = p->registers;
+  d.shared_bytes = p->shared_bytes;
+  d.barriers = p->barriers;
+  for (d.threads = most; d.threads > 32 && compute(m_.chip.config(), d).blocks_per_sm == 0;) d.threads -= d.threads % 32 == 0 ? 32 : d.threads % 32;
+  info.max_threads = d.threads;
+  out.body.put(static_cast<std::uint32_t>(functions_.size())).put(info).put(static_cast<std::uint32_t>(p->parameters.size()));
+  for (const isa::kernel_parameter& q : p->parameters) out.body.put(q.offset).put(q.size);
+  functions_.push_back(f);
+}
+
+void cuda_session::find_variable(wire::reader& in, call_answer& out) {
+  const auto module = in.get<std::uint32_t>();
+  const std::string name = in.get_text();
+  if (module >= modules_.size()) {
+    out.status = wire::invalid_handle;
+    return;
+  }
+  try {
+    const symbol_location where = m_.chip.driver().symbol(modules_[module].handle, name);
+    out.body.put(where.address).put(where.size);
+  } catch (const input_error&) {
+    out.status = wire::not_found;
+  }
+}
+
+void cuda_session::launch(wire::reader& in, call_answer& out) {
+  const auto head = in.get<wire::launch_head>();
+  const std::uint8_t* parameters = in.take(head.parameter_bytes);
+  if (head.function >= functions_.size() || parameters == nullptr) {
+    out.status = wire::invalid_handle;
+    return;
+  }
+  const std::uint32_t stream = stream_of(head.stream, out);
+  if (out.status != wire::success) return;
+  const function_entry& f = functions_[head.function];
+  auto op = std::make_shared<queue_operation>();
+  op->what = queue_operation::kind::kernel;
+  op->stream = stream;
+  launch_request& r = op->request;
+  r.module = f.module;
+  r.kernel = f.name;
+  std::copy(std::begin(head.grid), std::end(head.grid), r.grid);
+  std::copy(std::begin(head.block), std::end(head.block), r.block);
+  r.dynamic_shared_bytes = head.dynamic_shared_bytes;
+  r.stream = stream;
+  r.priority = -m_.queues.priority(stream);   // in CUDA the smaller one is more urgent
+  r.carveout_percent = f.carveout;
+  r.parameters.assign(parameters, parameters + head.parameter_bytes);
+  const gpu_config& c = m_.chip.config();
+  const std::uint64_t shared = std::uint64_t{head.dynamic_shared_bytes} + program_of(f).shared_bytes;
+  if (shared > c.shared_memory.max_per_block_bytes && head.dynamic_shared_bytes > f.dynamic_shared) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  try {
+    m_.chip.driver().check(r);
+  } catch (const input_error& e) {
+    message_log::error(program_ + ": " + one_line(e.what()));
+    const std::uint64_t threads = std::uint64_t{head.block[0]} * head.block[1] * head.block[2];
+    const bool shape = threads == 0 || threads > c.sm.max_threads_per_block || head.grid[0] == 0 || head.grid[1] - 1 >= 65535 ||
+                       head.grid[2] - 1 >= 65535 || head.block[2] > 64;
+    out.status = shape ? wire::invalid_configuration : wire::launch_out_of_resources;
+    return;
+  }
+  if (head.cooperative != 0) {
+    block_demand d;
+    d.threads = head.block[0] * head.block[1] * head.block[2];
+    d.registers_per_thread = program_of(f).registers;
+    d.shared_bytes = shared;
+    d.barriers = program_of(f).barriers;
+    d.carveout_percent = f.carveout;
+    if (std::uint64_t{head.grid[0]} * head.grid[1] * head.grid[2] > std::uint64_t{compute(c, d).blocks_per_sm} * c.gpu.sm_count) {
+      out.status = wire::cooperative_too_large;
+      return;
+    }
+  }
+  use_pinned(r.parameters);
+  take_memory();
+  op->call = m_.launch_calls++;
+  m_.queues.add(op);
+  m_.queues.poke();
+}
+
+void cuda_session::occupancy(wire::reader& in, call_answer& out) {
+  const auto function = in.get<std::uint32_t>();
+  const auto threads = in.get<std::uint32_t>();
+  const auto dynamic = in.get<std::uint64_t>();
+  if (function >= functions_.size() || threads == 0) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  const isa::program& p = program_of(functions_[function]);
+  block_demand d;
+  d.threads = threads;
+  d.registers_per_thread = p.registers;
+  d.shared_bytes = p.shared_bytes + dynamic;
+  d.barriers = p.barriers;
+  d.carveout_percent = functions_[function].carveout;
+  out.body.put(static_cast<std::uint32_t>(compute(m_.chip.config(), d).blocks_per_sm));
+}
+
+void cuda_session::make_texture(wire::reader& in, call_answer& out) {
+  const auto r = in.get<wire::texture_request>();
+  simt::texture_descriptor d;
+  d.address = r.address;
+  d.width = r.width;
+  d.height = r.height;
+  d.depth = r.depth;
+  d.type = static_cast<simt::texel_type>(r.type);
+  d.channels = r.channels;
+  d.linear = r.linear != 0;
+  d.normalized = r.normalized != 0;
+  for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<simt::texture_address>(r.mode[k]);
+  out.body.put(m_.chip.driver().create_texture(d));
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// Memory, streams and events of a CUDA program.
+#include <algorithm>
+#include <cstring>
+
+#include "testbench/exec/cuda_session.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;
+
+}  // namespace
+
+void cuda_session::allocate(wire::reader& in, call_answer& out) {
+  const auto bytes = in.get<std::uint64_t>();
+  const auto kind = in.get<wire::memory_kind>();
+  const std::uint64_t address = m_.memory.allocate(bytes);
+  if (address == 0) {
+    out.status = wire::out_of_memory;
+    return;
+  }
+  allocations_.insert(address);
+  if (kind != wire::memory_kind::device) {
+    host_memory& h = host_memory_[address];
+    h = host_memory();
+    h.bytes = bytes;
+    h.managed = kind == wire::memory_kind::managed;
+  }
+  out.body.put(address);
+}
+
+// As in CUDA it waits for what runs.
+void cuda_session::release(wire::reader& in, call_answer& out) {
+  const auto address = in.get<std::uint64_t>();
+  if (allocations_.count(address) == 0) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  out.until = m_.queues.last_of_all();
+  out.then = [this, address](call_answer&) {
+    if (allocations_.erase(address) == 0) return;
+    host_memory_.erase(address);
+    m_.memory.release(address);
+  };
+}
+
+// Memory of the program's own that it has pinned. Kernels may use it by the program's address once they have been given that.
+void cuda_session::host_range(wire::reader& in, call_answer& out) {
+  const auto address = in.get<std::uint64_t>();
+  const auto bytes = in.get<std::uint64_t>();
+  const auto what = in.get<std::uint32_t>();
+  const auto found = host_memory_.find(address);
+  if (what == 0) {
+    if (found == host_memory_.end()) {
+      out.status = wire::invalid_value;
+    } else {
+      if (found->second.used && allocations_.count(address) == 0) m_.chip.driver().unmap(address);
+      host_memory_.erase(found);
+    }
+    return;
+  }
+  if (what == 1 && found == host_memory_.end()) host_memory_[address].bytes = bytes;
+  if (what == 3) {   // a variable that the module has placed: its first value goes to the program
+    host_memory& h = host_memory_[address];
+    h.bytes = bytes;
+    h.managed = true;
+    memory_is_away_ = true;
+    return_memory();
+  }
+  if (what == 2) {
+    const auto holds = std::find_if(host_memory_.begin(), host_memory_.end(), [&](const auto& h) { return address >= h.first && address - h.first < h.second.bytes; });
+    if (holds == host_memory_.end()) {
+      out.status = wire::invalid_value;
+    } else if (!holds->second.used) {
+      if (allocations_.count(holds->first) == 0) m_.chip.driver().map(holds->first, holds->second.bytes);
+      holds->second.used = true;
+    }
+  }
+}
+
+bool cuda_session::is_shared(std::uint64_t address) const {
+  auto h = host_memory_.upper_bound(address);
+  if (h == host_memory_.begin()) return false;
+  --h;
+  return address - h->first < h->second.bytes && (h->second.managed || h->second.used);
+}
+
+// A kernel that is given an address of pinned memory uses it.
+void cuda_session::use_pinned(const std::vector<std::uint8_t>& parameters) {
+  if (host_memory_.empty()) return;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= parameters.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, parameters.data() + at, sizeof word);
+    auto h = host_memory_.upper_bound(word);
+    if (h == host_memory_.begin()) continue;
+    --h;
+    if (word - h->first >= h->second.bytes || h->second.used) continue;
+    if (allocations_.count(h->first) == 0) m_.chip.driver().map(h->first, h->second.bytes);
+    h->second.used = true;
+  }
+}
+
+// What the program may have written into memory that kernels share goes to the GPU before the next kernel.
+void cuda_session::take_memory() {
+  if (memory_is_away_) return;
+  std::vector<std::uint8_t> piece;
+  for (const auto& [address, h] : host_memory_) {
+    if (!h.managed && !h.used) continue;
+    for (std::uint64_t done = 0; done < h.bytes; done += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(piece_bytes, h.bytes - done));
+      if (!program_memory_.read(address + done, piece.data(), piece.size())) break;
+      m_.chip.driver().write(address + done, piece.data(), piece.size());
+    }
+    memory_is_away_ = true;
+  }
+}
+
+void cuda_session::return_memory() {
+  if (!memory_is_away_) return;
+  std::vector<std::uint8_t> piece;
+  for (const auto& [address, h] : host_memory_) {
+    if (!h.managed && !h.used) continue;
+    for (std::uint64_t done = 0; done < h.bytes; done += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(piece_bytes, h.bytes - done));
+      m_.chip.driver().read(address + done, piece.data(), piece.size());
+      if (!program_memory_.write(address + done, piece.data(), piece.size())) break;
+    }
+  }
+  memory_is_away_ = !m_.queues.idle();
+}
+
+bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged) {
+  host_driver& driver = m_.chip.driver();
+  std::vector<std::uint8_t> piece;
+  // Rows without gaps on both sides are one row.
+  const bool rows_touch = r.source_pitch == r.width && r.destination_pitch == r.width;
+  const bool layers_touch = rows_touch && r.source_layer == r.width * r.height && r.destination_layer == r.width * r.height;
+  const std::uint64_t width = layers_touch ? r.width * r.height * r.depth : rows_touch ? r.width * r.height : r.width;
+  const std::uint64_t height = rows_touch ? 1 : r.height;
+  const std::uint64_t depth = layers_touch ? 1 : r.depth;
+  for (std::uint64_t z = 0; z < depth; ++z)
+    for (std::uint64_t y = 0; y < height; ++y)
+      for (std::uint64_t x = 0; x < width; x += piece.size()) {
+        piece.resize(std::min<std::uint64_t>(piece_bytes, width - x));
+        const std::uint64_t from = r.source + z * r.source_layer + y * r.source_pitch + x;
+        const std::uint64_t to = r.destination + z * r.destination_layer + y * r.destination_pitch + x;
+        if (!staged.empty()) {
+          std::memcpy(piece.data(), staged.data() + (z * height + y) * width + x, piece.size());
+        } else if (r.source_on_host) {
+          if (!program_memory_.read(from, piece.data(), piece.size())) return false;
+        } else {
+          driver.read(from, piece.data(), piece.size());
+        }
+        if (r.destination_on_host) {
+          if (!program_memory_.write(to, piece.data(), piece.size())) return false;
+        } else {
+          driver.write(to, piece.data(), piece.size());
+        }
+      }
+  return true;
+}
+
+void cuda_session::copy(wire::reader& in, call_answer& out) {
+  auto r = in.get<wire::copy_request>();
+  const std::uint32_t stream = stream_of(r.stream, out);
+  if (out.status != wire::success) return;
+  if (r.width > m_.memory.capacity() || r.height > m_.memory.capacity() || r.depth > m_.memory.capacity()) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  if (r.width == 0 || r.height == 0 || r.depth == 0) return;
+  // Memory that program and kernels share is the GPU's until the program waits.
+  const bool from_shared = is_shared(r.source), to_shared = is_shared(r.destination);
+  if (from_shared || to_shared) take_memory();
+  if (from_shared) r.source_on_host = 0;
+  if (to_shared) r.destination_on_host = 0;
+  auto op = std::make_shared<queue_operation>();
+  op->what = queue_operation::kind::transfer;
+  op->stream = stream;
+  op->bytes = r.width * r.height * r.depth;
+  op->by = r.source_on_host && !r.destination_on_host   ? queue_operation::route::to_device
+           : r.destination_on_host && !r.source_on_host ? queue_operation::route::to_host
+                                                        : queue_operation::route::on_device;
+  std::vector<std::uint8_t> staged;
+  if (r.source_on_host && !r.source_is_pinned) {
+    staged.resize(op->bytes);
+    for (std::uint64_t z = 0; z < r.depth; ++z)
+      for (std::uint64_t y = 0; y < r.height; ++y)
+        if (!program_memory_.read(r.source + z * r.source_layer + y * r.source_pitch, staged.data() + (z * r.height + y) * r.width, r.width)) {
+          out.status = wire::invalid_value;
+          return;
+        }
+  }
+  op->act = [this, r, staged = std::move(staged)] { move_box(r, staged); };
+  m_.queues.add(op);
+  m_.queues.poke();
+}
+
+void cuda_session::fill(wire::reader& in, call_answer& out) {
+  const auto r = in.get<wire::fill_request>();
+  const std::uint32_t stream = stream_of(r.stream, out);
+  if (out.status != wire::success) return;
+  const bool sane = (r.value_bytes == 1 || r.value_bytes == 2 || r.value_bytes == 4) && r.width % r.value_bytes == 0 &&
+                    r.width <= m_.memory.capacity() && r.height <= m_.memory.capacity() && r.depth <= m_.memory.capacity();
+  if (!sane) {
+    out.status = wire::invalid_value;
+    return;
+  }
+  if (r.width == 0 || r.height == 0 || r.depth == 0) return;
+  if (is_shared(r.address)) take_memory();
+  auto op = std::make_shared<queue_operation>();
+  op->what = queue_operation::kind::transfer;
+  op->stream = stream;
+  op->bytes = r.width * r.height * r.depth;
+  op->act = [this, r] {
+    std::vector<std::uint8_t> piece(std::min<std::uint64_t>(piece_bytes, r.width));
+    for (std::size_t k = 0; k < piece.size(); ++k) piece[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
+    for (std::uint64_t z = 0; z < r.depth; ++z)
+      for (std::uint64_t y = 0; y < r.height; ++y)
+        for (std::uint64_t x = 0; x < r.width; x += piece.size())
+          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, piece.data(), std::min<std::uint64_t>(piece.size(), r.width - x));
+  };
+  m_.queues.add(op);
+  m_.queues.poke();
+}
+
+std::uint32_t cuda_session::stream_of(std::uint32_t number, call_answer& out) const {
+  if (number != 0 && streams_.count(number) == 0) out.status = wire::invalid_handle;
+  return number;
+}
+
+void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_answer& out) {
+  switch (what) {
+    case wire::call::make_stream: {
+      const auto flags = in.get<std::uint32_t>();
+      const auto priority = in.get<std::int32_t>();
+      const std::uint32_t number = m_.queues.make_stream((flags & wire::stream_flag::non_blocking) == 0, priority);
+      streams_.insert(number);
+      out.body.put(number);
+      return;
+    }
+    case wire::call::drop_stream: {
+      const auto number = in.get<std::uint32_t>();
+      if (streams_.erase(number) == 0) {
+        out.status = wire::invalid_handle;
+      } else {
+        m_.queues.drop_stream(number);
+      }
+      return;
+    }
+    case wire::call::make_event:
+      events_[next_event_];
+      out.body.put(next_event_++);
+      return;
+    case wire::call::drop_event:
+      if (events_.erase(in.get<std::uint32_t>()) == 0) out.status = wire::invalid_handle;
+      return;
+    case wire::call::record_event:
+    case wire::call::wait_event: {
+      auto number = in.get<std::uint32_t>();
+      auto second = in.get<std::uint32_t>();
+      if (what == wire::call::wait_event) std::swap(number, second);
+      const auto event = events_.find(number);
+      const std::uint32_t stream = stream_of(second, out);
+      if (event == events_.end()) out.status = wire::invalid_handle;
+      if (out.status != wire::success) return;
+      auto op = std::make_shared<queue_operation>();
+      op->stream = stream;
+      if (what == wire::call::record_event) {
+        event->second.time = std::make_shared<sc_core::sc_time>();
+        op->act = [time = event->second.time] { *time = sc_core::sc_time_stamp(); };
+        event->second.recorded = op;
+      } else {
+        if (!event->second.recorded || event->second.recorded->done) return;
+        op->after.push_back(event->second.recorded);
+      }
+      m_.queues.add(op);
+      m_.queues.poke();
+      return;
+    }
+    case wire::call::elapsed: {
+      const auto a = events_.find(in.get<std::uint32_t>());
+      const auto b = events_.find(in.get<std::uint32_t>());
+      if (a == events_.end() || b == events_.end() || !a->second.recorded || !b->second.recorded) {
+        out.status = wire::invalid_handle;
+      } else if (!a->second.recorded->done || !b->second.recorded->done) {
+        out.status = wire::not_ready;
+      } else {
+        out.body.put((b->second.time->to_seconds() - a->second.time->to_seconds()) * 1e9);
+      }
+      return;
+    }
+    case wire::call::host_function: {
+      const std::uint32_t stream = stream_of(in.get<std::uint32_t>(), out);
+      const auto number = in.get<std::uint64_t>();
+      if (out.status != wire::success) return;
+      auto op = std::make_shared<queue_operation>();
+      op->what = queue_operation::kind::host_function;
+      op->stream = stream;
+      host_functions_[number] = op;
+      m_.queues.add(op);
+      m_.queues.poke();
+      return;
+    }
+    case wire::call::host_function_done: {
+      const auto found = host_functions_.find(in.get<std::uint64_t>());
+      if (found == host_functions_.end()) {
+        out.status = wire::invalid_value;
+        return;
+      }
+      const queue_entry op = found->second;
+      host_functions_.erase(found);
+      m_.queues.finish(op);
+      return;
+    }
+    default: out.status = wire::not_supported;
+  }
+}
+
+std::vector<std::uint64_t> cuda_session::host_functions() {
+  std::vector<std::uint64_t> ready;
+  for (const auto& [number, op] : host_functions_)
+    if (op->begun && !op->told) {
+      op->told = true;
+      ready.push_back(number);
+    }
+  return ready;
+}
+
+bool cuda_session::host_functions_due() const {
+  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->begun && !f.second->told; });
+}
+
+std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {
+  std::vector<queue_entry> until;
+  if (kind == wire::wait_kind::device) return m_.queues.last_of_all();
+  if (kind == wire::wait_kind::stream) {
+    const std::uint32_t stream = stream_of(number, out);
+    if (out.status == wire::success)
+      if (queue_entry last = m_.queues.last_of(stream)) until.push_back(last);
+    return until;
+  }
+  const auto event = events_.find(number);
+  if (event == events_.end()) {
+    out.status = wire::invalid_handle;
+  } else if (event->second.recorded && !event->second.recorded->done) {
+    until.push_back(event->second.recorded);
+  }
+  return until;
+}
+
+void cuda_session::wait(wire::reader& in, call_answer& out) {
+  const auto kind = in.get<wire::wait_kind>();
+  out.until = pending(kind, in.get<std::uint32_t>(), out);
+  out.then = [this](call_answer&) { return_memory(); };
+}
+
+// A program that asks again and again waits: time goes on.
+void cuda_session::query(wire::reader& in, call_answer& out) {
+  const auto kind = in.get<wire::wait_kind>();
+  const std::vector<queue_entry> left = pending(kind, in.get<std::uint32_t>(), out);
+  if (out.status != wire::success) return;
+  if (std::all_of(left.begin(), left.end(), [](const queue_entry& op) { return op->done; })) {
+    return_memory();
+  } else {
+    out.status = wire::not_ready;
+  }
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/device_memory.h"
+
+#include <algorithm>
+
+namespace heddle::testbench {
+
+namespace {
+// Allocations of one size class take each other's place: what is given back is given out as it is.
+constexpr std::uint64_t unit = 4096;
+}  // namespace
+
+std::uint64_t device_memory::allocate(std::uint64_t bytes) {
+  const std::uint64_t wanted = std::max(bytes, std::uint64_t{1});
+  if (wanted > capacity_ || taken_ > capacity_ - wanted) return 0;
+  const std::uint64_t size = (wanted + unit - 1) / unit * unit;
+  std::uint64_t address = 0;
+  const auto found = free_.find(size);
+  if (found != free_.end()) {
+    address = found->second;
+    free_.erase(found);
+    driver_.map(address, wanted);
+  } else {
+    address = driver_.allocate(size);
+    driver_.unmap(address);
+    driver_.map(address, wanted);
+  }
+  live_[address] = wanted;
+  taken_ += wanted;
+  return address;
+}
+
+bool device_memory::release(std::uint64_t address) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) return false;
+  driver_.unmap(address);
+  free_.emplace((found->second + unit - 1) / unit * unit, address);
+  taken_ -= found->second;
+  live_.erase(found);
+  return true;
+}
+
+}  // namespace heddle::testbench

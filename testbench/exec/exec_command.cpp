@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/exec_command.h"
+
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "config/error.h"
+#include "testbench/exec/cuda_server.h"
+#include "testbench/log.h"
+#include "testbench/options.h"
+#include "testbench/run_command.h"
+#include "testbench/summary.h"
+#include "testbench/text.h"
+
+extern char** environ;
+
+namespace heddle::testbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* library_name = "libheddle_cuda.so";
+
+/// The folder of our CUDA libraries: beside the program in a build tree, below its lib in an installed one. Throws input_error.
+std::string library_folder() {
+  std::error_code ignored;
+  const fs::path self = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const fs::path& folder : {self / "cuda", self / HEDDLE_CUDA_FOLDER})
+    if (fs::is_regular_file(folder / library_name, ignored)) return fs::weakly_canonical(folder, ignored).string();
+  throw input_error(std::string(library_name) + " is not there: expected it in " + (self / "cuda").string() + " or " +
+                    (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
+}
+
+void put_first(const char* variable, const std::string& value) {
+  const char* before = std::getenv(variable);
+  ::setenv(variable, (before != nullptr && *before != '\0' ? value + ":" + before : value).c_str(), 1);
+}
+
+pid_t start(const std::vector<std::string>& program, const std::string& address) {
+  const std::string folder = library_folder();
+  put_first("LD_LIBRARY_PATH", folder);
+  put_first("LD_PRELOAD", folder + "/" + library_name);
+  ::setenv("HEDDLE_SOCKET", address.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& a : program) arguments.push_back(const_cast<char*>(a.c_str()));
+  arguments.push_back(nullptr);
+  pid_t process = 0;
+  const int error = ::posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  if (error != 0) throw input_error("'" + program[0] + "' cannot be started: " + std::strerror(error));
+  ::unsetenv("LD_PRELOAD");
+  return process;
+}
+
+const std::string* source_of(const cuda_machine& m, const std::string& file) {
+  const auto found = m.sources.find(file);
+  return found != m.sources.end() ? &found->second : nullptr;
+}
+
+// What the program has simulated, as a run tells it, but on stderr: stdout is the program's.
+void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
+  run_outcome outcome;
+  machine& chip = m.chip;
+  if (server.failure().empty() && server.stop_signal() == 0) chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));   // what is on its way arrives
+  chip.chip().settle_accounts();
+  chip.chip().check_invariants();
+  outcome.failure = server.failure();
+  outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
+  if (server.stop_signal() != 0) {
+    outcome.metrics.stopped = name_of_signal(server.stop_signal());
+    outcome.metrics.cut_cycle = chip.clock().cycle();
+    outcome.stop_signal = server.stop_signal();
+  }
+  chip.write_files(outcome, name);
+  if (!o.quiet) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
+}
+
+}  // namespace
+
+int exec_command(const std::vector<std::string>& arguments) {
+  run_options o;
+  std::string help;
+  if (parse_exec(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  const std::vector<std::string>& program = o.arguments;
+  message_log::install(o.level);
+  run_signals signals;
+  file_roles roles;
+  const gpu_config config = machine_of(o, roles);
+  check_result_files(o, job{}, std::move(roles));
+  cuda_server server(o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
+  const pid_t process = start(program, server.address());
+  signals.note_stops();
+  const int code = server.serve(process);
+  if (server.used() == nullptr) {
+    message_log::warning("'" + program[0] + "' has called nothing of CUDA: there is nothing to report");
+  } else {
+    write_results(o, *server.used(), server, program[0]);
+  }
+  // SystemC would take its modules apart one by one.
+  std::fflush(nullptr);
+  message_log::flush();
+  ::_exit(code);
+}
+
+}  // namespace heddle::testbench

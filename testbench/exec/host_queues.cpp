@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/host_queues.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+
+namespace heddle::testbench {
+
+namespace {
+// Of one stream that the GPU has been given and that have not ended: it keeps their order itself, and its queue is finite.
+constexpr std::size_t most_handed = 32;
+}  // namespace
+
+host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link, double device_copy_gbs)
+    : sc_module(name), driver_(driver), link_(link), device_copy_gbs_(device_copy_gbs) {
+  streams_[0];
+  SC_HAS_PROCESS(host_queues);
+  SC_THREAD(run);
+}
+
+std::uint32_t host_queues::make_stream(bool blocking, std::int32_t priority) {
+  stream& s = streams_[next_stream_];
+  s.blocking = blocking;
+  s.priority = priority;
+  return next_stream_++;
+}
+
+void host_queues::drop_stream(std::uint32_t number) {
+  const auto found = streams_.find(number);
+  if (found == streams_.end() || number == 0) return;
+  if (found->second.operations.empty()) {
+    streams_.erase(found);
+  } else {
+    found->second.dropped = true;
+  }
+}
+
+queue_entry host_queues::last_of(std::uint32_t number) const {
+  const auto found = streams_.find(number);
+  return found == streams_.end() || found->second.operations.empty() ? nullptr : found->second.operations.back();
+}
+
+std::vector<queue_entry> host_queues::last_of_all() const {
+  std::vector<queue_entry> last;
+  for (const auto& [number, s] : streams_)
+    if (!s.operations.empty()) last.push_back(s.operations.back());
+  return last;
+}
+
+bool host_queues::idle() const {
+  return std::all_of(streams_.begin(), streams_.end(), [](const auto& s) { return s.second.operations.empty(); });
+}
+
+bool host_queues::waits_for_host() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
+    return !s.second.operations.empty() && s.second.operations.front()->what == queue_operation::kind::host_function && s.second.operations.front()->begun;
+  });
+}
+
+void host_queues::add(const queue_entry& op) {
+  stream& own = streams_.at(op->stream);
+  if (own.blocking) {
+    for (const auto& [number, s] : streams_) {
+      if (number == op->stream || !s.blocking || s.operations.empty()) continue;
+      if (op->stream == 0 || number == 0) op->after.push_back(s.operations.back());
+    }
+  }
+  own.operations.push_back(op);
+}
+
+void host_queues::finish(const queue_entry& op) {
+  end(*op);
+  poke();
+}
+
+void host_queues::poke() {
+  advance();
+  poked_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_queues::await(std::vector<queue_entry> operations) {
+  awaited_ = std::move(operations);
+  host_function_ready_ = false;
+}
+
+bool host_queues::awaited() const {
+  return host_function_ready_ || !fault_.empty() ||
+         std::any_of(awaited_.begin(), awaited_.end(), [](const queue_entry& op) { return op->done; });
+}
+
+void host_queues::run() {
+  for (;;) {
+    if (wake_ > sc_core::sc_time_stamp()) {
+      wait(wake_ - sc_core::sc_time_stamp(), driver_.progress_event() | poked_);
+    } else {
+      wait(driver_.progress_event() | poked_);
+    }
+    if (fault_.empty()) fault_ = driver_.fault();
+    advance();
+    if (awaited()) sc_core::sc_pause();
+  }
+}
+
+// Goes round until nothing changes, for what ends lets others begin. True: something has.
+bool host_queues::advance() {
+  bool any = false;
+  for (bool changed = true; changed && fault_.empty();) {
+    changed = false;
+    wake_ = sc_core::SC_ZERO_TIME;
+    for (auto s = streams_.begin(); s != streams_.end();) {
+      changed |= advance(s->first, s->second);
+      if (s->second.dropped && s->second.operations.empty()) {
+        s = streams_.erase(s);
+      } else {
+        ++s;
+      }
+    }
+    any |= changed;
+  }
+  return any;
+}
+
+bool host_queues::advance(std::uint32_t, stream& s) {
+  bool changed = false;
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  std::size_t handed = 0;
+  for (std::size_t k = 0; k < s.operations.size() && handed < most_handed; ++k) {
+    queue_operation& op = *s.operations[k];
+    // Behind the first one only kernels go on, whose order the GPU keeps.
+    const bool first = k == 0;
+    if (!op.begun && !op.done) {
+      if (!(first || op.what == queue_operation::kind::kernel) || !may_begin(op)) break;
+      begin(op);
+      changed = true;
+    }
+    if (!op.done) {
+      if (op.what == queue_operation::kind::kernel && driver_.finished(op.launch)) end(op);
+      if (op.what == queue_operation::kind::transfer) {
+        if (op.ends <= now) {
+          end(op);
+        } else if (wake_ == sc_core::SC_ZERO_TIME || op.ends < wake_) {
+          wake_ = op.ends;
+        }
+      }
+    }
+    if (op.done && first) {
+      s.operations.pop_front();
+      changed = true;
+      --k;
+      continue;
+    }
+    if (op.what != queue_operation::kind::kernel) break;
+    ++handed;
+  }
+  return changed;
+}
+
+bool host_queues::may_begin(const queue_operation& op) const {
+  return std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; });
+}
+
+void host_queues::begin(queue_operation& op) {
+  op.begun = true;
+  op.after.clear();
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  switch (op.what) {
+    case queue_operation::kind::kernel:
+      op.launch = driver_.launch(op.request);
+      ++launches_;
+      if (on_launch) on_launch(op);
+      break;
+    case queue_operation::kind::transfer: {
+      // One copy engine for each direction: the next copy begins when the last one has ended.
+      sc_core::sc_time& free = link_free_[static_cast<std::size_t>(op.by)];
+      const double gigabytes = op.by == queue_operation::route::on_device ? device_copy_gbs_ : link_.bandwidth_gbs;
+      free = std::max(free, now) + sc_core::sc_time(link_.latency_us, sc_core::SC_US) +
+             sc_core::sc_time(static_cast<double>(op.bytes) / gigabytes, sc_core::SC_NS);
+      op.ends = free;
+      break;
+    }
+    case queue_operation::kind::action: end(op); break;
+    case queue_operation::kind::host_function: host_function_ready_ = true; break;
+  }
+}
+
+void host_queues::end(queue_operation& op) {
+  if (op.done) return;
+  if (op.act) op.act();
+  op.act = nullptr;
+  op.done = true;
+}
+
+}  // namespace heddle::testbench

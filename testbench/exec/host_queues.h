@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Models: the streams of a CUDA program on the host's side: kernels, copies over the host link, events, host functions, in their order.
+// Sockets: none; it calls the driver.
+// One cycle: none; it wakes when a launch completes, when a copy ends and when the host asks for something.
+// Parameters: [host_link] and the core clock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "config/parameters.h"
+#include "gpu/host_driver.h"
+
+namespace heddle::testbench {
+
+/// One operation of a stream.
+struct queue_operation {
+  enum class kind : std::uint8_t {
+    kernel,
+    transfer,      // over the host link, or on the chip
+    action,        // takes no time: an event
+    host_function  // ends when the host says so
+  };
+  enum class route : std::uint8_t { to_device, to_host, on_device };
+
+  kind what = kind::action;
+  std::uint32_t stream = 0;
+  launch_request request;                // kernel
+  route by = route::on_device;           // transfer
+  std::uint64_t bytes = 0;
+  std::function<void()> act;             // when it ends: moves the bytes, notes the time
+  std::vector<std::shared_ptr<queue_operation>> after;   // those of other streams that end before it begins
+
+  bool begun = false;
+  bool done = false;
+  bool told = false;                     // host function that the host knows of
+  unsigned call = 0;                     // kernel: which of the program's launches
+  unsigned launch = 0;                   // kernel that has begun: the driver's number
+  sc_core::sc_time ends;                 // transfer that has begun
+};
+using queue_entry = std::shared_ptr<queue_operation>;
+
+class host_queues : public sc_core::sc_module {
+ public:
+  host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link, double device_copy_gbs);
+
+  /// Appends an operation to its stream. `blocking` streams and stream 0 wait for each other, as CUDA's legacy default stream has it.
+  void add(const queue_entry& op);
+  std::uint32_t make_stream(bool blocking, std::int32_t priority);
+  /// The stream goes when what is in it has ended.
+  void drop_stream(std::uint32_t number);
+  bool has_stream(std::uint32_t number) const { return streams_.count(number) != 0; }
+  std::int32_t priority(std::uint32_t number) const { return streams_.at(number).priority; }
+  /// The last operation of a stream; null: it is empty.
+  queue_entry last_of(std::uint32_t number) const;
+  /// The last ones of all streams.
+  std::vector<queue_entry> last_of_all() const;
+  bool idle() const;
+  /// A host function has begun and has not ended.
+  bool waits_for_host() const;
+  /// A host function has been run.
+  void finish(const queue_entry& op);
+  /// Begins what can begin now, outside the simulation.
+  void poke();
+  /// The simulation is paused when one of these has ended, or a host function's turn has come.
+  void await(std::vector<queue_entry> operations);
+  /// The GPU's fault, of which nothing recovers; empty: none.
+  const std::string& fault() const { return fault_; }
+  /// Kernels launched so far.
+  unsigned launches() const { return launches_; }
+  /// Told of each kernel that is handed to the GPU, with the driver's number.
+  std::function<void(const queue_operation&)> on_launch;
+
+ private:
+  struct stream {
+    std::deque<queue_entry> operations;   // the oldest first
+    bool blocking = true;
+    bool dropped = false;
+    std::int32_t priority = 0;
+  };
+  void run();
+  bool advance();
+  bool advance(std::uint32_t number, stream& s);
+  bool may_begin(const queue_operation& op) const;
+  void begin(queue_operation& op);
+  void end(queue_operation& op);
+  bool awaited() const;
+
+  host_driver& driver_;
+  const host_link_parameters link_;
+  const double device_copy_gbs_;
+  std::map<std::uint32_t, stream> streams_;
+  std::uint32_t next_stream_ = 1;
+  sc_core::sc_time link_free_[3];        // by route: when the last copy ends
+  sc_core::sc_time wake_;
+  sc_core::sc_event poked_;
+  std::vector<queue_entry> awaited_;
+  bool host_function_ready_ = false;
+  std::string fault_;
+  unsigned launches_ = 0;
+};
+
+}  // namespace heddle::testbench

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/remote_memory.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t most_at_once = std::size_t{1} << 30;   // the system moves no more than 2 GiB
+
+template <class Move>
+bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move&& move) {
+  while (bytes != 0) {
+    const std::size_t wanted = std::min(bytes, most_at_once);
+    iovec here{data, wanted};
+    iovec there{reinterpret_cast<void*>(address), wanted};
+    const ssize_t n = move(&here, &there);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    data += n;
+    address += static_cast<std::size_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool remote_memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
+  return move_all(address, static_cast<std::uint8_t*>(data), bytes,
+                  [this](const iovec* here, const iovec* there) { return ::process_vm_readv(process_, here, 1, there, 1, 0); });
+}
+
+bool remote_memory::write(std::uint64_t address, const void* data, std::size_t bytes) const {
+  return move_all(address, const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data)), bytes,
+                  [this](const iovec* here, const iovec* there) { return ::process_vm_writev(process_, here, 1, there, 1, 0); });
+}
+
+std::string remote_memory::refusal(std::uint64_t address) const {
+  char byte = 0;
+  errno = 0;
+  if (read(address, &byte, 1)) return "";
+  return std::strerror(errno);
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// What a CUDA program's library and `heddle exec` say to each other over a socket: calls one way, one reply to each. Numbers are the
+// host's own, for both are on one machine. Included by both sides; needs nothing but the standard library.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace heddle::wire {
+
+/// Changes with everything below: a library and a program of different versions refuse each other.
+constexpr std::uint32_t version = 1;
+/// No call or reply is longer; data of the program are read and written in its own memory.
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+
+enum class call : std::uint32_t {
+  hello,            // u32 version, u32 process, u64 address that it can read there -> device_info
+  load_image,       // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module
+  unload_image,     // u32 module
+  find_function,    // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset, u32 bytes each
+  find_variable,    // u32 module, string name -> u64 address, u64 bytes
+  allocate,         // u64 bytes, u32 memory_kind -> u64 address
+  release,          // u64 address
+  host_range,       // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed
+  copy,             // copy_request
+  fill,             // fill_request
+  launch,           // launch_head, parameter bytes
+  make_stream,      // u32 flags, s32 priority -> u32 stream
+  drop_stream,      // u32 stream
+  make_event,       // -> u32 event
+  drop_event,       // u32 event
+  record_event,     // u32 event, u32 stream
+  wait_event,       // u32 stream, u32 event
+  host_function,    // u32 stream, u64 number: the program runs it when a reply names it
+  host_function_done,   // u64 number
+  wait,             // u32 wait_kind, u32 number: replied to when that has ended
+  query,            // u32 wait_kind, u32 number -> status not_ready while it has not
+  elapsed,          // u32 event, u32 event -> f64 nanoseconds of simulated time
+  make_texture,     // texture_request -> u64 handle
+  occupancy,        // u32 function, u32 threads, u64 dynamic shared bytes -> u32 blocks per SM
+  memory_info,      // -> u64 free, u64 total
+  function_setting, // u32 function, u32 setting, s32 value
+  bind_texture,     // u32 module, string reference, u64 handle
+};
+
+/// Values of cudaError_t and CUresult that the simulator itself gives; the two agree in these.
+enum status : std::int32_t {
+  success = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  invalid_configuration = 9,
+  no_kernel_image = 209,
+  invalid_ptx = 218,
+  invalid_handle = 400,
+  not_found = 500,
+  not_ready = 600,
+  illegal_address = 700,
+  launch_out_of_resources = 701,
+  launch_timeout = 702,
+  assertion = 710,
+  misaligned_address = 716,
+  launch_failed = 719,
+  cooperative_too_large = 720,
+  not_supported = 801,
+  unknown = 999
+};
+
+enum class memory_kind : std::uint32_t { device, managed, host };
+enum class wait_kind : std::uint32_t { device, stream, event };
+enum class function_setting : std::uint32_t { carveout, dynamic_shared };
+
+namespace stream_flag {
+constexpr std::uint32_t non_blocking = 1;
+}
+
+struct message_head {
+  std::uint32_t what;     // call; in a reply: status
+  std::uint32_t reserved;
+  std::uint64_t bytes;    // that follow
+};
+
+/// The modelled chip, for device properties and attributes.
+struct device_info {
+  char name[256];
+  std::int32_t major, minor;
+  std::int32_t sms;
+  std::int32_t clock_khz, memory_clock_khz, memory_bus_bits;
+  std::int32_t max_threads_per_sm, max_blocks_per_sm, max_threads_per_block;
+  std::int32_t registers_per_sm, registers_per_block;
+  std::int32_t shared_per_sm, shared_per_block, shared_per_block_optin, reserved_shared_per_block;
+  std::int32_t l2_bytes;
+  std::int32_t max_resident_grids;
+  std::int32_t preemption;       // of running blocks
+  std::uint64_t memory_bytes;
+};
+
+struct function_info {
+  std::uint32_t registers, shared_bytes, local_bytes, max_threads, architecture, constant_bytes;
+};
+
+/// A box of bytes: `width` bytes of `height` rows of `depth` layers, on each side with its own pitches.
+struct copy_request {
+  std::uint32_t stream;
+  std::uint8_t source_on_host, destination_on_host;
+  std::uint8_t source_is_pinned, destination_is_pinned;   // then the copy is made when its turn has come, else what is to be sent is read at once
+  std::uint64_t source, destination;
+  std::uint64_t source_pitch, source_layer, destination_pitch, destination_layer;
+  std::uint64_t width, height, depth;
+};
+
+struct fill_request {
+  std::uint32_t stream;
+  std::uint32_t value, value_bytes;   // 1, 2 or 4
+  std::uint32_t reserved;
+  std::uint64_t address, pitch, layer;
+  std::uint64_t width, height, depth; // width in bytes
+};
+
+struct launch_head {
+  std::uint32_t function, stream;
+  std::uint32_t grid[3], block[3];
+  std::uint32_t dynamic_shared_bytes;
+  std::uint32_t cooperative;
+  std::uint32_t parameter_bytes;
+  std::uint32_t reserved;
+};
+
+struct texture_request {
+  std::uint64_t address;
+  std::uint32_t width, height, depth;
+  std::uint8_t type, channels, linear, normalized;   // simt::texel_type
+  std::uint8_t mode[3];
+  std::uint8_t reserved;
+};
+
+class writer {
+ public:
+  template <class T>
+  writer& put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>, "plain data");
+    return put_bytes(&value, sizeof value);
+  }
+  writer& put_bytes(const void* data, std::size_t bytes) {
+    const auto* begin = static_cast<const std::uint8_t*>(data);
+    if (bytes != 0) bytes_.insert(bytes_.end(), begin, begin + bytes);
+    return *this;
+  }
+  writer& put_text(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    return put_bytes(text.data(), text.size());
+  }
+  const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::uint8_t> bytes_;
+};
+
+/// Reads what a writer has put. Behind the end everything is zero and good() is false.
+class reader {
+ public:
+  reader(const std::uint8_t* data, std::size_t bytes) : at_(data), left_(bytes) {}
+  explicit reader(const std::vector<std::uint8_t>& data) : reader(data.data(), data.size()) {}
+
+  template <class T>
+  T get() {
+    T value{};
+    if (const std::uint8_t* from = take(sizeof value)) std::memcpy(&value, from, sizeof value);
+    return value;
+  }
+  std::string get_text() {
+    const auto bytes = get<std::uint32_t>();
+    const std::uint8_t* from = take(bytes);
+    return from != nullptr ? std::string(reinterpret_cast<const char*>(from), bytes) : std::string();
+  }
+  /// The next bytes in place; null: there are not so many.
+  const std::uint8_t* take(std::size_t bytes) {
+    if (bytes > left_) {
+      good_ = false;
+      left_ = 0;
+      return nullptr;
+    }
+    const std::uint8_t* from = at_;
+    at_ += bytes;
+    left_ -= bytes;
+    return from;
+  }
+  bool good() const { return good_; }
+  std::size_t left() const { return left_; }
+
+ private:
+  const std::uint8_t* at_;
+  std::size_t left_;
+  bool good_ = true;
+};
+
+/// A reply's bytes begin with what kernels have printed since the last one (text), and the numbers of host functions whose turn has come (u32
+/// count, u64 each); what the call asked for follows.
+
+}  // namespace heddle::wire
