@@ -17,8 +17,6 @@
 
 namespace heddle::cuda {
 
-void (*run_host_function)(std::uint64_t number) = nullptr;
-
 namespace {
 
 std::atomic<unsigned> process_generation{1};   // a child after fork() is a process of its own
@@ -82,13 +80,7 @@ bool receive_all(int socket, void* data, std::size_t bytes) {
   return true;
 }
 
-std::vector<std::uint64_t> due_functions(wire::reader& in) {
-  std::vector<std::uint64_t> numbers(in.get<std::uint32_t>());
-  for (std::uint64_t& n : numbers) n = in.get<std::uint64_t>();
-  return numbers;
-}
-
-reply exchange(wire::call what, const wire::writer& arguments, std::vector<std::uint64_t>& functions) {
+reply exchange(wire::call what, const wire::writer& arguments) {
   wire::message_head head{static_cast<std::uint32_t>(what), 0, arguments.bytes().size()};
   std::vector<std::uint8_t> message(sizeof head + arguments.bytes().size());
   std::memcpy(message.data(), &head, sizeof head);
@@ -105,7 +97,6 @@ reply exchange(wire::call what, const wire::writer& arguments, std::vector<std::
     std::fwrite(printed.data(), 1, printed.size(), stdout);
     std::fflush(stdout);
   }
-  functions = due_functions(in);
   const std::size_t rest = in.left();
   if (const std::uint8_t* from = in.take(rest)) r.body.assign(from, from + rest);
   return r;
@@ -128,8 +119,7 @@ bool connect() {
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);   // it reads what is to be copied where it lies
   wire::writer w;
   w.put(wire::version).put(static_cast<std::uint32_t>(::getpid())).put(reinterpret_cast<std::uint64_t>(&process_generation));
-  std::vector<std::uint64_t> none;
-  const reply r = exchange(wire::call::hello, w, none);
+  const reply r = exchange(wire::call::hello, w);
   if (r.status != wire::success) give_up("the simulator does not serve this program");
   const std::lock_guard<std::mutex> lock(chip_mutex);
   the_chip = r.read().get<wire::device_info>();
@@ -153,17 +143,7 @@ reply call(wire::call what, const wire::writer& arguments) {
     r.status = 100;   // no device
     return r;
   }
-  std::vector<std::uint64_t> functions;
-  for (;;) {
-    reply r = exchange(what, arguments, functions);
-    if (functions.empty()) return r;
-    for (const std::uint64_t f : functions) {
-      if (run_host_function != nullptr) run_host_function(f);
-      call(wire::call::host_function_done, wire::writer().put(f));
-    }
-    // A wait that was cut short for them goes on.
-    if ((what != wire::call::wait && what != wire::call::release) || r.status != wire::not_ready) return r;
-  }
+  return exchange(what, arguments);
 }
 
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number) { return call(wire::call::wait, wire::writer().put(kind).put(number)).status; }

@@ -18,13 +18,10 @@ struct reply {
 
 /// Makes a call and waits for its reply; prints what kernels have printed meanwhile. The first one of a thread connects.
 reply call(wire::call what, const wire::writer& arguments);
-/// Waits for the GPU; runs host functions whose turn comes.
+/// Waits for the GPU.
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number);
 
 /// The modelled chip; connects. Null: there is no simulator, which has been said.
 const wire::device_info* chip();
-
-/// Runs a host function by the number that host_function() gave it; set by the runtime.
-extern void (*run_host_function)(std::uint64_t number);
 
 }  // namespace heddle::cuda

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The runtime: streams, events, host functions.
+#include <pthread.h>
+
+#include <condition_variable>
 #include <map>
 
 #include "testbench/cuda/registry.h"
@@ -25,6 +28,9 @@ struct host_call {
   stream_t stream = nullptr;
 };
 std::mutex calls_mutex;
+std::condition_variable calls_added;
+pthread_t worker_of{};
+bool has_worker = false;
 std::map<std::uint64_t, host_call> calls;
 std::uint64_t next_call = 1;
 
@@ -41,6 +47,22 @@ void run(std::uint64_t number) {
   if (c.callback != nullptr) c.callback(c.stream, error::none, c.data);
 }
 
+// One thread runs them all, in the order of their turns, as CUDA's driver does.
+void* serve_host_functions(void*) {
+  for (;;) {
+    {
+      std::unique_lock<std::mutex> lock(calls_mutex);
+      calls_added.wait(lock, [] { return !calls.empty(); });
+    }
+    const reply r = call(wire::call::next_host_function, wire::writer());
+    if (r.status != error::none) return nullptr;
+    const auto number = r.read().get<std::uint64_t>();
+    if (number == 0) continue;
+    run(number);
+    call(wire::call::host_function_done, wire::writer().put(number));
+  }
+}
+
 error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
   std::uint64_t number = 0;
   {
@@ -48,8 +70,15 @@ error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
     number = next_call++;
     calls[number] = c;
   }
-  run_host_function = run;
-  return noted(call(wire::call::host_function, wire::writer().put(stream_number(s, per_thread)).put(number)).status);
+  const error_t e = call(wire::call::host_function, wire::writer().put(stream_number(s, per_thread)).put(number)).status;
+  const std::lock_guard<std::mutex> lock(calls_mutex);
+  if (e != error::none) {
+    calls.erase(number);
+    return noted(e);
+  }
+  if (!has_worker) has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, nullptr) == 0 && ::pthread_detach(worker_of) == 0;
+  calls_added.notify_one();
+  return error::none;
 }
 
 error_t record(event_t e, stream_t s, bool per_thread) {

@@ -78,7 +78,7 @@ int cuda_server::serve(pid_t program) {
   for (;;) {
     std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};   // without the latter, poll passes over it
     for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
-    const int patience = somebody_waits() ? 0 : ended.is_open() && running ? -1 : 20;
+    const int patience = somebody_waits() && !program_is_busy() ? 0 : ended.is_open() && running ? -1 : 20;
     const int n = ::poll(wanted.data(), wanted.size(), patience);
     if (n < 0 && errno != EINTR) throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
     if (run_signals::pending()) {
@@ -142,7 +142,7 @@ void cuda_server::serve_client(client& c) {
       }
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }), a.until.end());
-    if (a.status == wire::success && (!a.until.empty() || a.then)) {
+    if (a.status == wire::success && (!a.until.empty() || a.then || a.host_function)) {
       c.waits = true;
       c.answer = std::move(a);
     } else {
@@ -188,9 +188,6 @@ void cuda_server::reply(client& c, call_answer& a) {
   std::string printed;
   if (machine_) printed.swap(machine_->printed);
   whole.put_text(printed);
-  const std::vector<std::uint64_t> functions = c.session != nullptr ? c.session->host_functions() : std::vector<std::uint64_t>();
-  whole.put(static_cast<std::uint32_t>(functions.size()));
-  for (const std::uint64_t f : functions) whole.put(f);
   if (a.status == wire::success) whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
   if (!c.link.reply(a.status, whole.bytes())) c.gone = true;
   c.waits = false;
@@ -204,10 +201,8 @@ void cuda_server::answer_waiting() {
     const bool whole = std::all_of(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; });
     if (broken_ != wire::success) {
       a.status = broken_;
-    } else if (!whole && !c->session->host_functions_due()) {
+    } else if (!whole || (a.host_function && !c->session->take_host_function(a))) {
       continue;
-    } else if (!whole) {
-      a.status = wire::not_ready;   // run these, and wait again
     } else if (a.then) {
       a.then(a);
     }
@@ -220,12 +215,23 @@ bool cuda_server::somebody_waits() const {
   return std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->waits; });
 }
 
+// What the program does between two operations of a stream takes no simulated time.
+bool cuda_server::program_is_busy() const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& s) { return s.second->runs_host_function(); });
+}
+
 // A stretch of simulated time, which ends early when what somebody waits for has ended.
 void cuda_server::simulate() {
   if (broken_ != wire::success) return;
+  if (program_is_busy()) return;
   std::vector<queue_entry> until;
-  for (const auto& c : clients_) until.insert(until.end(), c->answer.until.begin(), c->answer.until.end());
-  if (std::any_of(until.begin(), until.end(), [](const queue_entry& op) { return op->done; })) return;
+  for (const auto& c : clients_) {
+    if (!c->waits) continue;
+    std::vector<queue_entry>& own = c->answer.until;
+    own.erase(std::remove_if(own.begin(), own.end(), [](const queue_entry& op) { return op->done; }), own.end());
+    if (own.empty() && !c->answer.host_function) return;   // it can be answered
+    until.insert(until.end(), own.begin(), own.end());
+  }
   if (!until.empty()) machine_->queues.await(std::move(until));
   machine& chip = machine_->chip;
   const core_time& clock = chip.clock();

@@ -54,6 +54,7 @@ class cuda_server {
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();
   bool somebody_waits() const;
+  bool program_is_busy() const;
 
   const run_options& options_;
   std::function<std::unique_ptr<cuda_machine>()> make_;

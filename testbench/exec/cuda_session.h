@@ -23,6 +23,7 @@ struct call_answer {
   wire::writer body;
   std::vector<queue_entry> until;                 // not empty: the reply waits until all of these have ended
   std::function<void(call_answer&)> then;         // then this completes it
+  bool host_function = false;                     // waits for the turn of one
 };
 
 /// What all CUDA programs of a run share: the machine, and what was loaded into it.
@@ -48,10 +49,10 @@ class cuda_session {
   call_answer handle(wire::call what, wire::reader& arguments);
   /// To be called before a reply to a wait is sent: managed memory is the program's again.
   void return_memory();
-  /// Numbers of host functions whose turn has come, each once.
-  std::vector<std::uint64_t> host_functions();
-  /// There are some.
-  bool host_functions_due() const;
+  /// Answers who waits for a host function whose turn has come, or who waits though none is left. False: not yet.
+  bool take_host_function(call_answer& out);
+  /// The program runs one now.
+  bool runs_host_function() const;
 
  private:
   struct module_entry {

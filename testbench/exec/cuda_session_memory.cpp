@@ -304,6 +304,7 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
       m_.queues.poke();
       return;
     }
+    case wire::call::next_host_function: out.host_function = true; return;
     case wire::call::host_function_done: {
       const auto found = host_functions_.find(in.get<std::uint64_t>());
       if (found == host_functions_.end()) {
@@ -319,18 +320,20 @@ void cuda_session::streams_and_events(wire::call what, wire::reader& in, call_an
   }
 }
 
-std::vector<std::uint64_t> cuda_session::host_functions() {
-  std::vector<std::uint64_t> ready;
-  for (const auto& [number, op] : host_functions_)
-    if (op->begun && !op->told) {
-      op->told = true;
-      ready.push_back(number);
-    }
-  return ready;
+bool cuda_session::take_host_function(call_answer& out) {
+  for (const auto& [number, op] : host_functions_) {
+    if (!op->begun || op->told) continue;
+    op->told = true;
+    return_memory();
+    out.body.put(number);
+    return true;
+  }
+  if (host_functions_.empty()) out.body.put(std::uint64_t{0});
+  return host_functions_.empty();
 }
 
-bool cuda_session::host_functions_due() const {
-  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->begun && !f.second->told; });
+bool cuda_session::runs_host_function() const {
+  return std::any_of(host_functions_.begin(), host_functions_.end(), [](const auto& f) { return f.second->told; });
 }
 
 std::vector<queue_entry> cuda_session::pending(wire::wait_kind kind, std::uint32_t number, call_answer& out) const {

@@ -34,7 +34,8 @@ enum class call : std::uint32_t {
   drop_event,       // u32 event
   record_event,     // u32 event, u32 stream
   wait_event,       // u32 stream, u32 event
-  host_function,    // u32 stream, u64 number: the program runs it when a reply names it
+  host_function,    // u32 stream, u64 number: to be run by the program when its turn has come
+  next_host_function,   // -> u64 number of one whose turn has come, replied to then; 0: none is left
   host_function_done,   // u64 number
   wait,             // u32 wait_kind, u32 number: replied to when that has ended
   query,            // u32 wait_kind, u32 number -> status not_ready while it has not
@@ -196,7 +197,6 @@ class reader {
   bool good_ = true;
 };
 
-/// A reply's bytes begin with what kernels have printed since the last one (text), and the numbers of host functions whose turn has come (u32
-/// count, u64 each); what the call asked for follows.
+/// A reply's bytes begin with what kernels have printed since the last one (text); what the call asked for follows.
 
 }  // namespace heddle::wire
