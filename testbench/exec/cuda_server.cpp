@@ -81,14 +81,7 @@ int cuda_server::serve(pid_t program) {
     const int patience = somebody_waits() && !program_is_busy() ? 0 : ended.is_open() && running ? -1 : 20;
     const int n = ::poll(wanted.data(), wanted.size(), patience);
     if (n < 0 && errno != EINTR) throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
-    if (run_signals::pending()) {
-      const run_signals::request asked = signals_.take();
-      if (asked.stop != 0) {
-        stop_signal_ = asked.stop;
-        if (running) ::kill(program, asked.stop);
-        fail(wire::launch_failed, "");
-      }
-    }
+    take_signals(running ? program : 0);
     accept_clients();
     for (const auto& c : clients_) serve_client(*c);
     drop_gone();
@@ -102,11 +95,22 @@ int cuda_server::serve(pid_t program) {
   }
   // What the program has launched and not waited for is done, too.
   while (machine_ && broken_ == wire::success && !machine_->queues.idle()) {
+    take_signals(0);
     machine_->queues.await(machine_->queues.last_of_all());
     simulate();
   }
   progress_.wipe();
   return exit_code(status);
+}
+
+// The program is told, too; what it does with it is its own affair.
+void cuda_server::take_signals(pid_t program) {
+  if (!run_signals::pending()) return;
+  const run_signals::request asked = signals_.take();
+  if (asked.stop == 0) return;
+  stop_signal_ = asked.stop;
+  if (program != 0) ::kill(program, asked.stop);
+  fail(wire::launch_failed, "");
 }
 
 void cuda_server::accept_clients() {
@@ -237,9 +241,12 @@ void cuda_server::simulate() {
   const core_time& clock = chip.clock();
   const double before = chip.wall_seconds();
   const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
-  const std::uint64_t target = std::min(clock.cycle() + slice_cycles_, limit);
-  if (clock.cycle() >= limit) return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
+  // Time itself stays at the last event before the slice's end.
+  simulated_ = std::max(simulated_, clock.cycle());
+  const std::uint64_t target = std::min(simulated_ + slice_cycles_, limit);
+  if (simulated_ >= limit) return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
   chip.run_for(clock.time_of(target) - sc_core::sc_time_stamp());
+  simulated_ = machine_->queues.awaits() ? target : clock.cycle();
   const double took = chip.wall_seconds() - before;
   if (took < 0.02 && slice_cycles_ < (std::uint64_t{1} << 40)) slice_cycles_ *= 2;
   if (took > 0.1 && slice_cycles_ > 1000) slice_cycles_ /= 2;

@@ -45,6 +45,7 @@ class cuda_server {
     bool gone = false;
     call_answer answer;
   };
+  void take_signals(pid_t program);
   void accept_clients();
   void serve_client(client& c);
   void greet(client& c, wire::reader& in);
@@ -67,6 +68,7 @@ class cuda_server {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   std::uint64_t slice_cycles_ = 1000;
+  std::uint64_t simulated_ = 0;            // cycles to whose end time has come
   std::int32_t broken_ = wire::success;    // what all calls get from then on
   std::string failure_;
   int stop_signal_ = 0;

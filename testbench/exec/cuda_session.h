@@ -35,6 +35,7 @@ struct cuda_machine {
   unsigned launch_calls = 0;
   std::vector<unsigned> positions;                // of launches, by the driver's number: in the order of the program's calls
   std::map<std::string, std::string> sources;     // PTX by the name of its file
+  std::set<std::string> told;                     // warnings, of which one is enough
   std::string printed;                            // by kernels, for the next reply
   wire::device_info info() const;
 };
@@ -94,6 +95,7 @@ class cuda_session {
   std::string image_text(std::uint64_t address, call_answer& out);
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged);
   void take_memory();
+  void give_to_program(std::uint64_t address, std::uint64_t bytes);
   bool is_shared(std::uint64_t address) const;   // with kernels, in the program's own memory
   void use_pinned(const std::vector<std::uint8_t>& parameters);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;

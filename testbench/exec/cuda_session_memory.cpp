@@ -66,8 +66,7 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     host_memory& h = host_memory_[address];
     h.bytes = bytes;
     h.managed = true;
-    memory_is_away_ = true;
-    return_memory();
+    give_to_program(address, bytes);
   }
   if (what == 2) {
     const auto holds = std::find_if(host_memory_.begin(), host_memory_.end(), [&](const auto& h) { return address >= h.first && address - h.first < h.second.bytes; });
@@ -117,17 +116,19 @@ void cuda_session::take_memory() {
   }
 }
 
+void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::uint8_t> piece;
+  for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(piece_bytes, bytes - done));
+    m_.chip.driver().read(address + done, piece.data(), piece.size());
+    if (!program_memory_.write(address + done, piece.data(), piece.size())) return;   // the program has unmapped it
+  }
+}
+
 void cuda_session::return_memory() {
   if (!memory_is_away_) return;
-  std::vector<std::uint8_t> piece;
-  for (const auto& [address, h] : host_memory_) {
-    if (!h.managed && !h.used) continue;
-    for (std::uint64_t done = 0; done < h.bytes; done += piece.size()) {
-      piece.resize(std::min<std::uint64_t>(piece_bytes, h.bytes - done));
-      m_.chip.driver().read(address + done, piece.data(), piece.size());
-      if (!program_memory_.write(address + done, piece.data(), piece.size())) break;
-    }
-  }
+  for (const auto& [address, h] : host_memory_)
+    if (h.managed || h.used) give_to_program(address, h.bytes);
   memory_is_away_ = !m_.queues.idle();
 }
 

@@ -74,6 +74,9 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   chip.chip().check_invariants();
   outcome.failure = server.failure();
   outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
+  // Streams that overtake each other are launched in another order than they are called.
+  auto& kernels = outcome.metrics.kernels;
+  std::stable_sort(kernels.begin(), kernels.end(), [](const kernel_metrics& a, const kernel_metrics& b) { return a.launch < b.launch; });
   if (server.stop_signal() != 0) {
     outcome.metrics.stopped = name_of_signal(server.stop_signal());
     outcome.metrics.cut_cycle = chip.clock().cycle();

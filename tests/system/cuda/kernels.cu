@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Kernels of the programs in this folder. kernels.ptx and kernels.fatbin are made from it:
+//   nvcc -arch=compute_75 -ptx kernels.cu && nvcc -gencode arch=compute_75,code=compute_75 -fatbin kernels.cu
+#include <cassert>
+#include <cstdio>
+
+__constant__ float factor;
+__device__ int counter;
+__managed__ int shared_with_host = 5;
+
+extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + factor * b[i];
+}
+
+extern "C" __global__ void count(int by) {
+  atomicAdd(&counter, by);
+  if (threadIdx.x == 0) shared_with_host += by;
+}
+
+extern "C" __global__ void say(int what) { printf("kernel %d, thread %d\n", what, static_cast<int>(threadIdx.x)); }
+
+// Each word is one more than it was, after so many turns.
+extern "C" __global__ void linger(int* words, int turns) {
+  int sum = 0;
+  for (int k = 0; k < turns; ++k) sum ^= clock();
+  words[blockIdx.x * blockDim.x + threadIdx.x] += sum == 0x7fffffff ? 2 : 1;
+}
+
+extern "C" __global__ void wrong_address(int* p) { p[threadIdx.x] = 1; }
+
+extern "C" __global__ void claim(int value) { assert(value == 1); }
+
+struct mixed {
+  char c;
+  double d;
+  short s[3];
+};
+extern "C" __global__ void takes_struct(mixed m, char tail, double* out) { out[threadIdx.x] = m.c + m.d + m.s[0] + m.s[1] + m.s[2] + tail; }
+
+extern "C" __global__ void reverse(int* data, int n) {
+  extern __shared__ int buffer[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) buffer[i] = data[i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = buffer[n - 1 - i];
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// CUDA programs as users have them, under `heddle exec`: what they compute, what they are told, what they leave.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cuda_program.h"
+
+namespace cuda_programs_test {
+
+using cuda_runs::content;
+using cuda_runs::exec;
+using cuda_runs::outcome;
+using cuda_runs::place_of_test;
+using cuda_runs::shell;
+
+const std::string kernels = HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin";
+
+std::string part(const std::string& name) { return std::string(HEDDLE_CUDA_PROGRAMS) + " " + kernels + " " + name; }
+
+class family : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(family, of_functions_behaves_as_in_cuda) {
+  for (const std::string gpu : {"gtx1080", "h100"}) {
+    const outcome o = exec(part(GetParam()), "--quiet --log-level error --gpu " + gpu);
+    EXPECT_EQ(0, o.code) << gpu << "\n" << o.out << o.err;
+    EXPECT_NE(std::string::npos, o.out.find("right\n")) << gpu << o.out << o.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(cuda, family,
+                         ::testing::Values("vectors", "arguments", "memory", "managed", "pinned", "streams", "host_functions", "errors", "fails_assertion",
+                                           "prints", "threads", "forks"));
+
+TEST(cuda_programs, keep_their_output_and_their_exit_code) {
+  const outcome o = exec(part("prints"));
+  EXPECT_EQ("before\nkernel 1, thread 0\nkernel 1, thread 1\nbetween\nkernel 2, thread 0\nbehind\nright\n", o.out);
+  EXPECT_EQ(9, exec(part("leaves_early")).code);
+  EXPECT_EQ(134, exec(part("crashes")).code);
+  EXPECT_EQ(3, exec("sh -c \"exit 3\"").code);
+}
+
+TEST(cuda_programs, leave_metrics_of_each_launch_in_their_order) {
+  const outcome o = exec(part("streams"), "--gpu v100 --metrics m.json --report r.html --timeline t.json --vcd w.vcd");
+  ASSERT_EQ(0, o.code) << o.err;
+  EXPECT_NE(std::string::npos, o.err.find("kernel cycles")) << "the summary stands on stderr";
+  const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+  ASSERT_EQ(25u, m["kernels"].size());
+  for (std::size_t k = 0; k < m["kernels"].size(); ++k) {
+    EXPECT_EQ(k, m["kernels"][k]["launch"]);
+    EXPECT_EQ("linger", m["kernels"][k]["name"]);
+  }
+  for (const char* file : {"r.html", "t.json", "w.vcd", "w.gtkw"}) EXPECT_GT(content(place_of_test() / file).size(), 100u) << file;
+}
+
+TEST(cuda_programs, give_the_same_results_whatever_the_host_does) {
+  const auto run = [](const std::string& with) {
+    EXPECT_EQ(0, shell("exec " + with + " \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("streams")).code);
+    auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+    m.erase("host");
+    return m;
+  };
+  EXPECT_EQ(run(""), run("nice -n 19"));
+}
+
+TEST(cuda_programs, that_are_not_waited_for_are_simulated_to_their_end) {
+  const outcome o = exec(part("leaves_early"), "--quiet --gpu v100 --metrics m.json");
+  EXPECT_EQ(9, o.code);
+  const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+  ASSERT_EQ(1u, m["kernels"].size());
+  EXPECT_GT(m["kernels"][0]["cycles"].get<double>(), 1000);
+}
+
+TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
+  const outcome o = exec(part("unknown_name"));
+  EXPECT_EQ(2, o.code);
+  EXPECT_NE(std::string::npos, o.err.find("heddle: the program calls cudaGraphicsGLRegisterBuffer, which Heddle does not have\n")) << o.err;
+}
+
+TEST(cuda_programs, that_fail_are_told_where) {
+  const outcome o = exec(part("fails_assertion"), "--quiet --log-level error --gpu v100");
+  EXPECT_NE(std::string::npos, o.err.find("assertion failed: value == 1")) << o.err;
+}
+
+TEST(cuda_programs, need_to_be_there) {
+  outcome o = exec("./not_there");
+  EXPECT_EQ(2, o.code);
+  EXPECT_EQ("heddle: error: './not_there' cannot be started: No such file or directory\n", o.err);
+  o = exec("", "--quiet");
+  EXPECT_EQ(2, o.code);
+  EXPECT_NE(std::string::npos, o.err.find("heddle exec [options] -- PROGRAM ARGUMENTS")) << o.err;
+  o = shell("exec \"$HEDDLE\" exec ./program --gpu v100");
+  EXPECT_EQ(2, o.code);
+  // Nothing runs before the options are looked at.
+  o = exec("touch ran", "--gpu not_a_gpu");
+  EXPECT_EQ(2, o.code);
+  EXPECT_FALSE(std::filesystem::exists(place_of_test() / "ran"));
+}
+
+TEST(cuda_programs, that_are_stopped_leave_what_ran) {
+  const std::string run = "\"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("endless") + " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 1; kill -TERM $p; wait $p";
+  const outcome o = shell(run);
+  EXPECT_EQ(143, o.code) << o.err;
+  const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
+  EXPECT_EQ("SIGTERM", m["stopped"]);
+  EXPECT_GE(m["kernels"].size(), 1u);
+}
+
+TEST(cuda_programs, end_at_the_limit_of_cycles) {
+  const outcome o = exec(part("endless"), "--quiet --gpu v100 --max-cycles 20000");
+  EXPECT_EQ(1, o.code);
+  EXPECT_NE(std::string::npos, o.err.find("the limit of 20,000 cycles (--max-cycles) was reached")) << o.err;
+  EXPECT_NE(std::string::npos, o.out.find("702")) << o.out;
+}
+
+// What nvcc makes, with the runtime within the program and beside it.
+TEST(cuda_programs, as_nvcc_builds_them) {
+  if (cuda_runs::nvcc().empty()) GTEST_SKIP() << "nvcc is not on this machine";
+  const std::string source = HEDDLE_SOURCE "/tests/system/cuda/whole.cu";
+  for (const std::string how : {"-arch=sm_80", "-cudart shared", "-rdc=true -default-stream per-thread"}) {
+    const outcome built = shell(cuda_runs::nvcc() + " " + how + " -o whole " + source);
+    ASSERT_EQ(0, built.code) << how << built.err;
+    const outcome o = exec("./whole", "--quiet --log-level error --gpu a100");
+    EXPECT_EQ(0, o.code) << how << "\n" << o.out << o.err;
+  }
+  ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -o whole " + source + " && strip whole").code);
+  outcome o = exec("./whole");
+  EXPECT_EQ(2, o.code);
+  EXPECT_NE(std::string::npos, o.err.find("link it with nvcc -cudart shared")) << o.err;
+  ASSERT_EQ(0, shell(cuda_runs::nvcc() + " -gencode arch=compute_80,code=sm_80 -o whole " + source).code);
+  o = exec("./whole");
+  EXPECT_NE(std::string::npos, o.err.find("nvcc -gencode arch=compute_80,code=compute_80")) << o.err;
+}
+
+}  // namespace cuda_programs_test
