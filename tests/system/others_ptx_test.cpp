@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // PTX as others write it, through the built program: narrow addresses, vectors, several modules, texture references.
+#include <nlohmann/json.hpp>
+
 #include "ptx_run.h"
 
 namespace others_ptx_test {
@@ -179,6 +181,24 @@ TEST(texture_references, are_bound_to_the_texture_of_their_name) {
   const outcome unbound = run_job({{"job.json", with_name("photo")}, {"main.ptx", main}});
   EXPECT_EQ(unbound.code, 1);
   EXPECT_NE(unbound.err.find("main.ptx:"), std::string::npos) << unbound.err;
+}
+
+// A scoreboard knows of what comes from a texture unit that it comes from far, up to the cycle in which it is there.
+TEST(stall_reasons, of_a_fetch_is_the_long_scoreboard_to_the_end) {
+  const std::string fetch =
+      ".version 8.0\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 t, .param .u64 o) {\n.reg .b64 %d<3>; .reg .f32 %f<6>;\n"
+      "ld.param.u64 %d0, [t]; ld.param.u64 %d1, [o]; mov.f32 %f4, 0f3F000000;\n"
+      "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f4}]; st.global.f32 [%d1], %f0; ret; }\n";
+  const std::string job =
+      R"({"module": "k.ptx", "buffers": {"i": {"bytes": 1024}, "o": {"bytes": 64}}, "textures": {"x": {"buffer": "i", "type": "f32", "width": 8, "height": 8}},
+          "launches": [{"kernel": "k", "grid": [1], "block": [32], "args": [{"texture": "x"}, {"buffer": "o"}]}], "outputs": []})";
+  for (const std::string gpu : {"gtx1080", "v100"}) {
+    const outcome o = run_job({{"job.json", job}, {"k.ptx", fetch}}, "--gpu " + gpu + " --set sub_partition.dependence=scoreboard --metrics m.json");
+    ASSERT_EQ(o.code, 0) << o.err;
+    const nlohmann::json states = nlohmann::json::parse(content(place_of_test() / "m.json"))["kernels"][0]["warp_states"];
+    EXPECT_GT(states["long_scoreboard"], 100);
+    EXPECT_EQ(states["short_scoreboard"], 0) << gpu;
+  }
 }
 
 }  // namespace others_ptx_test

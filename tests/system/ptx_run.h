@@ -74,12 +74,12 @@ inline void expect_words(const std::string& text, const std::function<std::uint3
 }
 
 /// Runs job.json in a place of its own with these files beside it.
-inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& files) {
+inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& files, const std::string& options = "") {
   const fs::path place = place_of_test();
   fs::remove_all(place);
   fs::create_directories(place);
   for (const auto& [name, text] : files) std::ofstream(place / name) << text;
-  const int status = std::system(("cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run job.json --quiet >stdout 2>stderr").c_str());
+  const int status = std::system(("cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run job.json --quiet " + options + " >stdout 2>stderr").c_str());
   outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), without_sanitizer_remark(content(place / "stderr")), {}};
   const std::string bytes = content(place / "o.bin");
   o.words.resize(bytes.size() / 4);
