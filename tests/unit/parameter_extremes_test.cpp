@@ -68,7 +68,6 @@ const std::map<std::string, std::string>& idle() {
       {"sm.max_threads_per_block", "the largest is that of the chip, the least refuses the block"},
       {"sm.registers_per_block", "both values are refused"},
       {"sm.registers_per_thread", "the largest is that of the chip, with the least the kernel cannot be compiled"},
-      {"sm.register_allocation_unit", "few warps; with the largest the block fits no SM"},
       {"sm.barriers_per_block", "one barrier"},
       {"sm.barriers", "few blocks"},
       {"sub_partition.divergence", "no lane waits for another one"},

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 
+#include "config/config.h"
 #include "config/error.h"
 #include "frontend/ptx/control_flow.h"
 #include "frontend/ptx/lower.h"
@@ -417,6 +421,26 @@ TEST(register_count, arrays_share_the_factor_of_their_elements) {
   unsigned moves = 0;
   for (const isa::instruction& i : p->code) moves += i.op == opcode::mov;
   EXPECT_EQ(moves, 1u) << text_of(*p);
+}
+
+// Between 40 and 48 registers there is nothing to be had but fewer warps on an SM: ptxas takes 40 for this one on 8.0, too.
+TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
+  std::ifstream file(HEDDLE_SOURCE "/testbench/workloads/wmma_gemm/wmma_gemm.ptx");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_LE(ptx::lower(ptx::place(ptx::parse(text, "wmma_gemm.ptx"), isa::heap_base), "wmma_gemm", load_config("a100", {}))->registers, 40u);
+}
+
+// A double that no instruction holds stands in a constant bank, not in two registers.
+TEST(register_count, doubles_stand_in_the_literal_bank) {
+  const auto p = lower_for("8.0", ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f64 %x<4>; ld.param.u64 %d, [o]; ld.global.f64 %x0, [%d];\n"
+                                  "mul.f64 %x1, %x0, 0d3FD5555555555555; add.f64 %x2, %x1, 0d3FF0000000000000; fma.rn.f64 %x3, %x2, %x0, 0d3FD5555555555555;\n"
+                                  "st.global.f64 [%d], %x3; ret; }");
+  ASSERT_EQ(p->bank2.size(), 8u) << "one number, twice";
+  std::uint64_t number = 0;
+  std::memcpy(&number, p->bank2.data(), 8);
+  EXPECT_EQ(number, 0x3fd5555555555555u);
+  EXPECT_NE(text_of(*p).find("c[0x2][0x0]"), std::string::npos) << text_of(*p);
+  EXPECT_EQ(text_of(*p).find(", 0x5555"), std::string::npos) << text_of(*p);
 }
 
 TEST(register_allocation, predicates_beyond_seven_survive) {

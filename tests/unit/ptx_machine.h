@@ -81,6 +81,7 @@ class ptx_machine {
     launch.dynamic_shared_bytes = dynamic_shared;
     launch.shared_bytes = launch.program->shared_bytes + dynamic_shared;
     launch.banks[0] = bank(*launch.program, grid, block, arguments, dynamic_shared);
+    launch.banks[2] = launch.program->bank2;
     launch.banks[3] = module_.constant_image;
     launch.textures = std::make_shared<simt::texture_table>(textures);
     steps_ = 0;

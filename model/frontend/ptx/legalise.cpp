@@ -44,14 +44,27 @@ class legaliser {
   // How long a constant stays in its register for reuse; longer would cost more registers than it saves moves.
   static constexpr std::size_t reuse_distance = 24;
 
+  static constexpr std::uint8_t literal_bank = 2;
+  static constexpr std::size_t most_literals = 8192;   // 64 KiB, what a bank has
+
+  static bool is_double(const machine_instruction& i) {
+    return i.base.op == opcode::dadd || i.base.op == opcode::dmul || i.base.op == opcode::dfma || i.base.op == opcode::dmnmx || i.base.op == opcode::dsetp;
+  }
+
   static bool encodable(const virtual_operand& o, const machine_instruction& i) {
     // Of a 64-bit immediate an instruction holds the upper half.
-    if (o.count == 2 && o.is_immediate()) {
-      const bool floating = i.base.op == opcode::dadd || i.base.op == opcode::dmul || i.base.op == opcode::dfma ||
-                            i.base.op == opcode::dmnmx || i.base.op == opcode::dsetp;
-      return floating && (o.value & 0xffffffffu) == 0;
-    }
+    if (o.count == 2 && o.is_immediate()) return is_double(i) && (o.value & 0xffffffffu) == 0;
     return o.count != 4;
+  }
+
+  /// A number that no instruction holds stands in a constant bank of the program's own.
+  void to_literal(virtual_operand& o) {
+    const auto found = std::find(f_.literals.begin(), f_.literals.end(), o.value);
+    const std::size_t place = static_cast<std::size_t>(found - f_.literals.begin());
+    if (found == f_.literals.end()) f_.literals.push_back(o.value);
+    o.kind = isa::operand_kind::constant;
+    o.bank = literal_bank;
+    o.value = 8 * place;
   }
 
   static bool is_address(const machine_instruction& i, const virtual_operand& o) {
@@ -134,8 +147,9 @@ class legaliser {
     for (unsigned k = 0; k < i.src.size(); ++k) {
       virtual_operand& o = i.src[k];
       if (!is_value(o)) continue;
-      const bool stays = takes_constant(i.base.op, k) && encodable(o, i) && (many || !taken);
-      if (stays) taken = true;
+      const bool may_stay = takes_constant(i.base.op, k) && (many || !taken);
+      if (may_stay && !encodable(o, i) && is_double(i) && o.is_immediate() && f_.literals.size() < most_literals) to_literal(o);
+      if (may_stay && encodable(o, i)) taken = true;
       else to_register(i, o, code);
     }
   }

@@ -67,6 +67,7 @@ struct machine_function {
   std::vector<machine_block> blocks;
   std::vector<virtual_register> registers;
   std::uint32_t local_bytes = 0;
+  std::vector<std::uint64_t> literals;   // constant bank 2
 
   std::uint32_t new_register(unsigned words) {
     virtual_register r;

@@ -7,6 +7,12 @@ namespace heddle::ptx {
 
 struct register_rules;
 
+/// What a schedule would take of one warp that is alone, loops ten trips.
+struct schedule_estimate {
+  int words = 0;        // of registers that it was made for; 0: the instructions stand as written
+  double cycles = 0;
+};
+
 /// An immediate or a constant-bank operand.
 inline bool is_value(const virtual_operand& o) { return o.is_immediate() || o.is_constant(); }
 
@@ -31,7 +37,8 @@ void compute_in_place(machine_function& f);
 
 /// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers that
 /// cost no occupancy allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet keep their order.
-void schedule(machine_function& f, const register_rules& rules);
+/// `words`: of registers that may be live, about; 0: as many as that is worth. `reach`: by how many places an instruction may move up.
+schedule_estimate schedule(machine_function& f, const register_rules& rules, int words = 0, std::size_t reach = 1000);
 
 /// Joins two three-input additions or logic operations where the first one's result is read once.
 void merge_chains(machine_function& f);

@@ -204,6 +204,17 @@ unsigned for_routines(const machine_function& f, const unit_map& units, const st
 
 }  // namespace
 
+unsigned registers_needed(const machine_function& f, const register_rules& rules) {
+  if (rules.limit <= rules.beyond) return 0;
+  const unit_map units(f.registers);
+  const std::vector<segments> live = live_segments(f, units);
+  interval_scan registers(f, units, live, false, rules.limit - rules.beyond);
+  if (rules.stack_pointer) registers.reserve(stack_pointer);
+  registers.join_copies();
+  if (!registers.place(std::vector<char>(f.registers.size(), 0)) || !registers.spilled().empty()) return 0;
+  return std::max(registers.used(), rules.stack_pointer ? for_routines(f, units, live) : 1) + rules.beyond;
+}
+
 bool allocate_registers(machine_function& f, const register_rules& rules, register_allocation& a) {
   if (rules.limit <= rules.beyond) return false;
   const unsigned places = rules.limit - rules.beyond;

@@ -26,6 +26,9 @@ struct register_rules {
   unsigned beyond = 0;           // registers that are counted beyond the highest one
 };
 
+/// How many registers a function takes at least, with its instructions in their order; 0: more than the limit.
+unsigned registers_needed(const machine_function& f, const register_rules& rules);
+
 /// Linear scan over live intervals with holes: in the order of their starts, each interval takes the lowest register whose
 /// occupied stretches it does not meet; pairs are even, quads aligned to four. Copies whose sides never meet share a
 /// place. What does not fit in the limit is spilled to local memory (f.local_bytes grows), predicates beyond seven to

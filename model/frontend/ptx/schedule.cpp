@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "frontend/ptx/control_flow.h"
 #include "frontend/ptx/liveness.h"
 #include "frontend/ptx/machine_passes.h"
 #include "frontend/ptx/register_allocation.h"
@@ -160,8 +161,8 @@ bool live_at(const segments& s, std::uint32_t position) {
 
 class scheduler {
  public:
-  scheduler(machine_function& f, const register_rules& rules)
-      : f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
+  scheduler(machine_function& f, const register_rules& rules, int target, std::size_t reach)
+      : reach_(std::min(reach, window)), f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
         readers_(units_.count()) {
     // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of eight, or to 32 where these cost no
     // occupancy: ptxas stays within 32 on the chips that hold all their warps with so many. Of them go those that hold no value of the program, and some
@@ -172,21 +173,31 @@ class scheduler {
     const int level = std::max((base + aside + 2 + 7) / 8 * 8, static_cast<int>(std::min(rules.free_of_cost, 32u)));
     target_ = std::max(std::min(level, most) - aside - slack, std::min(base + 8 + base / 8, most - 8 - aside));
     worthwhile_ = base + 6 < target_ || base + 12 < most;
+    if (target > 0) target_ = target, worthwhile_ = true;
   }
 
-  void run() {
-    if (!worthwhile_) return;
+  schedule_estimate run() {
+    if (!worthwhile_) return {};
+    flow_graph graph;
+    for (const machine_block& b : f_.blocks) graph.push_back(b.successors);
+    const std::vector<unsigned> depth = loop_depths(graph, 0);
+    schedule_estimate estimate;
+    estimate.words = target_;
     std::uint32_t position = 0;
-    for (machine_block& b : f_.blocks) {
+    for (std::size_t k = 0; k < f_.blocks.size(); ++k) {
+      machine_block& b = f_.blocks[k];
+      double weight = 1;
+      for (unsigned n = std::min(depth[k], 6u); n != 0; --n) weight *= 10;
       std::size_t begin = 0;
-      for (std::size_t k = 0; k <= b.code.size(); ++k) {
-        const bool cut = k - begin == longest_region, ends = k == b.code.size() || stays_in_place(b.code[k]);
+      for (std::size_t at = 0; at <= b.code.size(); ++at) {
+        const bool cut = at - begin == longest_region, ends = at == b.code.size() || stays_in_place(b.code[at]);
         if (!cut && !ends) continue;
-        if (k - begin > 2) region(b.code, begin, k, position);
-        begin = ends ? k + 1 : k;
+        if (at - begin > 2) estimate.cycles += weight * static_cast<double>(region(b.code, begin, at, position));
+        begin = ends ? at + 1 : at;
       }
       position += static_cast<std::uint32_t>(b.code.size());
     }
+    return estimate;
   }
 
  private:
@@ -282,7 +293,7 @@ class scheduler {
   std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
     std::uint32_t best = none, later = none, cheapest = none;
     int least = 1 << 20;
-    const std::size_t end = std::min(first + window, nodes_.size());
+    const std::size_t end = std::min(first + reach_, nodes_.size());
     std::uint64_t longest = 0;
     for (std::size_t k = first; k < end; ++k)
       if (!nodes_[k].taken) longest = std::max(longest, nodes_[k].path);
@@ -314,7 +325,8 @@ class scheduler {
     return best != none ? best : later != none ? later : cheapest;
   }
 
-  void region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
+  /// Cycles from the first to the last instruction, if nothing else delays them.
+  std::uint64_t region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
     build(code, begin, end);
     start_pressure(position + static_cast<std::uint32_t>(begin), position + static_cast<std::uint32_t>(end));
     // Words that are live across the region without being touched in it.
@@ -343,8 +355,10 @@ class scheduler {
       last_write_[u] = none;
       readers_[u].clear();
     }
+    return now;
   }
 
+  const std::size_t reach_;
   machine_function& f_;
   const unit_map units_;
   const std::vector<segments> live_;
@@ -361,6 +375,8 @@ class scheduler {
 
 }  // namespace
 
-void schedule(machine_function& f, const register_rules& rules) { scheduler(f, rules).run(); }
+schedule_estimate schedule(machine_function& f, const register_rules& rules, int words, std::size_t reach) {
+  return scheduler(f, rules, words, reach).run();
+}
 
 }  // namespace heddle::ptx
