@@ -169,6 +169,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   if (!machine_) {
     machine_ = make_();
     sc_core::sc_start(sc_core::SC_ZERO_TIME);   // elaborates
+    machine_->chip.chip().core_clock().observe(pauses_);
     machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
   }
   auto& session = sessions_[process];
@@ -239,17 +240,10 @@ void cuda_server::simulate() {
   if (!until.empty()) machine_->queues.await(std::move(until));
   machine& chip = machine_->chip;
   const core_time& clock = chip.clock();
-  const double before = chip.wall_seconds();
   const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
-  // Time itself stays at the last event before the slice's end.
-  simulated_ = std::max(simulated_, clock.cycle());
-  const std::uint64_t target = std::min(simulated_ + slice_cycles_, limit);
-  if (simulated_ >= limit) return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
-  chip.run_for(clock.time_of(target) - sc_core::sc_time_stamp());
-  simulated_ = machine_->queues.awaits() ? target : clock.cycle();
-  const double took = chip.wall_seconds() - before;
-  if (took < 0.02 && slice_cycles_ < (std::uint64_t{1} << 40)) slice_cycles_ *= 2;
-  if (took > 0.1 && slice_cycles_ > 1000) slice_cycles_ /= 2;
+  if (clock.cycle() >= limit || (sc_core::sc_pending_activity() && sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
+    return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
+  chip.run_for(clock.time_of(limit) - sc_core::sc_time_stamp());
   if (!machine_->queues.fault().empty()) return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
     const std::string why = chip.chip().barrier_deadlock();

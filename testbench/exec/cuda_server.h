@@ -14,6 +14,7 @@
 #include "testbench/descriptor.h"
 #include "testbench/exec/connection.h"
 #include "testbench/exec/cuda_session.h"
+#include "testbench/exec/pause_watch.h"
 #include "testbench/progress.h"
 #include "testbench/run_signals.h"
 
@@ -67,8 +68,7 @@ class cuda_server {
   std::vector<std::unique_ptr<cuda_session>> ended_;
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
-  std::uint64_t slice_cycles_ = 1000;
-  std::uint64_t simulated_ = 0;            // cycles to whose end time has come
+  pause_watch pauses_;
   std::int32_t broken_ = wire::success;    // what all calls get from then on
   std::string failure_;
   int stop_signal_ = 0;

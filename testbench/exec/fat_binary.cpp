@@ -18,7 +18,7 @@ constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;   // of one entry, be
 enum kind : std::uint16_t { ptx = 1, machine_code = 2 };
 enum flag : std::uint64_t { lz4 = 0x2000, zstd = 0x8000 };
 
-[[noreturn]] void refuse(const std::string& what) { throw input_error("the fat binary " + what); }
+[[noreturn]] void refuse_binary(const std::string& what) { throw input_error("the fat binary " + what); }
 
 template <class T>
 T at(const std::uint8_t* data, std::size_t offset) {
@@ -29,33 +29,33 @@ T at(const std::uint8_t* data, std::size_t offset) {
 
 std::string unpacked(const std::uint8_t* data, std::size_t bytes, std::uint64_t unpacked_bytes, std::uint64_t flags) {
   if ((flags & (lz4 | zstd)) == 0) return {reinterpret_cast<const char*>(data), bytes};
-  if (unpacked_bytes > most_ptx || bytes > most_ptx) refuse("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " + std::to_string(most_ptx));
+  if (unpacked_bytes > most_ptx || bytes > most_ptx) refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " + std::to_string(most_ptx));
   std::string text(unpacked_bytes, '\0');
   std::size_t got = 0;
   if (flags & zstd) {
     got = ZSTD_decompress(text.data(), text.size(), data, bytes);
-    if (ZSTD_isError(got)) refuse(std::string("has PTX that zstd cannot unpack: ") + ZSTD_getErrorName(got));
+    if (ZSTD_isError(got)) refuse_binary(std::string("has PTX that zstd cannot unpack: ") + ZSTD_getErrorName(got));
   } else {
     const int n = LZ4_decompress_safe(reinterpret_cast<const char*>(data), text.data(), static_cast<int>(bytes), static_cast<int>(text.size()));
-    if (n < 0) refuse("has PTX that LZ4 cannot unpack");
+    if (n < 0) refuse_binary("has PTX that LZ4 cannot unpack");
     got = static_cast<std::size_t>(n);
   }
-  if (got != text.size()) refuse("has PTX of " + std::to_string(got) + " bytes, and says that they are " + std::to_string(text.size()));
+  if (got != text.size()) refuse_binary("has PTX of " + std::to_string(got) + " bytes, and says that they are " + std::to_string(text.size()));
   return text;
 }
 
 constexpr std::size_t least_entry = 64;
 
 fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::size_t& taken) {
-  if (left < least_entry) refuse("ends within an entry's head");
+  if (left < least_entry) refuse_binary("ends within an entry's head");
   const auto what = at<std::uint16_t>(data, 0);
   const auto head = at<std::uint32_t>(data, 4);
   const auto payload = at<std::uint64_t>(data, 8);
   const auto packed = at<std::uint32_t>(data, 16);
   const auto flags = at<std::uint64_t>(data, 40);
-  if (head < least_entry || head > left) refuse("has an entry with a head of " + std::to_string(head) + " bytes");
-  if (payload > left - head) refuse("has an entry of " + std::to_string(payload) + " bytes, and ends before that");
-  if (packed > payload) refuse("has an entry of " + std::to_string(payload) + " bytes with " + std::to_string(packed) + " packed ones");
+  if (head < least_entry || head > left) refuse_binary("has an entry with a head of " + std::to_string(head) + " bytes");
+  if (payload > left - head) refuse_binary("has an entry of " + std::to_string(payload) + " bytes, and ends before that");
+  if (packed > payload) refuse_binary("has an entry of " + std::to_string(payload) + " bytes with " + std::to_string(packed) + " packed ones");
   fat_binary_entry e;
   e.is_ptx = what == ptx;
   e.architecture = at<std::uint32_t>(data, 28);
@@ -70,16 +70,16 @@ fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::siz
 }  // namespace
 
 std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes) {
-  if (bytes < fat_binary_head_bytes || at<std::uint32_t>(data, 0) != magic) refuse("does not begin as one");
+  if (bytes < fat_binary_head_bytes || at<std::uint32_t>(data, 0) != magic) refuse_binary("does not begin as one");
   const auto head = at<std::uint16_t>(data, 6);
   const auto body = at<std::uint64_t>(data, 8);
-  if (head < fat_binary_head_bytes || body > (std::uint64_t{1} << 36)) refuse("has a head of " + std::to_string(head) + " bytes for " + std::to_string(body));
+  if (head < fat_binary_head_bytes || body > (std::uint64_t{1} << 36)) refuse_binary("has a head of " + std::to_string(head) + " bytes for " + std::to_string(body));
   return head + body;
 }
 
 std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::size_t bytes) {
   const std::uint64_t whole = fat_binary_bytes(data, bytes);
-  if (whole > bytes) refuse("of " + std::to_string(whole) + " bytes is cut after " + std::to_string(bytes));
+  if (whole > bytes) refuse_binary("of " + std::to_string(whole) + " bytes is cut after " + std::to_string(bytes));
   std::vector<fat_binary_entry> entries;
   for (std::size_t offset = at<std::uint16_t>(data, 6); offset < whole;) {
     std::size_t taken = 0;
@@ -103,7 +103,7 @@ const fat_binary_entry& choose_ptx(const std::vector<fat_binary_entry>& entries,
   }
   if (newest == nullptr) {
     const std::string arch = std::to_string(machine != 0 ? machine : compute_capability);
-    refuse("has machine code of sm_" + arch + " alone, and no PTX; build it with nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch +
+    refuse_binary("has machine code of sm_" + arch + " alone, and no PTX; build it with nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch +
            " (or -arch=sm_" + arch + ", which keeps both)");
   }
   return fits != nullptr ? *fits : *newest;

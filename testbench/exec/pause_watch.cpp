@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/exec/pause_watch.h"
+
+#include <signal.h>
+
+#include <chrono>
+#include <systemc>
+
+#include "testbench/run_signals.h"
+
+namespace heddle::testbench {
+
+namespace {
+constexpr auto period = std::chrono::milliseconds(100);
+}
+
+pause_watch::pause_watch() {
+  // Signals are the main thread's.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  ticks_ = std::thread([this] {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!end_.wait_for(lock, period, [this] { return ends_; })) due_.store(true, std::memory_order_relaxed);
+  });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+pause_watch::~pause_watch() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  end_.notify_one();
+  ticks_.join();
+}
+
+void pause_watch::after_cycle() {
+  if (!due_.load(std::memory_order_relaxed) && !run_signals::pending()) return;
+  due_.store(false, std::memory_order_relaxed);
+  sc_core::sc_pause();
+}
+
+}  // namespace heddle::testbench
