@@ -13,26 +13,26 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint32_t magic = 0xba55ed50;
+constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
 constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;   // of one entry, before we believe that it is a mistake
-enum kind : std::uint16_t { ptx = 1, machine_code = 2 };
-enum flag : std::uint64_t { lz4 = 0x2000, zstd = 0x8000 };
+constexpr std::uint16_t kind_of_ptx = 1;
+constexpr std::uint64_t packed_by_lz4 = 0x2000, packed_by_zstd = 0x8000;
 
 [[noreturn]] void refuse_binary(const std::string& what) { throw input_error("the fat binary " + what); }
 
 template <class T>
-T at(const std::uint8_t* data, std::size_t offset) {
+T field(const std::uint8_t* data, std::size_t offset) {
   T value;
   std::memcpy(&value, data + offset, sizeof value);
   return value;
 }
 
 std::string unpacked(const std::uint8_t* data, std::size_t bytes, std::uint64_t unpacked_bytes, std::uint64_t flags) {
-  if ((flags & (lz4 | zstd)) == 0) return {reinterpret_cast<const char*>(data), bytes};
+  if ((flags & (packed_by_lz4 | packed_by_zstd)) == 0) return {reinterpret_cast<const char*>(data), bytes};
   if (unpacked_bytes > most_ptx || bytes > most_ptx) refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " + std::to_string(most_ptx));
   std::string text(unpacked_bytes, '\0');
   std::size_t got = 0;
-  if (flags & zstd) {
+  if (flags & packed_by_zstd) {
     got = ZSTD_decompress(text.data(), text.size(), data, bytes);
     if (ZSTD_isError(got)) refuse_binary(std::string("has PTX that zstd cannot unpack: ") + ZSTD_getErrorName(got));
   } else {
@@ -48,19 +48,19 @@ constexpr std::size_t least_entry = 64;
 
 fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::size_t& taken) {
   if (left < least_entry) refuse_binary("ends within an entry's head");
-  const auto what = at<std::uint16_t>(data, 0);
-  const auto head = at<std::uint32_t>(data, 4);
-  const auto payload = at<std::uint64_t>(data, 8);
-  const auto packed = at<std::uint32_t>(data, 16);
-  const auto flags = at<std::uint64_t>(data, 40);
+  const auto what = field<std::uint16_t>(data, 0);
+  const auto head = field<std::uint32_t>(data, 4);
+  const auto payload = field<std::uint64_t>(data, 8);
+  const auto packed = field<std::uint32_t>(data, 16);
+  const auto flags = field<std::uint64_t>(data, 40);
   if (head < least_entry || head > left) refuse_binary("has an entry with a head of " + std::to_string(head) + " bytes");
   if (payload > left - head) refuse_binary("has an entry of " + std::to_string(payload) + " bytes, and ends before that");
   if (packed > payload) refuse_binary("has an entry of " + std::to_string(payload) + " bytes with " + std::to_string(packed) + " packed ones");
   fat_binary_entry e;
-  e.is_ptx = what == ptx;
-  e.architecture = at<std::uint32_t>(data, 28);
+  e.is_ptx = what == kind_of_ptx;
+  e.architecture = field<std::uint32_t>(data, 28);
   if (e.is_ptx) {
-    e.text = unpacked(data + head, (flags & (lz4 | zstd)) != 0 ? packed : payload, at<std::uint64_t>(data, 56), flags);
+    e.text = unpacked(data + head, (flags & (packed_by_lz4 | packed_by_zstd)) != 0 ? packed : payload, field<std::uint64_t>(data, 56), flags);
     e.text.resize(std::min(e.text.size(), e.text.find('\0')));   // padded
   }
   taken = head + payload;
@@ -70,9 +70,9 @@ fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::siz
 }  // namespace
 
 std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes) {
-  if (bytes < fat_binary_head_bytes || at<std::uint32_t>(data, 0) != magic) refuse_binary("does not begin as one");
-  const auto head = at<std::uint16_t>(data, 6);
-  const auto body = at<std::uint64_t>(data, 8);
+  if (bytes < fat_binary_head_bytes || field<std::uint32_t>(data, 0) != fat_binary_magic) refuse_binary("does not begin as one");
+  const auto head = field<std::uint16_t>(data, 6);
+  const auto body = field<std::uint64_t>(data, 8);
   if (head < fat_binary_head_bytes || body > (std::uint64_t{1} << 36)) refuse_binary("has a head of " + std::to_string(head) + " bytes for " + std::to_string(body));
   return head + body;
 }
@@ -81,7 +81,7 @@ std::vector<fat_binary_entry> read_fat_binary(const std::uint8_t* data, std::siz
   const std::uint64_t whole = fat_binary_bytes(data, bytes);
   if (whole > bytes) refuse_binary("of " + std::to_string(whole) + " bytes is cut after " + std::to_string(bytes));
   std::vector<fat_binary_entry> entries;
-  for (std::size_t offset = at<std::uint16_t>(data, 6); offset < whole;) {
+  for (std::size_t offset = field<std::uint16_t>(data, 6); offset < whole;) {
     std::size_t taken = 0;
     entries.push_back(read_entry(data + offset, whole - offset, taken));
     offset += taken;
