@@ -164,6 +164,7 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
   d.channels = t.channels;
   d.linear = t.linear;
   d.normalized = t.normalized;
+  d.pitch_bytes = t.pitch_bytes;
   for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<std::uint8_t>(t.mode[k]);
   return command(&d, sizeof d);
 }

@@ -76,6 +76,7 @@ std::uint64_t host_interface::create_texture(const create_texture_descriptor& d)
   t.channels = d.channels;
   t.linear = d.linear != 0;
   t.normalized = d.normalized != 0;
+  t.pitch_bytes = d.pitch_bytes;
   for (unsigned k = 0; k < 3; ++k) t.mode[k] = static_cast<simt::texture_address>(d.mode[k]);
   simt::check_texture(t);
   auto table = textures_ ? std::make_shared<simt::texture_table>(*textures_) : std::make_shared<simt::texture_table>();

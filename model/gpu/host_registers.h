@@ -110,6 +110,7 @@ struct create_texture_descriptor {
   std::uint8_t normalized = 0;
   std::uint8_t mode[3] = {1, 1, 1};     // texture_address
   std::uint8_t reserved = 0;
+  std::uint64_t pitch_bytes = 0;        // from row to row; 0: rows without gaps
 };
 
 }  // namespace heddle

@@ -89,7 +89,7 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
 }
 
 std::uint64_t texel_address(const texture_descriptor& d, std::uint64_t x, std::uint64_t y, std::uint64_t z, unsigned bytes) {
-  return d.address + ((z * d.height + y) * d.width) * texel_bytes(d) + x * bytes;
+  return d.address + (z * d.height + y) * (d.pitch_bytes != 0 ? d.pitch_bytes : row_bytes(d)) + x * bytes;
 }
 
 /// The coordinate words of a lane, an array's layer apart.
@@ -242,6 +242,8 @@ void check_texture(const texture_descriptor& d) {
     throw input_error("a texture of " + std::to_string(d.channels) + " channels, expected 1, 2 or 4");
   if (d.type > texel_type::snorm16) throw input_error("a texture of an unknown type");
   if (d.linear && !reads_as_float(d.type)) throw input_error("a linear filter needs f16, f32 or a normalised type");
+  if (d.pitch_bytes != 0 && (d.pitch_bytes < row_bytes(d) || d.pitch_bytes % texel_bytes(d) != 0 || d.pitch_bytes > std::uint64_t{1} << 32))
+    throw input_error("a texture's pitch of " + std::to_string(d.pitch_bytes) + " bytes, expected whole texels, " + std::to_string(row_bytes(d)) + " bytes or more");
   for (const texture_address m : d.mode)
     if (m > texture_address::border) throw input_error("a texture with an unknown address mode");
 }

@@ -14,7 +14,7 @@ namespace heddle::simt {
 enum class texel_type : std::uint8_t { u8, s8, u16, s16, u32, s32, f16, f32, unorm8, snorm8, unorm16, snorm16 };
 enum class texture_address : std::uint8_t { wrap, clamp, mirror, border };
 
-/// A texture or surface: an image in device memory, row after row, layer after layer, without gaps.
+/// A texture or surface: an image in device memory, row after row, layer after layer.
 struct texture_descriptor {
   std::uint64_t address = 0;
   std::uint32_t width = 1;
@@ -24,6 +24,7 @@ struct texture_descriptor {
   std::uint8_t channels = 1;                // 1, 2 or 4
   bool linear = false;                      // filter; only of types read as floats
   bool normalized = false;                  // coordinates from 0 to 1
+  std::uint64_t pitch_bytes = 0;            // from row to row; 0: rows without gaps
   std::array<texture_address, 3> mode{texture_address::clamp, texture_address::clamp, texture_address::clamp};
 };
 using texture_table = std::vector<texture_descriptor>;
@@ -41,9 +42,10 @@ constexpr unsigned channel_bytes(texel_type t) {
   }
 }
 inline unsigned texel_bytes(const texture_descriptor& d) { return channel_bytes(d.type) * d.channels; }
+inline std::uint64_t row_bytes(const texture_descriptor& d) { return std::uint64_t{d.width} * texel_bytes(d); }
 
 /// Throws input_error if the parts of a descriptor do not agree: sizes of 0 or above 2^17 (the texture units' own limit), three channels,
-/// a linear filter over integers.
+/// a linear filter over integers, rows that overlap or cut texels.
 void check_texture(const texture_descriptor& d);
 
 /// What one texture or surface instruction reads or writes: up to eight texels a lane, each an access of the warp.

@@ -224,6 +224,8 @@ TEST_F(host_errors, recordings_and_textures) {
   with([](auto& d) { d.channels = 3; }, "3 channels");
   with([](auto& d) { d.type = 200; }, "unknown type");
   with([](auto& d) { d.mode[1] = 9; }, "address mode");
+  with([](auto& d) { d.width = 8; d.pitch_bytes = 4; }, "pitch of 4 bytes");
+  with([](auto& d) { d.pitch_bytes = ~std::uint64_t{0}; }, "whole texels");
 }
 
 TEST_F(host_errors, maps) {

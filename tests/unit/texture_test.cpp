@@ -124,6 +124,11 @@ TEST(texture, two_and_three_dimensions_and_layers) {
             (std::vector<float>{45, 48}));
   EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fy}];", d, image,
                    {{1.5f, 2.5f, 2}, {0, 0, 9}}), (std::vector<float>{33, 48}));
+  d.width = 3;
+  d.pitch_bytes = 16;
+  EXPECT_EQ(floats(tex_2d, d, image, {{1.5f, 2.5f}, {9, 1}}), (std::vector<float>{9, 6})) << "rows with gaps between them";
+  d.width = 4;
+  d.pitch_bytes = 0;
   simt::texture_descriptor rows = texture(texel_type::f32, 4, 1, 15);
   EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx}];", rows, image, {{1.5f, 0, 2}}),
             (std::vector<float>{9}));
