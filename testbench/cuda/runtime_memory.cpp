@@ -7,7 +7,7 @@
 #include <map>
 
 #include "testbench/cuda/host_memory.h"
-#include "testbench/cuda/registry.h"
+#include "testbench/cuda/operations.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -87,63 +87,18 @@ side side_of(const void* p, std::size_t pitch, std::size_t layer, bool said_host
   return {number_of(p), pitch, layer, on_host, a.type == host};
 }
 
-// A box of `width` bytes, `height` rows and `depth` layers. What does not wait returns when the source can be used again.
 error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch, std::size_t from_layer, std::size_t width,
              std::size_t height, std::size_t depth, int kind, std::uint32_t stream, bool asynchronous) {
-  if (kind < host_to_host || kind > by_pointers) return noted(error::invalid_copy_direction);
-  if (width == 0 || height == 0 || depth == 0) return error::none;
-  if (to == nullptr || from == nullptr || (height > 1 && (to_pitch < width || from_pitch < width))) return noted(error::invalid_value);
-  const side s = side_of(from, from_pitch, from_layer, kind == host_to_host || kind == host_to_device, kind == device_to_host || kind == device_to_device);
-  const side d = side_of(to, to_pitch, to_layer, kind == host_to_host || kind == device_to_host, kind == host_to_device || kind == device_to_device);
-  wire::copy_request r{};
-  r.stream = stream;
-  r.source_on_host = s.on_host;
-  r.destination_on_host = d.on_host;
-  // A call that waits leaves the source as it is until then.
-  r.source_is_pinned = s.pinned || !asynchronous;
-  r.destination_is_pinned = d.pinned;
-  r.source = s.address;
-  r.destination = d.address;
-  r.source_pitch = s.pitch;
-  r.source_layer = s.layer;
-  r.destination_pitch = d.pitch;
-  r.destination_layer = d.layer;
-  r.width = width;
-  r.height = height;
-  r.depth = depth;
-  const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
-  if (e != error::none) return noted(e);
-  // To memory that is not pinned no copy is asynchronous.
-  const bool waits = !asynchronous || (d.on_host && !d.pinned);
-  return waits ? noted(wait(wire::wait_kind::stream, stream)) : error::none;
+  return copy({to, to_pitch, to_layer, from, from_pitch, from_layer, width, height, depth, kind}, stream, asynchronous ? manner::asynchronous : manner::waits);
 }
 
 error_t copy_row(void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
-  return copy(to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind, stream, asynchronous);
+  return copy(copy_of_row(to, from, bytes, kind), stream, asynchronous ? manner::asynchronous : manner::waits);
 }
 
 error_t fill(void* to, std::size_t pitch, std::size_t layer, unsigned value, unsigned value_bytes, std::size_t width, std::size_t height, std::size_t depth,
              std::uint32_t stream, bool asynchronous) {
-  const allocation a = allocation_of(to);
-  if (a.type == host) {   // pinned memory: the processor does it
-    for (std::size_t z = 0; z < depth; ++z)
-      for (std::size_t y = 0; y < height; ++y) std::memset(static_cast<char*>(to) + z * layer + y * pitch, static_cast<int>(value), width);
-    return error::none;
-  }
-  if (to == nullptr) return noted(width == 0 ? error::none : error::invalid_value);
-  wire::fill_request r{};
-  r.stream = stream;
-  r.value = value;
-  r.value_bytes = value_bytes;
-  r.address = number_of(to);
-  r.pitch = pitch;
-  r.layer = layer;
-  r.width = width;
-  r.height = height;
-  r.depth = depth;
-  const error_t e = call(wire::call::fill, wire::writer().put(r)).status;
-  if (e != error::none || asynchronous || a.type != managed) return noted(e);
-  return noted(wait(wire::wait_kind::stream, stream));
+  return fill({to, pitch, layer, value, value_bytes, width, height, depth}, stream, asynchronous ? manner::asynchronous : manner::waits);
 }
 
 error_t symbol_pointer(const void* symbol, std::size_t offset, std::size_t bytes, char*& at) {
@@ -164,6 +119,66 @@ error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void
 }
 
 }  // namespace
+
+copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) { return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind}; }
+
+// What does not wait returns when the source can be used again.
+error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
+  if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
+  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width))) return noted(error::invalid_value);
+  const bool from_host = w.kind == host_to_host || w.kind == host_to_device, from_device = w.kind == device_to_host || w.kind == device_to_device;
+  const bool to_host = w.kind == host_to_host || w.kind == device_to_host, to_device = w.kind == host_to_device || w.kind == device_to_device;
+  const side s = side_of(w.from, w.from_pitch, w.from_layer, from_host, from_device);
+  const side d = side_of(w.to, w.to_pitch, w.to_layer, to_host, to_device);
+  wire::copy_request r{};
+  r.stream = stream;
+  r.source_on_host = s.on_host;
+  r.destination_on_host = d.on_host;
+  // A call that waits leaves the source as it is until then.
+  r.source_is_pinned = s.pinned || how != manner::asynchronous;
+  r.destination_is_pinned = d.pinned;
+  r.source = s.address;
+  r.destination = d.address;
+  r.source_pitch = s.pitch;
+  r.source_layer = s.layer;
+  r.destination_pitch = d.pitch;
+  r.destination_layer = d.layer;
+  r.width = w.width;
+  r.height = w.height;
+  r.depth = w.depth;
+  const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
+  if (e != error::none) return noted(e);
+  // To memory that is not pinned no copy of a call is asynchronous.
+  const bool waits = how == manner::waits || (how == manner::asynchronous && d.on_host && !d.pinned);
+  return waits ? noted(wait(wire::wait_kind::stream, stream)) : error::none;
+}
+
+error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
+  const allocation a = allocation_of(w.to);
+  if (a.type == host) {   // pinned memory: the processor does it
+    if (how == manner::graph) return noted(error::not_supported);
+    for (std::size_t z = 0; z < w.depth; ++z)
+      for (std::size_t y = 0; y < w.height; ++y)
+        std::memset(static_cast<char*>(w.to) + z * w.layer + y * w.pitch, static_cast<int>(w.value), w.width);
+    return error::none;
+  }
+  if (w.to == nullptr) return noted(w.width == 0 ? error::none : error::invalid_value);
+  wire::fill_request r{};
+  r.stream = stream;
+  r.value = w.value;
+  r.value_bytes = w.value_bytes;
+  r.address = number_of(w.to);
+  r.pitch = w.pitch;
+  r.layer = w.layer;
+  r.width = w.width;
+  r.height = w.height;
+  r.depth = w.depth;
+  const error_t e = call(wire::call::fill, wire::writer().put(r)).status;
+  if (e != error::none || how != manner::waits || a.type != managed) return noted(e);
+  return noted(wait(wire::wait_kind::stream, stream));
+}
+
 }  // namespace heddle::cuda
 
 HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) { return allocate(p, bytes, wire::memory_kind::device, device, 0); }
@@ -236,17 +251,6 @@ HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, str
 HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) { return error::none; }
 HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return error::none; }
 HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return error::none; }
-
-// A function, and its twin of a program whose default stream is each thread's own.
-#define HEDDLE_BOTH(name, twin, arguments, body)                      \
-  HEDDLE_CUDA error_t name arguments {                                \
-    [[maybe_unused]] constexpr bool per_thread = false;               \
-    body                                                              \
-  }                                                                   \
-  HEDDLE_CUDA error_t twin arguments {                                \
-    [[maybe_unused]] constexpr bool per_thread = true;                \
-    body                                                              \
-  }
 
 HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
             return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)

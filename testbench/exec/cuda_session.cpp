@@ -288,7 +288,11 @@ void cuda_session::make_texture(wire::reader& in, call_answer& out) {
   d.linear = r.linear != 0;
   d.normalized = r.normalized != 0;
   for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<simt::texture_address>(r.mode[k]);
-  out.body.put(m_.chip.driver().create_texture(d));
+  d.pitch_bytes = r.pitch_bytes;
+  // The GPU's table only grows, and programs make the same texture again and again.
+  std::uint64_t& handle = m_.textures[wire::writer().put(r).bytes()];
+  if (handle == 0) handle = m_.chip.driver().create_texture(d);
+  out.body.put(handle);
 }
 
 }  // namespace heddle::testbench

@@ -36,6 +36,7 @@ struct cuda_machine {
   std::vector<unsigned> positions;                // of launches, by the driver's number: in the order of the program's calls
   std::map<std::string, std::string> sources;     // PTX by the name of its file
   std::set<std::string> told;                     // warnings, of which one is enough
+  std::map<std::vector<std::uint8_t>, std::uint64_t> textures;   // handles, by the bytes of what was asked for
   std::string printed;                            // by kernels, for the next reply
   wire::device_info info() const;
 };

@@ -12,7 +12,7 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 /// No call or reply is longer; data of the program are read and written in its own memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
@@ -135,6 +135,7 @@ struct texture_request {
   std::uint8_t type, channels, linear, normalized;   // simt::texel_type
   std::uint8_t mode[3];
   std::uint8_t reserved;
+  std::uint64_t pitch_bytes;                         // 0: rows without gaps
 };
 
 class writer {
