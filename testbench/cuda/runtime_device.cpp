@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "testbench/cuda/capture.h"
 #include "testbench/cuda/registry.h"
 #include "testbench/cuda/runtime_version.h"
 
@@ -220,7 +221,10 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
   return error::none;
 }
 
-HEDDLE_CUDA error_t cudaDeviceSynchronize() { return noted(wait(wire::wait_kind::device, 0)); }
+HEDDLE_CUDA error_t cudaDeviceSynchronize() {
+  error_t result = error::none;
+  return captured_question(wire::wait_kind::device, 0, result) ? result : noted(wait(wire::wait_kind::device, 0));
+}
 HEDDLE_CUDA error_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 HEDDLE_CUDA error_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 HEDDLE_CUDA error_t cudaThreadExit() { return cudaDeviceSynchronize(); }

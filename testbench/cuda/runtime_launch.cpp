@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The runtime: what nvcc's code calls by itself, and launches.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "testbench/cuda/capture.h"
+#include "testbench/cuda/operations.h"
 #include "testbench/cuda/registry.h"
 
 using namespace heddle;
@@ -28,22 +31,9 @@ thread_local std::vector<pending_launch> pushed;
 image* image_of(void** handle) { return reinterpret_cast<image*>(handle); }
 
 error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, std::uint32_t stream, bool cooperative) {
-  registry::get().place_managed();
-  function_record* f = registry::get().function(function);
-  if (f == nullptr) return noted(error::invalid_function);
-  if (f->status != error::none) return noted(f->status);
-  wire::launch_head head{};
-  head.function = f->number;
-  head.stream = stream;
-  const unsigned g[3] = {grid.x, grid.y, grid.z}, b[3] = {block.x, block.y, block.z};
-  std::memcpy(head.grid, g, sizeof g);
-  std::memcpy(head.block, b, sizeof b);
-  head.dynamic_shared_bytes = static_cast<std::uint32_t>(shared);
-  head.cooperative = cooperative;
-  std::vector<std::uint8_t> area(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second);
-  for (std::size_t k = 0; k < f->parameters.size(); ++k) std::memcpy(area.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
-  head.parameter_bytes = static_cast<std::uint32_t>(area.size());
-  return noted(call(wire::call::launch, wire::writer().put(head).put_bytes(area.data(), area.size())).status);
+  kernel_work w;
+  const error_t e = kernel_of(function, grid, block, arguments, nullptr, shared, cooperative, w);
+  return e == error::none ? launch(w, stream, manner::asynchronous) : noted(e);
 }
 
 constexpr int attribute_cooperative = 2;
@@ -56,6 +46,49 @@ error_t launch(const launch_config& c, const void* function, void** arguments, b
 }
 
 }  // namespace
+
+error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared, bool cooperative, kernel_work& w) {
+  registry::get().place_managed();
+  function_record* f = registry::get().function(function);
+  if (f == nullptr) return error::invalid_function;
+  if (f->status != error::none) return f->status;
+  w.function = f;
+  w.key = function;
+  w.grid = grid;
+  w.block = block;
+  w.shared_bytes = static_cast<std::uint32_t>(shared);
+  w.cooperative = cooperative;
+  w.parameters.assign(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second, 0);
+  if (arguments != nullptr) {
+    for (std::size_t k = 0; k < f->parameters.size(); ++k) std::memcpy(w.parameters.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
+    return error::none;
+  }
+  // Pairs of a name (0 ends, 1 the bytes, 2 how many) and a pointer.
+  const void* bytes = nullptr;
+  std::size_t count = 0;
+  for (; extra != nullptr && *extra != nullptr; extra += 2) {
+    const auto name = reinterpret_cast<std::uintptr_t>(extra[0]);
+    if (name == 1) bytes = extra[1];
+    if (name == 2) count = *static_cast<const std::size_t*>(extra[1]);
+  }
+  if (bytes != nullptr) std::memcpy(w.parameters.data(), bytes, std::min(count, w.parameters.size()));
+  return bytes != nullptr || w.parameters.empty() ? error::none : error::invalid_value;
+}
+
+error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner how) {
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
+  wire::launch_head head{};
+  head.function = w.function->number;
+  head.stream = stream;
+  const unsigned g[3] = {w.grid.x, w.grid.y, w.grid.z}, b[3] = {w.block.x, w.block.y, w.block.z};
+  std::memcpy(head.grid, g, sizeof g);
+  std::memcpy(head.block, b, sizeof b);
+  head.dynamic_shared_bytes = w.shared_bytes;
+  head.cooperative = w.cooperative;
+  head.parameter_bytes = static_cast<std::uint32_t>(w.parameters.size());
+  return noted(call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);
+}
 
 HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
   const auto* w = static_cast<const fat_binary_wrapper*>(wrapper);

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <map>
 
+#include "testbench/cuda/capture.h"
 #include "testbench/cuda/host_memory.h"
 #include "testbench/cuda/operations.h"
+#include "testbench/cuda/pool.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -127,6 +129,8 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
   if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
   if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width))) return noted(error::invalid_value);
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
   const bool from_host = w.kind == host_to_host || w.kind == host_to_device, from_device = w.kind == device_to_host || w.kind == device_to_device;
   const bool to_host = w.kind == host_to_host || w.kind == device_to_host, to_device = w.kind == host_to_device || w.kind == device_to_device;
   const side s = side_of(w.from, w.from_pitch, w.from_layer, from_host, from_device);
@@ -155,6 +159,8 @@ error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
 }
 
 error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
   const allocation a = allocation_of(w.to);
   if (a.type == host) {   // pinned memory: the processor does it
     if (how == manner::graph) return noted(error::not_supported);
@@ -187,7 +193,15 @@ HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flag
 }
 HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) { return allocate(p, bytes, wire::memory_kind::host, host, flags); }
 HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
-HEDDLE_CUDA error_t cudaFree(void* p) { return release(p); }
+HEDDLE_CUDA error_t cudaFree(void* p) {
+  if (const auto of_graph = graph_memory_at(p)) {   // it stays the graph's
+    if (!of_graph->live) return noted(error::invalid_value);
+    of_graph->live = false;
+    return noted(wait(wire::wait_kind::device, 0));
+  }
+  leave_pool(p);
+  return release(p);
+}
 HEDDLE_CUDA error_t cudaFreeHost(void* p) { return release(p); }
 HEDDLE_CUDA error_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
   *pitch = (width + 511) / 512 * 512;
@@ -198,14 +212,6 @@ HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
   p->height = e.height;
   return cudaMallocPitch(&p->pointer, &p->pitch, e.width, e.height * e.depth);
 }
-
-// The stream's order is kept by waiting for it, and memory of a pool is the device's.
-HEDDLE_CUDA error_t cudaMallocAsync(void** p, std::size_t bytes, stream_t) { return cudaMalloc(p, bytes); }
-HEDDLE_CUDA error_t cudaMallocAsync_ptsz(void** p, std::size_t bytes, stream_t) { return cudaMalloc(p, bytes); }
-HEDDLE_CUDA error_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, void*, stream_t) { return cudaMalloc(p, bytes); }
-HEDDLE_CUDA error_t cudaMallocFromPoolAsync_ptsz(void** p, std::size_t bytes, void*, stream_t) { return cudaMalloc(p, bytes); }
-HEDDLE_CUDA error_t cudaFreeAsync(void* p, stream_t) { return cudaFree(p); }
-HEDDLE_CUDA error_t cudaFreeAsync_ptsz(void* p, stream_t) { return cudaFree(p); }
 
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
   if (p == nullptr || bytes == 0) return noted(error::invalid_value);

@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <map>
 
+#include "testbench/cuda/capture.h"
+#include "testbench/cuda/operations.h"
 #include "testbench/cuda/registry.h"
 
 using namespace heddle;
@@ -21,14 +23,9 @@ struct stream_facts {
 std::mutex facts_mutex;
 std::map<std::uint32_t, stream_facts> facts;
 
-struct host_call {
-  void (*function)(void*) = nullptr;
-  void (*callback)(stream_t, error_t, void*) = nullptr;
-  void* data = nullptr;
-  stream_t stream = nullptr;
-};
+using host_call = host_work;
 std::mutex calls_mutex;
-std::condition_variable calls_added;
+std::condition_variable& calls_added = *new std::condition_variable;   // the worker waits for it until the process has ended
 pthread_t worker_of{};
 bool has_worker = false;
 std::map<std::uint64_t, host_call> calls;
@@ -63,14 +60,43 @@ void* serve_host_functions(void*) {
   }
 }
 
-error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
+error_t enqueue(stream_t s, bool per_thread, const host_call& c) { return run_on_host(c, stream_number(s, per_thread), manner::asynchronous); }
+
+constexpr unsigned external = 1;   // flag of an event that lies outside of the graph being captured
+error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
+  const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
+  error_t result = error::none;
+  if (captured_record(event, stream, flags == external, result)) return result;
+  return noted(call(wire::call::record_event, wire::writer().put(event).put(stream)).status);
+}
+error_t wait_for(stream_t s, event_t e, bool per_thread, unsigned flags) {
+  const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
+  error_t result = error::none;
+  if (captured_wait(stream, event, flags == external, result)) return result;
+  return noted(call(wire::call::wait_event, wire::writer().put(stream).put(event)).status);
+}
+error_t query(wire::wait_kind kind, std::uint32_t number) {
+  error_t result = error::none;
+  if (captured_question(kind, number, result)) return result;
+  return noted(call(wire::call::query, wire::writer().put(kind).put(number)).status);
+}
+error_t synchronize(wire::wait_kind kind, std::uint32_t number) {
+  error_t result = error::none;
+  return captured_question(kind, number, result) ? result : noted(wait(kind, number));
+}
+
+}  // namespace
+
+error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, manner how) {
+  error_t result = error::none;
+  if (captured(stream, how, c, result)) return result;
   std::uint64_t number = 0;
   {
     const std::lock_guard<std::mutex> lock(calls_mutex);
     number = next_call++;
     calls[number] = c;
   }
-  const error_t e = call(wire::call::host_function, wire::writer().put(stream_number(s, per_thread)).put(number)).status;
+  const error_t e = call(wire::call::host_function, wire::writer().put(stream).put(number)).status;
   const std::lock_guard<std::mutex> lock(calls_mutex);
   if (e != error::none) {
     calls.erase(number);
@@ -80,13 +106,6 @@ error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
   calls_added.notify_one();
   return error::none;
 }
-
-error_t record(event_t e, stream_t s, bool per_thread) {
-  return noted(call(wire::call::record_event, wire::writer().put(event_number(e)).put(stream_number(s, per_thread))).status);
-}
-error_t query(wire::wait_kind kind, std::uint32_t number) { return noted(call(wire::call::query, wire::writer().put(kind).put(number)).status); }
-
-}  // namespace
 
 HEDDLE_CUDA error_t cudaStreamCreateWithPriority(stream_t* s, unsigned flags, int priority) {
   const reply r = call(wire::call::make_stream, wire::writer().put(std::uint32_t{flags}).put(std::int32_t{priority}));
@@ -103,16 +122,12 @@ HEDDLE_CUDA error_t cudaStreamDestroy(stream_t s) {
   if (reinterpret_cast<std::uintptr_t>(s) < 0x1000) return noted(error::invalid_handle);
   return noted(call(wire::call::drop_stream, wire::writer().put(stream_number(s))).status);
 }
-HEDDLE_CUDA error_t cudaStreamSynchronize(stream_t s) { return noted(wait(wire::wait_kind::stream, stream_number(s))); }
-HEDDLE_CUDA error_t cudaStreamSynchronize_ptsz(stream_t s) { return noted(wait(wire::wait_kind::stream, stream_number(s, true))); }
+HEDDLE_CUDA error_t cudaStreamSynchronize(stream_t s) { return synchronize(wire::wait_kind::stream, stream_number(s)); }
+HEDDLE_CUDA error_t cudaStreamSynchronize_ptsz(stream_t s) { return synchronize(wire::wait_kind::stream, stream_number(s, true)); }
 HEDDLE_CUDA error_t cudaStreamQuery(stream_t s) { return query(wire::wait_kind::stream, stream_number(s)); }
 HEDDLE_CUDA error_t cudaStreamQuery_ptsz(stream_t s) { return query(wire::wait_kind::stream, stream_number(s, true)); }
-HEDDLE_CUDA error_t cudaStreamWaitEvent(stream_t s, event_t e, unsigned) {
-  return noted(call(wire::call::wait_event, wire::writer().put(stream_number(s)).put(event_number(e))).status);
-}
-HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned) {
-  return noted(call(wire::call::wait_event, wire::writer().put(stream_number(s, true)).put(event_number(e))).status);
-}
+HEDDLE_CUDA error_t cudaStreamWaitEvent(stream_t s, event_t e, unsigned flags) { return wait_for(s, e, false, flags); }
+HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned flags) { return wait_for(s, e, true, flags); }
 HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority) {
   const std::lock_guard<std::mutex> lock(facts_mutex);
   const auto found = facts.find(stream_number(s));
@@ -150,9 +165,9 @@ HEDDLE_CUDA error_t cudaEventCreate(event_t* e) { return cudaEventCreateWithFlag
 HEDDLE_CUDA error_t cudaEventDestroy(event_t e) { return noted(call(wire::call::drop_event, wire::writer().put(event_number(e))).status); }
 HEDDLE_CUDA error_t cudaEventRecord(event_t e, stream_t s) { return record(e, s, false); }
 HEDDLE_CUDA error_t cudaEventRecord_ptsz(event_t e, stream_t s) { return record(e, s, true); }
-HEDDLE_CUDA error_t cudaEventRecordWithFlags(event_t e, stream_t s, unsigned) { return record(e, s, false); }
-HEDDLE_CUDA error_t cudaEventRecordWithFlags_ptsz(event_t e, stream_t s, unsigned) { return record(e, s, true); }
-HEDDLE_CUDA error_t cudaEventSynchronize(event_t e) { return noted(wait(wire::wait_kind::event, event_number(e))); }
+HEDDLE_CUDA error_t cudaEventRecordWithFlags(event_t e, stream_t s, unsigned flags) { return record(e, s, false, flags); }
+HEDDLE_CUDA error_t cudaEventRecordWithFlags_ptsz(event_t e, stream_t s, unsigned flags) { return record(e, s, true, flags); }
+HEDDLE_CUDA error_t cudaEventSynchronize(event_t e) { return synchronize(wire::wait_kind::event, event_number(e)); }
 HEDDLE_CUDA error_t cudaEventQuery(event_t e) { return query(wire::wait_kind::event, event_number(e)); }
 /// In milliseconds of simulated time.
 HEDDLE_CUDA error_t cudaEventElapsedTime(float* milliseconds, event_t from, event_t to) {
