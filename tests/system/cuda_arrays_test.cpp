@@ -31,4 +31,10 @@ TEST(cuda_arrays, programs_with_a_default_stream_for_each_thread_have_them_too) 
   run_parts("-cudart shared -default-stream per-thread", {"arrays", "textures", "capture", "graphs", "pools"});
 }
 
+TEST(cuda_arrays, references_of_cuda_11_are_bound_to_memory_and_arrays) {
+  const outcome o = cuda_runs::exec(HEDDLE_CUDA_REFERENCES, "--quiet --log-level error --gpu gtx1080");
+  EXPECT_EQ(0, o.code);
+  EXPECT_EQ("right\n", o.out) << o.err;
+}
+
 }  // namespace cuda_arrays_test

@@ -262,7 +262,7 @@ static void capture() {
   CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
   EXPECT(cudaStreamSynchronize(s) == cudaErrorStreamCaptureUnsupported);
   EXPECT(cudaStreamEndCapture(s, &g) == cudaErrorStreamCaptureInvalidated);
-  EXPECT(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
+  EXPECT(cudaStreamBeginCapture(cudaStreamLegacy, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported);
   CHECK(cudaGraphExecDestroy(e));
   cudaGetLastError();
 }
@@ -372,6 +372,7 @@ static void pools() {
   CHECK(cudaMallocAsync(&p, 128, s));
   CHECK(cudaMemsetAsync(p, 0, 128, s));
   add<<<1, 32, 0, s>>>(p, 5);
+  CHECK(cudaStreamSynchronize(s));
   EXPECT(read(p, 32) == std::vector<float>(32, 5));
   CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   EXPECT(used >= 128);
