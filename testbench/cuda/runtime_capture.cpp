@@ -64,15 +64,18 @@ error_t invalidate(capture& c, error_t e) {
   return noted(e);
 }
 
-// Work in the default stream would wait for streams that are captured.
+// A capture that work in this stream would have to wait for; null: none. Only the default stream waits for others.
+capture* captures_implicitly(std::uint32_t stream) {
+  if (stream == 0)
+    for (const auto& [number, c] : by_stream())
+      if (c->blocking && c->mode != relaxed_mode) return c.get();
+  return nullptr;
+}
+
 bool forbidden_in_default(std::uint32_t stream, error_t& result) {
-  if (stream != 0) return false;
-  for (const auto& [number, c] : by_stream())
-    if (c->blocking && c->mode != relaxed_mode) {
-      result = invalidate(*c, implicit);
-      return true;
-    }
-  return false;
+  capture* c = captures_implicitly(stream);
+  if (c != nullptr) result = invalidate(*c, implicit);
+  return c != nullptr;
 }
 
 void join(std::vector<graph_node*>& to, const std::vector<graph_node*>& from) {
@@ -141,8 +144,7 @@ error_t end(std::uint32_t stream, graph** made) {
 error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** to, graph_node*** after, std::size_t* count) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (status == nullptr) return noted(error::invalid_value);
-  error_t e = error::none;
-  if (active.load() != 0 && stream == 0 && forbidden_in_default(stream, e)) return e;
+  if (captures_implicitly(stream) != nullptr) return noted(implicit);   // to ask does not end it
   const std::shared_ptr<capture> c = capture_of(stream);
   *status = c == nullptr ? status_none : c->invalid ? status_invalid : status_active;
   if (c == nullptr || c->invalid) return error::none;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 
 #include "testbench/cuda/capture.h"
 #include "testbench/cuda/host_memory.h"
@@ -120,6 +121,16 @@ error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void
                        : copy_row(to, at, bytes, kind == device_to_host || kind == by_pointers ? device_to_host : device_to_device, stream, asynchronous);
 }
 
+// Takes the fill_work.
+void fill_here(void* what) {
+  const std::unique_ptr<fill_work> w(static_cast<fill_work*>(what));
+  for (std::size_t z = 0; z < w->depth; ++z)
+    for (std::size_t y = 0; y < w->height; ++y) {
+      char* row = static_cast<char*>(w->to) + z * w->layer + y * w->pitch;
+      for (std::size_t x = 0; x < w->width; x += w->value_bytes) std::memcpy(row + x, &w->value, w->value_bytes);
+    }
+}
+
 }  // namespace
 
 copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) { return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind}; }
@@ -163,10 +174,8 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   if (captured(stream, how, w, result)) return result;
   const allocation a = allocation_of(w.to);
   if (a.type == host) {   // pinned memory: the processor does it
-    if (how == manner::graph) return noted(error::not_supported);
-    for (std::size_t z = 0; z < w.depth; ++z)
-      for (std::size_t y = 0; y < w.height; ++y)
-        std::memset(static_cast<char*>(w.to) + z * w.layer + y * w.pitch, static_cast<int>(w.value), w.width);
+    if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
+    fill_here(new fill_work(w));
     return error::none;
   }
   if (w.to == nullptr) return noted(w.width == 0 ? error::none : error::invalid_value);

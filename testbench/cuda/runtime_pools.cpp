@@ -132,6 +132,16 @@ HEDDLE_CUDA error_t cudaDeviceSetMemPool(int device, pool* p) {
   current = p;
   return error::none;
 }
+// The same by a location, of which pinned memory of the device is there.
+HEDDLE_CUDA error_t cudaMemGetDefaultMemPool(pool** p, const int* location, int type) {
+  return location[0] == 1 && type == 1 ? cudaDeviceGetDefaultMemPool(p, location[1]) : noted(error::not_supported);
+}
+HEDDLE_CUDA error_t cudaMemGetMemPool(pool** p, const int* location, int type) {
+  return location[0] == 1 && type == 1 ? cudaDeviceGetMemPool(p, location[1]) : noted(error::not_supported);
+}
+HEDDLE_CUDA error_t cudaMemSetMemPool(const int* location, int type, pool* p) {
+  return location[0] == 1 && type == 1 ? cudaDeviceSetMemPool(location[1], p) : noted(error::not_supported);
+}
 HEDDLE_CUDA error_t cudaMemPoolCreate(pool** p, const pool_properties* properties) {
   constexpr int pinned = 1, on_device = 1;
   if (p == nullptr || properties == nullptr || properties->allocation_type != pinned) return noted(error::invalid_value);
