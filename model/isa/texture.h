@@ -9,7 +9,8 @@
 namespace heddle::isa {
 
 /// Shape of a texture or surface, in the low bits of instruction::sub. Coordinates are in the order of PTX: an array's layer first.
-enum class texture_shape : std::uint8_t { one, two, three, one_array, two_array };
+/// A cube map's coordinates are a direction.
+enum class texture_shape : std::uint8_t { one, two, three, one_array, two_array, cube, cube_array };
 
 /// Flags beside the shape.
 namespace texture {
@@ -22,10 +23,13 @@ constexpr unsigned component_shift = 3;                                      // 
 enum class texture_query : std::uint8_t { width, height, depth, channels };
 
 inline texture_shape texture_shape_of(const instruction& i) { return static_cast<texture_shape>(i.sub & texture::shape_mask); }
-inline bool is_array(texture_shape s) { return s == texture_shape::one_array || s == texture_shape::two_array; }
+inline bool is_array(texture_shape s) {
+  return s == texture_shape::one_array || s == texture_shape::two_array || s == texture_shape::cube_array;
+}
+inline bool is_cube(texture_shape s) { return s == texture_shape::cube || s == texture_shape::cube_array; }
 /// Coordinates without the layer.
 inline unsigned dimensions(texture_shape s) {
-  return s == texture_shape::one || s == texture_shape::one_array ? 1 : s == texture_shape::three ? 3 : 2;
+  return s == texture_shape::one || s == texture_shape::one_array ? 1 : s == texture_shape::three || is_cube(s) ? 3 : 2;
 }
 inline bool is_texture(opcode op) { return op == opcode::tex || op == opcode::tld4 || op == opcode::suld || op == opcode::sust; }
 

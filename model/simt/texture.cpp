@@ -106,19 +106,49 @@ coordinates coordinates_of(const std::uint32_t* const (&c)[4], texture_shape sha
   return r;
 }
 
-void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& c, unsigned lane, texture_access& a) {
+float float_of(std::uint32_t bits) {
+  float f;
+  std::memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+/// The layer is the face that a direction points to, the coordinates lie from 0 to 1 on it (CUDA programming guide, cubemap textures).
+coordinates on_face(const coordinates& c) {
+  constexpr std::uint32_t faces = 6;
+  const float x = float_of(c.word[0]), y = float_of(c.word[1]), z = float_of(c.word[2]);
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  float largest, s, t;
+  coordinates r;
+  if (ax >= ay && ax >= az) {
+    r.layer = x < 0 ? 1 : 0;
+    largest = ax, s = x < 0 ? z : -z, t = -y;
+  } else if (ay >= az) {
+    r.layer = y < 0 ? 3 : 2;
+    largest = ay, s = x, t = y < 0 ? -z : z;
+  } else {
+    r.layer = z < 0 ? 5 : 4;
+    largest = az, s = z < 0 ? -x : x, t = -y;
+  }
+  const float at[2] = {(s / largest + 1) / 2, (t / largest + 1) / 2};
+  std::memcpy(r.word, at, sizeof at);
+  r.layer += std::min(c.layer, ~std::uint32_t{0} / faces - 1) * faces;
+  return r;
+}
+
+void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& given, unsigned lane, texture_access& a) {
   const texture_shape shape = isa::texture_shape_of(i);
-  const unsigned n = isa::dimensions(shape);
+  const bool cube = isa::is_cube(shape);
+  const coordinates c = cube ? on_face(given) : given;
+  const unsigned n = cube ? 2 : isa::dimensions(shape);
   const std::uint32_t sizes[3] = {d.width, d.height, d.depth};
   const bool integer = i.src_type == isa::dtype::s32, gather = i.op == opcode::tld4, between = gather || (d.linear && !integer);
   axis axes[3];
   for (unsigned k = 0; k < n; ++k) {
-    float f;
-    std::memcpy(&f, &c.word[k], sizeof f);
     axes[k] = integer ? axis_of_integer(static_cast<std::int32_t>(c.word[k]), sizes[k], d.mode[k])
-                      : axis_of(f, sizes[k], d.mode[k], d.normalized, between);
+              : cube  ? axis_of(float_of(c.word[k]), sizes[k], texture_address::clamp, true, between)
+                      : axis_of(float_of(c.word[k]), sizes[k], d.mode[k], d.normalized, between);
   }
-  if (isa::is_array(shape)) axes[2].texel[0] = axes[2].texel[1] = std::min(c.layer, d.depth - 1);
+  if (cube || isa::is_array(shape)) axes[2].texel[0] = axes[2].texel[1] = std::min(c.layer, d.depth - 1);
   const unsigned corners = between ? 1u << n : 1;
   a.count = std::max(a.count, corners);
   for (unsigned corner = 0; corner < corners; ++corner) {

@@ -81,6 +81,17 @@ simt::texture_descriptor texture(texel_type type, u32 width, u32 height = 1, u32
 const char* tex_1d = "tex.1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx}];";
 const char* tex_2d = "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy}];";
 
+TEST(texture, cube_map_fetch_takes_the_face_of_the_direction) {
+  std::vector<float> image(2 * 2 * 12);
+  for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<float>(k);
+  const simt::texture_descriptor d = texture(texel_type::f32, 2, 2, 12);
+  const char* cube = "tex.cube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];";
+  // The largest coordinate tells the face; on it, s and t lie above the middle (texel 1) or below it.
+  EXPECT_EQ(floats(cube, d, image, {{4, 1, 1}, {4, -1, -1}, {-4, 1, 1}, {1, 4, 1}, {-1, -4, 1}, {1, 1, 4}, {1, 1, -4}}),
+            (std::vector<float>{0, 3, 5, 11, 12, 17, 20}));
+  EXPECT_EQ(floats("mov.u32 %n, 1; tex.acube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fz}];", d, image, {{4, 1, 1}}), (std::vector<float>{24}));
+}
+
 TEST(texture, point_fetch_takes_the_texel_below) {
   const std::vector<float> image = {1, 2, 3, 4};
   EXPECT_EQ(floats(tex_1d, texture(texel_type::f32, 4), image, {{0}, {0.99f}, {1}, {3.5f}, {-1}, {4}, {1e30f}, {-INFINITY}, {NAN}}),
@@ -250,7 +261,6 @@ TEST(texture, is_asked_for_its_size) {
 
 TEST(texture, what_is_not_there_is_refused) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has(failure("tex.cube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];", {}), "unsupported modifier '.cube'"));
   EXPECT_TRUE(has(failure("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, %t, {%fx, %fy}];", {}), "samplers of their own are not supported"));
   EXPECT_TRUE(has(failure("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx}];", {}), "needs 2 coordinates"));
   EXPECT_TRUE(has(failure("sust.p.2d.b32.trap [%t, {%x, %y}], {%o0};", {}), "unsupported modifier '.p'"));

@@ -27,7 +27,7 @@ void selector::texture_fetch() {
   const bool gather = now_->op == ptx_op::tld4;
   if (!form.shaped || form.types != 2 || form.vector != 4 || isa::size_of(form.type[0]) != 4 || (gather && form.shape != isa::texture_shape::two))
     unsupported();
-  if (form.type[1] != dtype::f32 && (form.type[1] != dtype::s32 || gather)) unsupported();
+  if (form.type[1] != dtype::f32 && (form.type[1] != dtype::s32 || gather || isa::is_cube(form.shape))) unsupported();
   if (now_->dst.size() != 4) fail("'" + now_->source->mnemonic() + "' needs four registers");
   const operand handle = src(0, dtype::b64), at = coordinate_registers(form.coordinates());
   const register_part d = temp(4);

@@ -36,7 +36,7 @@ bool type_word(const std::string& w, texture_form& f) {
 bool word(const std::string& w, const std::string& opcode, texture_form& f) {
   if (opcode == "txq" || opcode == "suq") return query_word(w, f) || type_word(w, f);
   const bool surface = opcode == "suld" || opcode == "sust";
-  if (const int k = index_of(w, {"1d", "2d", "3d", "a1d", "a2d"}); k >= 0) {
+  if (const int k = index_of(w, {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"}); k >= 0 && (k < 5 || opcode == "tex")) {
     f.shape = static_cast<isa::texture_shape>(k);
     return f.shaped = true;
   }

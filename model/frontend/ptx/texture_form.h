@@ -24,7 +24,7 @@ struct texture_form {
   unsigned coordinates() const { return isa::dimensions(shape) + (isa::is_array(shape) ? 1 : 0); }
 };
 
-/// Decodes the words. Throws input_error for one that is not known, such as a cube map.
+/// Decodes the words. Throws input_error for one that is not known, such as a cube map of surfaces.
 texture_form decode_texture_form(const ast_instruction& i, const std::string& file);
 
 }  // namespace heddle::ptx
