@@ -15,6 +15,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "testbench/cuda/context.h"
+
 namespace heddle::cuda {
 
 namespace {
@@ -138,6 +140,7 @@ const wire::device_info* chip() {
 }
 
 reply call(wire::call what, const wire::writer& arguments) {
+  use_primary_context();   // what a thread has that calls the runtime; the driver API sees to it before
   if (!connect()) {
     reply r;
     r.status = 100;   // no device

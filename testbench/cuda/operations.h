@@ -58,6 +58,7 @@ error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
 error_t box_of(const copy_3d& p, copy_work& w);
 /// `arguments` null: parameters lie one after another in `extra`, as a driver API launch may have it.
 error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared, bool cooperative, kernel_work& w);
+bool is_cooperative(const launch_attribute* attributes, unsigned count);
 
 }  // namespace heddle::cuda
 

@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+
+#include "testbench/cuda/host_memory.h"
 
 namespace heddle::cuda {
 
@@ -68,7 +71,11 @@ error_t registry::load(image& i) {
   for (const auto& [at, bytes] : i.parts) w.put(reinterpret_cast<std::uint64_t>(at)).put(bytes);
   const reply r = call(wire::call::load_image, w);
   i.status = r.status;
-  if (r.status == error::none) i.module = r.read().get<std::uint32_t>();
+  if (r.status == error::none) {
+    i.module = r.read().get<std::uint32_t>();
+  } else {
+    i.failure = r.read().get_text();
+  }
   return i.status;
 }
 
@@ -127,12 +134,9 @@ variable_record* registry::variable(const void* key) {
   if (found == variables_.end()) return nullptr;
   variable_record& v = *found->second;
   if (v.address == 0 && load(*v.owner) == error::none) {
-    const reply r = call(wire::call::find_variable, wire::writer().put(v.owner->module).put_text(v.name));
-    if (r.status == error::none) {
-      wire::reader in = r.read();
-      v.address = in.get<std::uint64_t>();
-      v.bytes = in.get<std::uint64_t>();
-    }
+    const variable_record of_module = variable(*v.owner, v.name);
+    v.address = of_module.address;
+    if (v.address != 0) v.bytes = of_module.bytes;
   }
   return v.address != 0 ? &v : nullptr;
 }
@@ -145,12 +149,61 @@ error_t registry::place_managed() {
     if (record->managed == nullptr || record->address != 0) continue;
     const variable_record* v = variable(key);
     if (v == nullptr) return error::initialization;
-    map_here(v->address, v->bytes);   // the page may be there already, for another variable
     *v->managed = reinterpret_cast<void*>(v->address);
-    const reply r = call(wire::call::host_range, wire::writer().put(v->address).put(std::uint64_t{v->bytes}).put(std::uint32_t{3}));
-    if (r.status != error::none) return r.status;
+    const error_t e = share(*v);
+    if (e != error::none) return e;
   }
   return error::none;
+}
+
+variable_record registry::variable(image& owner, const std::string& name) {
+  variable_record v;
+  v.owner = &owner;
+  v.name = name;
+  const reply r = call(wire::call::find_variable, wire::writer().put(owner.module).put_text(name));
+  if (r.status != error::none) return v;
+  wire::reader in = r.read();
+  v.address = in.get<std::uint64_t>();
+  v.bytes = in.get<std::uint64_t>();
+  if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered) note_allocation({v.address, v.bytes, device, 0, true, nullptr});
+  return v;
+}
+
+error_t registry::share(const variable_record& v) {
+  map_here(v.address, v.bytes);   // the page may be there already, for another variable
+  note_allocation({v.address, v.bytes, managed, 1, true, nullptr});
+  return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3})).status;
+}
+
+std::vector<std::string> registry::kernels(image& owner) {
+  const reply r = call(wire::call::list_functions, wire::writer().put(owner.module));
+  if (r.status != error::none) return {};
+  wire::reader in = r.read();
+  std::vector<std::string> names(in.get<std::uint32_t>());
+  for (std::string& n : names) n = in.get_text();
+  return names;
+}
+
+bool registry::has(const image* i) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  return std::any_of(images_.begin(), images_.end(), [i](const auto& own) { return own.get() == i; }) &&
+         std::find(unloaded_.begin(), unloaded_.end(), i) == unloaded_.end();
+}
+
+std::vector<image*> registry::images_of(const void* owner) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  std::vector<image*> all;
+  for (const auto& i : images_)
+    if (i->owner == owner && has(i.get())) all.push_back(i.get());
+  return all;
+}
+
+void registry::unload(image* i) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  unloaded_.push_back(i);
+  for (const auto& [name, f] : by_name_)
+    if (f->owner == i) f->status = error::invalid_handle;
+  call(wire::call::unload_image, wire::writer().put(i->module));
 }
 
 std::uint32_t stream_number(stream_t s, bool per_thread) {

@@ -22,6 +22,8 @@ struct image {
   std::uint32_t module = 0;
   bool loaded = false;
   error_t status = error::none;
+  std::string failure;                                                   // what the simulator says against it
+  const void* owner = nullptr;                                           // the context that it goes with
 };
 
 struct function_record {
@@ -63,9 +65,20 @@ class registry {
   /// Kernels and variables are looked up anew: the device was reset, or this is a new process.
   error_t load(image& i);
 
+  bool has(const image* i);
+  std::vector<image*> images_of(const void* owner);
+  /// Its kernels are invalid from now on.
+  void unload(image* i);
+  /// A variable of a loaded image; null address: there is none.
+  variable_record variable(image& owner, const std::string& name);
+  std::vector<std::string> kernels(image& owner);
+  /// The program gets the memory of a variable, too, which the module has declared to be managed.
+  error_t share(const variable_record& v);
+
  private:
   error_t find(function_record& f);
   std::vector<std::unique_ptr<image>> images_;
+  std::vector<const image*> unloaded_;
   std::map<const void*, std::unique_ptr<function_record>> functions_;
   std::map<std::pair<image*, std::string>, std::unique_ptr<function_record>> by_name_;
   std::map<const void*, std::unique_ptr<variable_record>> variables_;

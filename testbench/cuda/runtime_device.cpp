@@ -5,7 +5,8 @@
 #include <cstring>
 
 #include "testbench/cuda/capture.h"
-#include "testbench/cuda/registry.h"
+#include "testbench/cuda/context.h"
+#include "testbench/cuda/runtime_calls.h"
 #include "testbench/cuda/runtime_version.h"
 
 using namespace heddle;
@@ -114,6 +115,7 @@ HEDDLE_CUDA error_t cudaGetDeviceCount(int* count) {
 HEDDLE_CUDA error_t cudaSetDevice(int device) {
   if (device != 0) return noted(error::invalid_device);
   current_device = device;
+  if (chip() != nullptr) use_primary_context();
   return error::none;
 }
 HEDDLE_CUDA error_t cudaInitDevice(int device, unsigned, unsigned) { return cudaSetDevice(device); }

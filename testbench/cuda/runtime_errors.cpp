@@ -2,7 +2,7 @@
 // The runtime: errors, by their numbers.
 #include <algorithm>
 
-#include "testbench/cuda/registry.h"
+#include "testbench/cuda/runtime_calls.h"
 
 using namespace heddle::cuda;
 

@@ -5,21 +5,26 @@
 #include <vector>
 
 #include "testbench/cuda/capture.h"
+#include "testbench/cuda/driver_image.h"
 #include "testbench/cuda/operations.h"
-#include "testbench/cuda/registry.h"
+#include "testbench/cuda/runtime_calls.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
-namespace {
+namespace heddle::cuda {
 
-/// What nvcc puts into .nvFatBinSegment.
-struct fat_binary_wrapper {
-  std::uint32_t magic;
-  std::uint32_t version;       // 2: made by a device linker, whose parts are listed
-  const void* data;
-  const void* const* parts;
-};
+bool is_cooperative(const launch_attribute* attributes, unsigned count) {
+  constexpr int cooperative = 2;
+  bool is = false;
+  for (unsigned k = 0; k < count; ++k)
+    if (attributes[k].id == cooperative) is = attributes[k].value.number != 0;
+  return is;
+}
+
+}  // namespace heddle::cuda
+
+namespace {
 
 struct pending_launch {
   dim3_t grid, block;
@@ -36,13 +41,8 @@ error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments
   return e == error::none ? launch(w, stream, manner::asynchronous) : noted(e);
 }
 
-constexpr int attribute_cooperative = 2;
-
 error_t launch(const launch_config& c, const void* function, void** arguments, bool per_thread) {
-  bool cooperative = false;
-  for (unsigned k = 0; k < c.attribute_count; ++k)
-    if (c.attributes[k].id == attribute_cooperative) cooperative = c.attributes[k].value.number != 0;
-  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread), cooperative);
+  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread), is_cooperative(c.attributes, c.attribute_count));
 }
 
 }  // namespace
@@ -63,16 +63,21 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
     for (std::size_t k = 0; k < f->parameters.size(); ++k) std::memcpy(w.parameters.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
     return error::none;
   }
+  if (w.parameters.empty()) return error::none;
+  if (extra == nullptr) return error::invalid_value;
   // Pairs of a name (0 ends, 1 the bytes, 2 how many) and a pointer.
   const void* bytes = nullptr;
-  std::size_t count = 0;
-  for (; extra != nullptr && *extra != nullptr; extra += 2) {
+  const std::size_t* count = nullptr;
+  for (; *extra != nullptr; extra += 2) {
     const auto name = reinterpret_cast<std::uintptr_t>(extra[0]);
+    if (name > 2) return error::invalid_value;
     if (name == 1) bytes = extra[1];
-    if (name == 2) count = *static_cast<const std::size_t*>(extra[1]);
+    if (name == 2) count = static_cast<const std::size_t*>(extra[1]);
   }
-  if (bytes != nullptr) std::memcpy(w.parameters.data(), bytes, std::min(count, w.parameters.size()));
-  return bytes != nullptr || w.parameters.empty() ? error::none : error::invalid_value;
+  // What a structure has behind its last member comes with it.
+  if (bytes == nullptr || count == nullptr || *count < w.parameters.size()) return error::invalid_value;
+  std::memcpy(w.parameters.data(), bytes, w.parameters.size());
+  return error::none;
 }
 
 error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner how) {
@@ -91,12 +96,7 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
 }
 
 HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
-  const auto* w = static_cast<const fat_binary_wrapper*>(wrapper);
-  std::vector<std::pair<const void*, std::uint64_t>> parts;
-  if (w->version == 2 && w->parts != nullptr)
-    for (const void* const* p = w->parts; *p != nullptr; ++p) parts.emplace_back(*p, 0);
-  if (parts.empty()) parts.emplace_back(w->data, 0);
-  return reinterpret_cast<void**>(registry::get().add_image(2, std::move(parts)));
+  return reinterpret_cast<void**>(registry::get().add_image(2, parts_of_wrapper(wrapper)));
 }
 HEDDLE_CUDA void __cudaRegisterFatBinaryEnd(void**) {}
 HEDDLE_CUDA void __cudaUnregisterFatBinary(void**) {}

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "testbench/cuda/capture.h"
+#include "testbench/cuda/context.h"
 #include "testbench/cuda/host_memory.h"
 #include "testbench/cuda/operations.h"
 #include "testbench/cuda/pool.h"
@@ -49,8 +50,6 @@ allocation allocation_of(const void* p) {
   return number_of(p) - a.address < a.bytes || number_of(p) == a.address ? a : allocation();
 }
 
-namespace {
-
 error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   if (pointer == nullptr) return noted(error::invalid_value);
   *pointer = nullptr;
@@ -62,19 +61,34 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
     call(wire::call::release, wire::writer().put(address));
     return noted(error::out_of_memory);
   }
-  note_allocation({address, bytes, type, flags, false});
+  note_allocation({address, bytes, type, flags, false, current_context()});
   *pointer = reinterpret_cast<void*>(address);
   return error::none;
 }
 
 error_t release(void* pointer) {
-  if (pointer == nullptr) return error::none;
+  if (pointer == nullptr) {   // programs begin with this, to have a context
+    if (chip() != nullptr) use_primary_context();
+    return error::none;
+  }
   allocation a;
   if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
   const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
   if (a.type != device) ::munmap(pointer, a.bytes);
   return noted(e);
 }
+
+void release_of(const void* owner) {
+  std::vector<std::uint64_t> addresses;
+  {
+    const std::lock_guard<std::mutex> lock(allocations_mutex);
+    for (const auto& [address, a] : allocations())
+      if (a.owner == owner && !a.registered) addresses.push_back(address);
+  }
+  for (const std::uint64_t a : addresses) release(reinterpret_cast<void*>(a));
+}
+
+namespace {
 
 struct side {
   std::uint64_t address;
@@ -226,7 +240,7 @@ HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags)
   if (p == nullptr || bytes == 0) return noted(error::invalid_value);
   if (allocation_of(p).type != unregistered) return noted(error::already_registered);
   const error_t e = call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1})).status;
-  if (e == error::none) note_allocation({number_of(p), bytes, host, flags, true});
+  if (e == error::none) note_allocation({number_of(p), bytes, host, flags, true, nullptr});
   return noted(e);
 }
 HEDDLE_CUDA error_t cudaHostUnregister(void* p) {

@@ -6,8 +6,9 @@
 #include <map>
 
 #include "testbench/cuda/capture.h"
+#include "testbench/cuda/context.h"
 #include "testbench/cuda/operations.h"
-#include "testbench/cuda/registry.h"
+#include "testbench/cuda/runtime_calls.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -28,7 +29,7 @@ std::mutex calls_mutex;
 std::condition_variable& calls_added = *new std::condition_variable;   // the worker waits for it until the process has ended
 pthread_t worker_of{};
 bool has_worker = false;
-std::map<std::uint64_t, host_call> calls;
+std::map<std::uint64_t, host_call>& calls = *new std::map<std::uint64_t, host_call>;
 std::uint64_t next_call = 1;
 
 void run(std::uint64_t number) {
@@ -45,7 +46,8 @@ void run(std::uint64_t number) {
 }
 
 // One thread runs them all, in the order of their turns, as CUDA's driver does.
-void* serve_host_functions(void*) {
+void* serve_host_functions(void* context_of_first) {
+  give_context(static_cast<context*>(context_of_first));
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(calls_mutex);
@@ -102,7 +104,7 @@ error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, mann
     calls.erase(number);
     return noted(e);
   }
-  if (!has_worker) has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, nullptr) == 0 && ::pthread_detach(worker_of) == 0;
+  if (!has_worker) has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, current_context()) == 0 && ::pthread_detach(worker_of) == 0;
   calls_added.notify_one();
   return error::none;
 }

@@ -193,7 +193,7 @@ void cuda_server::reply(client& c, call_answer& a) {
   std::string printed;
   if (machine_) printed.swap(machine_->printed);
   whole.put_text(printed);
-  if (a.status == wire::success) whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
+  whole.put_bytes(a.body.bytes().data(), a.body.bytes().size());
   if (!c.link.reply(a.status, whole.bytes())) c.gone = true;
   c.waits = false;
   c.answer = call_answer();

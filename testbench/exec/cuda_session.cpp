@@ -39,6 +39,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in) {
       case wire::call::unload_image: break;   // its functions are called no more
       case wire::call::find_function: find_function(in, out); break;
       case wire::call::find_variable: find_variable(in, out); break;
+      case wire::call::list_functions: list_functions(in, out); break;
       case wire::call::allocate: allocate(in, out); break;
       case wire::call::release: release(in, out); break;
       case wire::call::host_range: host_range(in, out); break;
@@ -129,9 +130,12 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
     const std::vector<unsigned> handles = m_.chip.driver().load_modules(texts);
     out.body.put(static_cast<std::uint32_t>(modules_.size()));
-    modules_.push_back({handles.front(), true});
+    modules_.emplace_back();
+    for (const unsigned h : handles)
+      if (std::find(modules_.back().begin(), modules_.back().end(), h) == modules_.back().end()) modules_.back().push_back(h);
   } catch (const input_error& e) {
     message_log::error(program_ + ": " + one_line(e.what()));
+    out.body.put_text(e.what());
     out.status = what == ptx_module ? wire::invalid_ptx : wire::no_kernel_image;
   }
 }
@@ -147,15 +151,19 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
     out.status = wire::invalid_handle;
     return;
   }
-  const unsigned handle = modules_[module].handle;
-  const std::vector<std::string> known = m_.chip.driver().kernels(handle);
-  if (std::find(known.begin(), known.end(), name) == known.end()) {
+  function_entry f;
+  f.name = name;
+  bool known = false;
+  for (const unsigned handle : modules_[module]) {
+    const std::vector<std::string> kernels = m_.chip.driver().kernels(handle);
+    if (std::find(kernels.begin(), kernels.end(), name) == kernels.end()) continue;
+    f.module = handle;
+    known = true;
+  }
+  if (!known) {
     out.status = wire::not_found;
     return;
   }
-  function_entry f;
-  f.module = handle;
-  f.name = name;
   const isa::program* p = nullptr;
   try {
     p = &program_of(f);
@@ -192,12 +200,28 @@ void cuda_session::find_variable(wire::reader& in, call_answer& out) {
     out.status = wire::invalid_handle;
     return;
   }
-  try {
-    const symbol_location where = m_.chip.driver().symbol(modules_[module].handle, name);
-    out.body.put(where.address).put(where.size);
-  } catch (const input_error&) {
-    out.status = wire::not_found;
+  for (const unsigned handle : modules_[module]) {
+    try {
+      const symbol_location where = m_.chip.driver().symbol(handle, name);
+      out.body.put(where.address).put(where.size);
+      return;
+    } catch (const input_error&) {   // it may be another part's
+    }
   }
+  out.status = wire::not_found;
+}
+
+void cuda_session::list_functions(wire::reader& in, call_answer& out) {
+  const auto module = in.get<std::uint32_t>();
+  if (module >= modules_.size()) {
+    out.status = wire::invalid_handle;
+    return;
+  }
+  std::vector<std::string> all;
+  for (const unsigned handle : modules_[module])
+    for (const std::string& kernel : m_.chip.driver().kernels(handle)) all.push_back(kernel);
+  out.body.put(static_cast<std::uint32_t>(all.size()));
+  for (const std::string& kernel : all) out.body.put_text(kernel);
 }
 
 void cuda_session::launch(wire::reader& in, call_answer& out) {

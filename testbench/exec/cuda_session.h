@@ -57,10 +57,7 @@ class cuda_session {
   bool runs_host_function() const;
 
  private:
-  struct module_entry {
-    unsigned handle = 0;
-    bool loaded = false;
-  };
+  using module_entry = std::vector<unsigned>;   // the driver's: several when parts of an image do not need each other
   struct function_entry {
     unsigned module = 0;
     std::string name;
@@ -80,6 +77,7 @@ class cuda_session {
   void load_image(wire::reader& in, call_answer& out);
   void find_function(wire::reader& in, call_answer& out);
   void find_variable(wire::reader& in, call_answer& out);
+  void list_functions(wire::reader& in, call_answer& out);
   void allocate(wire::reader& in, call_answer& out);
   void release(wire::reader& in, call_answer& out);
   void host_range(wire::reader& in, call_answer& out);

@@ -18,7 +18,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 enum class call : std::uint32_t {
   hello,            // u32 version, u32 process, u64 address that it can read there -> device_info
-  load_image,       // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module
+  load_image,       // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module; not good: a string why
   unload_image,     // u32 module
   find_function,    // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset, u32 bytes each
   find_variable,    // u32 module, string name -> u64 address, u64 bytes
@@ -45,6 +45,7 @@ enum class call : std::uint32_t {
   memory_info,      // -> u64 free, u64 total
   function_setting, // u32 function, u32 setting, s32 value
   bind_texture,     // u32 module, string reference, u64 handle
+  list_functions,   // u32 module -> u32 count, then a string each
 };
 
 /// Values of cudaError_t and CUresult that the simulator itself gives; the two agree in these.

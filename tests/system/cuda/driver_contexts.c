@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver API: the device, contexts, and the runtime beside it. */
+#include "driver.h"
+
+int main(void) {
+  handle one, two, current, primary;
+  address p;
+  size_t before = 0, after = 0, total = 0;
+  int value = 0, active = 9;
+  unsigned flags = 9;
+  EXPECT(cuCtxSynchronize(), 3);
+  EXPECT(cuDeviceGetCount(&value), 3);
+  GOOD(cuDriverGetVersion(&value));
+  EXPECT(value >= 13000, 1);
+  GOOD(cuInit(0));
+  GOOD(cuDeviceGetCount(&value));
+  EXPECT(value, 1);
+  EXPECT(cuDeviceGet(&value, 1), 101);
+  char name[64];
+  GOOD(cuDeviceGetName(name, sizeof name, 0));
+  puts(name);
+  GOOD(cuDeviceGetAttribute(&value, 16, 0));
+  EXPECT(value, 80);
+  int minor = 9;
+  GOOD(cuDeviceComputeCapability(&value, &minor, 0));
+  EXPECT(10 * value + minor, 70);
+  GOOD(cuDeviceTotalMem_v2(&total, 0));
+  EXPECT(total >> 30, 16);
+
+  /* Without a context nothing goes. */
+  EXPECT(cuMemAlloc_v2(&p, 100), 201);
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT(current == NULL, 1);
+  EXPECT(cuCtxPopCurrent_v2(&current), 201);
+
+  /* A stack of them; what one owns goes with it. */
+  GOOD(cuCtxCreate_v2(&one, 0, 0));
+  GOOD(cuCtxCreate_v2(&two, 0, 0));
+  GOOD(cuMemGetInfo_v2(&before, &total));
+  GOOD(cuMemAlloc_v2(&p, 1 << 20));
+  GOOD(cuMemGetInfo_v2(&after, &total));
+  EXPECT(before - after, 1 << 20);
+  GOOD(cuCtxDestroy_v2(two));
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT(current == one, 1);
+  GOOD(cuMemGetInfo_v2(&after, &total));
+  EXPECT(after == before, 1);
+  EXPECT(cuCtxPushCurrent_v2(two), 709);
+  EXPECT(cuCtxPushCurrent_v2((handle)&value), 201);
+  EXPECT(cuCtxDestroy_v2(two), 709);
+  GOOD(cuCtxPopCurrent_v2(&current));
+  EXPECT(current == one, 1);
+  EXPECT(cuCtxSynchronize(), 201);
+
+  /* The primary one lives while somebody retains it. */
+  GOOD(cuDevicePrimaryCtxGetState(0, &flags, &active));
+  EXPECT(active, 0);
+  GOOD(cuDevicePrimaryCtxRetain(&primary, 0));
+  GOOD(cuCtxSetCurrent(primary));
+  GOOD(cuMemAlloc_v2(&p, 100));
+  GOOD(cuDevicePrimaryCtxRelease_v2(0));
+  EXPECT(cuMemAlloc_v2(&p, 100), 709);
+  EXPECT(cuDevicePrimaryCtxRelease_v2(0), 201);
+  GOOD(cuCtxSetCurrent(NULL));
+
+  /* A thread that calls the runtime has it, too; handles and memory are the same on both sides. */
+  handle stream = NULL, begin, end;
+  void* q = NULL;
+  int from = 42, to = 0;
+  float milliseconds = -1;
+  GOOD(cudaFree(NULL));
+  GOOD(cuCtxGetCurrent(&current));
+  EXPECT(current == primary, 1);
+  GOOD(cudaMalloc(&q, 4));
+  GOOD(cudaStreamCreate(&stream));
+  GOOD(cuEventCreate(&begin, 0));
+  GOOD(cuEventCreate(&end, 0));
+  GOOD(cuEventRecord(begin, stream));
+  GOOD(cuMemcpyHtoDAsync_v2((address)q, &from, 4, stream));
+  GOOD(cuEventRecord(end, stream));
+  GOOD(cudaStreamSynchronize(stream));
+  GOOD(cudaEventElapsedTime(&milliseconds, begin, end));
+  EXPECT(milliseconds > 0, 1);
+  GOOD(cudaMemcpy(&to, q, 4, 2));
+  EXPECT(to, 42);
+  EXPECT(cuMemFree_v2((address)q + 1), 1);
+  GOOD(cudaGetLastError()); /* the driver's errors are not the runtime's */
+  GOOD(cuMemFree_v2((address)q));
+  EXPECT(cudaFree(q), 1);
+
+  const char* text = NULL;
+  GOOD(cuGetErrorName(709, &text));
+  EXPECT(strcmp(text, "CUDA_ERROR_CONTEXT_IS_DESTROYED"), 0);
+  GOOD(cuGetErrorString(1, &text));
+  EXPECT(strcmp(text, "invalid argument"), 0);
+  EXPECT(cuGetErrorName(12345, &text), 1);
+  puts("all is well");
+  return 0;
+}
