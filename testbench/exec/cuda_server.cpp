@@ -141,8 +141,7 @@ void cuda_server::serve_client(client& c) {
       a = c.session->handle(request->what, in);
       // A program that asks again and again whether something has ended waits for it.
       if (request->what == wire::call::query && a.status == wire::not_ready) {
-        machine_->queues.await(machine_->queues.last_of_all());
-        simulate();
+        simulate_for_query();
       }
     }
     a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }), a.until.end());
@@ -225,8 +224,19 @@ bool cuda_server::program_is_busy() const {
   return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& s) { return s.second->runs_host_function(); });
 }
 
+// The time that an answer takes is simulated time: how fast the host is must not matter.
+void cuda_server::simulate_for_query() {
+  if (!sc_core::sc_pending_activity()) return simulate(sc_core::sc_max_time());
+  const sc_core::sc_time question(1, sc_core::SC_US);   // and answer
+  const sc_core::sc_time end = sc_core::sc_time_stamp() + std::max(question, sc_core::sc_time_to_pending_activity());
+  machine_->queues.await(machine_->queues.last_of_all());
+  while (broken_ == wire::success && !program_is_busy() && machine_->queues.awaits() && sc_core::sc_pending_activity() &&
+         sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() <= end)
+    simulate(end);
+}
+
 // A stretch of simulated time, which ends early when what somebody waits for has ended.
-void cuda_server::simulate() {
+void cuda_server::simulate(sc_core::sc_time end) {
   if (broken_ != wire::success) return;
   if (program_is_busy()) return;
   std::vector<queue_entry> until;
@@ -243,7 +253,7 @@ void cuda_server::simulate() {
   const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
   if (clock.cycle() >= limit || (sc_core::sc_pending_activity() && sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
     return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
-  chip.run_for(clock.time_of(limit) - sc_core::sc_time_stamp());
+  chip.run_for(std::min(clock.time_of(limit), end) - sc_core::sc_time_stamp());
   if (!machine_->queues.fault().empty()) return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
     const std::string why = chip.chip().barrier_deadlock();

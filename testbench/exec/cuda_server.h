@@ -52,7 +52,9 @@ class cuda_server {
   void greet(client& c, wire::reader& in);
   void reply(client& c, call_answer& a);
   void answer_waiting();
-  void simulate();
+  /// Up to `end` at most.
+  void simulate(sc_core::sc_time end = sc_core::sc_max_time());
+  void simulate_for_query();
   void fail(std::int32_t status, const std::string& text);
   void drop_gone();
   bool somebody_waits() const;

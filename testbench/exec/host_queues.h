@@ -70,6 +70,8 @@ class host_queues : public sc_core::sc_module {
   void poke();
   /// The simulation is paused when one of these has ended, or a host function's turn has come.
   void await(std::vector<queue_entry> operations);
+  /// None of that has come.
+  bool awaits() const { return !awaited(); }
   /// The GPU's fault, of which nothing recovers; empty: none.
   const std::string& fault() const { return fault_; }
   /// Kernels launched so far.
