@@ -53,6 +53,9 @@ std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t ol
 void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane);
 
+/// A reducing barrier's result, of `threads` that came and `count` whose predicate held, for the lanes of `mask` that wait at it.
+void write_reduction(const isa::instruction& i, warp_state& w, lane_mask mask, std::uint32_t count, std::uint32_t threads);
+
 /// LDSM: the lanes whose addresses the instruction reads.
 lane_mask matrix_rows(const isa::instruction& i);
 

@@ -129,6 +129,15 @@ void vote(const instruction& i, warp_state& w, lane_mask mask) {
 
 }  // namespace
 
+void write_reduction(const instruction& i, warp_state& w, lane_mask mask, std::uint32_t count, std::uint32_t threads) {
+  if (i.sub == 2 && i.dst != isa::rz) for_each_lane(mask, [&](unsigned l) { w.regs[std::size_t{i.dst} * warp_size + l] = count; });
+  if (i.sub >= 3 && i.pdst[0] != isa::pt) {
+    const bool holds = i.sub == 3 ? count == threads : count != 0;
+    lane_mask& p = w.predicates[i.pdst[0]];
+    p = holds ? p | mask : p & ~mask;
+  }
+}
+
 execute_function select_shuffle_vote(const instruction& i) {
   switch (i.op) {
     case opcode::shfl: return shfl;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The load/store unit's checks: of the addresses it is given, and of its own bookkeeping.
 #include <algorithm>
-#include <cstdio>
 
 #include "config/error.h"
+#include "simt/fault_text.h"
 #include "simt/warp_state.h"
 #include "sm/load_store_unit.h"
 #include "tlm/gpu_request.h"
@@ -40,10 +40,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
   const char* what = "load";
   if (t.kind == lsu_kind::store) what = "store";
   if (t.kind == lsu_kind::atomic || t.kind == lsu_kind::reduction) what = "atomic";
-  char text[96];
-  std::snprintf(text, sizeof text, "%s address 0x%08llx (%u-byte %s)", misaligned ? "misaligned" : "illegal",
-                static_cast<unsigned long long>(t.addresses()[lane]), t.bytes_per_lane, what);
-  t.fault = text;
+  t.fault = simt::global_fault(what, misaligned, t.addresses()[lane], t.bytes_per_lane);
   t.faulted = true;
   t.fault_lane = lane;
 }

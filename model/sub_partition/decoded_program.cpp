@@ -245,21 +245,31 @@ bool can_wait(const isa::instruction& i) {
          (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
 }
 
-// What matters only to warps with independent lanes. Any cycle of control flow has a branch back over each of its instructions.
+// What matters only to warps with independent lanes.
 void mark_convergence(decoded_program& p) {
-  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);   // of the instructions before each
-  for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(*p.code[k].instruction);
+  const std::vector<loop_turn> turns = loop_turns(*p.program);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     decoded_instruction& d = p.code[k];
     const isa::instruction& i = *d.instruction;
     const isa::operand* members = simt::member_operand(i);
     d.synchronises = members != nullptr && members->kind != isa::operand_kind::none;
-    if (i.op == isa::opcode::bra && i.target <= k)
-      d.turn = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+    d.turn = turns[k];
   }
 }
 
 }  // namespace
+
+// Any cycle of control flow has a branch back over each of its instructions.
+std::vector<loop_turn> loop_turns(const isa::program& p) {
+  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);   // of the instructions before each
+  for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
+  std::vector<loop_turn> turns(p.code.size(), loop_turn::none);
+  for (std::size_t k = 0; k < p.code.size(); ++k) {
+    const isa::instruction& i = p.code[k];
+    if (i.op == isa::opcode::bra && i.target <= k) turns[k] = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+  }
+  return turns;
+}
 
 std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
                                               std::uint64_t code_address) {

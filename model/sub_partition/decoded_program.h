@@ -83,6 +83,9 @@ struct decoded_program {
   std::vector<isa::register_set> live;  // by instruction, where contexts keep live registers only; else empty
 };
 
+/// Of each instruction, how it turns back.
+std::vector<loop_turn> loop_turns(const isa::program& p);
+
 /// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
 std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
                                               std::uint64_t code_address);

@@ -20,6 +20,7 @@
 #include "memory/coalescer.h"
 #include "memory/per_launch.h"
 #include "simt/context_image.h"
+#include "simt/print_format.h"
 #include "sub_partition/decoded_program.h"
 #include "sub_partition/execution_unit.h"
 #include "sub_partition/fetch.h"
@@ -332,11 +333,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  std::uint64_t system_routine(const warp_slot& w, const isa::instruction& i, unsigned lane);
-  static const char* trap_text(const isa::instruction& i);
-  fault_details assertion_details(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
-  /// Reads at a generic address of the lane; throws program_error where there is no memory.
-  void inspect(const warp_slot& w, unsigned lane, std::uint64_t address, void* data, unsigned bytes) const;
+  simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
+  fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
 
   // Control flow: computed, or read from a recording (sub_partition_recorded.cpp)
   void advance(warp_slot& w) {

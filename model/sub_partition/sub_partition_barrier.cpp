@@ -2,25 +2,10 @@
 // Barriers as a sub-partition sees them: its warps stop at them, are given results and go on.
 #include "config/error.h"
 #include "simt/divergence.h"
+#include "simt/execute.h"
 #include "sub_partition/sub_partition.h"
 
 namespace heddle {
-
-namespace {
-
-void write_reduction(const isa::instruction& i, simt::warp_state& w, simt::lane_mask mask, std::uint32_t count,
-                     std::uint32_t threads) {
-  if (i.sub == 2 && i.dst != isa::rz)
-    for (unsigned lane = 0; lane < isa::warp_size; ++lane)
-      if (mask >> lane & 1) w.regs[i.dst * isa::warp_size + lane] = count;
-  if (i.sub >= 3 && i.pdst[0] != isa::pt) {
-    const bool holds = i.sub == 3 ? count == threads : count != 0;
-    simt::lane_mask& p = w.predicates[i.pdst[0]];
-    p = holds ? p | mask : p & ~mask;
-  }
-}
-
-}  // namespace
 
 void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) {
   warp_slot& w = slots_[slot];
@@ -46,10 +31,10 @@ void sub_partition::resume_from_barrier(unsigned slot, unsigned number, cycle_t 
 
 void sub_partition::deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads) {
   warp_slot& w = slots_[slot];
-  if (!independent_) return write_reduction(*w.next->instruction, w.state, w.state.active, count, threads);
+  if (!independent_) return simt::write_reduction(*w.next->instruction, w.state, w.state.active, count, threads);
   for (const simt::lane_path& p : w.state.paths) {
     if (p.wait == simt::path_wait::barrier && p.wanted == number)
-      write_reduction(*w.program->code[p.pc].instruction, w.state, p.mask, count, threads);
+      simt::write_reduction(*w.program->code[p.pc].instruction, w.state, p.mask, count, threads);
   }
 }
 

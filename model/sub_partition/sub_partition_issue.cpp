@@ -4,6 +4,7 @@
 
 #include "config/error.h"
 #include "simt/divergence.h"
+#include "simt/fault_text.h"
 #include "sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -129,7 +130,7 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
     case issue_kind::trap:
       if (mask != 0) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
-        fault(slot, d, lane, trap_text(*d.instruction), assertion_details(w, *d.instruction, lane));
+        fault(slot, d, lane, simt::trap_text(*d.instruction), details_of(w, *d.instruction, lane));
       }
       advance(w);
       return !halted_;
@@ -267,17 +268,11 @@ void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned 
 
 void sub_partition::fault_of(const resident_launch& launch, const simt::dim3& b, std::uint32_t t, const decoded_instruction& d,
                              const std::string& what, fault_details details) {
-  const simt::launch_context& l = launch;
-  const auto triple = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
-    return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
-  };
   halted_ = true;
-  const std::string front = l.program->file + ":" + std::to_string(d.instruction->line) + ":" + std::to_string(d.instruction->column) + ": " + what;
-  const std::string text = front + " in kernel '" + l.program->kernel + "', block " + triple(b.x, b.y, b.z) + ", thread " +
-                           triple(t % l.block.x, t / l.block.x % l.block.y, t / (l.block.x * l.block.y));
-  if (details.pieces.empty()) return supervisor_.program_fault(text);
-  details.at = front.size();
-  supervisor_.program_fault_with(text, details);
+  const simt::fault_text f = simt::describe_fault(launch, b, t, *d.instruction, what);
+  if (details.pieces.empty()) return supervisor_.program_fault(f.text);
+  details.at = f.front;
+  supervisor_.program_fault_with(f.text, details);
 }
 
 }  // namespace heddle

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "config/error.h"
+#include "simt/fault_text.h"
 #include "sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -61,10 +62,7 @@ bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask m
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
     std::uint64_t& a = t.own_addresses[lane];
     if (a + t.bytes_per_lane > local_bytes || a % t.bytes_per_lane != 0) {
-      char text[96];
-      std::snprintf(text, sizeof text, a % t.bytes_per_lane != 0 ? "misaligned local address 0x%llx (%u bytes)" : "local address 0x%llx (%u bytes) beyond the thread's local memory",
-                    static_cast<unsigned long long>(a), t.bytes_per_lane);
-      fault(slot, d, lane, text);
+      fault(slot, d, lane, simt::local_fault(a, t.bytes_per_lane));
       return false;
     }
     a = local_address(w, a, lane);
@@ -79,16 +77,10 @@ bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask m
 bool sub_partition::constants_exist(unsigned slot, const lsu_transaction& t, simt::lane_mask mask) {
   const decoded_instruction& d = *slots_[slot].next;
   const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
-  for (simt::lane_mask m = mask; m; m &= m - 1) {
-    const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
-    if (t.addresses()[lane] <= bytes && bytes - t.addresses()[lane] >= t.bytes_per_lane) continue;
-    char text[96];
-    std::snprintf(text, sizeof text, "illegal constant address 0x%llx (%u-byte load, the bank has %llu bytes)",
-                  static_cast<unsigned long long>(t.addresses()[lane]), t.bytes_per_lane, static_cast<unsigned long long>(bytes));
-    fault(slot, d, lane, text);
-    return false;
-  }
-  return true;
+  const unsigned lane = simt::outside_bank(t.addresses(), mask, t.bytes_per_lane, bytes);
+  if (lane == isa::warp_size) return true;
+  fault(slot, d, lane, simt::constant_fault(t.addresses()[lane], t.bytes_per_lane, bytes));
+  return false;
 }
 
 void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cycle) {

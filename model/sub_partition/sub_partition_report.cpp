@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "config/error.h"
+#include "simt/fault_text.h"
 #include "sub_partition/partition_levels.h"
 #include "sub_partition/sub_partition.h"
 #include "tlm/trace_window.h"
@@ -44,23 +45,11 @@ std::string sub_partition::place_of(unsigned slot, const isa::instruction& i) co
 
 std::vector<std::string> sub_partition::standing(unsigned slot, unsigned barrier) const {
   const warp_slot& w = slots_[slot];
-  const auto at_barrier = [](unsigned number) { return "waits at barrier " + std::to_string(number) + ", "; };
-  if (w.step != nullptr || !independent_)
-    return {(w.phase == warp_phase::at_barrier ? at_barrier(barrier) : "stands at ") + position(slot)};
-  std::vector<std::string> all;
-  const auto add = [&](simt::lane_mask lanes, const std::string& what, std::uint32_t pc) {
-    all.push_back((lanes == w.state.live ? "" : fmt::format("lanes 0x{:08x}, ", lanes)) + what +
-                  place_of(slot, *w.program->code[pc].instruction));
-  };
-  if (w.state.active != 0) add(w.state.active, "stands at ", w.state.pc);
-  for (const simt::lane_path& p : w.state.paths) {
-    if (p.wait == simt::path_wait::barrier) add(p.mask, at_barrier(p.wanted), p.pc);
-    else if (p.wait == simt::path_wait::lanes) add(p.mask, fmt::format("waits for lanes 0x{:08x}, ", p.wanted & w.state.live & ~p.mask), p.pc);
-    else add(p.mask, "stands at ", p.pc);
-  }
-  for (const simt::convergence_frame& f : w.state.frames)
-    if (f.arrived != 0) add(f.arrived, fmt::format("waits for lanes 0x{:08x}, ", f.participants & ~f.arrived), f.reconverge);
-  return all;
+  const std::uint32_t number = barrier;
+  if (w.step != nullptr)   // its state has no lanes
+    return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "stands at ") + position(slot)};
+  return simt::standing_of(w.state, w.phase == warp_phase::at_barrier ? &number : nullptr,
+                           [&](std::uint32_t pc) { return place_of(slot, *w.program->code[pc].instruction); });
 }
 
 const partition_levels& sub_partition::watch(cycle_t first, cycle_t last) const {
