@@ -296,6 +296,8 @@ std::string gpu::barrier_deadlock() const {
   return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
 
+void gpu::stop_functional_when(std::function<bool()> asked) { parts_->host.stop_asked = std::move(asked); }
+
 bool gpu::explain_stuck(std::string& why) const {
   if (!stuck()) return false;
   why = "deadlock: launches are pending, and nothing in the GPU can go on";

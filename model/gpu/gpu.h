@@ -63,6 +63,8 @@ class gpu : public sc_core::sc_module {
   /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait are not taken for
   /// deadlocked.
   void host_acts_until(cycle_t cycle);
+  /// Asked now and then while the host has a launch executed functionally; when it answers true the launch is given up.
+  void stop_functional_when(std::function<bool()> asked);
   /// Adds what active warps have spent up to now to the counters, for metrics in the middle of a run.
   void settle_accounts();
 

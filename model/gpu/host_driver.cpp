@@ -247,9 +247,21 @@ void host_driver::check(const launch_request& r) {
 
 unsigned host_driver::launch(const launch_request& r) {
   const host_link::call call(*link_);
-  if (r.recording) return launch_recording(r);
+  return r.recording ? launch_recording(r) : started(ring(r, false));
+}
+
+std::uint64_t host_driver::execute(const launch_request& r) {
+  if (r.recording) throw input_error("a recording cannot be executed functionally: it has no data");
+  const host_link::call call(*link_);
+  const std::uint64_t instructions = ring(r, true);
+  take_prints();
+  return instructions;
+}
+
+std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
   const launch_plan p = plan(r);
   launch_descriptor d;
+  if (functionally) d.command = static_cast<std::uint32_t>(host_command::execute);
   d.module = record_of(r.module).handle;
   d.kernel_address = stage(r.kernel.data(), r.kernel.size());
   d.kernel_bytes = r.kernel.size();
@@ -262,9 +274,11 @@ unsigned host_driver::launch(const launch_request& r) {
   d.max_registers = r.max_registers;
   d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
   d.parameter_address = stage(r.parameters.data(), r.parameters.size());
-  d.local_bytes = p.local_bytes;
-  d.local_address = p.local_bytes != 0 ? local_area(r.stream, p.local_bytes) : 0;
-  return started(command(&d, sizeof d));
+  if (!functionally && p.local_bytes != 0) {
+    d.local_bytes = p.local_bytes;
+    d.local_address = local_area(r.stream, p.local_bytes);
+  }
+  return command(&d, sizeof d);
 }
 
 unsigned host_driver::launch_recording(const launch_request& r) {

@@ -148,6 +148,10 @@ class host_driver : public sc_core::sc_module {
   void check(const launch_request& request);
   /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
   unsigned launch(const launch_request& request);
+  /// Executes a launch functionally, at once and in no simulated time: memory, printed text and faults become what a launch makes them.
+  /// It has no number and no metrics. Throws input_error while launches are pending or running, where memory lies outside the GPU, and when
+  /// it was asked to stop. Returns the warp instructions executed; whether the program has failed fault() says.
+  std::uint64_t execute(const launch_request& request);
   /// Frees SMs of the blocks that run there until `resume_after` core cycles have gone by since each was free; no SMs named: all.
   /// Call check_preempt() first.
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
@@ -182,6 +186,7 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t stage(const void* data, std::size_t bytes);
   std::uint64_t command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded = nullptr);
   unsigned launch_recording(const launch_request& request);
+  std::uint64_t ring(const launch_request& request, bool functionally);
   unsigned started(std::uint64_t number);
   std::string with_own_places(std::string message) const;
   unsigned load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts, const std::string& names);

@@ -24,7 +24,11 @@ host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock
       memory_socket("memory_socket"),
       config_(config),
       clock_(clock),
-      context_area_(std::uint64_t{config.context.area_mib} << 20) {
+      context_area_(std::uint64_t{config.context.area_mib} << 20),
+      functional_memory_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
+      }),
+      functional_executor_(config, functional_memory_, ranges_, *this) {
   memory_socket.bind(*this);
   SC_HAS_PROCESS(host_interface);
   SC_METHOD(drive_irq);
@@ -202,20 +206,26 @@ void host_interface::drive_irq() {
 
 unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
   if (bytes == 0 || bytes - 1 > ~address) return 0;   // nothing lies behind the last address
-  tlm::tlm_generic_payload p;
-  p.set_command(command);
-  p.set_address(address);
-  p.set_data_ptr(data);
-  p.set_data_length(bytes);
-  p.set_streaming_width(bytes);
-  const unsigned done = memory_socket->transport_dbg(p);
-  if (command == tlm::TLM_WRITE_COMMAND)
+  const bool write = command == tlm::TLM_WRITE_COMMAND;
+  const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes) : plain_access(command, address, data, bytes);
+  if (write)
     for (loaded& l : modules_)
       for (auto [base, image] : l.images())
         if (base < address + done && address < base + image->size())
           for (unsigned i = 0; i < done; ++i)
             if (address + i - base < image->size()) (*image)[address + i - base] = data[i];
   return done;
+}
+
+// The memory itself, past what has been brought here.
+unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  tlm::tlm_generic_payload p;
+  p.set_command(command);
+  p.set_address(address);
+  p.set_data_ptr(data);
+  p.set_data_length(bytes);
+  p.set_streaming_width(bytes);
+  return memory_socket->transport_dbg(p);
 }
 
 // A module variable's byte as the host has put it there; null: there is none.

@@ -18,6 +18,8 @@
 
 #include "config/parameters.h"
 #include "frontend/ptx/lower.h"
+#include "functional/functional_executor.h"
+#include "functional/functional_memory.h"
 #include "gpu/grid_distributor.h"
 #include "gpu/device_heap.h"
 #include "gpu/host_registers.h"
@@ -49,6 +51,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::function<void(std::uint64_t)> on_context_area;
   /// Called when the simulated program has failed, with what is known of it; the callee may say more.
   std::function<void(std::string&)> on_fault;
+  /// Asked now and then while a launch is executed functionally; true: it is to be given up.
+  std::function<bool()> stop_asked;
   /// Says whether anything in the GPU will still happen, and if not, what waits for what.
   std::function<bool(std::string&)> stuck;
 
@@ -89,6 +93,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void move_context_area(std::uint64_t address);
   std::uint64_t load_module(const load_module_descriptor& d);
   std::uint64_t launch(const launch_descriptor& d);
+  std::uint64_t execute_functionally(const launch_descriptor& d);
+  std::shared_ptr<resident_launch> prepare(const launch_descriptor& d);
   void preempt(const preempt_descriptor& d);
   std::string why_not_flush(const resident_launch& launch);
   std::uint64_t launch_recording(const launch_recording_descriptor& d);
@@ -100,6 +106,7 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   void drive_irq();
   void tell_fault();
   unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint8_t* variable_byte(std::uint64_t address);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
   template <class T> T fetch_descriptor(std::uint64_t address);
@@ -134,6 +141,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
+  functional_memory functional_memory_;   // what launches executed functionally have brought here
+  functional_executor functional_executor_;
   std::uint64_t upper_half_ = 0;       // written by a 32-bit host; waits for the lower one
   std::uint64_t upper_register_ = 0;   // of that register
   std::uint64_t result_ = 0;

@@ -44,6 +44,8 @@ void host_interface::execute(std::uint64_t descriptor) {
     result_ = load_module(fetch_descriptor<load_module_descriptor>(descriptor));
   else if (kind == static_cast<std::uint32_t>(host_command::launch))
     result_ = launch(fetch_descriptor<launch_descriptor>(descriptor));
+  else if (kind == static_cast<std::uint32_t>(host_command::execute))
+    result_ = execute_functionally(fetch_descriptor<launch_descriptor>(descriptor));
   else if (kind == static_cast<std::uint32_t>(host_command::preempt))
     preempt(fetch_descriptor<preempt_descriptor>(descriptor));
   else if (kind == static_cast<std::uint32_t>(host_command::launch_recording))
@@ -102,6 +104,36 @@ std::shared_ptr<const decoded_program> host_interface::place_code(std::shared_pt
 }
 
 std::uint64_t host_interface::launch(const launch_descriptor& d) {
+  auto l = prepare(d);
+  const std::uint64_t local = std::uint64_t{(l->program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
+  if (d.local_bytes < local)
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) + " bytes of local memory, expected " +
+                      std::to_string(local));
+  return submit(std::move(l));
+}
+
+// The SMs must not be at work: what they hold of memory, and what is here, would not know of each other.
+std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
+  if (config_.memory.model == choice::memory_model::external)
+    throw input_error("a launch cannot be executed functionally in memory outside the GPU (memory.model = external)");
+  if (busy()) throw input_error("a launch cannot be executed functionally while others are pending or running");
+  if (faulted() || failing_) throw input_error("a launch cannot be executed: the simulated program has failed");
+  auto l = prepare(d);
+  l->launch_id = launches_;
+  functional_executor_.stop_asked = stop_asked;
+  const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
+  if (o.how == functional_executor::ending::stopped) throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
+  if (o.how == functional_executor::ending::failed) {
+    program_fault_with(o.text, o.details);
+    if (fault_.empty()) {   // no memory changes any more
+      details_due_.cancel();
+      tell_fault();
+    }
+  }
+  return o.warp_instructions;
+}
+
+std::shared_ptr<resident_launch> host_interface::prepare(const launch_descriptor& d) {
   const auto name = fetch(d.kernel_address, d.kernel_bytes, most_name, "kernel name");
   auto l = std::make_shared<resident_launch>();
   l->decoded = program(d.module, std::string(name.begin(), name.end()), d.max_registers);
@@ -118,10 +150,6 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   if (d.parameter_bytes != l->program->parameter_bytes)
     throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) + " bytes of parameters, expected " +
                       std::to_string(l->program->parameter_bytes));
-  const std::uint64_t local = std::uint64_t{(l->program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
-  if (d.local_bytes < local)
-    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) + " bytes of local memory, expected " +
-                      std::to_string(local));
   auto& bank = l->banks[0];
   bank.assign(isa::bank0::parameters + d.parameter_bytes, 0);
   const auto put32 = [&](std::uint32_t at, std::uint32_t v) { std::memcpy(&bank[at], &v, sizeof v); };
@@ -141,7 +169,9 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   const auto& constants = modules_[d.module].module.constant_image;
   invariant(constants.size() <= constant_bank_bytes, "a module has more constant memory than a bank holds");
   l->banks[3] = fetch(modules_[d.module].constants_address, constants.size(), constant_bank_bytes, "constants");
-  return submit(std::move(l));
+  l->sm_count = config_.gpu.sm_count;
+  l->warps_per_sm = config_.sm.max_warps;
+  return l;
 }
 
 std::uint64_t host_interface::launch_recording(const launch_recording_descriptor& d) {
@@ -167,6 +197,7 @@ std::uint64_t host_interface::launch_recording(const launch_recording_descriptor
 std::uint64_t host_interface::submit(std::shared_ptr<resident_launch> l) {
   l->sm_count = config_.gpu.sm_count;
   l->warps_per_sm = config_.sm.max_warps;
+  functional_memory_.close();
   if (before_launch) before_launch();
   l->launch_id = launches_++;
   cwd_->submit(std::move(l));

@@ -11,7 +11,7 @@ namespace host_register {
 constexpr std::uint64_t identity = 0x00;        // RO: "HEDDLE\0\1"
 constexpr std::uint64_t status = 0x08;          // RO: status_bits
 constexpr std::uint64_t command = 0x10;         // WO, the doorbell: device address of a command descriptor
-constexpr std::uint64_t result = 0x18;          // RO: module handle or launch number of the last command
+constexpr std::uint64_t result = 0x18;          // RO: module handle, launch number or warp instructions of the last command
 constexpr std::uint64_t error = 0x20;           // RO: 0 or 1: the last command, mapping or context area was refused (message)
 constexpr std::uint64_t message_bytes = 0x28;   // RO: length of the message
 constexpr std::uint64_t completions = 0x30;     // RO: launches completed so far
@@ -48,7 +48,7 @@ constexpr std::uint64_t fault = 2;
 constexpr std::uint64_t print = 4;     // much text waits to be taken
 }  // namespace host_interrupt
 
-enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3, launch_recording = 4, create_texture = 5 };
+enum class host_command : std::uint32_t { load_module = 1, launch = 2, preempt = 3, launch_recording = 4, create_texture = 5, execute = 6 };
 
 /// Command descriptors in device memory, little endian.
 struct load_module_descriptor {
@@ -62,6 +62,7 @@ struct load_module_descriptor {
   std::uint64_t constants_address = 0;  // where the .const variables are: read at each launch
 };
 
+/// Also of host_command::execute, which needs no area of local memory and has no stream, priority or carve-out.
 struct launch_descriptor {
   std::uint32_t command = static_cast<std::uint32_t>(host_command::launch);
   std::uint32_t module = 0;             // handle

@@ -45,7 +45,7 @@ std::string describe(const conformance_case& c, const numbers& rows, std::size_t
 /// Runs cases of one module on the GPU and in the reference.
 class bench {
  public:
-  bench(const std::string& gpu, unsigned rows) : rows_(rows), machine_(gpu) {
+  bench(const std::string& gpu, unsigned rows, bool functional) : rows_(rows), machine_(gpu, functional) {
     in_ = machine_.allocate(std::uint64_t{rows} * 32);
     out_ = machine_.allocate(std::uint64_t{rows} * 8);
   }
@@ -99,8 +99,8 @@ void report(const outcome& o, const std::string& gpu) {
   for (const std::string& r : o.refused) std::cout << "  refused: " << r << "\n";
 }
 
-outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792) {   // all pairs of the 40 edges, and more
-  bench b(gpu, rows);
+outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792, bool functional = false) {   // all pairs of the 40 edges, and more
+  bench b(gpu, rows, functional);
   for (std::size_t k = 0; k < cases.size(); k += 64) {
     const std::vector<conformance_case> part(cases.begin() + static_cast<std::ptrdiff_t>(k),
                                              cases.begin() + static_cast<std::ptrdiff_t>(std::min(k + 64, cases.size())));
@@ -112,6 +112,13 @@ outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& c
 
 TEST(conformance, gtx1080) { EXPECT_GT(all_cases("gtx1080", all_families()).compared, 800u); }
 TEST(conformance, v100) { EXPECT_GT(all_cases("v100", all_families()).compared, 800u); }
+
+TEST(conformance, functionally) {
+  for (const char* gpu : {"gtx1080", "v100"}) {
+    EXPECT_GT(all_cases(gpu, all_families(), 1792, true).compared, 800u);
+    EXPECT_EQ(all_cases(gpu, seldom_families(), 1792, true).compared, seldom_families().size());
+  }
+}
 
 TEST(conformance, later_families_on_gtx1080) { EXPECT_FALSE(all_cases("gtx1080", later_families()).refused.empty()); }
 

@@ -35,7 +35,7 @@ struct machine::parts {
   sc_core::sc_signal<bool> irq;
 };
 
-machine::machine(const std::string& gpu_name) {
+machine::machine(const std::string& gpu_name, bool functional) : functional_(functional) {
   restart_simulation();
   parts_ = std::make_unique<parts>(small(gpu_name));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -67,6 +67,12 @@ void machine::run(unsigned module, const std::string& kernel, const scalar_launc
   r.max_registers = max_registers;
   r.parameters = launch.parameters;
   parts_->driver.check(r);
+  if (functional_) {
+    parts_->driver.execute(r);
+    const std::string fault = parts_->driver.fault();
+    if (!fault.empty()) throw program_error(fault);
+    return;
+  }
   const unsigned number = parts_->driver.launch(r);
   while (!parts_->driver.finished(number)) {
     const std::string fault = parts_->driver.fault();

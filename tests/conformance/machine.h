@@ -17,7 +17,8 @@ namespace heddle::conformance {
 class machine {
  public:
   /// A shipped GPU with few SMs and fixed memory latency, so that it is quick to make and to run.
-  explicit machine(const std::string& gpu_name);
+  /// `functional`: kernels are executed without time.
+  explicit machine(const std::string& gpu_name, bool functional = false);
   ~machine();
 
   std::uint64_t allocate(std::uint64_t bytes);
@@ -32,6 +33,7 @@ class machine {
  private:
   struct parts;
   std::unique_ptr<parts> parts_;
+  bool functional_;
 };
 
 }  // namespace heddle::conformance

@@ -42,7 +42,7 @@ std::vector<std::uint8_t> input_data() {
 /// One GPU, made anew after a failure.
 class pair_of_runs {
  public:
-  explicit pair_of_runs(std::string gpu) : gpu_(std::move(gpu)), data_(input_data()) { renew(); }
+  explicit pair_of_runs(std::string gpu, bool functional = false) : gpu_(std::move(gpu)), functional_(functional), data_(input_data()) { renew(); }
 
   enum class verdict { same, different, refused, invalid };
 
@@ -86,7 +86,7 @@ class pair_of_runs {
  private:
   void renew() {
     machine_.reset();
-    machine_ = std::make_unique<machine>(gpu_);
+    machine_ = std::make_unique<machine>(gpu_, functional_);
     in_ = machine_->allocate(in_bytes);
     out_ = machine_->allocate(2 * 160 * out_stride);
     sums_ = machine_->allocate(sums_bytes);
@@ -112,6 +112,7 @@ class pair_of_runs {
   }
 
   std::string gpu_;
+  bool functional_;
   std::vector<std::uint8_t> data_;
   std::unique_ptr<machine> machine_;
   std::uint64_t in_ = 0, out_ = 0, sums_ = 0, runs_ = 0;
@@ -184,9 +185,9 @@ class minimiser {
   unsigned registers_, tries_ = 0;
 };
 
-void fuzz(const std::string& gpu) {
+void fuzz(const std::string& gpu, bool functional = false) {
   const std::uint64_t first = setting("HEDDLE_FUZZ_FIRST", 1), count = setting("HEDDLE_FUZZ_KERNELS", 500);
-  pair_of_runs runs(gpu);
+  pair_of_runs runs(gpu, functional);
   unsigned same = 0, refused = 0, invalid = 0, different = 0;
   std::string what, refusal;
   for (std::uint64_t seed = first; seed < first + count && different < 10; ++seed) {
@@ -216,6 +217,8 @@ void fuzz(const std::string& gpu) {
 
 TEST(differential, gtx1080) { fuzz("gtx1080"); }
 TEST(differential, v100) { fuzz("v100"); }
+TEST(differential, functionally_gtx1080) { fuzz("gtx1080", true); }
+TEST(differential, functionally_v100) { fuzz("v100", true); }
 
 }  // namespace
 }  // namespace heddle::differential

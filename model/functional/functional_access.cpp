@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// Memory and texture instructions of a warp.
+#include <algorithm>
+#include <cstring>
+
+#include "config/error.h"
+#include "functional/functional_block.h"
+#include "simt/fault_text.h"
+#include "sub_partition/device_runtime.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::uint64_t page_bytes = functional_memory::page_bytes;
+constexpr std::uint64_t windows_end = isa::code_window_base + isa::window_bytes;
+
+bool within(std::uint64_t address, std::uint64_t base) { return address >= base && address < base + isa::window_bytes; }
+
+template <class F>
+inline void each_lane(simt::lane_mask mask, F f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+/// A load of all lanes from one page, of whole words.
+template <unsigned words>
+void gather(const std::uint8_t* page, const std::uint64_t* addresses, std::uint32_t* to) {
+  for (unsigned k = 0; k < words; ++k)
+    for (unsigned l = 0; l < isa::warp_size; ++l)
+      std::memcpy(to + k * isa::warp_size + l, page + addresses[l] % page_bytes + 4 * k, 4);
+}
+
+void gather_some(const std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes, std::uint32_t words[4][isa::warp_size]) {
+  if (bytes < 4) {
+    each_lane(mask, [&](unsigned l) {
+      std::uint32_t v = 0;
+      std::memcpy(&v, page + addresses[l] % page_bytes, bytes);
+      words[0][l] = v;
+    });
+    return;
+  }
+  for (unsigned k = 0; k < bytes / 4; ++k)
+    each_lane(mask, [&](unsigned l) { std::memcpy(&words[k][l], page + addresses[l] % page_bytes + 4 * k, 4); });
+}
+
+template <unsigned chunk>
+void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, const std::uint32_t* words, unsigned at) {
+  if (mask == simt::all_lanes) {
+    for (unsigned l = 0; l < isa::warp_size; ++l) std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk);
+  } else {
+    each_lane(mask, [&](unsigned l) { std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk); });
+  }
+}
+
+// Of all lanes: those outside `mask` do no harm.
+inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, simt::lane_mask mask, std::uint64_t* addresses) {
+  const isa::operand& a = i.src[0];
+  if (!a.is_reg() || a.reg == isa::rz || a.count < 2) return simt::lane_addresses(i, w, mask, addresses);
+  const std::uint32_t* const low = w.regs + std::size_t{a.reg} * isa::warp_size;
+  const std::uint32_t* const high = low + isa::warp_size;
+  const auto offset = static_cast<std::uint64_t>(i.offset);
+  for (unsigned l = 0; l < isa::warp_size; ++l) addresses[l] = (low[l] | std::uint64_t{high[l]} << 32) + offset;
+}
+
+// The usual accesses to shared memory: whole words of all lanes, from or to registers. False: it is another one, or a wrong one.
+bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes) {
+  const isa::operand& a = i.src[0];
+  const bool loads = i.op == isa::opcode::ld;
+  if (bytes < 4 || (!loads && i.op != isa::opcode::st) || !a.is_reg() || a.reg == isa::rz || a.count != 1) return false;
+  const std::uint32_t size = w.block->shared_bytes;
+  const std::uint8_t first = loads ? i.dst : i.src[1].reg;
+  if (size < bytes || first == isa::rz || (!loads && (!i.src[1].is_reg() || i.src[1].count * 4u != bytes))) return false;
+  const std::uint32_t* const base = w.regs + std::size_t{a.reg} * isa::warp_size;
+  const auto offset = static_cast<std::uint32_t>(i.offset);
+  const std::uint32_t last = size - bytes;
+  alignas(64) std::uint32_t at[isa::warp_size];
+  std::uint32_t wrong = 0;
+  for (unsigned l = 0; l < isa::warp_size; ++l) {
+    at[l] = base[l] + offset;
+    wrong |= (at[l] & (bytes - 1)) | (at[l] > last ? 1u : 0u);
+  }
+  if (wrong != 0) return false;
+  std::uint32_t* const words = w.regs + std::size_t{first} * isa::warp_size;
+  std::uint8_t* const memory = w.block->shared;
+  // As lanes follow each other: of those that store to one place the last one's data stays.
+  for (unsigned k = 0; k < bytes / 4; ++k) {
+    std::uint32_t* const row = words + k * isa::warp_size;
+    std::uint8_t* const here = memory + 4 * k;
+    if (loads)
+      for (unsigned l = 0; l < isa::warp_size; ++l) std::memcpy(row + l, here + at[l], 4);
+    else
+      for (unsigned l = 0; l < isa::warp_size; ++l) std::memcpy(here + at[l], row + l, 4);
+  }
+  return true;
+}
+
+}  // namespace
+
+// The page in which all lanes' addresses lie, where they may be; else null.
+functional_memory::page* functional_executor::common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  std::uint64_t differ = 0, odd = 0;
+  if (mask == simt::all_lanes) {
+    for (unsigned l = 0; l < isa::warp_size; ++l) {
+      differ |= addresses[l] ^ first;
+      odd |= addresses[l];
+    }
+  } else {
+    each_lane(mask, [&](unsigned l) {
+      differ |= addresses[l] ^ first;
+      odd |= addresses[l];
+    });
+  }
+  if (differ >= page_bytes || (odd & (bytes - 1)) != 0 || first < windows_end) return nullptr;
+  ranges_.refresh(s.where);
+  const std::uint64_t begin = first / page_bytes * page_bytes;
+  if (!s.where.holds(begin, begin + page_bytes - 1)) {
+    // The first or the last page of a range, or another range than the last time.
+    std::uint64_t low = first, high = first;
+    each_lane(mask, [&](unsigned l) {
+      low = std::min(low, addresses[l]);
+      high = std::max(high, addresses[l]);
+    });
+    if (!s.where.holds(low, high + bytes - 1) && !ranges_.find(low, high - low + bytes, s.where)) return nullptr;
+  }
+  return &memory_.at(first);
+}
+
+void functional_executor::load(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  const isa::instruction& i = *s.decoded->instruction;
+  alignas(64) std::uint64_t addresses[isa::warp_size];
+  addresses_of(i, w, mask, addresses);
+  const unsigned bytes = s.bytes;
+  const functional_memory::page* const page = common_page(s, mask, addresses, bytes);
+  if (page == nullptr) return access(b, x, s, mask, addresses);
+  if (mask == simt::all_lanes && bytes >= 4 && i.dst != isa::rz) {
+    std::uint32_t* const to = w.regs + std::size_t{i.dst} * isa::warp_size;
+    switch (bytes) {
+      case 4: return gather<1>(page->bytes, addresses, to);
+      case 8: return gather<2>(page->bytes, addresses, to);
+      default: return gather<4>(page->bytes, addresses, to);
+    }
+  }
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  gather_some(page->bytes, addresses, mask, bytes, words);
+  simt::lane_write_back(i, w, mask, words);
+}
+
+void functional_executor::store(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  const isa::instruction& i = *s.decoded->instruction;
+  alignas(64) std::uint64_t addresses[isa::warp_size];
+  addresses_of(i, x.state, mask, addresses);
+  const unsigned bytes = s.bytes;
+  functional_memory::page* const page = watches_ ? nullptr : common_page(s, mask, addresses, bytes);
+  if (page == nullptr) return access(b, x, s, mask, addresses);
+  page->dirty = true;
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  simt::lane_store_data(i, x.state, words);
+  if (bytes == 1) return scatter<1>(page->bytes, addresses, mask, words[0], 0);
+  if (bytes == 2) return scatter<2>(page->bytes, addresses, mask, words[0], 0);
+  for (unsigned k = 0; k < bytes / 4; ++k) scatter<4>(page->bytes, addresses, mask, words[k], 4 * k);
+}
+
+void functional_executor::shared(warp& x, const functional_step& s, simt::lane_mask mask) {
+  const isa::instruction& i = *s.decoded->instruction;
+  if (mask == simt::all_lanes && quick_shared(i, x.state, s.bytes)) return;
+  alignas(64) std::uint64_t addresses[isa::warp_size];
+  simt::lane_addresses(i, x.state, mask, addresses);
+  simt::shared_access(i, x.state, mask, addresses, bad_lane_);
+}
+
+std::uint8_t* functional_executor::local_byte(warp& x, std::uint64_t offset, unsigned lane) const {
+  return x.local + (offset / 4 * isa::warp_size + lane) * 4 + offset % 4;
+}
+
+void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes) {
+  if (watches_ && std::memcmp(to, from, bytes) != 0) changed_ = true;
+  std::memcpy(to, from, bytes);
+}
+
+void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+  const isa::instruction& i = *s.decoded->instruction;
+  each_lane(mask, [&](unsigned l) {
+    const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
+    if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) return;
+    const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
+    const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
+    fail(b, x.state, i, l, simt::global_fault(atomic ? "atomic" : stores ? "store" : "load", misaligned, addresses[l], bytes));
+  });
+}
+
+void functional_executor::any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  const isa::instruction& i = *s.decoded->instruction;
+  alignas(64) std::uint64_t addresses[isa::warp_size];
+  simt::lane_addresses(i, x.state, mask, addresses);
+  if (s.decoded->access == lsu_kind::constant_load) {
+    const std::uint64_t bank_bytes = launch_->banks[i.sub].size();
+    const unsigned lane = simt::outside_bank(addresses, mask, s.bytes, bank_bytes);
+    if (lane != isa::warp_size) fail(b, x.state, i, lane, simt::constant_fault(addresses[lane], s.bytes, bank_bytes));
+    return s.execute(i, x.state, mask);
+  }
+  access(b, x, s, mask, addresses);
+}
+
+// Any load, store, atomic or reduction; each lane in its own space.
+void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses) {
+  simt::warp_state& w = x.state;
+  const isa::instruction& i = *s.decoded->instruction;
+  const unsigned bytes = s.bytes;
+  simt::lane_mask shared = 0, local = 0, global = 0;
+  switch (i.mem_space) {
+    case isa::space::shared: shared = mask; break;
+    case isa::space::local: local = mask; break;
+    case isa::space::global: global = mask; break;
+    case isa::space::constant: return;
+    case isa::space::generic:
+      each_lane(mask, [&](unsigned l) {
+        std::uint64_t& a = addresses[l];
+        if (within(a, isa::shared_window_base)) {
+          a -= isa::shared_window_base;
+          shared |= 1u << l;
+        } else if (within(a, isa::local_window_base)) {
+          a -= isa::local_window_base;
+          local |= 1u << l;
+        } else {
+          global |= 1u << l;
+        }
+      });
+      break;
+  }
+  each_lane(local, [&](unsigned l) {
+    if (addresses[l] + bytes > launch_->program->local_bytes || addresses[l] % bytes != 0)
+      fail(b, w, i, l, simt::local_fault(addresses[l], bytes));
+  });
+  if (shared != 0) simt::shared_access(i, w, shared, addresses, bad_lane_);
+  const simt::lane_mask rest = global | local;
+  if (rest == 0) return;
+  check_global(b, x, s, global, addresses, bytes);
+  const bool loads = i.op == isa::opcode::ld;
+  const unsigned chunk = std::min(bytes, 4u), count = (bytes + 3) / 4;
+  alignas(64) std::uint32_t words[4][isa::warp_size];
+  // Where word k of the lane's data lies.
+  std::uint8_t* here = nullptr;
+  const auto find = [&](unsigned l) {
+    const bool own = (local >> l & 1) != 0;
+    here = own ? local_byte(x, addresses[l], l) : loads ? memory_.readable(addresses[l]) : memory_.writable(addresses[l]);
+    return own ? 4 * isa::warp_size : 4;
+  };
+  if (loads) {
+    each_lane(rest, [&](unsigned l) {
+      const unsigned apart = find(l);
+      words[0][l] = 0;
+      for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], here + k * apart, chunk);
+    });
+    return simt::lane_write_back(i, w, rest, words);
+  }
+  simt::lane_store_data(i, w, words);
+  if (i.op == isa::opcode::st) {
+    each_lane(rest, [&](unsigned l) {
+      const unsigned apart = find(l);
+      for (unsigned k = 0; k < count; ++k) put(here + k * apart, &words[k][l], chunk);
+    });
+    return;
+  }
+  const auto op = static_cast<isa::atomic_op>(i.sub);
+  alignas(64) std::uint32_t old[4][isa::warp_size];
+  each_lane(rest, [&](unsigned l) {
+    const auto value = [&](unsigned k) { return words[k][l] | (count == 2 ? std::uint64_t{words[k + 1][l]} << 32 : 0); };
+    const unsigned apart = find(l);
+    std::uint32_t cell[2] = {0, 0};
+    for (unsigned k = 0; k < count; ++k) std::memcpy(&cell[k], here + k * apart, chunk);
+    const std::uint64_t before = cell[0] | std::uint64_t{cell[1]} << 32;
+    const std::uint64_t after = simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+    old[0][l] = cell[0];
+    old[1][l] = cell[1];
+    for (unsigned k = 0; k < count; ++k) {
+      const auto word = static_cast<std::uint32_t>(after >> (32 * k));
+      put(here + k * apart, &word, chunk);
+    }
+  });
+  if (i.op == isa::opcode::atom) simt::lane_write_back(i, w, rest, old);
+}
+
+void functional_executor::texture(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  const isa::instruction& i = *s.decoded->instruction;
+  if (!texture_) texture_ = std::make_unique<simt::texture_access>();
+  simt::texture_access& a = *texture_;
+  simt::plan_texture(i, w, mask, a, bad_lane_);
+  const bool stores = i.op == isa::opcode::sust;
+  const unsigned count = (a.bytes + 3) / 4, chunk = std::min(a.bytes, 4u);
+  for (unsigned t = 0; t < a.count; ++t) {
+    if (a.mask[t] == 0) continue;
+    check_global(b, x, s, a.mask[t], a.addresses[t], a.bytes);
+    each_lane(a.mask[t], [&](unsigned l) {
+      if (stores) {
+        std::uint8_t* const to = memory_.writable(a.addresses[t][l]);
+        for (unsigned k = 0; k < count; ++k) put(to + 4 * k, &a.words[0][k][l], chunk);
+        return;
+      }
+      const std::uint8_t* const from = memory_.readable(a.addresses[t][l]);
+      a.words[t][0][l] = 0;
+      for (unsigned k = 0; k < count; ++k) std::memcpy(&a.words[t][k][l], from + 4 * k, chunk);
+    });
+  }
+  if (!stores) simt::finish_texture(i, w, a);
+}
+
+simt::lane_reader functional_executor::memory_of(warp& x, unsigned lane) {
+  return lane_memory(x.state, services_, [this, &x, lane](std::uint64_t offset, std::uint8_t* to) {
+    if (offset >= launch_->program->local_bytes) return false;
+    *to = *local_byte(x, offset, lane);
+    return true;
+  });
+}
+
+}  // namespace heddle

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "functional/functional_executor.h"
+
+namespace heddle {
+
+struct functional_executor::warp {
+  simt::warp_state state;
+  bool done = false;
+  bool waits = false;                       // at a barrier, or all its lanes for each other
+  std::uint8_t* local = nullptr;            // word k of lane l at (32 k + l) words
+};
+
+struct functional_executor::block {
+  simt::block_context context;
+  std::uint64_t number = 0;
+  std::vector<std::uint8_t> shared;
+  std::vector<warp> warps;
+  block_barriers barriers;
+  std::vector<std::uint32_t> registers;     // of all warps, with room to align them
+  std::vector<std::uint8_t> local;
+  unsigned slot = 0;                        // which of the chip's blocks it stands for
+  bool spun = false;                        // when it was left, its warps were asking again and again
+};
+
+/// Ends the launch.
+struct functional_executor::failure {
+  std::string text;
+  fault_details details;
+};
+
+}  // namespace heddle

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// The blocks of a launch: which are there, whose turn it is, whether they can ever end.
+#include "functional/functional_executor.h"
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "functional/functional_block.h"
+#include "occupancy/occupancy.h"
+#include "simt/context_image.h"
+#include "simt/divergence.h"
+#include "simt/fault_text.h"
+#include "sm/waiting_block.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::uint64_t block_quantum = 200'000;   // warp instructions of a block before others get their turn
+constexpr std::uint64_t quiet_rounds = 16;         // before states are compared: most who wait do so briefly
+constexpr unsigned most_lines = 64;                // of warps, in a message
+
+std::string place_of(const isa::program& p, std::uint32_t pc) {
+  return p.file + ":" + std::to_string(p.code[pc].line) + ":" + std::to_string(p.code[pc].column);
+}
+
+}  // namespace
+
+functional_executor::functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges,
+                                         program_services& services)
+    : config_(config), rules_(config), memory_(memory), ranges_(ranges), services_(services) {}
+
+functional_executor::~functional_executor() = default;
+
+functional_executor::outcome functional_executor::execute(const resident_launch& launch, std::uint64_t cycle) {
+  launch_ = &launch;
+  auto& p = programs_[launch.decoded.get()];
+  if (!p) p = std::make_unique<functional_program>(launch.decoded);
+  program_ = p.get();
+  block_demand d;
+  d.threads = launch.threads_per_block();
+  d.registers_per_thread = launch.program->registers;
+  d.shared_bytes = launch.shared_bytes;
+  d.barriers = launch.program->barriers;
+  d.carveout_percent = launch.carveout_percent;
+  blocks_per_sm_ = std::max(1u, compute(config_, d).blocks_per_sm);
+  clock_ = std::max(cycle, clock_ + executed_);
+  executed_ = 0;
+  next_block_ = 0;
+  watches_ = changed_ = false;
+  quiet_ = 0;
+  outcome o;
+  try {
+    run_blocks(launch);
+    if (!resident_.empty()) o.how = ending::stopped;
+  } catch (const failure& f) {
+    o.how = ending::failed;
+    o.text = f.text;
+    o.details = f.details;
+  }
+  resident_.clear();
+  spare_.clear();
+  launch_ = nullptr;
+  o.warp_instructions = executed_;
+  return o;
+}
+
+// Where nobody waits for another block, one place is enough: its storage stays in the host's caches.
+void functional_executor::run_blocks(const resident_launch& launch) {
+  const std::uint64_t total = launch.grid.count();
+  const std::uint64_t room = blocks_per_sm_ * config_.gpu.sm_count;
+  std::uint64_t wanted = 1;
+  unsigned next_slot = 0;
+  for (;;) {
+    bool moved = false;
+    for (; resident_.size() < std::min(wanted, room) && next_block_ < total; moved = true) {
+      if (spare_.empty()) {
+        spare_.push_back(std::make_unique<block>());
+        spare_.back()->slot = next_slot++;
+      }
+      resident_.push_back(std::move(spare_.back()));
+      spare_.pop_back();
+      start(*resident_.back(), next_block_++);
+    }
+    if (resident_.empty()) return;
+    bool spun = false;
+    for (std::size_t k = 0; k < resident_.size();) {
+      if (stop_asked && stop_asked()) return;
+      bool ended = visit(*resident_[k]);
+      for (unsigned many = 0; ended && next_block_ < total && many < 1024; ++many) {
+        moved = true;
+        start(*resident_[k], next_block_++);
+        ended = visit(*resident_[k]);
+      }
+      if (ended) {
+        moved = true;
+        spare_.push_back(std::move(resident_[k]));
+        resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(k));
+      } else {
+        spun |= resident_[k]->spun;
+        ++k;
+      }
+    }
+    wanted = std::max<std::uint64_t>(1, resident_.size()) * (spun ? 2 : 1) + (resident_.empty() ? 0 : 1);
+    look_for_circles(moved);
+  }
+}
+
+void functional_executor::start(block& b, std::uint64_t number) {
+  const resident_launch& l = *launch_;
+  const unsigned warps = l.warps_per_block(), threads = l.threads_per_block();
+  const simt::dim3& g = l.grid;
+  b.number = number;
+  b.context.launch = &l;
+  b.context.index = {static_cast<std::uint32_t>(number % g.x), static_cast<std::uint32_t>(number / g.x % g.y),
+                     static_cast<std::uint32_t>(number / g.x / g.y)};
+  b.shared.assign(std::max(l.shared_bytes, 1u), 0);
+  b.context.shared = b.shared.data();
+  b.context.shared_bytes = l.shared_bytes;
+  b.context.sm_id = b.slot % config_.gpu.sm_count;
+  b.barriers.open(warps, threads);
+  const std::size_t row = isa::warp_size, registers = std::max(l.program->registers, 1u) * row;
+  b.registers.assign(warps * registers + 16, 0);
+  const auto address = reinterpret_cast<std::uintptr_t>(b.registers.data());
+  std::uint32_t* const first = b.registers.data() + ((address + 63) / 64 * 64 - address) / sizeof(std::uint32_t);
+  const std::size_t local = std::size_t{(l.program->local_bytes + 3) / 4} * 4 * isa::warp_size;
+  b.local.resize(warps * local);
+  b.warps.resize(warps);
+  for (unsigned k = 0; k < warps; ++k) {
+    warp& x = b.warps[k];
+    x.done = x.waits = false;
+    x.local = b.local.data() + k * local;
+    simt::warp_state& w = x.state;
+    w.regs = first + k * registers;
+    w.predicates.fill(0);
+    w.predicates[isa::pt] = simt::all_lanes;
+    w.block = &b.context;
+    w.warp_in_block = k;
+    w.slot = (b.slot / config_.gpu.sm_count * warps + k) % config_.sm.max_warps;
+    const unsigned lanes = std::min(threads - k * isa::warp_size, isa::warp_size);
+    w.start(lanes == isa::warp_size ? simt::all_lanes : (1u << lanes) - 1, rules_.per_thread);
+  }
+}
+
+// Lets the block's warps run in turn. True: it has ended. Else its quantum is used up, or all that do not wait ask again and again for what
+// others do.
+bool functional_executor::visit(block& b) {
+  const std::uint64_t end = executed_ + block_quantum;
+  b.spun = false;
+  for (;;) {
+    bool moved = false, live = false;
+    for (warp& x : b.warps) {
+      if (!x.done && !x.waits) {
+        const pause p = run(b, x);
+        x.done = p == pause::exited;
+        x.waits = p == pause::waits;
+        moved |= p != pause::spins;
+      }
+      live |= !x.done;
+    }
+    if (!live) return true;
+    if (!moved) {
+      b.spun = true;
+      return false;
+    }
+    if (executed_ >= end) return false;
+  }
+}
+
+// Warps that a completed barrier lets go on; reducing barriers give each its result.
+void functional_executor::release(block& b, const barrier_outcome& o) {
+  for (std::uint64_t m = o.release; m != 0; m &= m - 1) {
+    warp& x = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
+    simt::warp_state& w = x.state;
+    if (!w.independent) {
+      simt::write_reduction(program_->decoded->program->code[w.pc], w, w.active, o.count, o.threads);
+      simt::advance(w);
+      x.waits = false;
+      continue;
+    }
+    for (const simt::lane_path& p : w.paths)
+      if (p.wait == simt::path_wait::barrier && p.wanted == o.barrier)
+        simt::write_reduction(program_->decoded->program->code[p.pc], w, p.mask, o.count, o.threads);
+    simt::leave_barrier(w, o.barrier);
+    simt::run_next(w);
+    x.waits = w.active == 0;
+  }
+}
+
+void functional_executor::fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane, const std::string& what,
+                               fault_details details) {
+  simt::fault_text f = simt::describe_fault(*launch_, b.context.index, w.thread(lane), i, what);
+  details.at = f.front;
+  throw failure{std::move(f.text), std::move(details)};
+}
+
+std::vector<std::string> functional_executor::standing(const block& b, const warp& x) const {
+  const isa::program& p = *program_->decoded->program;
+  const std::uint32_t number = b.barriers.waits_at(x.state.warp_in_block);
+  const bool waits = (b.barriers.waiting() >> x.state.warp_in_block & 1) != 0;
+  return simt::standing_of(x.state, waits ? &number : nullptr, [&p](std::uint32_t pc) { return place_of(p, pc); });
+}
+
+void functional_executor::fail_deadlocked(const block& b) {
+  waiting_block w{launch_->launch_id, b.number, b.context.index, launch_->program.get(), true, {}};
+  for (unsigned k = 0; k < b.warps.size(); ++k)
+    if ((b.barriers.waiting() >> k & 1) != 0) w.warps.emplace_back(k, standing(b, b.warps[k]));
+  throw failure{describe_deadlock({w}), {}};
+}
+
+// What a round over all blocks does is determined by their state as long as memory stays as it is: when a state comes again, it comes again
+// for ever. The state that later ones are compared with is taken anew at twice the distance (Brent's method).
+void functional_executor::look_for_circles(bool moved) {
+  const bool quiet = watches_ && !moved && !changed_;
+  watches_ = !moved;
+  changed_ = false;
+  if (!quiet) {
+    quiet_ = 0;
+    return;
+  }
+  if (++quiet_ < quiet_rounds) return;
+  const std::uint64_t now = fingerprint();
+  if (quiet_ > quiet_rounds && now == kept_) fail_in_circles();
+  if (quiet_ == quiet_rounds || quiet_ >= 2 * kept_at_) {
+    kept_ = now;
+    kept_at_ = quiet_;
+  }
+}
+
+std::uint64_t functional_executor::fingerprint() {
+  std::uint64_t hash = 0;
+  const auto add = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  };
+  simt::context_image image;
+  for (const auto& b : resident_) {
+    for (const std::uint32_t word : b->registers) add(word);
+    for (const std::uint8_t byte : b->shared) add(byte);
+    for (const std::uint8_t byte : b->local) add(byte);
+    image.write();
+    b->barriers.exchange(image);
+    for (warp& x : b->warps) {
+      image(x.state);
+      add(x.done * 2u + x.waits);
+    }
+    for (const std::uint32_t word : image.words()) add(word);
+  }
+  return hash;
+}
+
+void functional_executor::fail_in_circles() {
+  std::string text = "deadlock: no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers";
+  unsigned lines = 0, more = 0;
+  for (const auto& b : resident_)
+    for (const warp& x : b->warps) {
+      if (x.done) continue;
+      if (lines == most_lines) {
+        ++more;
+        continue;
+      }
+      ++lines;
+      const simt::dim3& i = b->context.index;
+      const std::string who = "\n  block (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ") of kernel '" +
+                              launch_->program->kernel + "', warp " + std::to_string(x.state.warp_in_block) + ", ";
+      for (const std::string& place : standing(*b, x)) text += who + place;
+    }
+  if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";
+  throw failure{std::move(text), {}};
+}
+
+}  // namespace heddle

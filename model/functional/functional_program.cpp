@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "functional/functional_program.h"
+
+namespace heddle {
+
+namespace {
+
+bool tells_time(const isa::instruction& i) {
+  const auto s = static_cast<isa::special>(i.sub);
+  return i.op == isa::opcode::s2r && s >= isa::special::clock && s <= isa::special::globaltimer;
+}
+
+functional_kind kind_of(const decoded_instruction& d) {
+  const isa::instruction& i = *d.instruction;
+  switch (d.kind) {
+    case issue_kind::arithmetic: return d.synchronises || tells_time(i) ? functional_kind::other : functional_kind::plain;
+    case issue_kind::branch: return functional_kind::branch;
+    case issue_kind::memory:
+      if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;
+      if (i.mem_space == isa::space::shared) return functional_kind::shared;
+      if (i.mem_space != isa::space::global && i.mem_space != isa::space::generic) break;
+      if (i.op == isa::opcode::ld) return functional_kind::load;
+      if (i.op == isa::opcode::st) return functional_kind::store;
+      break;
+    default: break;
+  }
+  return functional_kind::other;
+}
+
+}  // namespace
+
+functional_program::functional_program(std::shared_ptr<const decoded_program> program) : decoded(std::move(program)) {
+  const std::vector<loop_turn> turns = loop_turns(*decoded->program);
+  steps.resize(decoded->code.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const decoded_instruction& d = decoded->code[k];
+    functional_step& s = steps[k];
+    s.execute = d.execute;
+    s.decoded = &d;
+    s.kind = kind_of(d);
+    s.guarded = d.instruction->guarded();
+    s.synchronises = d.synchronises;
+    s.asks_time = tells_time(*d.instruction);
+    s.turn = turns[k];
+    s.bytes = d.access_bytes;
+    s.guard = d.guard;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memory/address_ranges.h"
+#include "sub_partition/decoded_program.h"
+
+namespace heddle {
+
+/// What executing an instruction without time comes to.
+enum class functional_kind : std::uint8_t { plain, branch, load, store, shared, other };
+
+/// One instruction, for the loop that executes warps.
+struct functional_step {
+  simt::execute_function execute = nullptr;
+  const decoded_instruction* decoded = nullptr;
+  functional_kind kind = functional_kind::other;
+  bool guarded = false;
+  bool synchronises = false;      // lanes may have to wait for others first
+  bool asks_time = false;
+  loop_turn turn = loop_turn::none;
+  std::uint8_t bytes = 0;         // that a lane of a load or store moves
+  isa::predicate guard;
+  address_ranges::hint where;     // where its addresses last were
+};
+
+/// A program with its steps; `hints` in them change as it is executed.
+struct functional_program {
+  std::shared_ptr<const decoded_program> decoded;
+  std::vector<functional_step> steps;
+  explicit functional_program(std::shared_ptr<const decoded_program> program);
+};
+
+}  // namespace heddle

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Instructions of a warp, one after another, until it waits, has ended or gives way.
+#include "config/error.h"
+#include "functional/functional_block.h"
+#include "simt/divergence.h"
+#include "simt/fault_text.h"
+#include "sub_partition/device_runtime.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr unsigned spin_turns = 64;                 // of loops that may wait for others, before these get their turn
+constexpr std::uint64_t warp_quantum = 20'000;      // instructions of a warp in other loops
+
+inline void step_on(simt::warp_state& w) {
+  if (__builtin_expect(w.pc + 1 == w.reconverge, 0)) return simt::advance(w);
+  ++w.pc;
+}
+
+}  // namespace
+
+functional_executor::pause functional_executor::run(block& b, warp& x) {
+  simt::warp_state& w = x.state;
+  functional_step* const steps = program_->steps.data();
+  const std::uint32_t patience = config_.sub_partition.convergence_patience_turns;
+  const std::uint64_t end = executed_ + warp_quantum;
+  unsigned turns = spin_turns;
+  try {
+    for (;;) {
+      functional_step& s = steps[w.pc];
+      const simt::lane_mask mask = s.guarded ? simt::guarded(s.guard, w) : w.active;
+      ++executed_;
+      switch (s.kind) {
+        case functional_kind::plain:
+          if (mask != 0) s.execute(*s.decoded->instruction, w, mask);
+          break;
+        case functional_kind::load:
+          if (mask != 0) load(b, x, s, mask);
+          break;
+        case functional_kind::store:
+          if (mask != 0) store(b, x, s, mask);
+          break;
+        case functional_kind::shared:
+          if (mask != 0) shared(x, s, mask);
+          break;
+        case functional_kind::branch:
+          simt::branch(*s.decoded->instruction, w, mask);
+          if (s.turn == loop_turn::none || mask == 0) continue;
+          if (w.independent) simt::turn_back(w, s.turn == loop_turn::waits, patience);
+          if (s.turn == loop_turn::waits && --turns == 0) return pause::spins;
+          if (executed_ >= end) return pause::quantum;
+          continue;
+        case functional_kind::other: {
+          const pause p = other(b, x, s, mask);
+          if (p != pause::none) return p;
+          continue;
+        }
+      }
+      step_on(w);
+    }
+  } catch (const program_error& e) {
+    fail(b, w, program_->decoded->program->code[w.pc], bad_lane_, e.what());
+  }
+}
+
+// An instruction (cycle) of the launch has gone by for each that was executed.
+void functional_executor::tell_time(simt::warp_state& w) const {
+  w.cycle = clock_ + executed_;
+  w.clock_low = static_cast<std::uint32_t>(w.cycle);
+  w.time_ns = static_cast<std::uint64_t>(static_cast<double>(w.cycle) * 1000.0 / config_.gpu.core_clock_mhz);
+}
+
+// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait come to it again.
+bool functional_executor::lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask) {
+  if (w.granted) {
+    w.granted = false;
+    return true;
+  }
+  if (w.active == w.live || mask == 0) return true;
+  const simt::lane_mask named = simt::named_lanes(*simt::member_operand(i), w, mask);
+  if ((named & ~mask) == 0) return true;
+  simt::wait_for_lanes(w, mask, named);
+  return false;
+}
+
+functional_executor::pause functional_executor::other(block& b, warp& x, functional_step& s, simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  const decoded_instruction& d = *s.decoded;
+  const isa::instruction& i = *d.instruction;
+  if (s.synchronises && !lanes_present(w, i, mask)) return w.active == 0 ? pause::waits : pause::none;
+  switch (d.kind) {
+    case issue_kind::barrier:
+      if (mask == 0) break;
+      return at_barrier(b, x, i, mask);
+    case issue_kind::exit:
+      if (mask == 0) break;
+      return exit(b, x, mask);
+    case issue_kind::memory:
+      if (mask == 0) break;
+      if (d.unit == isa::unit::texture)
+        texture(b, x, s, mask);
+      else
+        any_access(b, x, s, mask);
+      break;
+    case issue_kind::sleep:
+      simt::advance(w);
+      if (mask == 0) return pause::none;
+      // A thread may sleep as little as it likes: what other lanes have to do comes first.
+      return w.independent && simt::give_way(w) ? pause::none : pause::spins;
+    case issue_kind::system_call:
+      changed_ = true;
+      system_call(services_, [&](unsigned lane) { return memory_of(x, lane); }, i, w, mask, bad_lane_);
+      break;
+    case issue_kind::trap:
+      if (mask != 0) {
+        const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
+        fail(b, w, i, lane, simt::trap_text(i), assertion_details(memory_of(x, lane), i, w, lane));
+      }
+      break;
+    case issue_kind::fence: break;
+    default:
+      if (s.asks_time) {
+        changed_ = true;
+        tell_time(w);
+      }
+      if (mask != 0) s.execute(i, w, mask);
+      break;
+  }
+  simt::advance(w);
+  return pause::none;
+}
+
+functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  std::string error;
+  const barrier_outcome o = b.barriers.arrive(rules_, w.warp_in_block, i, w, mask, error);
+  if (!error.empty()) fail(b, w, i, static_cast<unsigned>(__builtin_ctz(mask)), error);
+  if (o.waits && w.independent) simt::wait_at_barrier(w, mask, o.barrier);
+  if (o.deadlock) fail_deadlocked(b);
+  x.waits = o.waits && (!w.independent || w.active == 0);
+  if (o.release != 0) release(b, o);
+  if (!o.waits) simt::advance(w);
+  return x.waits ? pause::waits : pause::none;
+}
+
+functional_executor::pause functional_executor::exit(block& b, warp& x, simt::lane_mask mask) {
+  simt::warp_state& w = x.state;
+  simt::exit_lanes(w, mask);
+  if (!w.independent && w.live != 0) return pause::none;
+  x.waits = w.live != 0 && w.active == 0;
+  b.barriers.exited(w.warp_in_block, mask, w.live == 0);
+  // One exit can complete several barriers.
+  for (;;) {
+    const barrier_outcome o = b.barriers.after_exit(rules_);
+    if (o.deadlock) fail_deadlocked(b);
+    if (o.release == 0) break;
+    release(b, o);
+  }
+  return w.live == 0 ? pause::exited : x.waits ? pause::waits : pause::none;
+}
+
+}  // namespace heddle
