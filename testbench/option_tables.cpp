@@ -74,10 +74,18 @@ option_parser options_of_exec() {
                   "Runs a CUDA program as it is, with a simulated GPU under it: what it launches is simulated, its output and exit code stay its own.");
   p.operands("PROGRAM", std::size_t{1} << 20);
   add_gpu_options(p);
+  p.group("Which launches");
+  p.value("launches", "N[-M][,N[-M]]",
+          "simulate these launches in detail, by their number in the order of the program's calls, from 0 on; execute all others functionally: "
+          "at once, with right results, without time and metrics");
+  p.values("kernel-name", "GLOB", "the same of launches of kernels whose name fits, as the program's source or its PTX has it; may be given several times; with "
+                                   "--launches a launch must fit both");
+  p.flag("skip-functional", "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
   add_simulation_options(p);
   p.note("The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
          "The page cuda_programs.md says what is there of CUDA's functions.");
   p.example("exec --gpu h100 --report r.html -- ./vectorAdd", "a program on an H100, and a page that says what bounds its kernels");
+  p.example("exec --launches 3,17-20 --metrics m.json -- ./solver", "five launches in detail; the others bring the program there in little time");
   return p;
 }
 

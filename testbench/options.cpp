@@ -77,6 +77,25 @@ void read_simulation_options(const option_parser& p, run_options& o) {
 
 }  // namespace
 
+namespace {
+
+// "3,17-20"
+void read_choice(const option_parser& p, launch_choice& c) {
+  c.none = p.has("skip-functional");
+  c.names = p.list("kernel-name");
+  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;   // all but those chosen
+  if (!p.has("launches")) return;
+  for (const std::string& part : split(p.text("launches"), ',')) {
+    const auto ends = split(part, '-');
+    launch_choice::range r;
+    if (ends.empty() || ends.size() > 2 || !parse_unsigned(ends.front(), r.first) || !parse_unsigned(ends.back(), r.last) || r.first > r.last)
+      p.fail("--launches: got '" + p.text("launches") + "', expected numbers and ranges of launches, from 0 on, such as 3,17-20");
+    c.numbers.push_back(r);
+  }
+}
+
+}  // namespace
+
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
   option_parser p = options_of_run();
   if (p.parse(arguments)) {
@@ -116,6 +135,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   const auto behind = static_cast<std::size_t>(arguments.end() - mark);
   if (behind < 2 || p.positionals().size() != behind - 1) p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
   o.arguments = p.positionals();
+  read_choice(p, o.chosen);
   read_gpu_options(p, o.gpu, o.overrides);
   read_simulation_options(p, o);
   return false;

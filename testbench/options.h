@@ -9,6 +9,21 @@
 
 namespace heddle::testbench {
 
+/// Which launches of a CUDA program are simulated in detail; all others are executed functionally.
+struct launch_choice {
+  struct range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+  std::vector<range> numbers;         // empty: any
+  std::vector<std::string> names;     // patterns, of which one must fit; empty: any
+  bool none = false;                  // not one of them
+
+  /// `number`: in the order of the program's calls, from 0 on. `kernel` as the module has it.
+  bool in_detail(std::uint64_t number, const std::string& kernel) const;
+  bool all() const { return !none && numbers.empty() && names.empty(); }
+};
+
 enum class progress_mode : std::uint8_t { automatic, always, never };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 
@@ -24,6 +39,7 @@ struct run_options {
   std::int32_t carveout = -1;    // percent; -1: the chip's default
   std::uint32_t registers = 0;   // per thread; 0: as the kernel needs
   std::vector<std::string> arguments;   // of the kernel; exec: the program and its own
+  launch_choice chosen;      // exec
   std::string kernels_list;  // replay
   bool strict = false;       // replay
   std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;   // replay

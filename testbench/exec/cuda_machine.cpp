@@ -22,7 +22,8 @@ double dram_gigabytes_per_second(const gpu_config& c) {
 }  // namespace
 
 cuda_machine::cuda_machine(const run_options& o, const gpu_config& config)
-    : chip(o, config, first_address),
+    : chosen(o.chosen),
+      chip(o, config, first_address),
       // A copy on the chip reads and writes each byte.
       queues("queues", chip.driver(), config.host_link, dram_gigabytes_per_second(config) / 2),
       memory(chip.driver(), config.memory.capacity_mib * mebibyte) {

@@ -170,6 +170,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);   // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
     machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
+    machine_->chip.chip().stop_functional_when([] { return run_signals::pending(); });
   }
   auto& session = sessions_[process];
   if (!session) {

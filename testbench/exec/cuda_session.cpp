@@ -278,6 +278,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   use_pinned(r.parameters);
   take_memory();
   op->call = m_.launch_calls++;
+  if (!m_.chosen.in_detail(op->call, r.kernel)) op->what = queue_operation::kind::functional;
   m_.queues.add(op);
   m_.queues.poke();
 }

@@ -29,6 +29,7 @@ struct call_answer {
 /// What all CUDA programs of a run share: the machine, and what was loaded into it.
 struct cuda_machine {
   cuda_machine(const run_options& o, const gpu_config& config);
+  const launch_choice chosen;
   machine chip;
   host_queues queues;
   device_memory memory;

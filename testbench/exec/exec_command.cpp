@@ -65,6 +65,15 @@ const std::string* source_of(const cuda_machine& m, const std::string& file) {
   return found != m.sources.end() ? &found->second : nullptr;
 }
 
+void tell_of_functional(const run_options& o, const host_queues& queues) {
+  const host_queues::functional_totals& f = queues.functional();
+  if (!o.chosen.all() && !o.chosen.none && queues.launches() == 0)
+    message_log::warning("none of " + std::to_string(f.launches) + " launches is one that --launches and --kernel-name choose: nothing was simulated in detail");
+  if (f.launches == 0 || o.quiet) return;
+  std::fprintf(stderr, "%u %s executed functionally: %.1f million warp instructions in %.2f s\n", f.launches, f.launches == 1 ? "launch was" : "launches were",
+               static_cast<double>(f.warp_instructions) / 1e6, f.seconds);
+}
+
 // What the program has simulated, as a run tells it, but on stderr: stdout is the program's.
 void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
@@ -83,7 +92,9 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
     outcome.stop_signal = server.stop_signal();
   }
   chip.write_files(outcome, name);
-  if (!o.quiet) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
+  tell_of_functional(o, m.queues);
+  const bool nothing = m.queues.launches() == 0 && m.queues.functional().launches != 0 && outcome.failure.empty();
+  if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "testbench/exec/host_queues.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "config/error.h"
 
@@ -135,7 +136,10 @@ bool host_queues::advance(std::uint32_t, stream& s) {
       changed = true;
     }
     if (!op.done) {
-      if (op.what == queue_operation::kind::kernel && driver_.finished(op.launch)) end(op);
+      if (op.what == queue_operation::kind::kernel && driver_.finished(op.launch)) {
+        --running_;
+        end(op);
+      }
       if (op.what == queue_operation::kind::transfer) {
         if (op.ends <= now) {
           end(op);
@@ -156,8 +160,20 @@ bool host_queues::advance(std::uint32_t, stream& s) {
   return changed;
 }
 
+// What is executed functionally is so between the kernels that the GPU runs; those that come after it let it go first.
 bool host_queues::may_begin(const queue_operation& op) const {
-  return std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; });
+  if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; })) return false;
+  if (op.what == queue_operation::kind::functional) return running_ == 0;
+  return op.what != queue_operation::kind::kernel || !functional_waits();
+}
+
+bool host_queues::functional_waits() const {
+  return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
+    if (s.second.operations.empty()) return false;
+    const queue_operation& op = *s.second.operations.front();
+    return op.what == queue_operation::kind::functional && !op.begun &&
+           std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; });
+  });
 }
 
 void host_queues::begin(queue_operation& op) {
@@ -168,6 +184,7 @@ void host_queues::begin(queue_operation& op) {
     case queue_operation::kind::kernel:
       op.launch = driver_.launch(op.request);
       ++launches_;
+      ++running_;
       if (on_launch) on_launch(op);
       break;
     case queue_operation::kind::transfer: {
@@ -179,9 +196,25 @@ void host_queues::begin(queue_operation& op) {
       op.ends = free;
       break;
     }
+    case queue_operation::kind::functional: execute(op); break;
     case queue_operation::kind::action: end(op); break;
     case queue_operation::kind::host_function: host_function_ready_ = true; break;
   }
+}
+
+// One that fails never ends: the GPU tells of the fault.
+void host_queues::execute(queue_operation& op) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    functional_.warp_instructions += driver_.execute(op.request);
+  } catch (const input_error& e) {
+    fault_ = e.what();
+    return;
+  }
+  ++functional_.launches;
+  functional_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  fault_ = driver_.fault();
+  if (fault_.empty()) end(op);
 }
 
 void host_queues::end(queue_operation& op) {

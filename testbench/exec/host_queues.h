@@ -23,6 +23,7 @@ namespace heddle::testbench {
 struct queue_operation {
   enum class kind : std::uint8_t {
     kernel,
+    functional,    // a kernel that is executed at once, when no other runs
     transfer,      // over the host link, or on the chip
     action,        // takes no time: an event
     host_function  // ends when the host says so
@@ -31,7 +32,7 @@ struct queue_operation {
 
   kind what = kind::action;
   std::uint32_t stream = 0;
-  launch_request request;                // kernel
+  launch_request request;                // kernel, functional
   route by = route::on_device;           // transfer
   std::uint64_t bytes = 0;
   std::function<void()> act;             // when it ends: moves the bytes, notes the time
@@ -40,7 +41,7 @@ struct queue_operation {
   bool begun = false;
   bool done = false;
   bool told = false;                     // host function that the host knows of
-  unsigned call = 0;                     // kernel: which of the program's launches
+  unsigned call = 0;                     // kernel, functional: which of the program's launches
   unsigned launch = 0;                   // kernel that has begun: the driver's number
   sc_core::sc_time ends;                 // transfer that has begun
 };
@@ -74,8 +75,14 @@ class host_queues : public sc_core::sc_module {
   bool awaits() const { return !awaited(); }
   /// The GPU's fault, of which nothing recovers; empty: none.
   const std::string& fault() const { return fault_; }
-  /// Kernels launched so far.
+  /// Kernels launched so far; and those that were executed functionally, with their warp instructions and the seconds they took.
   unsigned launches() const { return launches_; }
+  struct functional_totals {
+    unsigned launches = 0;
+    std::uint64_t warp_instructions = 0;
+    double seconds = 0;
+  };
+  const functional_totals& functional() const { return functional_; }
   /// Told of each kernel that is handed to the GPU, with the driver's number.
   std::function<void(const queue_operation&)> on_launch;
 
@@ -90,8 +97,10 @@ class host_queues : public sc_core::sc_module {
   bool advance();
   bool advance(std::uint32_t number, stream& s);
   bool may_begin(const queue_operation& op) const;
+  bool functional_waits() const;
   void begin(queue_operation& op);
   void end(queue_operation& op);
+  void execute(queue_operation& op);
   bool awaited() const;
 
   host_driver& driver_;
@@ -106,6 +115,8 @@ class host_queues : public sc_core::sc_module {
   bool host_function_ready_ = false;
   std::string fault_;
   unsigned launches_ = 0;
+  unsigned running_ = 0;                 // kernels that the GPU has been given and that have not ended
+  functional_totals functional_;
 };
 
 }  // namespace heddle::testbench

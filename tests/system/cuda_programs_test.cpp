@@ -32,6 +32,34 @@ INSTANTIATE_TEST_SUITE_P(cuda, family,
                          ::testing::Values("vectors", "arguments", "memory", "managed", "pinned", "streams", "host_functions", "errors", "fails_assertion",
                                            "prints", "threads", "forks"));
 
+// But for `streams`, which expects kernels to take their time.
+TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
+  for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors", "fails_assertion", "prints", "threads", "forks"})
+    for (const std::string which : {"--skip-functional", "--launches 1,4-5"}) {
+      const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
+      EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;
+      EXPECT_NE(std::string::npos, o.out.find("right\n")) << name << which << o.out << o.err;
+    }
+}
+
+TEST(cuda_programs, have_the_launches_simulated_that_are_chosen) {
+  const auto simulated = [](const std::string& options) {
+    const outcome o = exec(part("threads"), "--gpu v100 --metrics m.json " + options);
+    EXPECT_EQ(0, o.code) << o.out << o.err;
+    EXPECT_NE(std::string::npos, o.err.find(" executed functionally: ")) << o.err;
+    std::vector<unsigned> numbers;
+    for (const auto& k : nlohmann::json::parse(content(place_of_test() / "m.json"))["kernels"]) numbers.push_back(k["launch"].get<unsigned>());
+    return numbers;
+  };
+  EXPECT_EQ((std::vector<unsigned>{1, 3, 4}), simulated("--launches 1,3-4"));
+  EXPECT_EQ(std::vector<unsigned>{}, simulated("--skip-functional"));
+  EXPECT_EQ(std::vector<unsigned>{}, simulated("--kernel-name no_such_kernel"));
+  EXPECT_EQ(std::vector<unsigned>{2}, simulated("--launches 2 --kernel-name \"*\""));
+  const outcome o = exec(part("threads"), "--launches 4-2");
+  EXPECT_EQ(2, o.code);
+  EXPECT_NE(std::string::npos, o.err.find("--launches: got ")) << o.err;
+}
+
 TEST(cuda_programs, keep_their_output_and_their_exit_code) {
   const outcome o = exec(part("prints"));
   EXPECT_EQ("before\nkernel 1, thread 0\nkernel 1, thread 1\nbetween\nkernel 2, thread 0\nbehind\nright\n", o.out);
