@@ -48,7 +48,8 @@ TEST(cuda_programs, have_the_launches_simulated_that_are_chosen) {
     EXPECT_EQ(0, o.code) << o.out << o.err;
     EXPECT_NE(std::string::npos, o.err.find(" executed functionally: ")) << o.err;
     std::vector<unsigned> numbers;
-    for (const auto& k : nlohmann::json::parse(content(place_of_test() / "m.json"))["kernels"]) numbers.push_back(k["launch"].get<unsigned>());
+    const auto metrics = nlohmann::json::parse(content(place_of_test() / "m.json"));
+    for (const auto& k : metrics["kernels"]) numbers.push_back(k["launch"].get<unsigned>());
     return numbers;
   };
   EXPECT_EQ((std::vector<unsigned>{1, 3, 4}), simulated("--launches 1,3-4"));
