@@ -108,12 +108,27 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   return n;
 }
 
+// Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and nothing is on its way.
+unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
+  if (shared_ || !memory_.idle()) return 0;
+  const auto end = address + std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
+  std::uint64_t at = address;
+  while (at < end && lines_.find(map_.local_address(at) / line_bytes) == line_store::none) at = at / line_bytes * line_bytes + line_bytes;
+  return static_cast<unsigned>(std::min(at, end) - address);
+}
+
 unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
   if (!p.is_read() && !p.is_write()) return 0;
   unsigned done = 0;
   while (done < p.get_data_length()) {
     const std::uint64_t address = p.get_address() + done;
     if (map_.channel_of(address) != index_) break;
+    if (const unsigned alone = bytes_in_memory_alone(address, p.get_data_length() - done); alone != 0) {
+      const unsigned n = memory_debug(p.is_write(), address, p.get_data_ptr() + done, alone);
+      done += n;
+      if (n != alone) break;
+      continue;
+    }
     const unsigned to_end = line_bytes - static_cast<unsigned>(address % line_bytes);
     const unsigned length = std::min(to_end, p.get_data_length() - done);
     const unsigned n = debug_line(p.is_write(), address, p.get_data_ptr() + done, length);

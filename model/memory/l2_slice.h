@@ -131,6 +131,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void count_write(const demand& d, bool hit);
   bool memory_has_room() const { return memory_.queued() < parameters_.queue_entries; }
   void finish(tlm::tlm_generic_payload& p);
+  unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
   unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
   void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
   unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
