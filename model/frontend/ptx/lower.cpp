@@ -179,7 +179,7 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
 
   p->code = emit(machine, allocation);
   p->bank2.resize(8 * machine.literals.size());
-  std::memcpy(p->bank2.data(), machine.literals.data(), p->bank2.size());
+  if (!p->bank2.empty()) std::memcpy(p->bank2.data(), machine.literals.data(), p->bank2.size());
   p->registers = allocation.registers;
   p->shared_bytes = selected.shared_bytes;
   p->local_bytes = (machine.local_bytes + 7) / 8 * 8;
