@@ -122,7 +122,6 @@ void cuda_server::accept_clients() {
 }
 
 void cuda_server::serve_client(client& c) {
-  if (!c.link.number()) return;
   const bool there = c.link.receive();
   while (!c.waits) {
     const auto request = c.link.next();
@@ -277,12 +276,14 @@ void cuda_server::drop_gone() {
   for (auto s = sessions_.begin(); s != sessions_.end();) {
     const bool used = std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c->session == s->second.get(); });
     if (!used && ::kill(s->first, 0) != 0) {
-      ended_.push_back(std::move(s->second));   // operations of its streams may be under way
+      ended_.push_back(std::move(s->second));
       s = sessions_.erase(s);
     } else {
       ++s;
     }
   }
+  // What a process had goes back when nothing of it is under way any more.
+  if (!ended_.empty() && machine_->queues.idle()) ended_.clear();
 }
 
 }  // namespace heddle::testbench

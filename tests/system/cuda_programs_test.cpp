@@ -100,6 +100,13 @@ TEST(cuda_programs, that_are_not_waited_for_are_simulated_to_their_end) {
   EXPECT_GT(m["kernels"][0]["cycles"].get<double>(), 1000);
 }
 
+TEST(cuda_programs, give_their_memory_back_when_they_end) {
+  const std::string one = part("keeps_memory");
+  const outcome o = exec("sh -c \"" + one + " && " + one + " && " + one + "\"");
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("right\nright\nright\n", o.out);
+}
+
 TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
   const outcome o = exec(part("unknown_name"));
   EXPECT_EQ(2, o.code);

@@ -350,6 +350,13 @@ void leaves_early() {
   std::_Exit(9);
 }
 
+// More than half of the device's memory, which is not given back.
+void keeps_memory() {
+  std::size_t free = 0, total = 0;
+  RIGHT(cudaMemGetInfo(&free, &total));
+  device<char>(total / 8 * 5);
+}
+
 void unknown_name() { cudaGraphicsGLRegisterBuffer(nullptr, 0, 0); }
 
 void crashes() {
@@ -377,7 +384,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<void()>> all = {
       {"vectors", vectors}, {"arguments", arguments}, {"memory", memory}, {"managed", managed}, {"pinned", pinned}, {"streams", streams},
       {"host_functions", host_functions}, {"errors", errors}, {"fails_assertion", fails_assertion}, {"prints", prints}, {"threads", threads}, {"forks", forks},
-      {"leaves_early", leaves_early}, {"unknown_name", unknown_name}, {"crashes", crashes}, {"nothing", nothing}, {"endless", endless}};
+      {"keeps_memory", keeps_memory}, {"leaves_early", leaves_early}, {"unknown_name", unknown_name}, {"crashes", crashes}, {"nothing", nothing}, {"endless", endless}};
   const auto found = all.find(argc > 2 ? argv[2] : "");
   if (found == all.end()) {
     std::printf("programs KERNELS.fatbin NAME\n");
