@@ -111,10 +111,11 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
 // Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and nothing is on its way.
 unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
   if (shared_ || !memory_.idle()) return 0;
-  const auto end = address + std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
-  std::uint64_t at = address;
-  while (at < end && lines_.find(map_.local_address(at) / line_bytes) == line_store::none) at = at / line_bytes * line_bytes + line_bytes;
-  return static_cast<unsigned>(std::min(at, end) - address);
+  const std::uint64_t bytes = std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
+  std::uint64_t n = 0;   // counted from `address`: the end of the last line has no address
+  while (n < bytes && lines_.find(map_.local_address(address + n) / line_bytes) == line_store::none)
+    n += line_bytes - (address + n) % line_bytes;
+  return static_cast<unsigned>(std::min(n, bytes));
 }
 
 unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
