@@ -8,9 +8,9 @@
 #error "Heddle and its SystemC library are built as C++17: compile with -std=c++17 (CMake: CMAKE_CXX_STANDARD 17)"
 #endif
 
-#include "config/config.h"
-#include "config/error.h"
-#include "config/presets.h"
-#include "gpu/gpu.h"
-#include "gpu/host_driver.h"
-#include "gpu/host_registers.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/presets.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "heddle/gpu/host/host_registers.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "config/config.h"
+#include "heddle/config/config.h"
 
 #include <map>
 #include <utility>
 
-#include "config/ini_reader.h"
-#include "config/parameter_rules.h"
-#include "config/parameter_table.h"
-#include "config/shipped.h"
-#include "config/suggestion.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/parameter_rules.h"
+#include "heddle/config/parameter_table.h"
+#include "heddle/config/shipped.h"
+#include "heddle/config/suggestion.h"
 
 namespace heddle {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "config/error.h"
-#include "config/parameters.h"
+#include "heddle/config/error.h"
+#include "heddle/config/parameters.h"
 
 namespace heddle {
 

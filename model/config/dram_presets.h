@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "config/parameters.h"
+#include "heddle/config/parameters.h"
 
 namespace heddle {
 

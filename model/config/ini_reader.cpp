@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "config/ini_reader.h"
+#include "heddle/config/ini_reader.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 
-#include "config/error.h"
-#include "config/input_file.h"
+#include "heddle/config/error.h"
+#include "heddle/config/input_file.h"
 
 namespace heddle {
 namespace {

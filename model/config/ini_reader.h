@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/message.h"
+#include "heddle/config/message.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/input_file.h"
+#include "heddle/config/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

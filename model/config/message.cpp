@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/message.h"
+#include "heddle/config/message.h"
 
 #include <cctype>
 #include <cstdint>

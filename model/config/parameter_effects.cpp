@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "config/parameter_effects.h"
+#include "heddle/config/parameter_effects.h"
 
-#include "config/parameter_table.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 

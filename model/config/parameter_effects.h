@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "config/parameters.h"
+#include "heddle/config/parameters.h"
 
 namespace heddle {
 

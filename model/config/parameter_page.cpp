@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "config/parameter_page.h"
+#include "heddle/config/parameter_page.h"
 
 #include <fmt/format.h>
 
-#include "config/parameter_table.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 namespace {

@@ -2,7 +2,7 @@
 // Every parameter in one row: member, key, range and unit of a number or the names of a choice, and a sentence. The
 // limits are those of the machine model (a warp mask has 64 bits) or wide enough for any chip one may want to draw, and
 // narrow enough that no value makes the model allocate without bound.
-#include "config/parameter_rows.h"
+#include "heddle/config/parameter_rows.h"
 
 #include <initializer_list>
 #include <type_traits>

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/parameter_table.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 

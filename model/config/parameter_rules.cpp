@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/parameter_rules.h"
+#include "heddle/config/parameter_rules.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "config/error.h"
-#include "config/ini_reader.h"
-#include "config/parameter_table.h"
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 namespace {

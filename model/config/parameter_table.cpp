@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/parameter_table.h"
+#include "heddle/config/parameter_table.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "config/dram_presets.h"
-#include "config/message.h"
-#include "config/parameter_rows.h"
-#include "config/suggestion.h"
+#include "heddle/config/dram_presets.h"
+#include "heddle/config/message.h"
+#include "heddle/config/parameter_rows.h"
+#include "heddle/config/suggestion.h"
 
 namespace heddle {
 namespace {

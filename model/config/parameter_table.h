@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/parameters.h"
+#include "heddle/config/parameters.h"
 
 namespace heddle {
 

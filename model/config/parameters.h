@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "config/choices.h"
+#include "heddle/config/choices.h"
 
 namespace heddle {
 

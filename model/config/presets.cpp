@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "config/presets.h"
+#include "heddle/config/presets.h"
 
 #include <systemc>
 
-#include "config/config.h"
-#include "config/error.h"
-#include "config/ini_reader.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
 
 namespace heddle {
 

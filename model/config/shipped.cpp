@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/shipped.h"
+#include "heddle/config/shipped.h"
 
 #include <dlfcn.h>
 
@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <tuple>
 
-#include "config/config.h"
-#include "config/ini_reader.h"
-#include "config/input_file.h"
-#include "config/suggestion.h"
+#include "heddle/config/config.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/input_file.h"
+#include "heddle/config/suggestion.h"
 
 namespace heddle {
 namespace {

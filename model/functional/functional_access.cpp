@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "config/error.h"
-#include "functional/functional_block.h"
-#include "simt/fault_text.h"
-#include "sub_partition/device_runtime.h"
+#include "heddle/config/error.h"
+#include "heddle/functional/functional_block.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/device_runtime.h"
 
 namespace heddle {
 

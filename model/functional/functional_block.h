@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "functional/functional_executor.h"
+#include "heddle/functional/functional_executor.h"
 
 namespace heddle {
 

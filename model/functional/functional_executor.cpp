@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The blocks of a launch: which are there, whose turn it is, whether they can ever end.
-#include "functional/functional_executor.h"
+#include "heddle/functional/functional_executor.h"
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "functional/functional_block.h"
-#include "occupancy/occupancy.h"
-#include "simt/context_image.h"
-#include "simt/divergence.h"
-#include "simt/fault_text.h"
-#include "sm/waiting_block.h"
+#include "heddle/config/error.h"
+#include "heddle/functional/functional_block.h"
+#include "heddle/occupancy/occupancy.h"
+#include "heddle/simt/warp/context_image.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sm/waiting_block.h"
 
 namespace heddle {
 

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "config/parameters.h"
-#include "functional/functional_memory.h"
-#include "functional/functional_program.h"
-#include "memory/address_ranges.h"
-#include "simt/print_format.h"
-#include "simt/texture.h"
-#include "sm/block_barriers.h"
-#include "sub_partition/program_services.h"
-#include "tlm/fault_details.h"
+#include "heddle/config/parameters.h"
+#include "heddle/functional/functional_memory.h"
+#include "heddle/functional/functional_program.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/simt/warp/print_format.h"
+#include "heddle/simt/texture/texture.h"
+#include "heddle/sm/block_barriers.h"
+#include "heddle/sub_partition/program_services.h"
+#include "heddle/tlm/protocol/fault_details.h"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "functional/functional_memory.h"
+#include "heddle/functional/functional_memory.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "functional/functional_program.h"
+#include "heddle/functional/functional_program.h"
 
 namespace heddle {
 

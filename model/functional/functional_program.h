@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "memory/address_ranges.h"
-#include "sub_partition/decoded_program.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Instructions of a warp, one after another, until it waits, has ended or gives way.
-#include "config/error.h"
-#include "functional/functional_block.h"
-#include "simt/divergence.h"
-#include "simt/fault_text.h"
-#include "sub_partition/device_runtime.h"
+#include "heddle/config/error.h"
+#include "heddle/functional/functional_block.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/device_runtime.h"
 
 namespace heddle {
 

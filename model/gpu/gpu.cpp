@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
-#include "gpu/gpu.h"
+#include "heddle/gpu/gpu.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "config/config.h"
-#include "config/error.h"
-#include "gpu/compute_work_distributor.h"
-#include "gpu/gpu_blocks.h"
-#include "gpu/host_interface.h"
-#include "gpu/path_latency.h"
-#include "gpu/progress_watch.h"
-#include "memory/address_translator.h"
-#include "memory/dram_channel.h"
-#include "memory/fixed_memory.h"
-#include "memory/interconnect.h"
-#include "memory/l2_slice.h"
-#include "memory/protocol_monitor.h"
-#include "memory/random_delay.h"
-#include "memory/transfer_splitter.h"
-#include "sm/sm.h"
-#include "tlm/cta_protocol.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+#include "heddle/gpu/gpu_blocks.h"
+#include "heddle/gpu/host/host_interface.h"
+#include "heddle/gpu/path_latency.h"
+#include "heddle/gpu/progress_watch.h"
+#include "heddle/memory/common/address_translator.h"
+#include "heddle/memory/dram/dram_channel.h"
+#include "heddle/memory/dram/fixed_memory.h"
+#include "heddle/memory/noc/interconnect.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/memory/protocol/protocol_monitor.h"
+#include "heddle/memory/common/random_delay.h"
+#include "heddle/memory/protocol/transfer_splitter.h"
+#include "heddle/sm/sm.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
 

@@ -13,8 +13,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "config/parameters.h"
-#include "tlm/clock_domain.h"
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

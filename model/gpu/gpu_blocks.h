@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "config/parameters.h"
-#include "tlm/clock_domain.h"
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

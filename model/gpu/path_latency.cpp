@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "gpu/path_latency.h"
+#include "heddle/gpu/path_latency.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

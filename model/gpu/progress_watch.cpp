@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gpu/progress_watch.h"
+#include "heddle/gpu/progress_watch.h"
 
 #include <algorithm>
 

@@ -12,10 +12,10 @@
 #include <systemc>
 #include <vector>
 
-#include "gpu/grid_distributor.h"
-#include "memory/l2_slice.h"
-#include "sm/sm.h"
-#include "tlm/clock_domain.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/sm/sm.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "isa/opcode.h"
+#include "heddle/isa/opcode.h"
 
 namespace heddle::isa {
 
@@ -136,7 +136,7 @@ constexpr std::uint32_t no_target = 0xffffffffu;
 ///          a.count 1: 32-bit address, sum modulo 2^32 (shared, local); 2: 64-bit (global, generic). a = rz: absolute.
 /// ldc      d = constant bank `sub`[a + offset], a 32-bit; type as ld
 /// atom red sub = atomic_op, type; address a + offset, b operand (cas: b = compare, c = new); f32 denormals are kept. arrive: an
-///          mbarrier (simt/arrival.h), b = bits 0-19 arrivals, bit 20: which are not expected again, 32-63 change of the bytes awaited
+///          mbarrier (simt/scalar/arrival.h), b = bits 0-19 arrivals, bit 20: which are not expected again, 32-63 change of the bytes awaited
 /// shfl     d = shuffle a by b with clamp/segment c, mode sub; pdst[0] = source lane in range; src[3] = member mask (none: the executing lanes)
 /// match    lanes of the member mask b that hold the same a (count 1 or 2). sub any: d = those that agree with the lane; all: d = all
 ///          of them if they agree, else 0, pdst[0] = they agree

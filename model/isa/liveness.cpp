@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "isa/liveness.h"
+#include "heddle/isa/liveness.h"
 
 namespace heddle::isa {
 

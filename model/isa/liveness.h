@@ -4,7 +4,7 @@
 #include <bitset>
 #include <vector>
 
-#include "isa/program.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::isa {
 

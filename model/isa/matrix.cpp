@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "isa/matrix.h"
+#include "heddle/isa/matrix.h"
 
 namespace heddle::isa {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "isa/opcode.h"
+#include "heddle/isa/opcode.h"
 
 namespace heddle::isa {
 

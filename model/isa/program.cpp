@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "isa/program.h"
+#include "heddle/isa/program.h"
 
 #include <fmt/format.h>
 
-#include "isa/matrix.h"
-#include "isa/texture.h"
+#include "heddle/isa/matrix.h"
+#include "heddle/isa/texture.h"
 
 namespace heddle::isa {
 

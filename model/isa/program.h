@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/instruction.h"
+#include "heddle/isa/instruction.h"
 
 namespace heddle::isa {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "isa/texture.h"
+#include "heddle/isa/texture.h"
 
 namespace heddle::isa {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "isa/instruction.h"
+#include "heddle/isa/instruction.h"
 
 namespace heddle::isa {
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "metrics/collect.h"
+#include "heddle/metrics/collect.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "gpu/grid_distributor.h"
-#include "gpu/gpu.h"
-#include "memory/l2_slice.h"
-#include "memory/memory_model.h"
-#include "metrics/warp_states.h"
-#include "occupancy/occupancy.h"
-#include "sm/resource_manager.h"
-#include "sm/sm.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/metrics/warp_states.h"
+#include "heddle/occupancy/occupancy.h"
+#include "heddle/sm/resource_manager.h"
+#include "heddle/sm/sm.h"
 
 namespace heddle {
 

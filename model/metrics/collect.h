@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "metrics/run_metrics.h"
+#include "heddle/metrics/run_metrics.h"
 
 namespace heddle {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "metrics/interval_sampler.h"
+#include "heddle/metrics/interval_sampler.h"
 
 #include <algorithm>
 
-#include "gpu/gpu.h"
-#include "gpu/grid_distributor.h"
-#include "memory/memory_model.h"
-#include "metrics/warp_states.h"
-#include "sm/sm.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/metrics/warp_states.h"
+#include "heddle/sm/sm.h"
 
 namespace heddle {
 

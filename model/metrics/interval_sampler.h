@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "metrics/run_metrics.h"
-#include "sub_partition/issue_counters.h"
-#include "tlm/clock_domain.h"
+#include "heddle/metrics/run_metrics.h"
+#include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "metrics/json.h"
+#include "heddle/metrics/json.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/parameter_table.h"
+#include "heddle/config/parameter_table.h"
 
 namespace heddle {
 

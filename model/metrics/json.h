@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "metrics/run_metrics.h"
+#include "heddle/metrics/run_metrics.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "metrics/run_metrics.h"
+#include "heddle/metrics/run_metrics.h"
 
 namespace heddle {
 

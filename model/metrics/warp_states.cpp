@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "metrics/warp_states.h"
+#include "heddle/metrics/warp_states.h"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "metrics/run_metrics.h"
-#include "sub_partition/issue_counters.h"
+#include "heddle/metrics/run_metrics.h"
+#include "heddle/sub_partition/account/issue_counters.h"
 
 namespace heddle {
 

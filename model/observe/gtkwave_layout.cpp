@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "observe/gtkwave_layout.h"
+#include "heddle/observe/gtkwave_layout.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "isa/opcode.h"
-#include "observe/ends_with.h"
-#include "sub_partition/partition_levels.h"
+#include "heddle/isa/opcode.h"
+#include "heddle/observe/ends_with.h"
+#include "heddle/sub_partition/partition_levels.h"
 
 namespace heddle {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "observe/vcd_writer.h"
+#include "heddle/observe/vcd_writer.h"
 
 namespace heddle {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "observe/kanata_writer.h"
+#include "heddle/observe/kanata_writer.h"
 
 #include <cerrno>
 #include <cstring>
 #include <set>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "tlm/clock_domain.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

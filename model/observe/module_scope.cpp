@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "observe/module_scope.h"
+#include "heddle/observe/module_scope.h"
 
 #include <fnmatch.h>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

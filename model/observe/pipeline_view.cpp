@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "observe/pipeline_view.h"
+#include "heddle/observe/pipeline_view.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "isa/program.h"
-#include "memory/l2_slice.h"
-#include "observe/module_scope.h"
-#include "sm/sm.h"
+#include "heddle/config/error.h"
+#include "heddle/isa/program.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/observe/module_scope.h"
+#include "heddle/sm/sm.h"
 
 namespace heddle {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "gpu/gpu.h"
-#include "memory/request_observer.h"
-#include "observe/kanata_writer.h"
-#include "sub_partition/instruction_observer.h"
-#include "sub_partition/sub_partition.h"
-#include "tlm/clock_domain.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/memory/common/request_observer.h"
+#include "heddle/observe/kanata_writer.h"
+#include "heddle/sub_partition/account/instruction_observer.h"
+#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

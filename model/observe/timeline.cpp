@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "observe/timeline.h"
+#include "heddle/observe/timeline.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "config/error.h"
-#include "gpu/compute_work_distributor.h"
-#include "memory/memory_model.h"
-#include "sm/sm.h"
+#include "heddle/config/error.h"
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+#include "heddle/memory/dram/memory_model.h"
+#include "heddle/sm/sm.h"
 
 namespace heddle {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/gpu.h"
-#include "sm/block_observer.h"
-#include "tlm/clock_domain.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/sm/block_observer.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "observe/vcd_writer.h"
+#include "heddle/observe/vcd_writer.h"
 
 #include <cerrno>
 #include <cstring>
 #include <numeric>
 #include <algorithm>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

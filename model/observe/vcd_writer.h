@@ -9,7 +9,7 @@
 #include <systemc>
 #include <vector>
 
-#include "tlm/trace_window.h"
+#include "heddle/tlm/kernel/trace_window.h"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "observe/waveform.h"
+#include "heddle/observe/waveform.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "observe/ends_with.h"
-#include "observe/gtkwave_layout.h"
-#include "observe/module_scope.h"
+#include "heddle/observe/ends_with.h"
+#include "heddle/observe/gtkwave_layout.h"
+#include "heddle/observe/module_scope.h"
 
 namespace heddle {
 

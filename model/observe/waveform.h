@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/gpu.h"
-#include "observe/vcd_writer.h"
-#include "tlm/clock_domain.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/observe/vcd_writer.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "occupancy/occupancy.h"
+#include "heddle/occupancy/occupancy.h"
 
 #include <algorithm>
 
-#include "config/config.h"
-#include "config/parameter_rules.h"
+#include "heddle/config/config.h"
+#include "heddle/config/parameter_rules.h"
 
 namespace heddle {
 namespace {

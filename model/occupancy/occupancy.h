@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/parameters.h"
+#include "heddle/config/parameters.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "occupancy/sm_resources.h"
+#include "heddle/occupancy/sm_resources.h"
 
 #include <algorithm>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

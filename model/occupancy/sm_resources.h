@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "occupancy/occupancy.h"
+#include "heddle/occupancy/occupancy.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "simt/execute.h"
+#include "heddle/simt/execute.h"
 
-#include "simt/fast_kernels.h"
-#include "simt/lanes.h"
-#include "simt/topics.h"
+#include "heddle/simt/vector/fast_kernels.h"
+#include "heddle/simt/warp/lanes.h"
+#include "heddle/simt/scalar/topics.h"
 
 namespace heddle::simt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sm/barrier_unit.h"
+#include "heddle/sm/barrier_unit.h"
 
 namespace heddle {
 

@@ -11,7 +11,7 @@
 #include <systemc>
 #include <vector>
 
-#include "sm/block_barriers.h"
+#include "heddle/sm/block_barriers.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sm/block_barriers.h"
+#include "heddle/sm/block_barriers.h"
 
 #include <algorithm>
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "config/parameters.h"
-#include "isa/instruction.h"
-#include "simt/context_image.h"
-#include "simt/warp_state.h"
+#include "heddle/config/parameters.h"
+#include "heddle/isa/instruction.h"
+#include "heddle/simt/warp/context_image.h"
+#include "heddle/simt/warp/warp_state.h"
 
 namespace heddle {
 

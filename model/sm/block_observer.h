@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tlm/clock_domain.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "sm/context_engine.h"
+#include "heddle/sm/context_engine.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

@@ -12,16 +12,16 @@
 #include <tlm>
 #include <vector>
 
-#include "config/parameters.h"
-#include "simt/context_image.h"
-#include "sm/barrier_unit.h"
-#include "sm/resource_manager.h"
-#include "sub_partition/sub_partition.h"
-#include "tlm/clock_domain.h"
-#include "tlm/cta_protocol.h"
-#include "tlm/gpu_request.h"
-#include "tlm/l1_protocol.h"
-#include "tlm/lsu_protocol.h"
+#include "heddle/config/parameters.h"
+#include "heddle/simt/warp/context_image.h"
+#include "heddle/sm/barrier_unit.h"
+#include "heddle/sm/resource_manager.h"
+#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/l1_protocol.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
 

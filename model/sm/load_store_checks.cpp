@@ -2,11 +2,11 @@
 // The load/store unit's checks: of the addresses it is given, and of its own bookkeeping.
 #include <algorithm>
 
-#include "config/error.h"
-#include "simt/fault_text.h"
-#include "simt/warp_state.h"
-#include "sm/load_store_unit.h"
-#include "tlm/gpu_request.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sm/load_store_unit.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "sm/load_store_unit.h"
+#include "heddle/sm/load_store_unit.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "config/error.h"
-#include "memory/lookup_latency.h"
-#include "simt/warp_state.h"
-#include "tlm/prefetch.h"
+#include "heddle/config/error.h"
+#include "heddle/memory/common/lookup_latency.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
 

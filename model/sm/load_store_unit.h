@@ -11,16 +11,16 @@
 #include <tlm>
 #include <vector>
 
-#include "config/parameters.h"
-#include "memory/address_ranges.h"
-#include "memory/coalescer.h"
-#include "memory/per_launch.h"
-#include "memory/ring.h"
-#include "memory/tlb.h"
-#include "tlm/clock_domain.h"
-#include "tlm/l1_protocol.h"
-#include "tlm/lsu_protocol.h"
-#include "tlm/on_chip_protocol.h"
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/l1/coalescer.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/common/ring.h"
+#include "heddle/memory/common/tlb.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/l1_protocol.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "sm/occupancy_account.h"
+#include "heddle/sm/occupancy_account.h"
 
 #include <algorithm>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/per_launch.h"
-#include "tlm/clock_domain.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "sm/resource_manager.h"
+#include "heddle/sm/resource_manager.h"
 
 #include <algorithm>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

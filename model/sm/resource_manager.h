@@ -14,15 +14,15 @@
 #include <tlm>
 #include <vector>
 
-#include "config/parameters.h"
-#include "memory/per_launch.h"
-#include "occupancy/sm_resources.h"
-#include "sm/block_observer.h"
-#include "sm/occupancy_account.h"
-#include "simt/warp_state.h"
-#include "sub_partition/decoded_program.h"
-#include "tlm/clock_domain.h"
-#include "tlm/cta_protocol.h"
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/occupancy/sm_resources.h"
+#include "heddle/sm/block_observer.h"
+#include "heddle/sm/occupancy_account.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "sm/shared_memory.h"
+#include "heddle/sm/shared_memory.h"
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "memory/lookup_latency.h"
-#include "simt/warp_state.h"
-#include "tlm/lsu_protocol.h"
+#include "heddle/config/error.h"
+#include "heddle/memory/common/lookup_latency.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
 
 namespace heddle {
 

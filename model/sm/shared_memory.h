@@ -9,11 +9,11 @@
 #include <systemc>
 #include <tlm>
 
-#include "config/parameters.h"
-#include "memory/coalescer.h"
-#include "memory/mean_interval.h"
-#include "memory/per_launch.h"
-#include "tlm/on_chip_protocol.h"
+#include "heddle/config/parameters.h"
+#include "heddle/memory/l1/coalescer.h"
+#include "heddle/memory/common/mean_interval.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
 

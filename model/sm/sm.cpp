@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "sm/sm.h"
+#include "heddle/sm/sm.h"
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle {
 

@@ -11,19 +11,19 @@
 #include <string>
 #include <systemc>
 
-#include "config/parameters.h"
-#include "memory/address_ranges.h"
-#include "memory/constant_cache.h"
-#include "memory/l1_cache.h"
-#include "sm/barrier_unit.h"
-#include "sm/context_engine.h"
-#include "sm/load_store_unit.h"
-#include "sm/resource_manager.h"
-#include "sm/shared_memory.h"
-#include "sm/waiting_block.h"
-#include "sub_partition/instruction_cache.h"
-#include "sub_partition/sub_partition.h"
-#include "tlm/clock_domain.h"
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/l1/constant_cache.h"
+#include "heddle/memory/l1/l1_cache.h"
+#include "heddle/sm/barrier_unit.h"
+#include "heddle/sm/context_engine.h"
+#include "heddle/sm/load_store_unit.h"
+#include "heddle/sm/resource_manager.h"
+#include "heddle/sm/shared_memory.h"
+#include "heddle/sm/waiting_block.h"
+#include "heddle/sub_partition/fetch/instruction_cache.h"
+#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sm/waiting_block.h"
+#include "heddle/sm/waiting_block.h"
 
 #include <algorithm>
 #include <tuple>

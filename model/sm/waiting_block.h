@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "isa/program.h"
-#include "simt/warp_state.h"
+#include "heddle/isa/program.h"
+#include "heddle/simt/warp/warp_state.h"
 
 namespace heddle {
 

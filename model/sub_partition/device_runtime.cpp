@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/device_runtime.h"
+#include "heddle/sub_partition/device_runtime.h"
 
 #include <cstdio>
 #include <string>
 #include <utility>
 
-#include "config/error.h"
-#include "isa/program.h"
-#include "simt/execute.h"
+#include "heddle/config/error.h"
+#include "heddle/isa/program.h"
+#include "heddle/simt/execute.h"
 
 namespace heddle {
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "isa/instruction.h"
-#include "simt/print_format.h"
-#include "simt/warp_state.h"
-#include "sub_partition/program_services.h"
-#include "tlm/fault_details.h"
+#include "heddle/isa/instruction.h"
+#include "heddle/simt/warp/print_format.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sub_partition/program_services.h"
+#include "heddle/tlm/protocol/fault_details.h"
 
 // Routines of the device runtime: SYSCALL stands for the code that a call of printf, malloc or free runs.
 

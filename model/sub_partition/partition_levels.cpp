@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/partition_levels.h"
+#include "heddle/sub_partition/partition_levels.h"
 
 #include <algorithm>
 
-#include "sub_partition/sub_partition.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

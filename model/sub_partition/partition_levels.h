@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/opcode.h"
-#include "simt/warp_state.h"
-#include "sub_partition/issue_counters.h"
-#include "sub_partition/issue_gate.h"
-#include "tlm/clock_domain.h"
+#include "heddle/isa/opcode.h"
+#include "heddle/simt/warp/warp_state.h"
+#include "heddle/sub_partition/account/issue_counters.h"
+#include "heddle/sub_partition/issue/issue_gate.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 

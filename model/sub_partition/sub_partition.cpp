@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/sub_partition.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "simt/divergence.h"
-#include "tlm/prefetch.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Barriers as a sub-partition sees them: its warps stop at them, are given results and go on.
-#include "config/error.h"
-#include "simt/divergence.h"
-#include "simt/execute.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/execute.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

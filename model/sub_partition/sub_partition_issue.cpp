@@ -2,10 +2,10 @@
 // The issue stage of a sub-partition: selection to dispatch, dual issue, control flow.
 #include <algorithm>
 
-#include "config/error.h"
-#include "simt/divergence.h"
-#include "simt/fault_text.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The issue stage of a sub-partition whose warps have independent lanes: instructions at which some lanes stop while others
 // go on.
-#include "config/error.h"
-#include "simt/divergence.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

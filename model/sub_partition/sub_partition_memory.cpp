@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "config/error.h"
-#include "simt/fault_text.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

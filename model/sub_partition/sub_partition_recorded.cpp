@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Control flow of warps that follow a recording instead of computing: each step names the next instruction and its lanes.
-#include "sub_partition/sub_partition.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 // Replays: up to Kepler a memory instruction makes one pass per issue, and what it cannot do in one comes again through issue.
 #include <algorithm>
 
-#include "sub_partition/sub_partition.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

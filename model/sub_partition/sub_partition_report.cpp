@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "config/error.h"
-#include "simt/fault_text.h"
-#include "sub_partition/partition_levels.h"
-#include "sub_partition/sub_partition.h"
-#include "tlm/trace_window.h"
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/fault_text.h"
+#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/sub_partition.h"
+#include "heddle/tlm/kernel/trace_window.h"
 
 namespace heddle {
 

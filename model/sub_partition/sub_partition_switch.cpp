@@ -2,8 +2,8 @@
 // A sub-partition's part in a context switch: its warps are stopped between two instructions, written out, and come back.
 #include <algorithm>
 
-#include "config/error.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that what the warp has stored can be inspected.
-#include "config/error.h"
-#include "sub_partition/device_runtime.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/sub_partition/device_runtime.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

@@ -2,9 +2,9 @@
 // Texture and surface instructions of a sub-partition: each texel of a filter is an access of the warp through the load/store unit.
 #include <cstring>
 
-#include "config/error.h"
-#include "isa/texture.h"
-#include "sub_partition/sub_partition.h"
+#include "heddle/config/error.h"
+#include "heddle/isa/texture.h"
+#include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 // Parameters: cwd.dispatch_latency_cycles.
 #pragma once
 
-#include <heddle/gpu/grid_distributor.h>
+#include <heddle/gpu/cwd/grid_distributor.h>
 #include <heddle/sm/resource_manager.h>
 
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/cosim/cpu.h"
 
-#include <heddle/gpu/host_registers.h>
+#include <heddle/gpu/host/host_registers.h>
 
 #include <algorithm>
 #include <cstring>

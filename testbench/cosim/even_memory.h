@@ -5,7 +5,7 @@
 // Parameters: the two times.
 #pragma once
 
-#include <heddle/memory/memory_model.h>
+#include <heddle/memory/dram/memory_model.h>
 
 #include <algorithm>
 #include <deque>

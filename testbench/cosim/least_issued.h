@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <heddle/sub_partition/warp_scheduler.h>
+#include <heddle/sub_partition/issue/warp_scheduler.h>
 
 #include <array>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // Parameters: none.
 #pragma once
 
-#include <heddle/memory/l2_cache.h>
-#include <heddle/tlm/gpu_request.h>
+#include <heddle/memory/l2/l2_cache.h>
+#include <heddle/tlm/protocol/gpu_request.h>
 
 namespace cosim {
 

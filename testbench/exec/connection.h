@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/descriptor.h"
+#include "testbench/files/descriptor.h"
 #include "testbench/exec/wire.h"
 
 namespace heddle::testbench {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "config/config.h"
+#include "heddle/config/config.h"
 #include "testbench/exec/cuda_session.h"
 
 namespace heddle::testbench {

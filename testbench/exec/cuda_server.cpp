@@ -15,10 +15,10 @@
 #include <cstring>
 #include <random>
 
-#include "config/error.h"
-#include "metrics/collect.h"
-#include "testbench/log.h"
-#include "testbench/text.h"
+#include "heddle/config/error.h"
+#include "heddle/metrics/collect.h"
+#include "testbench/options/log.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

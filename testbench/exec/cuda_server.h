@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "testbench/descriptor.h"
+#include "testbench/files/descriptor.h"
 #include "testbench/exec/connection.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/exec/pause_watch.h"
-#include "testbench/progress.h"
-#include "testbench/run_signals.h"
+#include "testbench/run/progress.h"
+#include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
 

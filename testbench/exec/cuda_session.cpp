@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "config/config.h"
-#include "config/error.h"
-#include "config/message.h"
-#include "isa/program.h"
-#include "occupancy/occupancy.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
+#include "heddle/isa/program.h"
+#include "heddle/occupancy/occupancy.h"
 #include "testbench/exec/fat_binary.h"
-#include "testbench/log.h"
-#include "testbench/text.h"
+#include "testbench/options/log.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

@@ -13,7 +13,7 @@
 #include "testbench/exec/host_queues.h"
 #include "testbench/exec/remote_memory.h"
 #include "testbench/exec/wire.h"
-#include "testbench/machine.h"
+#include "testbench/run/machine.h"
 
 namespace heddle::testbench {
 

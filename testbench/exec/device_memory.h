@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "gpu/host_driver.h"
+#include "heddle/gpu/host/host_driver.h"
 
 namespace heddle::testbench {
 

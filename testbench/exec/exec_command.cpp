@@ -12,13 +12,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 #include "testbench/exec/cuda_server.h"
-#include "testbench/log.h"
-#include "testbench/options.h"
-#include "testbench/run_command.h"
-#include "testbench/summary.h"
-#include "testbench/text.h"
+#include "testbench/options/log.h"
+#include "testbench/options/options.h"
+#include "testbench/run/run_command.h"
+#include "testbench/run/summary.h"
+#include "testbench/text/text.h"
 
 extern char** environ;
 

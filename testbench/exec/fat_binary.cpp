@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::testbench {
 

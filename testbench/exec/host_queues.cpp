@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::testbench {
 

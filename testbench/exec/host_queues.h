@@ -14,8 +14,8 @@
 #include <systemc>
 #include <vector>
 
-#include "config/parameters.h"
-#include "gpu/host_driver.h"
+#include "heddle/config/parameters.h"
+#include "heddle/gpu/host/host_driver.h"
 
 namespace heddle::testbench {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "testbench/options.h"
+#include "testbench/options/options.h"
 
 namespace heddle::testbench {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <systemc>
 
-#include "testbench/run_signals.h"
+#include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tlm/clock_domain.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle::testbench {
 

@@ -3,7 +3,7 @@
 // a more urgent one that comes while it runs and has to overtake it.
 //
 //   host --calls--> cwd.cta_socket[i] ==cta_protocol==> own_sm[i]
-#include <heddle/gpu/compute_work_distributor.h>
+#include <heddle/gpu/cwd/compute_work_distributor.h>
 #include <heddle/heddle.h>
 
 #include <iostream>

@@ -4,8 +4,8 @@
 //
 //   warps ==l1_protocol==> l1.access_socket          l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>
-#include <heddle/memory/l1_cache.h>
-#include <heddle/simt/warp_state.h>
+#include <heddle/memory/l1/l1_cache.h>
+#include <heddle/simt/warp/warp_state.h>
 
 #include <iostream>
 #include <map>

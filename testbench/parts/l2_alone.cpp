@@ -4,7 +4,7 @@
 //
 //   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
 #include <heddle/heddle.h>
-#include <heddle/memory/l2_slice.h>
+#include <heddle/memory/l2/l2_slice.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <iostream>

@@ -5,8 +5,8 @@
 // Parameters: the number of blocks, which has to fit the SM: a dispatch cannot be refused.
 #pragma once
 
-#include <heddle/sub_partition/decoded_program.h>
-#include <heddle/tlm/cta_protocol.h>
+#include <heddle/sub_partition/dependence/decoded_program.h>
+#include <heddle/tlm/protocol/cta_protocol.h>
 
 #include <deque>
 #include <memory>

@@ -5,8 +5,8 @@
 // Parameters: the latency in cycles. Source: none.
 #pragma once
 
-#include <heddle/tlm/clock_domain.h>
-#include <heddle/tlm/lsu_protocol.h>
+#include <heddle/tlm/kernel/clock_domain.h>
+#include <heddle/tlm/protocol/lsu_protocol.h>
 
 #include <cstdint>
 #include <cstring>

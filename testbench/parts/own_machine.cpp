@@ -5,10 +5,10 @@
 //   own_cwd[i] ==cta_protocol==> sm[i] ==AT==> interconnect ==AT==> l2_slice[m] ==AT==> dram.port[m]
 #include <heddle/gpu/path_latency.h>
 #include <heddle/heddle.h>
-#include <heddle/memory/address_ranges.h>
-#include <heddle/memory/interconnect.h>
-#include <heddle/memory/l2_slice.h>
-#include <heddle/memory/protocol_monitor.h>
+#include <heddle/memory/common/address_ranges.h>
+#include <heddle/memory/noc/interconnect.h>
+#include <heddle/memory/l2/l2_slice.h>
+#include <heddle/memory/protocol/protocol_monitor.h>
 #include <heddle/sm/sm.h>
 
 #include <iostream>

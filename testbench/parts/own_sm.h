@@ -5,8 +5,8 @@
 // Parameters: how long a block stays, as a function of its number. It cannot switch contexts.
 #pragma once
 
-#include <heddle/simt/warp_state.h>
-#include <heddle/tlm/cta_protocol.h>
+#include <heddle/simt/warp/warp_state.h>
+#include <heddle/tlm/protocol/cta_protocol.h>
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 //
 //   own_cwd ==cta_protocol==> sm.resource_manager          sm.l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>
-#include <heddle/memory/address_ranges.h>
+#include <heddle/memory/common/address_ranges.h>
 #include <heddle/sm/sm.h>
 
 #include <iostream>

@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "config/config.h"
-#include "config/error.h"
-#include "config/ini_reader.h"
-#include "config/parameter_effects.h"
-#include "config/parameter_table.h"
-#include "metrics/json.h"
-#include "testbench/json_tree.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/parameter_effects.h"
+#include "heddle/config/parameter_table.h"
+#include "heddle/metrics/json.h"
+#include "testbench/text/json_tree.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
-#include "testbench/text.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

@@ -3,14 +3,14 @@
 
 #include <cstdio>
 
-#include "config/error.h"
-#include "testbench/file_roles.h"
-#include "testbench/option_tables.h"
+#include "heddle/config/error.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/options/option_tables.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/sweep_report.h"
-#include "testbench/result_files.h"
-#include "testbench/text.h"
+#include "testbench/files/result_files.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "config/error.h"
-#include "config/message.h"
+#include "heddle/config/error.h"
+#include "heddle/config/message.h"
 #include "testbench/report/page_template.h"
 
 namespace heddle::testbench {

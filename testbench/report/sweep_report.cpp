@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "config/error.h"
-#include "config/ini_reader.h"
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
 #include "testbench/report/report_page.h"
-#include "testbench/sweep/database.h"
-#include "testbench/text.h"
+#include "testbench/sweep/store/database.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

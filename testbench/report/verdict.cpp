@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "testbench/text.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

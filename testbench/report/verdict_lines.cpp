@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "metrics/json.h"
-#include "metrics/run_metrics.h"
+#include "heddle/metrics/json.h"
+#include "heddle/metrics/run_metrics.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
 

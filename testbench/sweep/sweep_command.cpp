@@ -9,15 +9,15 @@
 #include <cstdio>
 #include <set>
 
-#include "testbench/file_roles.h"
-#include "testbench/log.h"
-#include "testbench/replay_command.h"
-#include "testbench/sweep/gather.h"
-#include "testbench/sweep/local_engine.h"
-#include "testbench/sweep/point_runner.h"
-#include "testbench/sweep/slurm_engine.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/options/log.h"
+#include "testbench/run/replay_command.h"
+#include "testbench/sweep/store/gather.h"
+#include "testbench/sweep/engine/local_engine.h"
+#include "testbench/sweep/engine/point_runner.h"
+#include "testbench/sweep/engine/slurm_engine.h"
 #include "testbench/sweep/sweep_options.h"
-#include "testbench/text.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/sweep/sweep_options.h"
 
-#include "testbench/option_tables.h"
-#include "testbench/text.h"
+#include "testbench/options/option_tables.h"
+#include "testbench/text/text.h"
 
 namespace heddle::testbench {
 

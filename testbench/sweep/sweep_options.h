@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/options.h"
+#include "testbench/options/options.h"
 
 namespace heddle::testbench {
 

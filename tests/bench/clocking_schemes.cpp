@@ -6,7 +6,7 @@
 #include <memory>
 #include <systemc>
 
-#include "tlm/clock_domain.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle::bench {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <systemc>
 
-#include "config/config.h"
-#include "gpu/gpu.h"
-#include "gpu/host_driver.h"
-#include "testbench/device_job.h"
-#include "testbench/job_parser.h"
+#include "heddle/config/config.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "testbench/run/device_job.h"
+#include "testbench/job/job_parser.h"
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace bench {
 
 namespace {
 
-// The function that the program itself measures the time of (testbench/job_runner.cpp).
+// The function that the program itself measures the time of (testbench/run/job_runner.cpp).
 constexpr const char* timed = "heddle::testbench::job_runner::run_for(sc_core::sc_time const&)";
 
 std::string program_line(const bench_case& c, const std::string& arguments, const std::string& metrics) {

@@ -6,7 +6,7 @@
 #include <tlm>
 
 #include "tests/bench/transaction_hops.h"
-#include "tlm/clock_domain.h"
+#include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "simt/execute.h"
-#include "simt/fast_kernels.h"
+#include "heddle/simt/execute.h"
+#include "heddle/simt/vector/fast_kernels.h"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <set>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 #include "families.h"
-#include "frontend/ptx/ast.h"
-#include "machine.h"
+#include "heddle/frontend/ptx/syntax/ast.h"
+#include "tests/conformance/reference/machine.h"
 
 namespace heddle::conformance {
 namespace conformance_test {

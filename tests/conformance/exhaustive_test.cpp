@@ -9,13 +9,13 @@
 #include <cstdlib>
 #include <map>
 
-#include "byte_operation.h"
-#include "config/config.h"
-#include "config/error.h"
+#include "tests/conformance/reference/byte_operation.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
 #include "exhaustive_families.h"
-#include "pair_operation.h"
-#include "straight_kernel.h"
-#include "straight_reference.h"
+#include "tests/conformance/reference/pair_operation.h"
+#include "tests/conformance/reference/straight_kernel.h"
+#include "tests/conformance/reference/straight_reference.h"
 
 namespace heddle::conformance {
 namespace exhaustive_test {

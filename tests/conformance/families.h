@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/opcode.h"
+#include "heddle/isa/opcode.h"
 
 namespace heddle::conformance {
 

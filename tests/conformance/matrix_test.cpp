@@ -5,8 +5,8 @@
 #include <cstring>
 #include <random>
 
-#include "machine.h"
-#include "scalar_operation.h"
+#include "tests/conformance/reference/machine.h"
+#include "tests/conformance/reference/scalar_operation.h"
 
 namespace heddle::conformance {
 namespace matrix_test {

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <random>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 #include "differential_kernel.h"
-#include "frontend/ptx/ast.h"
-#include "machine.h"
+#include "heddle/frontend/ptx/syntax/ast.h"
+#include "tests/conformance/reference/machine.h"
 
 namespace heddle::differential {
 namespace {

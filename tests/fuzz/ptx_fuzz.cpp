@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "config/error.h"
-#include "config/parameters.h"
-#include "frontend/ptx/lower.h"
+#include "heddle/config/error.h"
+#include "heddle/config/parameters.h"
+#include "heddle/frontend/ptx/lower.h"
 
 namespace {
 

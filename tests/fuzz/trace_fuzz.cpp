@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "config/error.h"
-#include "frontend/sass_trace/trace_kernel.h"
+#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report and speedscope as Playwright sees them, beside the tests in C++ (tests/system/report_page_test.cpp, speedscope_test.cpp): real clicks, keys and downloads.
+// The report and speedscope as Playwright sees them, beside the tests in C++ (tests/system/views/report_page_test.cpp, speedscope_test.cpp): real clicks, keys and downloads.
 // node page.mjs FOLDER_OF_NODE_MODULES HEDDLE WORKLOADS SCRATCH; 77: there is no Playwright, or no browser for it
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

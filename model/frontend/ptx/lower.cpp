@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/lower.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
-#include "config/error.h"
-#include "config/suggestion.h"
-#include "frontend/ptx/align_up.h"
-#include "frontend/ptx/emit.h"
-#include "frontend/ptx/if_convert.h"
-#include "frontend/ptx/link.h"
-#include "frontend/ptx/machine_passes.h"
-#include "frontend/ptx/optimise.h"
-#include "frontend/ptx/register_allocation.h"
-#include "frontend/ptx/register_ceiling.h"
-#include "frontend/ptx/resolver.h"
-#include "frontend/ptx/selector.h"
+#include "heddle/config/error.h"
+#include "heddle/config/suggestion.h"
+#include "heddle/frontend/ptx/resolve/align_up.h"
+#include "heddle/frontend/ptx/machine/emit.h"
+#include "heddle/frontend/ptx/hir/if_convert.h"
+#include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/frontend/ptx/machine/machine_passes.h"
+#include "heddle/frontend/ptx/hir/optimise.h"
+#include "heddle/frontend/ptx/machine/register_allocation.h"
+#include "heddle/frontend/ptx/machine/register_ceiling.h"
+#include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/select/selector.h"
 
 namespace heddle::ptx {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "config/parameters.h"
-#include "frontend/ptx/ast.h"
-#include "isa/program.h"
+#include "heddle/config/parameters.h"
+#include "heddle/frontend/ptx/syntax/ast.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::ptx {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/address_list.h"
+#include "heddle/frontend/sass_trace/address_list.h"
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::sass_trace {
 

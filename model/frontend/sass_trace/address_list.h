@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "frontend/sass_trace/shape_store.h"
+#include "heddle/frontend/sass_trace/shape_store.h"
 
 namespace heddle::sass_trace {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "frontend/sass_trace/address_list.h"
-#include "frontend/sass_trace/common_addresses.h"
-#include "isa/recording.h"
+#include "heddle/frontend/sass_trace/address_list.h"
+#include "heddle/frontend/sass_trace/common_addresses.h"
+#include "heddle/isa/recording.h"
 
 namespace heddle::sass_trace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/body_parser.h"
+#include "heddle/frontend/sass_trace/body_parser.h"
 
 #include <cstring>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::sass_trace {
 

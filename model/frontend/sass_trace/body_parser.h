@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/sass_trace/block_trace.h"
-#include "frontend/sass_trace/code_table.h"
-#include "frontend/sass_trace/field_scanner.h"
-#include "frontend/sass_trace/kernel_header.h"
+#include "heddle/frontend/sass_trace/block_trace.h"
+#include "heddle/frontend/sass_trace/code_table.h"
+#include "heddle/frontend/sass_trace/field_scanner.h"
+#include "heddle/frontend/sass_trace/kernel_header.h"
 
 namespace heddle::sass_trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/byte_source.h"
+#include "heddle/frontend/sass_trace/byte_source.h"
 
 #include <fcntl.h>
 #include <lzma.h>
@@ -14,7 +14,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::sass_trace {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/code_table.h"
+#include "heddle/frontend/sass_trace/code_table.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "config/error.h"
-#include "frontend/sass_trace/translate.h"
+#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/translate.h"
 
 namespace heddle::sass_trace {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "frontend/sass_trace/opcode_table.h"
-#include "isa/instruction.h"
+#include "heddle/frontend/sass_trace/opcode_table.h"
+#include "heddle/isa/instruction.h"
 
 namespace heddle::sass_trace {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "isa/recording.h"
+#include "heddle/isa/recording.h"
 
 namespace heddle::sass_trace {
 

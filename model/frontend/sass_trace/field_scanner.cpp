@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/field_scanner.h"
+#include "heddle/frontend/sass_trace/field_scanner.h"
 
 namespace heddle::sass_trace {
 

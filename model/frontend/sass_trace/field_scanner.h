@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/sass_trace/line_reader.h"
+#include "heddle/frontend/sass_trace/line_reader.h"
 
 namespace heddle::sass_trace {
 

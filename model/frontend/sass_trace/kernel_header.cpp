@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/kernel_header.h"
+#include "heddle/frontend/sass_trace/kernel_header.h"
 
 #include <string_view>
 
-#include "frontend/sass_trace/field_scanner.h"
-#include "frontend/sass_trace/trace_text.h"
+#include "heddle/frontend/sass_trace/field_scanner.h"
+#include "heddle/frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "frontend/sass_trace/line_reader.h"
-#include "frontend/sass_trace/opcode_table.h"
+#include "heddle/frontend/sass_trace/line_reader.h"
+#include "heddle/frontend/sass_trace/opcode_table.h"
 
 namespace heddle::sass_trace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/kernels_list.h"
+#include "heddle/frontend/sass_trace/kernels_list.h"
 
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
-#include "config/error.h"
-#include "frontend/sass_trace/line_reader.h"
-#include "frontend/sass_trace/trace_text.h"
+#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/line_reader.h"
+#include "heddle/frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 

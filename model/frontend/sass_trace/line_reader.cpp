@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/line_reader.h"
+#include "heddle/frontend/sass_trace/line_reader.h"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::sass_trace {
 

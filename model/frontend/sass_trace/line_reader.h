@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "frontend/sass_trace/byte_source.h"
+#include "heddle/frontend/sass_trace/byte_source.h"
 
 namespace heddle::sass_trace {
 

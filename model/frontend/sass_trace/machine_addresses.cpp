@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/machine_addresses.h"
+#include "heddle/frontend/sass_trace/machine_addresses.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "frontend/sass_trace/block_trace.h"
-#include "frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/block_trace.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
 
 namespace heddle::sass_trace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/opcode_table.h"
+#include "heddle/frontend/sass_trace/opcode_table.h"
 
-#include "frontend/sass_trace/trace_text.h"
+#include "heddle/frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "isa/opcode.h"
+#include "heddle/isa/opcode.h"
 
 namespace heddle::sass_trace {
 

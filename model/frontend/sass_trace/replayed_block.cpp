@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/replayed_block.h"
+#include "heddle/frontend/sass_trace/replayed_block.h"
 
-#include "frontend/sass_trace/machine_addresses.h"
+#include "heddle/frontend/sass_trace/machine_addresses.h"
 
 namespace heddle::sass_trace {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "frontend/sass_trace/block_trace.h"
-#include "frontend/sass_trace/trace_kernel.h"
-#include "isa/recording.h"
+#include "heddle/frontend/sass_trace/block_trace.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/isa/recording.h"
 
 namespace heddle::sass_trace {
 

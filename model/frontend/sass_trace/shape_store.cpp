@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/shape_store.h"
+#include "heddle/frontend/sass_trace/shape_store.h"
 
 namespace heddle::sass_trace {
 

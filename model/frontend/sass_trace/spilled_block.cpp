@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/spilled_block.h"
+#include "heddle/frontend/sass_trace/spilled_block.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "frontend/sass_trace/machine_addresses.h"
+#include "heddle/frontend/sass_trace/machine_addresses.h"
 
 namespace heddle::sass_trace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "frontend/sass_trace/machine_addresses.h"
-#include "frontend/sass_trace/replayed_block.h"
-#include "frontend/sass_trace/spilled_block.h"
+#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/machine_addresses.h"
+#include "heddle/frontend/sass_trace/replayed_block.h"
+#include "heddle/frontend/sass_trace/spilled_block.h"
 
 namespace heddle::sass_trace {
 

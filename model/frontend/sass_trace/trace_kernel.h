@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "frontend/sass_trace/block_trace.h"
-#include "frontend/sass_trace/code_table.h"
-#include "frontend/sass_trace/kernel_header.h"
-#include "frontend/sass_trace/trace_reader.h"
-#include "frontend/sass_trace/trace_store.h"
-#include "isa/program.h"
+#include "heddle/frontend/sass_trace/block_trace.h"
+#include "heddle/frontend/sass_trace/code_table.h"
+#include "heddle/frontend/sass_trace/kernel_header.h"
+#include "heddle/frontend/sass_trace/trace_reader.h"
+#include "heddle/frontend/sass_trace/trace_store.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::sass_trace {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/trace_reader.h"
+#include "heddle/frontend/sass_trace/trace_reader.h"
 
 #include <algorithm>
 
-#include "config/error.h"
-#include "frontend/sass_trace/trace_text.h"
+#include "heddle/config/error.h"
+#include "heddle/frontend/sass_trace/trace_text.h"
 
 namespace heddle::sass_trace {
 

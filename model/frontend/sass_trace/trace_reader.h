@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/sass_trace/block_trace.h"
-#include "frontend/sass_trace/body_parser.h"
-#include "frontend/sass_trace/code_table.h"
-#include "frontend/sass_trace/kernel_header.h"
-#include "frontend/sass_trace/line_reader.h"
-#include "frontend/sass_trace/number_set.h"
+#include "heddle/frontend/sass_trace/block_trace.h"
+#include "heddle/frontend/sass_trace/body_parser.h"
+#include "heddle/frontend/sass_trace/code_table.h"
+#include "heddle/frontend/sass_trace/kernel_header.h"
+#include "heddle/frontend/sass_trace/line_reader.h"
+#include "heddle/frontend/sass_trace/number_set.h"
 
 namespace heddle::sass_trace {
 

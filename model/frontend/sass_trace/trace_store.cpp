@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/trace_store.h"
+#include "heddle/frontend/sass_trace/trace_store.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-#include "config/error.h"
+#include "heddle/config/error.h"
 
 namespace heddle::sass_trace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "frontend/sass_trace/translate.h"
+#include "heddle/frontend/sass_trace/translate.h"
 
 #include <algorithm>
 
-#include "isa/matrix.h"
+#include "heddle/isa/matrix.h"
 
 namespace heddle::sass_trace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "frontend/sass_trace/code_table.h"
+#include "heddle/frontend/sass_trace/code_table.h"
 
 namespace heddle::sass_trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/cache_conscious.h"
+#include "heddle/sub_partition/policies/cache_conscious.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "sub_partition/policies/placement_order.h"
-#include "sub_partition/scheduling_policy.h"
+#include "heddle/sub_partition/policies/placement_order.h"
+#include "heddle/sub_partition/policies/scheduling_policy.h"
 
 namespace heddle {
 

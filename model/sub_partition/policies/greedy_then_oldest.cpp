@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/greedy_then_oldest.h"
+#include "heddle/sub_partition/policies/greedy_then_oldest.h"
 
 namespace heddle {
 

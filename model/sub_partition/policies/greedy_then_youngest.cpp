@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/greedy_then_youngest.h"
+#include "heddle/sub_partition/policies/greedy_then_youngest.h"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sub_partition/policies/placement_order.h"
-#include "sub_partition/scheduling_policy.h"
+#include "heddle/sub_partition/policies/placement_order.h"
+#include "heddle/sub_partition/policies/scheduling_policy.h"
 
 namespace heddle {
 

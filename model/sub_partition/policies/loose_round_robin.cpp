@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/loose_round_robin.h"
+#include "heddle/sub_partition/policies/loose_round_robin.h"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sub_partition/scheduling_policy.h"
+#include "heddle/sub_partition/policies/scheduling_policy.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/memory_aware.h"
+#include "heddle/sub_partition/policies/memory_aware.h"
 
 namespace heddle {
 

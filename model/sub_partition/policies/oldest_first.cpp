@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/oldest_first.h"
+#include "heddle/sub_partition/policies/oldest_first.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/prefetch_aware.h"
+#include "heddle/sub_partition/policies/prefetch_aware.h"
 
 #include <algorithm>
 

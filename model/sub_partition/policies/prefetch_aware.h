@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "sub_partition/policies/two_level.h"
+#include "heddle/sub_partition/policies/two_level.h"
 
 namespace heddle {
 

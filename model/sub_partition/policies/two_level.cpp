@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sub_partition/policies/two_level.h"
+#include "heddle/sub_partition/policies/two_level.h"
 
 #include <algorithm>
 

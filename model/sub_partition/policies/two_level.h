@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sub_partition/scheduling_policy.h"
+#include "heddle/sub_partition/policies/scheduling_policy.h"
 
 namespace heddle {
 

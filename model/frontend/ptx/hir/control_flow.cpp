@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/hir/control_flow.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace heddle::ptx {
+
+std::vector<std::uint32_t> reverse_post_order(const flow_graph& g, std::uint32_t entry) {
+  std::vector<std::uint32_t> order;
+  std::vector<char> seen(g.size(), 0);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{entry, 0}};
+  seen[entry] = 1;
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == g[node].size()) {
+      order.push_back(node);
+      stack.pop_back();
+      continue;
+    }
+    const std::uint32_t s = g[node][next++];
+    if (seen[s]) continue;
+    seen[s] = 1;
+    stack.push_back({s, 0});
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+flow_graph reversed(const flow_graph& g) {
+  flow_graph r(g.size());
+  for (std::uint32_t b = 0; b < g.size(); ++b)
+    for (std::uint32_t s : g[b]) r[s].push_back(b);
+  return r;
+}
+
+std::vector<std::uint32_t> immediate_dominators(const flow_graph& g, std::uint32_t entry) {
+  const std::vector<std::uint32_t> order = reverse_post_order(g, entry);
+  const flow_graph predecessors = reversed(g);
+  std::vector<std::uint32_t> number(g.size(), no_node), idom(g.size(), no_node);
+  for (std::uint32_t k = 0; k < order.size(); ++k) number[order[k]] = k;
+  idom[entry] = entry;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t node : order) {
+      if (node == entry) continue;
+      std::uint32_t best = no_node;
+      for (std::uint32_t p : predecessors[node]) {
+        if (idom[p] == no_node) continue;
+        if (best == no_node) {
+          best = p;
+          continue;
+        }
+        std::uint32_t a = p, b = best;
+        while (a != b) {
+          while (number[a] > number[b]) a = idom[a];
+          while (number[b] > number[a]) b = idom[b];
+        }
+        best = a;
+      }
+      if (best != idom[node]) {
+        idom[node] = best;
+        changed = true;
+      }
+    }
+  }
+  return idom;
+}
+
+namespace {
+
+/// Immediate post-dominators where only `last` are ends; no_node: that is the end alone.
+std::vector<std::uint32_t> post_dominators(const flow_graph& g, const std::vector<std::uint32_t>& last) {
+  flow_graph with_end = g;
+  const std::uint32_t end = static_cast<std::uint32_t>(g.size());
+  with_end.emplace_back();
+  for (const std::uint32_t b : last) with_end[b].push_back(end);
+  std::vector<std::uint32_t> result = immediate_dominators(reversed(with_end), end);
+  result.pop_back();
+  for (std::uint32_t& r : result)
+    if (r == end) r = no_node;
+  return result;
+}
+
+std::vector<char> reached(const flow_graph& g, std::uint32_t from) {
+  std::vector<char> seen(g.size(), 0);
+  std::vector<std::uint32_t> work{from};
+  seen[from] = 1;
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    for (const std::uint32_t s : g[b])
+      if (!seen[s]) seen[s] = 1, work.push_back(s);
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends) {
+  std::vector<std::uint32_t> last, leaving;   // ends of the kernel; blocks from which it is left
+  flow_graph inner(g.size());                 // without the blocks that only leave
+  for (std::uint32_t b = 0; b < g.size(); ++b) {
+    if (g[b].empty() && ends[b] != block_end::fails) last.push_back(b);
+    bool leaves = g[b].empty() && ends[b] == block_end::goes_on;
+    for (const std::uint32_t s : g[b]) {
+      if (ends[s] == block_end::leaves) leaves = true;
+      else inner[b].push_back(s);
+    }
+    if (leaves) leaving.push_back(b);
+  }
+  // The main way out, the one that most blocks lead to, comes first: branches within each other must agree about it.
+  const flow_graph backwards = reversed(inner);
+  std::vector<std::pair<std::ptrdiff_t, std::uint32_t>> ways;
+  for (const std::uint32_t l : leaving) {
+    const std::vector<char> from = reached(backwards, l);
+    ways.emplace_back(std::count(from.begin(), from.end(), 1), l);
+  }
+  std::sort(ways.rbegin(), ways.rend());
+  std::vector<std::uint32_t> meeting = post_dominators(g, last);
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_way;
+  const auto meet_before = [&](std::uint32_t way, std::uint32_t b) {
+    auto found = by_way.find(way);
+    if (found == by_way.end()) found = by_way.emplace(way, post_dominators(inner, {way})).first;
+    if (found->second[b] == no_node) return false;
+    meeting[b] = found->second[b];
+    return true;
+  };
+  bool earlier = false;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> one_sided;   // branches that no two sides go on from, and the way that one does
+  for (std::uint32_t b = 0; b < g.size(); ++b) {
+    const bool at_the_end = meeting[b] == no_node || ends[meeting[b]] == block_end::leaves;
+    if (inner[b].size() < 2 || !at_the_end) continue;
+    const std::vector<char> one = reached(inner, inner[b][0]), other = reached(inner, inner[b][1]);
+    const auto both = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
+    const auto any = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
+    if (both != ways.end()) earlier |= meet_before(both->second, b);
+    else if (any != ways.end()) one_sided.emplace_back(any->second, b);
+  }
+  // Within a branch that now meets earlier, lanes that go on must not pass that place while others of this branch leave.
+  if (earlier)
+    for (const auto& [way, b] : one_sided) meet_before(way, b);
+  return meeting;
+}
+
+dominance::dominance(const flow_graph& g, std::uint32_t entry) : enter_(g.size(), 0), leave_(g.size(), 0) {
+  const std::vector<std::uint32_t> idom = immediate_dominators(g, entry);
+  flow_graph tree(g.size());
+  for (std::uint32_t b = 0; b < g.size(); ++b)
+    if (b != entry && idom[b] != no_node) tree[idom[b]].push_back(b);
+  std::uint32_t clock = 1;
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{entry, 0}};
+  enter_[entry] = clock++;
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next == tree[node].size()) {
+      leave_[node] = clock++;
+      stack.pop_back();
+      continue;
+    }
+    const std::uint32_t child = tree[node][next++];
+    enter_[child] = clock++;
+    stack.push_back({child, 0});
+  }
+}
+
+std::vector<unsigned> loop_depths(const flow_graph& g, std::uint32_t entry) {
+  const dominance dom(g, entry);
+  const flow_graph predecessors = reversed(g);
+  std::vector<unsigned> depth(g.size(), 0);
+  for (std::uint32_t header = 0; header < g.size(); ++header) {
+    std::vector<std::uint32_t> work;
+    for (std::uint32_t p : predecessors[header])
+      if (dom.dominates(header, p) && std::find(work.begin(), work.end(), p) == work.end()) work.push_back(p);
+    if (work.empty()) continue;
+    std::vector<char> inside(g.size(), 0);
+    for (std::uint32_t p : work) inside[p] = 1;
+    inside[header] = 1;
+    while (!work.empty()) {
+      const std::uint32_t b = work.back();
+      work.pop_back();
+      if (b == header) continue;
+      for (std::uint32_t p : predecessors[b])
+        if (!inside[p]) inside[p] = 1, work.push_back(p);
+    }
+    for (std::uint32_t b = 0; b < g.size(); ++b) depth[b] += inside[b] ? 1 : 0;
+  }
+  return depth;
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/frontend/ptx/syntax/ast.h"
+#include "heddle/frontend/ptx/hir/operand_form.h"
+#include "heddle/isa/instruction.h"
+
+namespace heddle::ptx {
+
+constexpr std::uint32_t no_register = 0xffffffffu;
+constexpr std::uint8_t copy_itself = 1, copy_group = 2, copy_arrival = 3, copy_bulk = 4;   // cp: modifiers::sub
+
+/// mbarrier: modifiers::sub.
+enum class arrival_kind : std::uint8_t { init, inval, arrive, arrive_drop, test_wait, try_wait, pending_count, expect_tx, complete_tx };
+
+// clang-format off
+/// The PTX instructions that lowering knows: X(enumerator, PTX name).
+#define HEDDLE_PTX_OPS(X)                                                                                   \
+  X(abs, "abs") X(activemask, "activemask") X(add, "add") X(addc, "addc") X(and_, "and") X(atom, "atom")      \
+  X(bar, "bar") X(barrier, "barrier") X(bfe, "bfe") X(bfi, "bfi") X(bfind, "bfind") X(bmsk, "bmsk")           \
+  X(bra, "bra") X(brev, "brev") X(brx, "brx") X(call, "call") X(clz, "clz") X(cnot, "cnot")                   \
+  X(copysign, "copysign") X(cos, "cos") X(cvt, "cvt") X(cvta, "cvta") X(div, "div") X(dp2a, "dp2a")           \
+  X(dp4a, "dp4a") X(ex2, "ex2") X(exit, "exit") X(fence, "fence") X(fma, "fma") X(isspacep, "isspacep")       \
+  X(wmma, "wmma") X(mma, "mma") X(ldmatrix, "ldmatrix") X(stmatrix, "stmatrix") X(movmatrix, "movmatrix")                             \
+  X(tex, "tex") X(tld4, "tld4") X(suld, "suld") X(sust, "sust") X(txq, "txq") X(suq, "suq")                   \
+  X(ld, "ld") X(ldu, "ldu") X(lg2, "lg2") X(lop3, "lop3") X(mad, "mad") X(mad24, "mad24") X(madc, "madc")     \
+  X(match, "match") X(max, "max") X(membar, "membar") X(min, "min") X(mov, "mov") X(mul, "mul")               \
+  X(mul24, "mul24") X(nanosleep, "nanosleep") X(neg, "neg") X(not_, "not") X(or_, "or")                       \
+  X(pmevent, "pmevent") X(popc, "popc") X(prefetch, "prefetch") X(prefetchu, "prefetchu")                     \
+  X(prmt, "prmt") X(rcp, "rcp") X(red, "red") X(redux, "redux")                                               \
+  X(rem, "rem") X(ret, "ret") X(rsqrt, "rsqrt") X(sad, "sad") X(selp, "selp") X(set, "set") X(setp, "setp")   \
+  X(shf, "shf") X(shfl, "shfl") X(shl, "shl") X(shr, "shr") X(sin, "sin") X(slct, "slct") X(sqrt, "sqrt")     \
+  X(st, "st") X(sub, "sub") X(subc, "subc") X(tanh, "tanh") X(testp, "testp") X(trap, "trap")                 \
+  X(vote, "vote") X(xor_, "xor") X(szext, "szext") X(s2r, "") X(cp, "cp") X(applypriority, "applypriority") X(createpolicy, "createpolicy")        \
+  X(discard, "discard") X(griddepcontrol, "griddepcontrol") X(vabsdiff2, "vabsdiff2") X(vabsdiff4, "vabsdiff4")        \
+  X(elect, "elect") X(mbarrier, "mbarrier") X(alloca_, "alloca") X(stacksave, "stacksave")               \
+  X(stackrestore, "stackrestore") X(save, "") X(restore, "") X(system_call, "") X(pack, "") X(unpack, "") X(video, "") X(brkpt, "brkpt") X(fns, "fns")   \
+  X(mapa, "mapa") X(getctarank, "getctarank")
+// clang-format on
+
+enum class ptx_op : std::uint8_t {
+#define HEDDLE_X(name, text) name,
+  HEDDLE_PTX_OPS(HEDDLE_X)
+#undef HEDDLE_X
+      count
+};
+
+/// Everything the words between the dots can say, decoded.
+struct modifiers {
+  enum class part_kind : std::uint8_t { none, lo, hi, wide };
+  enum class order_kind : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
+  isa::dtype type = isa::dtype::none;    // the first type (destination of cvt and set)
+  isa::dtype type2 = isa::dtype::none;   // the second
+  isa::dtype type3 = isa::dtype::none;   // vabsdiff2, vabsdiff4: of the second source
+  bool sums = false;                     // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
+  bool relu = false, finite = false;     // .relu; .satfinite of cvt
+  bool parity = false;                   // mbarrier
+  unsigned types = 0;
+  isa::rounding round = isa::rounding::rn;
+  bool rounded = false;                  // a rounding was written
+  bool to_integer = false;               // .rni and relatives
+  bool ftz = false, saturate = false, approx = false, full = false, nan = false, carry_out = false;
+  part_kind part = part_kind::none;
+  isa::compare cmp = isa::compare::f;
+  bool unsigned_compare = false;         // lo ls hi hs
+  isa::bool_op bop = isa::bool_op::and_;
+  bool combines = false;                 // setp, set, lop3 with a boolean operation
+  state_space space = state_space::none; // none: generic
+  bool to = false;                       // cvta.to
+  isa::cache_op cache = isa::cache_op::ca;
+  unsigned vector = 1;
+  std::uint8_t sub = 0;                  // atomic, shuffle, vote, barrier, prmt, testp, membar sub-operation; bank of a load
+  order_kind order = order_kind::weak;
+  unsigned scope = 1;                    // 0 cta, 1 gpu, 2 sys
+  bool left = false, wrap = false, shift_amount = false, uniform = false;
+  bool xorsign = false;                  // min, max: of the magnitudes, with the product's sign
+};
+
+/// An operand after names are resolved.
+struct value {
+  enum class kind : std::uint8_t { none, reg, immediate, constant };
+  kind what = kind::none;
+  std::uint8_t bank = 0;                 // constant
+  std::uint8_t words = 0;                // constant: 32-bit words that belong to it
+  bool negate : 1;                       // predicate: inverted; float: sign flipped after absolute
+  bool absolute : 1;
+  std::uint32_t reg = no_register;
+  std::uint64_t bits = 0;                // immediate: the bits; constant: byte offset
+
+  value() : negate(false), absolute(false) {}
+  bool is_reg() const { return what == kind::reg; }
+  bool is_immediate() const { return what == kind::immediate; }
+};
+
+inline value register_value(std::uint32_t r) {
+  value v;
+  v.what = value::kind::reg;
+  v.reg = r;
+  return v;
+}
+inline value immediate_value(std::uint64_t bits) {
+  value v;
+  v.what = value::kind::immediate;
+  v.bits = bits;
+  return v;
+}
+inline value constant_value(std::uint8_t bank, std::uint64_t offset, unsigned words) {
+  value v;
+  v.what = value::kind::constant;
+  v.bank = bank;
+  v.words = static_cast<std::uint8_t>(words);
+  v.bits = offset;
+  return v;
+}
+
+/// A PTX instruction with names resolved. Memory: src[0] is the address base, `offset` is added. bra: `target` is a block.
+struct hir_instruction {
+  ptx_op op = ptx_op::mov;
+  modifiers m;
+  std::vector<value> dst;
+  std::vector<value> src;
+  value guard;                           // none: always
+  std::int64_t offset = 0;
+  std::uint32_t target = 0;
+  std::uint32_t return_block = isa::no_target;   // bra to a function's body: where it comes back to
+  location where;
+  const ast_instruction* source = nullptr;   // for messages
+  bool dead = false;
+};
+
+/// An instruction that stands, with others, for `like`: its place in the source, nothing else of it.
+inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
+  hir_instruction h;
+  h.where = like.where;
+  h.source = like.source;
+  h.op = op;
+  h.m.type = type;
+  h.m.types = 1;
+  h.dst = std::move(dst);
+  h.src = std::move(src);
+  return h;
+}
+
+struct hir_block {
+  std::vector<hir_instruction> code;
+  std::vector<std::uint32_t> successors;
+};
+
+/// A virtual register. `words` 32-bit registers (0: predicate); `bits` as declared.
+struct virtual_register {
+  std::uint8_t words = 1;
+  std::uint8_t bits = 32;
+  isa::dtype type = isa::dtype::none;   // as declared; none: not the program's own
+  bool single = false;       // one unguarded definition that dominates every use
+  bool whole = false;        // nobody reads it where the guard of its definition fails: guarded writes define it wholly
+  bool temporary = false;    // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
+};
+
+struct hir_function {
+  std::vector<hir_block> blocks;
+  std::vector<hir_instruction> unused;   // what needs no code: nobody reads its results, or no way leads to it
+  std::vector<virtual_register> registers;
+  std::uint32_t shared_bytes = 0;
+  std::uint32_t local_bytes = 0;
+  std::uint32_t barriers = 0;
+
+  std::uint32_t new_register(unsigned words, unsigned bits) {
+    virtual_register r;
+    r.words = static_cast<std::uint8_t>(words);
+    r.bits = static_cast<std::uint8_t>(bits);
+    registers.push_back(r);
+    return static_cast<std::uint32_t>(registers.size() - 1);
+  }
+};
+
+/// Whether the operation's words are those of matrix_form.h rather than modifiers.
+inline bool is_matrix(ptx_op op) {
+  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix || op == ptx_op::movmatrix;
+}
+
+/// The same of texture_form.h.
+inline bool is_texture(ptx_op op) {
+  return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq || op == ptx_op::suq;
+}
+
+/// Name of an operation as PTX writes it.
+const char* name_of(ptx_op op);
+
+/// Finds the operation of an opcode word; false if lowering does not know it.
+bool find_op(const std::string& word, ptx_op& op);
+
+/// The type that a word names; none: it names none.
+isa::dtype type_named(const std::string& word);
+
+/// A row of form_table.h that an instruction's words make.
+struct matched_form {
+  const operand_column* operands = nullptr;
+  isa::dtype first = isa::dtype::none, second = isa::dtype::none;   // its types
+};
+
+/// The rows that an instruction's words make; none: the instruction has a decoder of its own. Throws input_error when they make no form that
+/// form_table.h has.
+std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file);
+
+/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take. `forms`: as of check_form().
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms);
+
+/// cvt.pack, and pairs of 16-bit integers: what resolver::packed_integers() reads the words of.
+bool has_packed_integers(const ast_instruction& i);
+
+}  // namespace heddle::ptx

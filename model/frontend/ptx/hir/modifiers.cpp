@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include <array>
+#include <unordered_map>
+
+#include "heddle/config/error.h"
+#include "heddle/frontend/ptx/hir/hir.h"
+#include "heddle/frontend/ptx/hir/video_form.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::dtype;
+
+// Groups of modifiers that an operation may take.
+enum group : std::uint32_t {
+  g_round = 1, g_ftz = 2, g_sat = 4, g_approx = 8, g_part = 16, g_compare = 32, g_bool = 64, g_space = 128,
+  g_cache = 256, g_vector = 512, g_order = 1024, g_nan = 2048, g_carry = 4096, g_sync = 8192, g_integer_round = 1 << 14,
+  g_atomic = 1 << 15, g_own = 1 << 16, g_to = 1 << 17, g_uni = 1 << 18, g_relu = 1 << 19
+};
+
+struct op_row {
+  std::uint32_t groups;
+  unsigned types;
+};
+
+op_row row_of(ptx_op op) {
+  constexpr std::uint32_t arithmetic = g_round | g_ftz | g_sat;
+  switch (op) {
+    case ptx_op::add:
+    case ptx_op::sub: return {arithmetic | g_carry, 1};
+    case ptx_op::addc:
+    case ptx_op::subc: return {g_carry, 1};
+    case ptx_op::mul: return {arithmetic | g_part, 1};
+    case ptx_op::mad: return {arithmetic | g_part | g_carry, 1};
+    case ptx_op::madc: return {g_part | g_carry, 1};
+    case ptx_op::mul24:
+    case ptx_op::mad24: return {g_part | g_sat, 1};
+    case ptx_op::fma: return {arithmetic | g_relu, 1};
+    case ptx_op::div: return {g_round | g_ftz | g_approx, 1};
+    case ptx_op::rcp:
+    case ptx_op::sqrt:
+    case ptx_op::rsqrt: return {g_round | g_ftz | g_approx, 1};
+    case ptx_op::sin:
+    case ptx_op::cos:
+    case ptx_op::lg2:
+    case ptx_op::ex2:
+    case ptx_op::tanh: return {g_ftz | g_approx, 1};
+    case ptx_op::abs:
+    case ptx_op::neg: return {g_ftz, 1};
+    case ptx_op::min:
+    case ptx_op::max: return {g_ftz | g_nan | g_relu | g_own, 1};
+    case ptx_op::setp: return {g_ftz | g_compare | g_bool, 1};
+    case ptx_op::set: return {g_ftz | g_compare | g_bool, 2};
+    case ptx_op::slct: return {g_ftz, 2};
+    case ptx_op::cvt: return {g_round | g_integer_round | g_ftz | g_sat | g_relu, 2};
+    case ptx_op::mapa:
+    case ptx_op::getctarank: return {g_space, 1};
+    case ptx_op::cvta: return {g_space | g_to, 1};
+    case ptx_op::isspacep: return {g_space, 0};
+    case ptx_op::ld:
+    case ptx_op::ldu: return {g_space | g_cache | g_vector | g_order, 1};
+    case ptx_op::st: return {g_space | g_cache | g_vector | g_order, 1};
+    case ptx_op::atom:
+    case ptx_op::red: return {g_space | g_order | g_atomic | g_vector, 1};
+    case ptx_op::prefetch:
+    case ptx_op::prefetchu:
+    case ptx_op::discard:
+    case ptx_op::griddepcontrol:
+    case ptx_op::applypriority: return {g_space | g_own, 0};
+    case ptx_op::createpolicy: return {g_own, 1};
+    case ptx_op::cp: return {g_space | g_cache | g_own, 0};
+    case ptx_op::elect: return {g_sync, 0};
+    case ptx_op::mbarrier: return {g_space | g_order | g_own, 1};
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return {g_sat | g_own, 3};
+    case ptx_op::bar:
+    case ptx_op::barrier: return {g_sync | g_own, 1};
+    case ptx_op::membar:
+    case ptx_op::fence: return {g_order | g_own, 0};
+    case ptx_op::shfl:
+    case ptx_op::match:
+    case ptx_op::redux:
+    case ptx_op::vote: return {g_sync | g_own, 1};
+    case ptx_op::prmt:
+    case ptx_op::shf:
+    case ptx_op::bfind:
+    case ptx_op::testp:
+    case ptx_op::bmsk:
+    case ptx_op::lop3:
+    case ptx_op::szext: return {g_own, 1};
+    case ptx_op::bra:
+    case ptx_op::brx:
+    case ptx_op::call:
+    case ptx_op::ret: return {g_uni, 0};
+    case ptx_op::dp4a: return {0, 2};
+    case ptx_op::dp2a: return {g_part, 2};
+    case ptx_op::exit:
+    case ptx_op::trap:
+    case ptx_op::brkpt: return {0, 0};
+    case ptx_op::pmevent: return {g_own, 0};
+    case ptx_op::mov: return {g_vector, 1};
+    default: return {0, 1};
+  }
+}
+
+bool type_of_word(const std::string& w, dtype& t) {
+  t = type_named(w);
+  return t != dtype::none;
+}
+bool round_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  static const std::unordered_map<std::string, isa::rounding> table = {{"rn", isa::rounding::rn},
+                                                                       {"rz", isa::rounding::rz},
+                                                                       {"rm", isa::rounding::rm},
+                                                                       {"rp", isa::rounding::rp},
+                                                                       {"rna", isa::rounding::rna}};
+  const bool integer = (groups & g_integer_round) && w.size() == 3 && w[2] == 'i';
+  auto it = table.find(integer ? w.substr(0, 2) : w);
+  if (it == table.end() || !(groups & g_round) || m.rounded) return false;
+  m.round = it->second;
+  m.rounded = true;
+  m.to_integer = integer;
+  return true;
+}
+
+bool combining_word(const std::string& w, modifiers& m) {
+  if (w != "and" && w != "or" && w != "xor") return false;
+  m.bop = w == "and" ? isa::bool_op::and_ : w == "or" ? isa::bool_op::or_ : isa::bool_op::xor_;
+  return m.combines = true;
+}
+
+bool compare_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  using isa::compare;
+  struct row {
+    const char* word;
+    compare cmp;
+    bool is_unsigned;
+  };
+  static constexpr row table[] = {{"eq", compare::eq, false},   {"ne", compare::ne, false},   {"lt", compare::lt, false},
+                                  {"le", compare::le, false},   {"gt", compare::gt, false},   {"ge", compare::ge, false},
+                                  {"lo", compare::lt, true},    {"ls", compare::le, true},    {"hi", compare::gt, true},
+                                  {"hs", compare::ge, true},    {"equ", compare::equ, false}, {"neu", compare::neu, false},
+                                  {"ltu", compare::ltu, false}, {"leu", compare::leu, false}, {"gtu", compare::gtu, false},
+                                  {"geu", compare::geu, false}, {"num", compare::num, false}, {"nan", compare::nan, false}};
+  if (!(groups & g_compare)) return false;
+  for (const row& r : table) {
+    if (w != r.word) continue;
+    m.cmp = r.cmp;
+    m.unsigned_compare = r.is_unsigned;
+    return true;
+  }
+  return (groups & g_bool) && combining_word(w, m);
+}
+
+bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  if ((groups & g_to) && w == "to") return m.to = true;
+  if (!(groups & g_space)) return false;
+  const std::string base = w.substr(0, w.find("::"));
+  const std::string rest = w.size() > base.size() ? w.substr(base.size() + 2) : "";
+  if (base == "global" && rest.empty()) m.space = state_space::global;
+  else if (base == "shared" && (rest.empty() || rest == "cta" || rest == "cluster")) m.space = state_space::shared;
+  else if (base == "local" && rest.empty()) m.space = state_space::local;
+  else if (base == "const" && rest.empty()) m.space = state_space::constant;
+  else if (base == "param" && (rest.empty() || rest == "entry" || rest == "func")) m.space = state_space::param;
+  else return false;
+  return true;
+}
+
+bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  using isa::cache_op;
+  static const std::unordered_map<std::string, cache_op> table = {
+      {"ca", cache_op::ca}, {"cg", cache_op::cg}, {"cs", cache_op::cs}, {"lu", cache_op::lu}, {"cv", cache_op::cv},
+      {"wb", cache_op::wb}, {"wt", cache_op::wt}, {"nc", cache_op::nc}, {"volatile", cache_op::volatile_}};
+  if (!(groups & g_cache)) return false;
+  auto it = table.find(w);
+  if (it != table.end()) {
+    m.cache = it->second;
+    return true;
+  }
+  // Cache hints steer replacement only; the model's policy is configuration.
+  return w.rfind("L1::", 0) == 0 || w.rfind("L2::", 0) == 0 || w == "unified";
+}
+
+bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  using order = modifiers::order_kind;
+  if (!(groups & g_order)) return false;
+  if (w == "weak" || w == "mmio") return true;   // the second stands beside relaxed.sys, which is as strong
+  if (w == "relaxed") m.order = order::relaxed;
+  else if (w == "acquire") m.order = order::acquire;
+  else if (w == "release") m.order = order::release;
+  else if (w == "acq_rel") m.order = order::acq_rel;
+  else if (w == "sc") m.order = order::sc;
+  else if (w == "cta") m.scope = 0;
+  else if (w == "cluster" || w == "gpu" || w == "gl") m.scope = 1;
+  else if (w == "sys") m.scope = 2;
+  else return false;
+  return true;
+}
+
+bool atomic_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  static constexpr const char* names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"};
+  if (!(groups & g_atomic)) return false;
+  for (std::uint8_t k = 0; k < 10; ++k) {
+    if (w != names[k]) continue;
+    m.sub = k;
+    return true;
+  }
+  return w == "noftz" || w.rfind("L2::", 0) == 0;
+}
+
+template <std::size_t n>
+bool choose(const std::string& w, const std::array<const char*, n>& names, std::uint8_t& sub) {
+  for (std::uint8_t k = 0; k < n; ++k) {
+    if (w != names[k]) continue;
+    sub = k;
+    return true;
+  }
+  return false;
+}
+
+/// Of fences between proxies, which here see one memory, and of new barriers: they are no more than other fences.
+bool fence_word(const std::string& w) {
+  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "shared::cluster" || w == "mbarrier_init";
+}
+
+bool own_word(const std::string& w, ptx_op op, modifiers& m) {
+  switch (op) {
+    case ptx_op::shfl: return choose(w, std::array<const char*, 4>{"up", "down", "bfly", "idx"}, m.sub);
+    case ptx_op::vote: return choose(w, std::array<const char*, 4>{"any", "all", "uni", "ballot"}, m.sub);
+    case ptx_op::match: return choose(w, std::array<const char*, 2>{"any", "all"}, m.sub);
+    case ptx_op::redux: return choose(w, std::array<const char*, 6>{"add", "min", "max", "and", "or", "xor"}, m.sub);
+    case ptx_op::prmt: return choose(w, std::array<const char*, 7>{"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}, m.sub);
+    case ptx_op::testp:
+      return choose(w, std::array<const char*, 6>{"finite", "infinite", "number", "notanumber", "normal", "subnormal"}, m.sub);
+    case ptx_op::shf:
+    case ptx_op::bmsk:
+    case ptx_op::szext:
+      if (w == "l" || w == "r") m.left = w == "l";
+      else if (w == "wrap" || w == "clamp") m.wrap = w == "wrap";
+      else return false;
+      return true;
+    case ptx_op::bfind: return w == "shiftamt" && (m.shift_amount = true);
+    case ptx_op::lop3: return combining_word(w, m);
+    case ptx_op::min:
+    case ptx_op::max: return w == "abs" || (w == "xorsign" && (m.xorsign = true));
+    case ptx_op::pmevent: return w == "mask";   // events that nobody counts
+    case ptx_op::fence:
+    case ptx_op::membar: return fence_word(w);
+    case ptx_op::bar:
+    case ptx_op::barrier:
+      if (w == "arrive") m.sub = 1;
+      else if (w == "red") m.sub = 2;
+      else if (w == "popc") m.sub = 2;
+      else if (w == "and") m.sub = 3;
+      else if (w == "or") m.sub = 4;
+      else if (w == "warp") m.uniform = true;
+      else return w == "cta" || w == "aligned";
+      return true;
+    case ptx_op::cp:
+      if (w == "async") m.sub = copy_itself;
+      else if (w == "commit_group" || w == "wait_group" || w == "wait_all") m.sub = copy_group;
+      else if (w == "bulk") m.sub = copy_bulk;
+      else if (w == "prefetch" && m.sub == copy_bulk) m.sub = copy_group;
+      else if (w == "mbarrier::complete_tx::bytes" && m.sub == copy_bulk) return m.sums = true;
+      else if (m.sub == copy_bulk) return w == "shared::cluster" || w == "bulk_group";
+      else if (w == "mbarrier") m.sub = copy_arrival;
+      else if (w == "noinc" && m.sub == copy_arrival) m.sums = true;
+      else if (m.sub == copy_group) return w == "read" || w == "L2";
+      else return (w == "arrive" || w == "b64") && m.sub == copy_arrival;
+      return true;
+    case ptx_op::mbarrier: {
+      using k = arrival_kind;
+      if (w == "parity") return m.parity = true;
+      if (w == "noComplete") return true;
+      if (w == "expect_tx" && m.sub == std::uint8_t(k::arrive)) return m.sums = true;
+      return choose(w, std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count", "expect_tx", "complete_tx"},
+                    m.sub);
+    }
+    case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
+    case ptx_op::createpolicy: return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
+    case ptx_op::vabsdiff2:
+    case ptx_op::vabsdiff4: return w == "add" && (m.sums = true);
+    case ptx_op::applypriority:
+    case ptx_op::discard:
+    case ptx_op::prefetch:
+    case ptx_op::prefetchu: return w.rfind("L1", 0) == 0 || w.rfind("L2", 0) == 0;
+    default: return false;
+  }
+}
+
+bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
+  using part = modifiers::part_kind;
+  if (w == "ftz" && (groups & g_ftz)) return m.ftz = true;
+  if (w == "sat" && (groups & g_sat)) return m.saturate = true;
+  if (w == "relu" && (groups & g_relu)) return m.relu = true;
+  if (w == "satfinite" && (groups & g_integer_round)) return m.finite = true;   // cvt
+  if (w == "approx" && (groups & g_approx)) return m.approx = true;
+  if (w == "full" && (groups & g_approx)) return m.full = true;
+  if (w == "NaN" && (groups & g_nan)) return m.nan = true;
+  if (w == "cc" && (groups & g_carry)) return m.carry_out = true;
+  if (w == "sync" && (groups & g_sync)) return true;
+  if (w == "uni" && (groups & g_uni)) return m.uniform = true;
+  if (w == "idx" && (groups & g_uni)) return true;
+  if (groups & g_part) {
+    if (w == "lo") m.part = part::lo;
+    else if (w == "hi") m.part = part::hi;
+    else if (w == "wide") m.part = part::wide;
+    else return false;
+    return true;
+  }
+  if ((groups & g_vector) && (w == "v2" || w == "v4")) {
+    m.vector = w == "v2" ? 2 : 4;
+    return true;
+  }
+  return false;
+}
+
+bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
+  dtype t;
+  bool typed = type_of_word(w, t);
+  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;   // it is kept in 32 bits
+  if (typed && m.types < row.types) {
+    if (m.types < 2) (m.types == 0 ? m.type : m.type2) = t;
+    else m.type3 = t;
+    ++m.types;
+    return true;
+  }
+  if (w == "v8" && (op == ptx_op::atom || op == ptx_op::red || op == ptx_op::ld || op == ptx_op::st)) {
+    m.vector = 8;
+    return true;
+  }
+  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);   // it says nothing of where the source is
+  return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
+         space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
+         atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));
+}
+
+}  // namespace
+
+dtype type_named(const std::string& w) {
+  static const std::unordered_map<std::string, dtype> table = {
+      {"pred", dtype::pred}, {"u8", dtype::u8},     {"s8", dtype::s8},       {"u16", dtype::u16},       {"s16", dtype::s16},
+      {"u32", dtype::u32},   {"s32", dtype::s32},   {"u64", dtype::u64},     {"s64", dtype::s64},       {"f16", dtype::f16},
+      {"f32", dtype::f32},   {"f64", dtype::f64},   {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2},
+      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128},
+      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
+  const auto it = table.find(w);
+  return it == table.end() ? dtype::none : it->second;
+}
+
+const char* name_of(ptx_op op) {
+  static constexpr const char* names[] = {
+#define HEDDLE_X(name, text) text,
+      HEDDLE_PTX_OPS(HEDDLE_X)
+#undef HEDDLE_X
+  };
+  return names[static_cast<unsigned>(op)];
+}
+
+bool find_op(const std::string& w, ptx_op& op) {
+  static const std::unordered_map<std::string, ptx_op> table = [] {
+    std::unordered_map<std::string, ptx_op> t;
+    for (unsigned k = 0; k < static_cast<unsigned>(ptx_op::count); ++k)
+      if (*name_of(static_cast<ptx_op>(k))) t.emplace(name_of(static_cast<ptx_op>(k)), static_cast<ptx_op>(k));
+    return t;
+  }();
+  auto it = table.find(w);
+  if (it == table.end() && !is_video_name(w)) return false;
+  op = it == table.end() ? ptx_op::video : it->second;
+  return true;
+}
+
+bool has_packed_integers(const ast_instruction& i) {
+  if (i.opcode == "cvt") return i.has("pack");
+  return i.has("u16x2") || i.has("s16x2");
+}
+
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms) {
+  modifiers m;
+  if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
+  if (has_packed_integers(i)) {
+    forms = check_form(i, file);
+    return m;
+  }
+  const op_row row = row_of(op);
+  for (const std::string& w : i.modifiers)
+    if (!word(w, op, row, m))
+      throw input_error(file, i.where.line, i.where.column,
+                        "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
+  if (row.types == 2 && m.types == 1 && op != ptx_op::slct) m.type2 = m.type;
+  forms = check_form(i, file);
+  return m;
+}
+
+}  // namespace heddle::ptx

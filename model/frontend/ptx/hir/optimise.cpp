@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/ptx/hir/optimise.h"
+
+#include <algorithm>
+
+#include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/hir/dead_code.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::dtype;
+
+std::uint64_t mask_of(dtype t) {
+  const unsigned bits = isa::size_of(t) * 8;
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+std::int64_t sign_extend(std::uint64_t v, dtype t) {
+  const unsigned bits = isa::size_of(t) * 8;
+  if (bits >= 64) return static_cast<std::int64_t>(v);
+  const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
+  v &= mask_of(t);
+  return static_cast<std::int64_t>((v ^ sign) - sign);
+}
+
+class optimiser {
+ public:
+  optimiser(hir_function& f, bool has_imad) : f_(f), imad_(has_imad) {}
+
+  void run() {
+    find_singles();
+    for (std::uint32_t b : reverse_post_order(graph_, 0))
+      for (hir_instruction& h : f_.blocks[b].code) {
+        for (value& v : h.src) substitute(v);
+        substitute_guard(h);
+        simplify(h);
+        learn(h);
+      }
+    count_uses();
+    for (hir_block& b : f_.blocks)
+      for (hir_instruction& h : b.code) fold_predicates(h);
+  }
+
+ private:
+  struct place {
+    std::uint32_t block = no_node, index = 0;
+  };
+
+  void find_singles() {
+    for (const hir_block& b : f_.blocks) graph_.push_back(b.successors);
+    const std::size_t n = f_.registers.size();
+    std::vector<std::uint32_t> count(n, 0);
+    place_.assign(n, {});
+    known_.assign(n, {});
+    definition_.assign(n, nullptr);
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b)
+      for (std::uint32_t k = 0; k < f_.blocks[b].code.size(); ++k) {
+        hir_instruction& h = f_.blocks[b].code[k];
+        for (const value& d : h.dst) {
+          if (!d.is_reg()) continue;
+          count[d.reg] += h.guard.what == value::kind::none ? 1 : 2;
+          place_[d.reg] = {b, k};
+          definition_[d.reg] = &h;
+        }
+      }
+    for (std::size_t r = 0; r < n; ++r) f_.registers[r].single = count[r] == 1;
+    const dominance dom(graph_, 0);
+    const auto check = [&](const value& v, std::uint32_t b, std::uint32_t k) {
+      if (!v.is_reg() || !f_.registers[v.reg].single) return;
+      const place& p = place_[v.reg];
+      const bool reached = p.block == b ? p.index < k : dom.dominates(p.block, b);
+      if (!reached) f_.registers[v.reg].single = false;
+    };
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b)
+      for (std::uint32_t k = 0; k < f_.blocks[b].code.size(); ++k) {
+        const hir_instruction& h = f_.blocks[b].code[k];
+        for (const value& v : h.src) check(v, b, k);
+        check(h.guard, b, k);
+      }
+  }
+
+  bool single(const value& v) const { return v.is_reg() && f_.registers[v.reg].single; }
+
+  hir_instruction* definition(const value& v) const { return single(v) && !v.negate ? definition_[v.reg] : nullptr; }
+
+  bool stable(const value& v) const { return !v.is_reg() || f_.registers[v.reg].single; }
+
+  void substitute(value& v) const {
+    if (!single(v) || known_[v.reg].what == value::kind::none) return;
+    const bool negate = v.negate;
+    v = known_[v.reg];
+    if (f_.registers.size() > 0 && negate) {
+      if (v.is_immediate()) v.bits = !v.bits;   // predicates only: numbers carry no sign here
+      else v.negate = !v.negate;
+    }
+  }
+
+  void substitute_guard(hir_instruction& h) const {
+    if (h.guard.what == value::kind::none) return;
+    value g = h.guard;
+    substitute(g);
+    if (g.is_reg()) h.guard = g;
+  }
+
+  /// Remembers a destination that is only another name of a value.
+  void learn(hir_instruction& h) {
+    if (h.guard.what != value::kind::none || h.dst.size() != 1 || !single(h.dst[0])) return;
+    value v;
+    const unsigned words = f_.registers[h.dst[0].reg].words;
+    if (h.op == ptx_op::mov && h.src.size() == 1) {
+      v = h.src[0];
+    } else if (h.op == ptx_op::not_ && h.m.type == dtype::pred) {
+      v = h.src[0];
+      if (v.is_immediate()) v.bits = !v.bits;
+      else v.negate = !v.negate;
+    } else if (h.op == ptx_op::ld && h.src[0].is_immediate() && h.m.vector == 1 && h.m.order == modifiers::order_kind::weak &&
+               (h.m.space == state_space::param || h.m.space == state_space::constant)) {
+      const std::uint64_t at = h.src[0].bits + static_cast<std::uint64_t>(h.offset);
+      const unsigned size = isa::size_of(h.m.type);
+      if (size == words * 4 && at % size == 0 && size <= 8) v = constant_value(h.m.space == state_space::param ? 0 : 3, at, words);
+    } else if (h.op == ptx_op::cvta && (h.m.space == state_space::global || h.m.space == state_space::none)) {
+      v = h.src[0];
+    } else if (h.op == ptx_op::cvt && !h.m.saturate && !isa::is_float(h.m.type) && !isa::is_float(h.m.type2) &&
+               isa::size_of(h.m.type) == isa::size_of(h.m.type2) && f_.registers[h.dst[0].reg].bits == isa::size_of(h.m.type) * 8) {
+      v = h.src[0];
+    }
+    if (v.what == value::kind::none || !stable(v)) return;
+    if (v.is_reg() && f_.registers[v.reg].words != words) return;
+    if (v.what == value::kind::constant && v.words != words) return;
+    if (v.is_reg() && words == 1 && f_.registers[v.reg].bits != f_.registers[h.dst[0].reg].bits) return;
+    known_[h.dst[0].reg] = v;
+  }
+
+  void become_move(hir_instruction& h, value v) {
+    h.op = ptx_op::mov;
+    const dtype t = h.m.type;
+    h.m = {};
+    h.m.type = t;
+    h.src = {v};
+  }
+
+  void simplify(hir_instruction& h) {
+    if (h.m.carry_out || h.m.saturate) return;
+    switch (h.op) {
+      case ptx_op::add:
+      case ptx_op::sub:
+      case ptx_op::mul:
+      case ptx_op::and_:
+      case ptx_op::or_:
+      case ptx_op::xor_:
+      case ptx_op::shl:
+      case ptx_op::shr: return simplify_binary(h);
+      case ptx_op::mad: return simplify_mad(h);
+      case ptx_op::cvt: return simplify_convert(h);
+      case ptx_op::ld:
+      case ptx_op::st:
+      case ptx_op::atom:
+      case ptx_op::red: return fold_address(h);
+      default: return;
+    }
+  }
+
+  void simplify_binary(hir_instruction& h) {
+    const dtype t = h.m.type;
+    if (h.src.size() != 2 || isa::is_float(t) || t == dtype::pred || isa::size_of(t) < 4) return;
+    const bool commutes = h.op != ptx_op::sub && h.op != ptx_op::shl && h.op != ptx_op::shr;
+    if (commutes && h.src[0].is_immediate() && !h.src[1].is_immediate()) std::swap(h.src[0], h.src[1]);
+    if (h.src[0].is_immediate() && h.src[1].is_immediate()) return fold_constants(h);
+    if (!h.src[1].is_immediate()) return use_wide_product(h);
+    if (h.op == ptx_op::sub) {   // x - c is x + (-c)
+      h.op = ptx_op::add;
+      h.src[1].bits = (0 - h.src[1].bits) & mask_of(t);
+    }
+    const std::uint64_t c = h.src[1].bits & mask_of(t);
+    using part = modifiers::part_kind;
+    if (h.op == ptx_op::mul && h.m.part == part::lo && c != 0 && (c & (c - 1)) == 0) {
+      unsigned k = 0;
+      while (!(c >> k & 1)) ++k;
+      h.op = ptx_op::shl;
+      h.m.part = part::none;
+      h.src[1] = immediate_value(k);
+      if (k == 0) return become_move(h, h.src[0]);
+      return;
+    }
+    if (h.op == ptx_op::mul) return;
+    if (c == 0 && h.op != ptx_op::and_ && stable(h.src[0])) return become_move(h, h.src[0]);
+    if (h.op == ptx_op::add) add_to_sum(h);
+  }
+
+  /// (y + a) + b becomes y + (a + b).
+  void add_to_sum(hir_instruction& h) {
+    const hir_instruction* d = definition(h.src[0]);
+    if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
+    if (isa::size_of(d->m.type) != isa::size_of(h.m.type) || d->guard.what != value::kind::none) return;
+    if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
+    h.src[1].bits = (h.src[1].bits + d->src[1].bits) & mask_of(h.m.type);
+    h.src[0] = d->src[0];
+  }
+
+  void fold_constants(hir_instruction& h) {
+    const dtype t = h.m.type;
+    const std::uint64_t a = h.src[0].bits & mask_of(t), b = h.src[1].bits & mask_of(t), bits = isa::size_of(t) * 8;
+    std::uint64_t r = 0;
+    switch (h.op) {
+      case ptx_op::add: r = a + b; break;
+      case ptx_op::sub: r = a - b; break;
+      case ptx_op::and_: r = a & b; break;
+      case ptx_op::or_: r = a | b; break;
+      case ptx_op::xor_: r = a ^ b; break;
+      case ptx_op::shl: r = (h.src[1].bits & 0xffffffffu) >= bits ? 0 : a << (h.src[1].bits & 0xffffffffu); break;
+      case ptx_op::mul:
+        if (h.m.part == modifiers::part_kind::lo) {
+          r = a * b;
+          break;
+        }
+        if (h.m.part != modifiers::part_kind::wide || bits != 32) return;
+        r = isa::is_signed(t) ? static_cast<std::uint64_t>(sign_extend(a, t) * sign_extend(b, t)) : a * b;
+        h.m.type = dtype::b64;
+        return become_move(h, immediate_value(r));
+      default: return;
+    }
+    become_move(h, immediate_value(r & mask_of(t)));
+  }
+
+  /// base + x * c: a wide multiply-add.
+  void use_wide_product(hir_instruction& h) {
+    if (h.op != ptx_op::add || isa::size_of(h.m.type) != 8) return;
+    for (unsigned k = 0; k < 2; ++k) {
+      const hir_instruction* d = definition(h.src[k]);
+      if (!d || d->op != ptx_op::mul || d->m.part != modifiers::part_kind::wide || isa::size_of(d->m.type) != 4) continue;
+      if (d->guard.what != value::kind::none || !stable(d->src[0]) || !stable(d->src[1])) continue;
+      if (!imad_ && !d->src[1].is_immediate()) continue;
+      const value base = h.src[1 - k];
+      h.op = ptx_op::mad;
+      h.m.part = modifiers::part_kind::wide;
+      h.m.type = d->m.type;
+      h.src = {d->src[0], d->src[1], base};
+      return;
+    }
+  }
+
+  void simplify_mad(hir_instruction& h) {
+    if (isa::is_float(h.m.type) || h.m.part != modifiers::part_kind::lo || h.src.size() != 3 || isa::size_of(h.m.type) < 4) return;
+    if (h.src[0].is_immediate() && h.src[1].is_immediate()) {
+      const value product = immediate_value((h.src[0].bits * h.src[1].bits) & mask_of(h.m.type));
+      h.op = ptx_op::add;
+      h.m.part = modifiers::part_kind::none;
+      h.src = {h.src[2], product};
+      return simplify_binary(h);
+    }
+    if (!h.src[2].is_immediate() || h.src[2].bits != 0) return;
+    h.op = ptx_op::mul;
+    h.src.pop_back();
+    simplify_binary(h);
+  }
+
+  void simplify_convert(hir_instruction& h) {
+    if (isa::is_float(h.m.type) || isa::is_float(h.m.type2) || !h.src[0].is_immediate()) return;
+    const std::uint64_t v = isa::is_signed(h.m.type2) ? static_cast<std::uint64_t>(sign_extend(h.src[0].bits, h.m.type2))
+                                                      : h.src[0].bits & mask_of(h.m.type2);
+    if (f_.registers[h.dst[0].is_reg() ? h.dst[0].reg : 0].bits != isa::size_of(h.m.type) * 8 || !h.dst[0].is_reg()) return;
+    become_move(h, immediate_value(v & mask_of(h.m.type)));
+  }
+
+  void fold_address(hir_instruction& h) {
+    if (h.src.empty()) return;
+    const bool narrow = h.m.space == state_space::shared || h.m.space == state_space::local ||
+                        h.m.space == state_space::constant || h.m.space == state_space::param;
+    for (unsigned step = 0; step < 16; ++step) {
+      value& base = h.src[0];
+      const hir_instruction* d = definition(base);
+      if (!d || d->op != ptx_op::add || d->m.carry_out || d->m.saturate || isa::is_float(d->m.type)) return;
+      const unsigned size = isa::size_of(d->m.type);
+      if (size < 4 || (!narrow && size != 8) || d->guard.what != value::kind::none) return;
+      if (!d->src[1].is_immediate() || d->src[0].is_immediate() || !stable(d->src[0])) return;
+      const std::int64_t offset = h.offset + sign_extend(d->src[1].bits, d->m.type);
+      if (offset < -(1 << 23) || offset >= (1 << 23)) return;
+      h.offset = offset;
+      base = d->src[0];
+    }
+  }
+
+  void count_uses() {
+    uses_.assign(f_.registers.size(), 0);
+    for (const hir_block& b : f_.blocks)
+      for (const hir_instruction& h : b.code) {
+        for (const value& v : h.src)
+          if (v.is_reg()) ++uses_[v.reg];
+        if (h.guard.is_reg()) ++uses_[h.guard.reg];
+      }
+  }
+
+  /// and.pred of two comparisons: the second comparison takes the first one's result along.
+  void fold_predicates(hir_instruction& h) {
+    const bool logic = h.op == ptx_op::and_ || h.op == ptx_op::or_ || h.op == ptx_op::xor_;
+    if (!logic || h.m.type != dtype::pred || h.src.size() != 2) return;
+    for (unsigned k = 2; k-- > 0;) {
+      const hir_instruction* d = definition(h.src[k]);
+      if (!d || d->op != ptx_op::setp || d->m.combines || d->dst.size() != 1 || d->guard.what != value::kind::none) continue;
+      if (uses_[h.src[k].reg] != 1 || !std::all_of(d->src.begin(), d->src.end(), [&](const value& v) { return stable(v); })) continue;
+      const value other = h.src[1 - k];
+      if (other.what == value::kind::constant) continue;
+      const isa::bool_op bop = h.op == ptx_op::and_ ? isa::bool_op::and_ : h.op == ptx_op::or_ ? isa::bool_op::or_ : isa::bool_op::xor_;
+      h.op = ptx_op::setp;
+      h.m = d->m;
+      h.m.bop = bop;
+      h.m.combines = true;
+      const std::vector<value> compared = d->src;
+      h.src = compared;
+      h.src.push_back(other);
+      return;
+    }
+  }
+
+  hir_function& f_;
+  const bool imad_;
+  flow_graph graph_;
+  std::vector<place> place_;
+  std::vector<value> known_;
+  std::vector<hir_instruction*> definition_;
+  std::vector<std::uint32_t> uses_;
+};
+
+}  // namespace
+
+void optimise(hir_function& f, bool has_imad) {
+  optimiser(f, has_imad).run();
+  drop_dead_code(f);   // a copy that is gone no longer defines; the remaining single definitions are as before
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Words and operands of instructions that have decoders of their own, as ptxas takes them.
+#include "heddle/frontend/ptx/hir/own_forms.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace heddle::ptx {
+
+namespace {
+
+/// `operations`: names, separated by '|'. `words`: those that the instruction has, with '!' before those that it has not.
+/// `operands` as in form_table.h. Rows that match an instruction are alternatives, but for those behind one that ends with ';' in `words`.
+struct operand_row {
+  const char* operations;
+  const char* words;
+  const char* operands;
+};
+
+constexpr operand_row operand_rows[] = {
+    {"mbarrier", "init ;", "[] u32"},
+    {"mbarrier", "inval ;", "[]"},
+    {"mbarrier", "arrive|arrive_drop expect_tx ;", "=u64_ [] u32"},
+    {"mbarrier", "arrive|arrive_drop noComplete ;", "=u64_ [] u32"},
+    {"mbarrier", "arrive|arrive_drop ;", "=u64_ [] u32?"},
+    {"mbarrier", "expect_tx|complete_tx ;", "[] u32"},
+    {"mbarrier", "test_wait parity ;", "=pred [] u32"},
+    {"mbarrier", "test_wait ;", "=pred [] u64"},
+    {"mbarrier", "try_wait parity ;", "=pred [] u32 u32?"},
+    {"mbarrier", "try_wait ;", "=pred [] u64 u32?"},
+    {"mbarrier", "pending_count ;", "=u32 u64"},
+    {"cp", "commit_group|wait_all ;", ""},
+    {"cp", "wait_group ;", "#"},
+    {"cp", "mbarrier ;", "[]"},
+    {"cp", "bulk prefetch !tensor ;", "[] u32 b64^"},
+    {"cp", "bulk bulk_group !tensor ;", "[] [] u32 b64^"},
+    {"cp", "bulk multicast::cluster !tensor ;", "[] [] u32 [] u16 b64^"},
+    {"cp", "bulk !tensor ;", "[] [] u32 [] b64^"},
+    {"cp", "!bulk", "[] [] # b64^"},
+    {"cp", "!bulk", "[] [] # u32_ b64^"},
+    {"cp", "!bulk", "[] [] # pred b64^"},
+    {"movmatrix", ";", "=b32 b32!"},
+    {"vadd|vsub|vabsdiff|vmin|vmax|vset|vshl|vshr", ";", "=u32 u32 u32 u32?"},
+    {"vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2|vset2|vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4|vset4", ";", "=u32 u32! u32! u32!"},
+    {"txq|suq", ";", "=b32 []"},
+};
+
+/// One of the words `required` must stand there and none of `forbidden`, lists separated by '|'.
+struct word_row {
+  const char* operations;
+  const char* words;
+  const char* required;
+  const char* forbidden;
+};
+
+constexpr word_row word_rows[] = {
+    {"mma|ldmatrix|stmatrix|movmatrix", "", "sync", ""},
+    {"mma|ldmatrix|stmatrix|movmatrix", "", "aligned", ""},
+    {"ldmatrix|stmatrix", "", "", "global|local|const|param"},
+    {"mbarrier", "", "", "global|local|const|param"},
+    {"mbarrier", "init|inval|test_wait|try_wait", "", "shared::cluster"},
+    {"mbarrier", "arrive|arrive_drop", "", "acquire"},
+    {"mbarrier", "test_wait|try_wait", "", "release"},
+    {"mbarrier", "pending_count", "", "shared|shared::cta|shared::cluster"},
+    {"mbarrier", "expect_tx|complete_tx cta|cluster !arrive !arrive_drop", "relaxed", ""},
+    {"cp", "async !bulk !mbarrier !commit_group !wait_group !wait_all", "ca|cg", "cs|cv|lu|L2::32B"},
+    {"cp", "async mbarrier", "", "global"},
+    {"cp", "bulk global !prefetch !tensor !commit_group !wait_group !mbarrier::complete_tx::bytes", "bulk_group", "shared"},
+    {"cp", "bulk prefetch !tensor", "global", ""},
+    {"suld|sust", "", "b|p", ""},
+    {"suld|sust", "", "trap|clamp|zero", ""},
+    {"suld|sust", "b", "b8|b16|b32|b64", ""},
+    {"tld4", "", "r|g|b|a", ""},
+    {"txq|suq", "", "b32", ""},
+    {"txq", "", "width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2", ""},
+};
+
+template <class F>
+bool any_part(std::string_view list, F&& is) {
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find('|', at), list.size());
+    if (end > at && is(list.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+bool has_one(const ast_instruction& i, std::string_view list) {
+  return any_part(list, [&](std::string_view word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end(); });
+}
+
+bool applies(const ast_instruction& i, std::string_view operations, std::string_view words) {
+  if (!any_part(operations, [&](std::string_view o) { return i.opcode == o; })) return false;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string_view word = words.substr(at, end - at);
+    at = end + 1;
+    if (word.empty() || word == ";") continue;
+    if (word[0] == '!' ? has_one(i, word.substr(1)) : !has_one(i, word)) return false;
+  }
+  return true;
+}
+
+bool is_literal(const ast_instruction& i, std::size_t k) { return i.operands.size() > k && i.operands[k].what == ast_operand::kind::integer; }
+
+std::string listed(std::string_view words) {
+  std::string text;
+  any_part(words, [&](std::string_view w) {
+    text += (text.empty() ? "'." : ", '.") + std::string(w) + "'";
+    return false;
+  });
+  return text;
+}
+
+}  // namespace
+
+std::vector<const operand_column*> own_operands(const ast_instruction& i) {
+  static const std::vector<operand_column> columns = [] {
+    std::vector<operand_column> all;
+    for (const operand_row& r : operand_rows) all.push_back(parse_operand_column(r.operands));
+    return all;
+  }();
+  std::vector<const operand_column*> found;
+  for (std::size_t k = 0; k < std::size(operand_rows); ++k) {
+    const std::string_view words = operand_rows[k].words;
+    if (!applies(i, operand_rows[k].operations, words)) continue;
+    found.push_back(&columns[k]);
+    if (!words.empty() && words.back() == ';') break;
+  }
+  return found;
+}
+
+std::string own_words_problem(const ast_instruction& i) {
+  for (const word_row& r : word_rows) {
+    if (!applies(i, r.operations, r.words)) continue;
+    if (*r.required != '\0' && !has_one(i, r.required)) return "'" + i.mnemonic() + "' without a word that it needs, expected " + listed(r.required);
+    std::string wrong;
+    any_part(r.forbidden, [&](std::string_view w) { return has_one(i, w) && (wrong = w, true); });
+    if (!wrong.empty()) return "unsupported modifier '." + wrong + "' in instruction '" + i.mnemonic() + "'";
+  }
+  const auto literal = [&](std::size_t k) { return is_literal(i, k) ? i.operands[k].bits : 0; };
+  if (i.opcode == "mbarrier" && i.has("parity") && literal(2) > 1) return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected 0 or 1";
+  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && !i.has("expect_tx") && is_literal(i, 2) && literal(2) == 0)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a count of at least 1";
+  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && i.has("shared::cluster") && !i.operands.empty() && i.operands[0].what != ast_operand::kind::sink)
+    return "'" + i.mnemonic() + "' returns no state, expected '_' for its destination";
+  if (i.opcode == "cp" && i.has("async") && !i.has("bulk") && has_one(i, "ca|cg")) {
+    const auto at = [&](const char* word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) - i.modifiers.begin(); };
+    const auto shared = std::min({at("shared"), at("shared::cta"), at("shared::cluster")});
+    if (!(shared < at("global")) || !i.has("global")) return "'" + i.mnemonic() + "' of other spaces, expected '.shared.global'";
+    if (is_literal(i, 3) && literal(3) > literal(2)) return "'" + i.operands[3].text + "' in '" + i.mnemonic() + "', expected 0 to " + i.operands[2].text;
+  }
+  if (i.opcode == "cp" && i.has("bulk") && !i.has("prefetch") && !i.has("tensor") && literal(2) % 16 != 0)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a multiple of 16";
+  return "";
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "heddle/frontend/ptx/hir/control_flow.h"
+#include "heddle/frontend/ptx/machine/liveness.h"
+#include "heddle/frontend/ptx/machine/machine_passes.h"
+#include "heddle/frontend/ptx/machine/register_allocation.h"
+
+namespace heddle::ptx {
+
+namespace {
+
+using isa::opcode;
+using isa::space;
+
+// An instruction moves at most this far up, which bounds the work in huge blocks.
+constexpr std::size_t window = 192;
+
+// A longer stretch without barriers is scheduled in pieces, which bounds the memory for its dependences.
+constexpr std::size_t longest_region = 8192;
+
+bool stays_in_place(const machine_instruction& i) {
+  switch (i.base.op) {
+    case opcode::nop:
+    case opcode::bra:
+    case opcode::exit:
+    case opcode::bar:
+    case opcode::membar:
+    case opcode::trap:
+    case opcode::syscall:
+    case opcode::nanosleep: return true;
+    case opcode::s2r: return has_side_effect(i);
+    default: return false;
+  }
+}
+
+bool is_memory(const machine_instruction& i) {
+  const opcode op = i.base.op;
+  return op == opcode::ld || op == opcode::st || op == opcode::atom || op == opcode::red || op == opcode::ldsm ||
+         op == opcode::suld || op == opcode::sust;
+}
+
+bool reads_only(const machine_instruction& i) {
+  return (i.base.op == opcode::ld || i.base.op == opcode::ldsm) && i.base.cache != isa::cache_op::volatile_;
+}
+
+unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_of(i.base.type), 1u); }
+
+/// Whether two memory accesses must keep their order.
+bool may_meet(const machine_instruction& a, const machine_instruction& b) {
+  if (reads_only(a) && reads_only(b)) return false;
+  if (a.base.cache == isa::cache_op::nc || b.base.cache == isa::cache_op::nc) return false;
+  if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic) return false;
+  const bool plain = (a.base.op == opcode::ld || a.base.op == opcode::st) && (b.base.op == opcode::ld || b.base.op == opcode::st) &&
+                     a.base.cache != isa::cache_op::volatile_ && b.base.cache != isa::cache_op::volatile_;
+  if (a.base.op == opcode::suld || a.base.op == opcode::sust || b.base.op == opcode::suld || b.base.op == opcode::sust)
+    return a.base.mem_space != space::shared && b.base.mem_space != space::shared;
+  const virtual_operand &x = a.src[0], &y = b.src[0];
+  if (!plain || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part || x.kind != y.kind || x.is_immediate()) return true;
+  // The same base register: a redefinition in between is a dependence of its own.
+  return a.base.offset < b.base.offset + access_bytes(b) && b.base.offset < a.base.offset + access_bytes(a);
+}
+
+/// Cycles from issue to a dependent instruction, roughly: they rank, they do not time.
+unsigned latency_of(const machine_instruction& i) {
+  switch (isa::info(i.base.op).timing) {
+    case isa::op_class::load_store:
+      if (i.base.op == opcode::ldc) return 25;
+      return i.base.mem_space == space::shared ? 25 : 100;
+    case isa::op_class::shuffle: return 24;
+    case isa::op_class::special_register: return 20;
+    case isa::op_class::sfu:
+    case isa::op_class::bit_count:
+    case isa::op_class::bit_scan:
+    case isa::op_class::conversion: return 14;
+    case isa::op_class::fp64_add:
+    case isa::op_class::fp64_fma: return 10;
+    case isa::op_class::tensor: return 25;
+    case isa::op_class::texture: return 100;
+    default: return 5;
+  }
+}
+
+/// Whether other instructions are issued while the result comes.
+bool comes_late(const machine_instruction& i) {
+  return i.base.dst_count > 0 && latency_of(i) > 10;
+}
+
+/// How many words and predicates are live, while instructions are taken one after the other.
+class pressure {
+ public:
+  pressure(const machine_function& f, const unit_map& units) : f_(f), units_(units), left_(units.count(), 0), live_(units.count(), 0),
+                                                               stays_(units.count(), 0), predicate_(units.count(), 0) {
+    for (std::uint32_t r = 0; r < f.registers.size(); ++r)
+      if (f.registers[r].words == 0) predicate_[units.of(r)] = 1;
+  }
+
+  void enter(std::uint32_t unit) {
+    if (live_[unit]) return;
+    live_[unit] = 1;
+    ++count(unit);
+  }
+  void leave_all(const std::vector<std::uint32_t>& touched) {
+    for (std::uint32_t u : touched) left_[u] = live_[u] = stays_[u] = 0;
+    words_ = predicates_ = 0;
+  }
+  void expect_use(std::uint32_t unit) { ++left_[unit]; }
+  void stays_live(std::uint32_t unit) { stays_[unit] = 1; }
+
+  /// Change in words and predicates if the instruction came next.
+  void change(const machine_instruction& i, int& words, int& predicates) {
+    words = predicates = 0;
+    seen_.clear();
+    for_each_use(i, f_.registers, units_, [&](std::uint32_t u) { seen_.push_back(u); });
+    std::sort(seen_.begin(), seen_.end());
+    for (std::size_t k = 0; k < seen_.size(); ++k) {
+      std::size_t n = k;
+      while (n < seen_.size() && seen_[n] == seen_[k]) ++n;
+      const std::uint32_t u = seen_[k];
+      if (left_[u] == n - k && !stays_[u] && live_[u]) --(predicate_[u] ? predicates : words);
+      k = n - 1;
+    }
+    for_each_definition(i, units_, [&](std::uint32_t u) {
+      if (!live_[u] && (left_[u] > 0 || stays_[u])) ++(predicate_[u] ? predicates : words);
+    });
+  }
+
+  void take(const machine_instruction& i) {
+    for_each_use(i, f_.registers, units_, [&](std::uint32_t u) {
+      if (left_[u] > 0) --left_[u];
+      if (left_[u] == 0 && !stays_[u] && live_[u]) {
+        live_[u] = 0;
+        --count(u);
+      }
+    });
+    for_each_definition(i, units_, [&](std::uint32_t u) {
+      if (!live_[u] && (left_[u] > 0 || stays_[u])) enter(u);
+    });
+    most_ = std::max(most_, words_);
+  }
+
+  int words() const { return words_; }
+  int predicates() const { return predicates_; }
+  int most() const { return most_; }
+
+ private:
+  int& count(std::uint32_t unit) { return predicate_[unit] ? predicates_ : words_; }
+
+  const machine_function& f_;
+  const unit_map& units_;
+  std::vector<std::uint32_t> left_;
+  std::vector<char> live_, stays_, predicate_;
+  std::vector<std::uint32_t> seen_;
+  int words_ = 0, predicates_ = 0, most_ = 0;
+};
+
+bool live_at(const segments& s, std::uint32_t position) {
+  auto it = std::upper_bound(s.begin(), s.end(), position, [](std::uint32_t at, const segment& t) { return at < t.end; });
+  return it != s.end() && it->begin <= position;
+}
+
+class scheduler {
+ public:
+  scheduler(machine_function& f, const register_rules& rules, int target, std::size_t reach)
+      : reach_(std::min(reach, window)), f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
+        readers_(units_.count()) {
+    // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of eight, or to 32 where these cost no
+    // occupancy: ptxas stays within 32 on the chips that hold all their warps with so many. Of them go those that hold no value of the program, and some
+    // for alignment, banks and rest.
+    words_ = words_before();
+    const int base = *std::max_element(words_.begin(), words_.end());
+    const int aside = rules.beyond + (rules.stack_pointer ? 1 : 0), most = static_cast<int>(rules.limit);
+    const int level = std::max((base + aside + 2 + 7) / 8 * 8, static_cast<int>(std::min(rules.free_of_cost, 32u)));
+    target_ = std::max(std::min(level, most) - aside - slack, std::min(base + 8 + base / 8, most - 8 - aside));
+    worthwhile_ = base + 6 < target_ || base + 12 < most;
+    if (target > 0) target_ = target, worthwhile_ = true;
+  }
+
+  schedule_estimate run() {
+    if (!worthwhile_) return {};
+    flow_graph graph;
+    for (const machine_block& b : f_.blocks) graph.push_back(b.successors);
+    const std::vector<unsigned> depth = loop_depths(graph, 0);
+    schedule_estimate estimate;
+    estimate.words = target_;
+    std::uint32_t position = 0;
+    for (std::size_t k = 0; k < f_.blocks.size(); ++k) {
+      machine_block& b = f_.blocks[k];
+      double weight = 1;
+      for (unsigned n = std::min(depth[k], 6u); n != 0; --n) weight *= 10;
+      std::size_t begin = 0;
+      for (std::size_t at = 0; at <= b.code.size(); ++at) {
+        const bool cut = at - begin == longest_region, ends = at == b.code.size() || stays_in_place(b.code[at]);
+        if (!cut && !ends) continue;
+        if (at - begin > 2) estimate.cycles += weight * static_cast<double>(region(b.code, begin, at, position));
+        begin = ends ? at + 1 : at;
+      }
+      position += static_cast<std::uint32_t>(b.code.size());
+    }
+    return estimate;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xffffffffu;
+  static constexpr int slack = 8;
+  static constexpr unsigned lead = 60, patience = 20;   // cycles
+
+  struct node {
+    std::vector<std::pair<std::uint32_t, unsigned>> successors;   // node, latency
+    std::uint32_t waits = 0;       // predecessors not taken yet
+    std::uint32_t constants = 0;   // of these, those that only fetch a constant
+    std::uint64_t ready = 0;       // earliest cycle
+    std::uint64_t path = 0;        // longest way to the end of the region
+    bool taken = false;
+    bool leads_to_late = false;    // its result comes late, or that of one that it is needed for
+    bool constant = false;         // fetches a constant: not before it is the only thing that somebody waits for
+  };
+
+  /// Words that are live before each instruction, and at the end.
+  std::vector<int> words_before() const {
+    std::size_t instructions = 0;
+    for (const machine_block& b : f_.blocks) instructions += b.code.size();
+    std::vector<int> words(2 * instructions + 3, 0);
+    for (std::uint32_t r = 0; r < f_.registers.size(); ++r)
+      for (unsigned k = 0; k < f_.registers[r].words; ++k)
+        for (const segment& s : live_[units_.of(r, k)]) {
+          ++words[s.begin];
+          --words[s.end];
+        }
+    for (std::size_t k = 1; k < words.size(); ++k) words[k] += words[k - 1];
+    return words;
+  }
+
+  void connect(std::uint32_t from, std::uint32_t to, unsigned latency) {
+    if (from == to) return;
+    nodes_[from].successors.push_back({to, latency});
+    ++nodes_[to].waits;
+    if (nodes_[from].constant) ++nodes_[to].constants;
+  }
+
+  void build(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t end) {
+    const std::uint32_t n = static_cast<std::uint32_t>(end - begin);
+    nodes_.assign(n, {});
+    touched_.clear();
+    std::vector<std::uint32_t> memory;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      const machine_instruction& i = code[begin + k];
+      nodes_[k].constant = i.base.op == opcode::mov && !i.src[0].is_reg() && i.guard.reg == no_register;
+      for_each_use(i, f_.registers, units_, [&](std::uint32_t u) {
+        touched_.push_back(u);
+        pressure_.expect_use(u);
+        if (last_write_[u] != none) connect(last_write_[u], k, latency_of(code[begin + last_write_[u]]));
+        readers_[u].push_back(k);
+      });
+      for_each_definition(i, units_, [&](std::uint32_t u) {
+        touched_.push_back(u);
+        if (last_write_[u] != none) connect(last_write_[u], k, 1);
+        for (std::uint32_t r : readers_[u]) connect(r, k, 0);
+        readers_[u].clear();
+        last_write_[u] = k;
+      });
+      if (!is_memory(i)) continue;
+      for (std::size_t j = memory.size(); j-- > 0 && k - memory[j] <= window;)
+        if (may_meet(code[begin + memory[j]], i)) connect(memory[j], k, 1);
+      memory.push_back(k);
+    }
+    for (std::uint32_t k = n; k-- > 0;) {
+      node& now = nodes_[k];
+      now.path = latency_of(code[begin + k]);
+      now.leads_to_late = comes_late(code[begin + k]);
+      for (const auto& s : now.successors) {
+        now.path = std::max(now.path, s.second + nodes_[s.first].path);
+        now.leads_to_late = now.leads_to_late || (s.second > 1 && nodes_[s.first].leads_to_late);   // after a cycle come those that do not need its result
+      }
+    }
+  }
+
+  void start_pressure(std::uint32_t first, std::uint32_t last) {
+    std::sort(touched_.begin(), touched_.end());
+    touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+    for (std::uint32_t u : touched_) {
+      if (live_at(live_[u], 2 * first)) pressure_.enter(u);
+      if (live_at(live_[u], 2 * last)) pressure_.stays_live(u);
+    }
+  }
+
+  /// Whether a constant that is fetched now would let somebody go on.
+  bool is_awaited(const node& n) const {
+    if (n.successors.empty()) return true;
+    return std::any_of(n.successors.begin(), n.successors.end(), [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });
+  }
+
+  std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
+    std::uint32_t best = none, later = none, cheapest = none;
+    int least = 1 << 20;
+    const std::size_t end = std::min(first + reach_, nodes_.size());
+    std::uint64_t longest = 0;
+    for (std::size_t k = first; k < end; ++k)
+      if (!nodes_[k].taken) longest = std::max(longest, nodes_[k].path);
+    for (std::size_t k = first; k < end; ++k) {
+      const node& n = nodes_[k];
+      if (n.taken || n.waits > 0) continue;
+      int words, predicates;
+      pressure_.change(code[begin + k], words, predicates);
+      const bool fits = (words <= 0 || pressure_.words() + through_ + words <= target_) &&
+                        (predicates <= 0 || pressure_.predicates() + predicates <= 5);
+      const int cost = words + 4 * std::max(predicates, 0);
+      if (cost < least) least = cost, cheapest = static_cast<std::uint32_t>(k);
+      if (!fits || (n.constant && !is_awaited(n))) continue;
+      // A value that nobody on the longest way needs soon, such as the address of a store at the end, would only take a register meanwhile: it
+      // comes when there is nothing else to do for a while.
+      if (words > 0 && n.path + lead < longest && !n.leads_to_late) {
+        if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
+        continue;
+      }
+      if (best == none) {
+        best = static_cast<std::uint32_t>(k);
+        continue;
+      }
+      const node& b = nodes_[best];
+      const std::uint64_t wait_n = n.ready > now ? n.ready : now, wait_b = b.ready > now ? b.ready : now;
+      if (wait_n < wait_b || (wait_n == wait_b && n.path > b.path)) best = static_cast<std::uint32_t>(k);
+    }
+    if (best != none && later != none && nodes_[best].ready > now + patience) return later;
+    return best != none ? best : later != none ? later : cheapest;
+  }
+
+  /// Cycles from the first to the last instruction, if nothing else delays them.
+  std::uint64_t region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
+    build(code, begin, end);
+    start_pressure(position + static_cast<std::uint32_t>(begin), position + static_cast<std::uint32_t>(end));
+    // Words that are live across the region without being touched in it.
+    through_ = words_[2 * (position + begin)] - pressure_.words();
+    std::vector<machine_instruction> order;
+    order.reserve(end - begin);
+    std::uint64_t now = 0;
+    std::size_t first = 0;
+    while (order.size() < end - begin) {
+      while (nodes_[first].taken) ++first;
+      const std::uint32_t k = choose(code, begin, first, now);
+      node& n = nodes_[k];
+      n.taken = true;
+      now = std::max(now, n.ready) + 1;
+      for (const auto& s : n.successors) {
+        --nodes_[s.first].waits;
+        if (n.constant) --nodes_[s.first].constants;
+        nodes_[s.first].ready = std::max(nodes_[s.first].ready, now - 1 + s.second);
+      }
+      pressure_.take(code[begin + k]);
+      order.push_back(code[begin + k]);
+    }
+    std::copy(order.begin(), order.end(), code.begin() + static_cast<std::ptrdiff_t>(begin));
+    pressure_.leave_all(touched_);
+    for (std::uint32_t u : touched_) {
+      last_write_[u] = none;
+      readers_[u].clear();
+    }
+    return now;
+  }
+
+  const std::size_t reach_;
+  machine_function& f_;
+  const unit_map units_;
+  const std::vector<segments> live_;
+  pressure pressure_;
+  std::vector<std::uint32_t> last_write_;
+  std::vector<std::vector<std::uint32_t>> readers_;
+  std::vector<node> nodes_;
+  std::vector<std::uint32_t> touched_;
+  std::vector<int> words_;
+  int through_ = 0;
+  int target_ = 0;
+  bool worthwhile_ = false;
+};
+
+}  // namespace
+
+schedule_estimate schedule(machine_function& f, const register_rules& rules, int words, std::size_t reach) {
+  return scheduler(f, rules, words, reach).run();
+}
+
+}  // namespace heddle::ptx

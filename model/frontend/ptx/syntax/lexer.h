@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "heddle/frontend/ptx/syntax/ast.h"
+
+namespace heddle::ptx {
+
+/// One or two punctuation characters as one number, so that a token compares in one step.
+constexpr std::uint16_t symbol(char first, char second = 0) {
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(first) | static_cast<unsigned char>(second) << 8);
+}
+
+/// One token. `text` points into the source and is its exact spelling.
+struct token {
+  enum class kind : std::uint8_t {
+    end,         // end of the source
+    identifier,  // x, %r1, $L__BB0_1, _
+    directive,   // .word, with its dot; also modifiers (.f32, .2d, .L2::128B)
+    integer,     // `bits`; `is_unsigned` as the language rules type it
+    f32,         // 0f…: pattern in `bits`
+    f64,         // 0d… or decimal: pattern in `bits`
+    string,      // "…", with its quotes
+    punctuation  // `punctuation`
+  };
+  kind what = kind::end;
+  bool is_unsigned = false;
+  std::uint16_t punctuation = 0;
+  std::string_view text;
+  std::uint64_t bits = 0;
+  location where;
+
+  bool is(std::uint16_t p) const { return what == kind::punctuation && punctuation == p; }
+  bool is_directive(std::string_view with_dot) const { return what == kind::directive && text == with_dot; }
+  /// A directive's or modifier's text without its dot.
+  std::string_view word() const { return text.substr(1); }
+};
+
+/// Cuts PTX source into tokens, on demand. Cheap to copy, which is how the parser looks ahead. Source and file name
+/// must outlive it. Syntax: PTX ISA, chapter "Syntax".
+class lexer {
+ public:
+  /// Tokens count their lines from `first_line`.
+  lexer(std::string_view source, const std::string& file_name, std::uint32_t first_line = 1)
+      : source_(source), file_name_(&file_name), first_line_(first_line), line_(first_line) {}
+
+  /// The next token; kind `end` for ever once the source is used up. Throws input_error on a character that starts no
+  /// token, a malformed number, an unterminated comment or string.
+  token next();
+
+  /// Reads `t`, the token taken last, again, but only its first character: "%4" is a name, yet after a value the
+  /// remainder operator and a number.
+  token first_character(const token& t);
+
+  /// Throws input_error at a place of this file.
+  [[noreturn]] void fail(location where, const std::string& message) const;
+
+ private:
+  char at(std::size_t ahead = 0) const {
+    return position_ + ahead < source_.size() ? source_[position_ + ahead] : '\0';
+  }
+  location here() const;
+  void new_line();
+  bool at_line_start() const;
+  void skip_blanks();
+  void skip_comment();
+  void skip_line();
+  void take_word();
+  bool starts_identifier() const;
+  bool starts_directive() const;
+  bool starts_decimal_fraction() const;
+  token take_identifier();
+  token take_directive();
+  token take_number();
+  token take_hex_float(unsigned digits);
+  token take_decimal_float(std::size_t start);
+  token take_integer();
+  token take_string();
+  token take_punctuation();
+  token finish(token t, std::size_t start);
+
+  std::string_view source_;
+  const std::string* file_name_;
+  std::size_t position_ = 0;
+  std::size_t line_start_ = 0;
+  std::uint32_t first_line_;
+  std::uint32_t line_;
+  token::kind previous_ = token::kind::end;  // kind of the token before: a dot reads differently after some
+};
+
+}  // namespace heddle::ptx

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heddle/config/error.h"
+#include "heddle/sm/resource_manager.h"
+
+namespace heddle {
+
+namespace {
+bool calls_runtime(const resident_launch& l) {
+  return l.decoded && std::any_of(l.decoded->code.begin(), l.decoded->code.end(),
+                                  [](const decoded_instruction& d) { return d.kind == issue_kind::system_call; });
+}
+}  // namespace
+
+compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                                                   grid_listener& listener)
+    : grid_distributor(name, config),
+      config_(config),
+      listener_(listener),
+      clock_(clock, *this),
+      placement_(make_placement_policy(config.cwd.placement)) {
+  accounts_.reserve(config.gpu.sm_count);
+  for (unsigned i = 0; i < config.gpu.sm_count; ++i) {
+    accounts_.emplace_back(config);
+    cta_socket[i].bind(*this);
+  }
+}
+
+compute_work_distributor::~compute_work_distributor() = default;
+
+void compute_work_distributor::submit(std::shared_ptr<const resident_launch> launch) {
+  const cycle_t now = clock_.cycle();
+  grid_record g;
+  g.launch = std::move(launch);
+  g.footprint = accounts_.front().resources.footprint(demand_of(*g.launch));
+  g.doorbell_cycle = now;
+  g.ready_cycle = now + config_.cwd.launch_latency_cycles;
+  const std::uint32_t id = g.launch->launch_id;
+  invariant(id == grids_.size(), "launch numbers are not consecutive");
+  blocks_submitted_ += g.blocks();
+  streams_[g.launch->stream].push_back(id);
+  ++unfinished_;
+  with_runtime_ += calls_runtime(*g.launch);
+  clock_.wake_at(std::max(g.ready_cycle, now + 1));
+  grids_.push_back(std::move(g));
+  refresh_candidates();
+}
+
+void compute_work_distributor::forget_who_takes_all() {
+  for (sm_account& a : accounts_) a.takes_all = sm_account::answer::unknown;
+}
+
+void compute_work_distributor::refresh_candidates() {
+  forget_who_takes_all();
+  candidates_.clear();
+  for (const auto& [stream, launches] : streams_)
+    if (!launches.empty()) candidates_.push_back(launches.front());
+  std::sort(candidates_.begin(), candidates_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    const auto pa = grids_[a].launch->priority, pb = grids_[b].launch->priority;
+    return pa != pb ? pa > pb : a < b;
+  });
+  if (candidates_.size() > config_.cwd.max_resident_grids) candidates_.resize(config_.cwd.max_resident_grids);
+  blocked_ = false;
+}
+
+tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
+  const cycle_t at = clock_.domain().arrival(delay);
+  arrivals_.push_back({at, &t, phase});
+  clock_.wake_at(at);
+  return tlm::TLM_ACCEPTED;
+}
+
+void compute_work_distributor::on_cycle(cycle_t cycle) {
+  if (halted_) return;
+  take_arrivals(cycle);
+  if (halted_) return;
+  if (switches_ != 0) drive_switches(cycle);
+  // A grid that becomes ready may fit where the others do not.
+  for (const std::uint32_t id : candidates_)
+    if (grids_[id].ready_cycle == cycle) blocked_ = false;
+  if (cycle >= next_dispatch_ && !blocked_) {
+    if (dispatch_one(cycle)) {
+      // Fractions of a cycle are kept while blocks follow one another.
+      if (dispatch_free_ + 1 <= static_cast<double>(cycle)) dispatch_free_ = static_cast<double>(cycle);
+      dispatch_free_ += config_.cwd.dispatch_interval_cycles;
+      next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_));
+    } else {
+      blocked_ = true;
+    }
+  }
+  if (blocked_) make_room(cycle);
+  schedule(cycle);
+}
+
+// What arrives in one cycle is taken by SM number, whatever the order in which SMs sent it.
+void compute_work_distributor::take_arrivals(cycle_t cycle) {
+  std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const arrival& a, const arrival& b) {
+    return a.cycle != b.cycle ? a.cycle < b.cycle : a.transaction->sm < b.transaction->sm;
+  });
+  std::size_t n = 0;
+  for (; n < arrivals_.size() && arrivals_[n].cycle <= cycle; ++n) {
+    cta_transaction& t = *arrivals_[n].transaction;
+    switch (arrivals_[n].phase) {
+      case cta_phase::complete: complete(static_cast<block_in_flight&>(t), cycle); break;
+      case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
+      case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
+      case cta_phase::fault:
+        halted_ = true;
+        return listener_.program_fault_with(t.fault, t.details);
+      default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
+    }
+  }
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
+  sm_account& a = accounts_[b.sm];
+  a.resources.give_back(b.allocation);
+  a.takes_all = sm_account::answer::unknown;
+  --a.blocks;
+  b.resident = false;
+  if (a.draining != nullptr || a.drains_next != nullptr) note_drained(a, b, cycle);
+  blocked_ = false;
+  ++blocks_completed_;
+  grid_record& g = grids_[b.launch->launch_id];
+  g.block_cycles += cycle - b.since;
+  g.longest_block = std::max(g.longest_block, cycle - b.since);
+  b.recording.reset();
+  ++g.completed;
+  if (b.stores_left)
+    ++g.unsettled;
+  else
+    free_blocks_.push_back(&b);
+  finish_if_done(g, cycle);
+}
+
+void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
+  grid_record& g = grids_[b.launch->launch_id];
+  --g.unsettled;
+  free_blocks_.push_back(&b);
+  finish_if_done(g, cycle);
+}
+
+// A grid is finished when all its blocks are complete and all that they stored is acknowledged.
+void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
+  if (g.completed != g.blocks() || g.unsettled != 0) return;
+  g.end_cycle = cycle;
+  g.finished = true;
+  --unfinished_;
+  with_runtime_ -= calls_runtime(*g.launch);
+  auto& stream = streams_[g.launch->stream];
+  stream.pop_front();
+  if (!stream.empty()) {
+    // The next launch of the stream was waiting for this one: its latency begins now.
+    grid_record& next = grids_[stream.front()];
+    next.ready_cycle = std::max(next.ready_cycle, cycle + config_.cwd.launch_latency_cycles);
+  } else {
+    streams_.erase(g.launch->stream);
+  }
+  refresh_candidates();
+  listener_.grid_finished(g, cycle);
+}
+
+// An SM takes no new block in the middle of a switch or while blocks that have left it are wanted back, and none of a grid that it
+// was to be freed of.
+bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
+  const sm_account& a = accounts_[sm];
+  if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;
+  for (const context_in_flight* c : a.away) {
+    if (wanted_back(a, *c, clock_.cycle())) return false;
+    for (const switched_block& b : c->blocks)
+      if (b.launch == g.launch->launch_id) return false;
+  }
+  return a.resources.fits(g.footprint);
+}
+
+bool compute_work_distributor::dispatch_one(cycle_t cycle) {
+  std::vector<std::uint64_t> resident(accounts_.size());
+  for (std::size_t i = 0; i < accounts_.size(); ++i) resident[i] = accounts_[i].blocks;
+  for (const std::uint32_t id : candidates_) {
+    grid_record& g = grids_[id];
+    if (g.dispatched == g.blocks() || g.ready_cycle > cycle) continue;
+    const int sm = placement_->choose(resident, [&](unsigned i) { return accepts(i, g); });
+    if (sm < 0) continue;
+    dispatch(g, static_cast<unsigned>(sm), cycle);
+    return true;
+  }
+  return false;
+}
+
+void compute_work_distributor::dispatch(grid_record& g, unsigned sm, cycle_t cycle) {
+  if (free_blocks_.empty()) {
+    blocks_.push_back(std::make_unique<block_in_flight>());
+    free_blocks_.push_back(blocks_.back().get());
+  }
+  block_in_flight& b = *free_blocks_.back();
+  free_blocks_.pop_back();
+  b.launch = g.launch.get();
+  b.block = g.dispatched++;
+  ++blocks_placed_;
+  b.sm = sm;
+  b.recording = g.launch->recording ? g.launch->recording->next() : nullptr;
+  b.fault.clear();
+  b.allocation = accounts_[sm].resources.take(g.footprint);
+  accounts_[sm].takes_all = sm_account::answer::unknown;
+  b.since = cycle;
+  b.resident = true;
+  if (accounts_[sm].blocks++ == 0) accounts_[sm].slice_start = cycle;
+  const unsigned latency = config_.cwd.dispatch_latency_cycles;
+  if (b.block == 0) g.start_cycle = cycle + latency;
+  if (g.dispatched == g.blocks()) {
+    forget_who_takes_all();
+    dispatch_order_.push_back(g.launch->launch_id);
+    for (sm_account& a : accounts_)
+      for (context_in_flight* c : a.away)
+        if (c->waits_for == g.launch->launch_id) c->resume_cycle = cycle + 1;
+  }
+  cta_phase phase = cta_phase::dispatch;
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
+  cta_socket[sm]->nb_transport_fw(b, phase, delay);
+}
+
+void compute_work_distributor::schedule(cycle_t cycle) {
+  cycle_t at = never;
+  for (const arrival& a : arrivals_) at = std::min(at, a.cycle);
+  for (const std::uint32_t id : candidates_) {
+    const grid_record& g = grids_[id];
+    if (g.dispatched == g.blocks()) continue;
+    if (g.ready_cycle > cycle) {
+      at = std::min(at, g.ready_cycle);
+    } else if (!blocked_) {
+      at = std::min(at, std::max(next_dispatch_, cycle + 1));
+    }
+  }
+  if (switches_ != 0) at = std::min(at, next_switch(cycle));
+  if (blocked_ && config_.context.time_slice_cycles != 0)
+    for (const sm_account& a : accounts_)
+      if (may_be_asked(a) && slice_end(a) > cycle) at = std::min(at, slice_end(a));
+  if (at != never) clock_.wake_at(at);
+}
+
+void compute_work_distributor::check_invariants() const {
+  std::uint64_t completed = 0;
+  for (const grid_record& g : grids_) {
+    invariant(g.completed <= g.dispatched && g.dispatched <= g.blocks(), "a grid ran a block twice");
+    invariant(!g.finished || g.completed == g.blocks(), "a grid finished before its blocks");
+    completed += g.completed;
+  }
+  invariant(completed == blocks_completed_, "blocks were lost between the CWD and the SMs");
+  for (const sm_account& a : accounts_) a.resources.check_invariants();
+}
+
+void compute_work_distributor::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, unfinished_, base + ".grids");
+  sc_core::sc_trace(file, blocks_submitted_, base + ".blocks_submitted");
+  sc_core::sc_trace(file, blocks_placed_, base + ".blocks_placed");
+  sc_core::sc_trace(file, blocks_completed_, base + ".blocks_completed");
+  for (std::size_t i = 0; i < accounts_.size(); ++i)
+    sc_core::sc_trace(file, accounts_[i].blocks, base + ".sm" + std::to_string(i) + "_blocks");
+}
+
+}  // namespace heddle

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Models: the Compute Work Distributor: grids of several streams, their blocks placed on SMs by resources and priority.
+// Sockets: cta_socket[i] (initiator), one per SM.
+// One cycle: takes completions that arrive, then dispatches one block of the most urgent grid that fits somewhere.
+// Parameters: [cwd]. Source: ARCHITECTURE section 4 "A CTA".
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/cwd/placement_policy.h"
+#include "heddle/occupancy/sm_resources.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
+
+namespace heddle {
+
+class compute_work_distributor : public grid_distributor, public clocked, public cta_bw_if {
+ public:
+  compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, grid_listener& listener);
+  ~compute_work_distributor() override;
+
+  void submit(std::shared_ptr<const resident_launch> launch) override;
+  /// SMs that hold no blocks are left alone; one in the middle of another switch first ends that.
+  void preempt(const preempt_request& request) override;
+  void check_invariants() const override;
+  std::string who_waits() const override;
+  void halt() override { halted_ = true; }
+  bool works_by_clock() const override { return true; }
+  bool waits_for_time(cycle_t now) const override;
+  cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const override;
+
+  void on_cycle(cycle_t cycle) override;
+  tlm::tlm_sync_enum nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  struct sm_account {
+    sm_resources resources;
+    std::uint64_t blocks = 0;       // resident, as the CWD reckons
+    enum class answer : std::uint8_t { unknown, no, yes };
+    mutable answer takes_all = answer::unknown;   // any block that is to be placed; asked anew when resources or grids have changed
+    std::deque<context_in_flight*> requests;   // preemptions that have not begun
+    std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
+    context_in_flight* draining = nullptr;     // its blocks run to their end
+    context_in_flight* drains_next = nullptr;  // its blocks do, while others of the request leave otherwise
+    cycle_t slice_start = 0;        // since when the blocks that are resident have been, the first of them
+    bool switching = false;         // the SM has been told to save or restore and has not answered
+    explicit sm_account(const gpu_config& config) : resources(config) {}
+  };
+  struct block_in_flight : cta_transaction {
+    block_allocation allocation;
+    cycle_t since = 0;              // when it was sent to its SM; later by the time that it was away
+    bool resident = false;          // on its SM, or on the way to or from there
+  };
+  // The blocks that an SM holds, as far as it matters who makes room for whom.
+  struct residents {
+    bool any = false;
+    std::int32_t most_urgent = 0;
+    std::vector<std::uint32_t> streams;
+  };
+  struct arrival {
+    cycle_t cycle;
+    cta_transaction* transaction;
+    cta_phase phase;
+  };
+
+  void take_arrivals(cycle_t cycle);
+  void complete(block_in_flight& b, cycle_t cycle);
+  void settled(block_in_flight& b, cycle_t cycle);
+  void finish_if_done(grid_record& g, cycle_t cycle);
+  bool accepts(unsigned sm, const grid_record& g) const;
+  bool dispatch_one(cycle_t cycle);
+  unsigned blocks_before(unsigned sm) const;
+  bool takes_all(const sm_account& a) const;
+  void forget_who_takes_all();
+  void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
+  /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
+  void refresh_candidates();
+  void schedule(cycle_t cycle);
+
+  // Context switches (compute_work_distributor_switch.cpp)
+  void drive_switches(cycle_t cycle);
+  void begin_switch(unsigned sm, cycle_t cycle);
+  void tell(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle);
+  void saved(context_in_flight& c, cycle_t cycle);
+  void resumed(context_in_flight& c, cycle_t cycle);
+  void note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle);
+  void end_draining(sm_account& a, cycle_t cycle);
+  void divide(context_in_flight& c, cycle_t cycle);
+  bool wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const;
+  bool bring_back(unsigned sm, cycle_t cycle);
+  cycle_t next_switch(cycle_t cycle) const;
+  void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
+  void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
+  // What a preemption costs (compute_work_distributor_cost.cpp)
+  struct block_choice {
+    block_in_flight* block;
+    preemption_mode mode;
+    double cycles;                  // estimated for drain or flush, whichever is less
+    double bytes;                   // of its context
+  };
+  std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
+  double cycles_left(const block_in_flight& b, double age) const;
+  bool can_flush(unsigned sm) const;
+  bool can_flush(const block_in_flight& b) const;
+  double context_bytes_per_cycle(unsigned sm) const;
+  // Who makes room for whom (compute_work_distributor_room.cpp)
+  void make_room(cycle_t cycle);
+  void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
+  void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
+  std::vector<residents> all_residents() const;
+  bool may_be_asked(const sm_account& a) const;
+  cycle_t slice_end(const sm_account& a) const;
+
+  const gpu_config config_;
+  grid_listener& listener_;
+  clock_port clock_;
+  std::vector<sm_account> accounts_;
+  std::unique_ptr<placement_policy> placement_;
+  std::map<std::uint32_t, std::deque<std::uint32_t>> streams_; // unfinished launches by stream
+  std::vector<std::uint32_t> candidates_;
+  std::vector<arrival> arrivals_;
+  unsigned switches_ = 0;           // of these, not yet ended
+  std::vector<std::unique_ptr<block_in_flight>> blocks_;
+  std::vector<block_in_flight*> free_blocks_;
+  cycle_t next_dispatch_ = 0;
+  double dispatch_free_ = 0;                                   // the same, not rounded up
+  bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
+  bool halted_ = false;
+  unsigned with_runtime_ = 0;       // unfinished grids whose programs call the device runtime, which all SMs share
+};
+
+}  // namespace heddle

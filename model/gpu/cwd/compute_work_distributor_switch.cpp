@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// Context switches as the CWD sees them: which SM is freed of its blocks, and when they come back.
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/gpu/cwd/compute_work_distributor.h"
+
+namespace heddle {
+
+void compute_work_distributor::preempt(const preempt_request& request) {
+  const cycle_t now = clock_.cycle();
+  for (const unsigned sm : request.sms) ask(sm, request.mode, now, request.resume_after, context_in_flight::no_launch);
+}
+
+void compute_work_distributor::ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for) {
+  auto c = std::make_unique<context_in_flight>();
+  c->sm = sm;
+  c->mode = mode;
+  c->request_cycle = now;
+  c->resume_after = resume_after;
+  c->waits_for = waits_for;
+  accounts_[sm].requests.push_back(c.get());
+  contexts_.push_back(std::move(c));
+  ++preempt_counts_.asked;
+  ++switches_;
+  clock_.wake_at(now + 1);
+}
+
+void compute_work_distributor::drive_switches(cycle_t cycle) {
+  for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
+    sm_account& a = accounts_[sm];
+    // A request takes out what is resident now; who is away and wanted back comes after it.
+    while (!a.switching && a.draining == nullptr) {
+      if (!a.requests.empty())
+        begin_switch(sm, cycle);
+      else if (!bring_back(sm, cycle))
+        break;
+    }
+  }
+}
+
+// Begins the oldest preemption of the SM that has been asked for; one that finds no blocks is dropped.
+void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
+  sm_account& a = accounts_[sm];
+  context_in_flight& c = *a.requests.front();
+  a.requests.pop_front();
+  if (a.drains_next == &c) {
+    a.drains_next = nullptr;
+    a.draining = &c;
+    if (a.blocks == 0) end_draining(a, cycle);
+    return;
+  }
+  if (a.blocks == 0) {
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;   // parts of a request that found some come after it
+    --switches_;
+    blocked_ = false;
+    set_resume_cycle(a, c, cycle, cycle);   // of the request's other parts
+    const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; });
+    contexts_.erase(at);
+    return;
+  }
+  if (c.mode == preemption_mode::automatic) divide(c, cycle);
+  // A launch that came after the request was checked may not be dropped: it runs to its end.
+  if (c.mode == preemption_mode::flush && c.leaving.empty() && !can_flush(sm)) c.mode = preemption_mode::drain;
+  if (c.mode == preemption_mode::drain) {
+    a.draining = &c;
+    return;
+  }
+  tell(sm, c, cta_phase::preempt, cycle);
+}
+
+// Each block leaves in the mode that is estimated to cost least. Blocks are dropped first, for that takes no time, then switched; those
+// that run to their end do so meanwhile. What else than the request itself is needed for that are further parts of it.
+void compute_work_distributor::divide(context_in_flight& c, cycle_t cycle) {
+  sm_account& a = accounts_[c.sm];
+  const std::vector<block_choice> choice = cheapest(c.sm, cycle);
+  auto place = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; }) - contexts_.begin();
+  context_in_flight* part = nullptr;
+  std::vector<context_in_flight*> more;
+  for (const preemption_mode mode : {preemption_mode::flush, preemption_mode::context_switch, preemption_mode::drain}) {
+    std::vector<const cta_transaction*> leaving;
+    for (const block_choice& b : choice)
+      if (b.mode == mode) leaving.push_back(b.block);
+    if (leaving.empty()) continue;
+    if (part == nullptr) {
+      part = &c;
+    } else {
+      auto fresh = std::make_unique<context_in_flight>();
+      part = fresh.get();
+      part->sm = c.sm;
+      part->request_cycle = c.request_cycle;
+      part->resume_after = c.resume_after;
+      part->waits_for = c.waits_for;
+      part->first = c.first = &c;
+      contexts_.insert(contexts_.begin() + ++place, std::move(fresh));
+      ++switches_;
+      more.push_back(part);
+    }
+    part->mode = mode;
+    if (leaving.size() != choice.size()) part->leaving = std::move(leaving);
+  }
+  a.requests.insert(a.requests.begin(), more.begin(), more.end());
+  if (!more.empty() && part->mode == preemption_mode::drain) a.drains_next = part;
+}
+
+void compute_work_distributor::tell(unsigned sm, context_in_flight& c, cta_phase phase, cycle_t cycle) {
+  accounts_[sm].switching = true;
+  sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
+  cta_socket[sm]->nb_transport_fw(c, phase, delay);
+}
+
+void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
+  sm_account& a = accounts_[c.sm];
+  a.switching = false;
+  blocked_ = false;
+  c.saved = true;
+  for (const switched_block& b : c.blocks) {
+    auto& block = *static_cast<block_in_flight*>(b.transaction);
+    a.resources.give_back(block.allocation);
+    a.takes_all = sm_account::answer::unknown;
+    block.resident = false;
+    --a.blocks;
+  }
+  if (c.blocks.empty()) {   // they ended before they could be stopped
+    c.resumed = true;
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;
+    --switches_;
+  } else {
+    a.away.push_back(&c);
+  }
+  set_resume_cycle(a, c, c.saved_cycle, cycle);
+}
+
+// A block of an SM that is being drained has ended.
+void compute_work_distributor::note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle) {
+  context_in_flight& c = a.draining != nullptr ? *a.draining : *a.drains_next;
+  if (!c.leaving.empty() && std::find(c.leaving.begin(), c.leaving.end(), &b) == c.leaving.end()) return;
+  switched_block record;
+  record.launch = b.launch->launch_id;
+  record.block = b.block;
+  record.warp_ids = b.warp_ids;
+  c.blocks.push_back(std::move(record));
+  if (a.draining != nullptr && a.blocks == 0) end_draining(a, cycle);
+}
+
+void compute_work_distributor::end_draining(sm_account& a, cycle_t cycle) {
+  context_in_flight& c = *a.draining;
+  a.draining = nullptr;
+  c.quiesced_cycle = c.saved_cycle = cycle;
+  c.saved = true;
+  a.away.push_back(&c);
+  set_resume_cycle(a, c, cycle, cycle);
+}
+
+// Blocks that made room for a launch are wanted back once that has been dispatched, all others after their time, which begins when
+// the last part of the request has left the SM.
+void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now) {
+  const bool more = c.first != nullptr && !a.requests.empty() && a.requests.front()->first == c.first;
+  cycle_t at = never;
+  if (more)
+    at = never;
+  else if (c.waits_for == context_in_flight::no_launch)
+    at = saved + c.resume_after;
+  else if (grids_[c.waits_for].dispatched == grids_[c.waits_for].blocks())
+    at = now;
+  c.resume_cycle = at;
+  for (context_in_flight* other : a.away)
+    if (c.first != nullptr && other->first == c.first) other->resume_cycle = at;
+}
+
+// Blocks that begin anew wait for those of their launch that come back under old warp ids: the local memory of these is by warp id.
+bool compute_work_distributor::wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const {
+  if (c.resume_cycle > cycle) return false;
+  if (c.mode != preemption_mode::flush) return true;
+  return std::none_of(a.away.begin(), a.away.end(), [&](const context_in_flight* other) {
+    if (other->mode != preemption_mode::context_switch) return false;
+    return std::any_of(other->blocks.begin(), other->blocks.end(), [&](const switched_block& b) {
+      return std::any_of(c.blocks.begin(), c.blocks.end(), [&](const switched_block& own) { return own.launch == b.launch; });
+    });
+  });
+}
+
+// Calls blocks back that are wanted, the last that left first, as soon as there is room for them. False: nothing to do now.
+bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
+  sm_account& a = accounts_[sm];
+  const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
+  const auto last = std::find_if(a.away.rbegin(), a.away.rend(), is_wanted);
+  if (last == a.away.rend()) return false;
+  // Time slices go round: who left first comes back first.
+  context_in_flight& c = config_.context.time_slice_cycles != 0 ? **std::find_if(a.away.begin(), a.away.end(), is_wanted) : **last;
+  if (c.mode == preemption_mode::drain) {
+    c.restore_cycle = c.resumed_cycle = cycle;
+    resumed(c, cycle);
+    return true;
+  }
+  sm_resources trial = a.resources;
+  for (const switched_block& b : c.blocks) {
+    block_allocation allocation = static_cast<block_in_flight*>(b.transaction)->allocation;
+    if (!trial.fits_again(allocation)) {
+      if (config_.context.time_slice_cycles == 0 || a.blocks == 0 || cycle < slice_end(a)) return false;
+      ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
+      begin_switch(sm, cycle);
+      return true;
+    }
+    trial.take_again(allocation);
+  }
+  for (const switched_block& b : c.blocks) {
+    auto& block = *static_cast<block_in_flight*>(b.transaction);
+    a.resources.take_again(block.allocation);
+    a.takes_all = sm_account::answer::unknown;
+    block.resident = true;
+  }
+  a.blocks += c.blocks.size();
+  tell(sm, c, cta_phase::restore, cycle);
+  return true;
+}
+
+void compute_work_distributor::resumed(context_in_flight& c, cycle_t cycle) {
+  sm_account& a = accounts_[c.sm];
+  if (c.mode != preemption_mode::drain) a.slice_start = cycle;
+  for (const switched_block& b : c.blocks) {
+    if (c.mode == preemption_mode::drain) break;
+    auto& block = *static_cast<block_in_flight*>(b.transaction);
+    block.since = c.mode == preemption_mode::flush ? cycle : block.since + (c.resumed_cycle - c.quiesced_cycle);
+  }
+  a.switching = false;
+  blocked_ = false;
+  c.resumed = true;
+  --switches_;
+  a.away.erase(std::find(a.away.begin(), a.away.end(), &c));
+}
+
+bool compute_work_distributor::waits_for_time(cycle_t now) const {
+  const auto to_come = [now](cycle_t c) { return c > now && c != never; };
+  for (const sm_account& a : accounts_)
+    for (const context_in_flight* c : a.away)
+      if (to_come(c->resume_cycle)) return true;
+  return std::any_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
+}
+
+// Blocks that are away are wanted back at a known time; all else is begun by a message or a request.
+cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
+  cycle_t at = never;
+  for (const sm_account& a : accounts_)
+    for (const context_in_flight* c : a.away)
+      if (c->resume_cycle > cycle)
+        at = std::min(at, c->resume_cycle);
+      else if (config_.context.time_slice_cycles != 0 && may_be_asked(a) && slice_end(a) > cycle)
+        at = std::min(at, slice_end(a));   // wanted back, and others have the room until then
+  return at;
+}
+
+}  // namespace heddle

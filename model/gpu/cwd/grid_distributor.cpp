@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/cwd/grid_distributor.h"
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+grid_distributor::grid_distributor(sc_core::sc_module_name name, const gpu_config& config)
+    : sc_module(name), cta_socket("cta_socket", config.gpu.sm_count) {}
+
+void grid_distributor::preempt(const preempt_request&) { throw input_error("this GPU's CWD cannot preempt SMs"); }
+
+}  // namespace heddle

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/host_driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/config/error.h"
+#include "heddle/config/suggestion.h"
+#include "heddle/frontend/ptx/lower.h"
+#include "heddle/gpu/host/host_link.h"
+#include "heddle/gpu/host/host_modules.h"
+#include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/idempotence.h"
+#include "heddle/gpu/host/launch_check.h"
+#include "heddle/gpu/host/recorded_kernel.h"
+#include "heddle/isa/program.h"
+#include "heddle/simt/texture/texture.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
+constexpr std::uint64_t page_bytes = 4096;   // the least of the GPUs' page sizes
+constexpr std::uint64_t alignment = 256;
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
+}  // namespace
+
+/// What kernels may touch, as the GPU was told.
+struct host_driver::memory_record {
+  address_ranges mapped;
+  simt::texture_table textures;
+};
+
+host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address, std::uint64_t socket_base)
+    : sc_module(name),
+      host_socket("host_socket"),
+      irq("irq"),
+      config_(config),
+      first_address_(first_address),
+      link_(std::make_unique<host_link>(host_socket, socket_base)),
+      next_address_(first_address),
+      context_area_(std::uint64_t{config.context.area_mib} * mebibyte),
+      memory_(std::make_unique<memory_record>()) {
+  if (first_address < default_first_address || first_address % alignment != 0)
+    throw input_error(std::string(this->name()) + ": device memory from address " + std::to_string(first_address) +
+                      " on, expected a multiple of 256 of at least " + std::to_string(default_first_address));
+}
+
+host_driver::~host_driver() = default;
+
+std::uint64_t host_driver::allocate(std::uint64_t bytes) {
+  const host_link::call call(*link_);
+  const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
+  const std::uint64_t address = reserve(size, gap);
+  map(address, size);
+  return address;
+}
+
+// What a driver maps is whole pages: kernels may touch the rest of a variable's last page, which lies in the gap behind it.
+std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
+  static_assert(gap >= page_bytes, "the rest of the last page meets no other allocation");
+  const host_link::call call(*link_);
+  const std::uint64_t address = reserve(bytes, gap);
+  map(address, (address + bytes + page_bytes - 1) / page_bytes * page_bytes - address);
+  return address;
+}
+
+// The next bytes that nobody has. Where contexts are saved no program has its data.
+std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
+  place_contexts();
+  const std::uint64_t address = next_address_;
+  const std::uint64_t end = context_area_ > first_address_ ? context_area_ : ~std::uint64_t{0} / alignment * alignment;
+  const std::uint64_t taken = behind + alignment - 1;
+  if (address > end || end - address < taken || end - address - taken < bytes)
+    throw input_error("no " + std::to_string(bytes) + " bytes of device memory are left from " + std::to_string(address) + " on: " +
+                      (context_area_ > first_address_ ? "the area where contexts are saved begins at " : "it ends at ") +
+                      std::to_string(end));
+  next_address_ = (address + bytes + taken) / alignment * alignment;
+  return address;
+}
+
+void host_driver::map(std::uint64_t address, std::uint64_t bytes) {
+  const host_link::call call(*link_);
+  link_->write_register(host_register::map_base, address);
+  link_->write_register(host_register::map_bytes, bytes);
+  link_->write_register(host_register::map_command, 1);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  memory_->mapped.add(address, bytes);
+}
+
+void host_driver::unmap(std::uint64_t address) {
+  const host_link::call call(*link_);
+  if (!memory_->mapped.begins(address)) throw input_error("nothing is mapped at address " + std::to_string(address));
+  link_->write_register(host_register::map_base, address);
+  link_->write_register(host_register::map_command, 2);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  memory_->mapped.remove(address);
+}
+
+void host_driver::write(std::uint64_t address, const void* data, std::size_t bytes) {
+  const host_link::call call(*link_);
+  link_->access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), bytes);
+}
+
+void host_driver::read(std::uint64_t address, void* data, std::size_t bytes) {
+  const host_link::call call(*link_);
+  link_->access(tlm::TLM_READ_COMMAND, address, data, bytes);
+}
+
+void host_driver::fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes) {
+  const host_link::call call(*link_);
+  std::vector<std::uint8_t> block(std::min<std::size_t>(bytes, fill_bytes), byte);
+  for (std::size_t done = 0; done < bytes; done += block.size())
+    write(address + done, block.data(), std::min(block.size(), bytes - done));
+}
+
+// Puts bytes where the GPU can fetch them for a command.
+std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
+  const std::uint64_t address = next_address_;
+  next_address_ = (address + std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+  if (bytes != 0) write(address, data, bytes);
+  return address;
+}
+
+// Drivers of GPUs that share a memory know nothing of each other but that the device memory they hand out is apart. An architect who
+// has chosen the area wants it there.
+void host_driver::place_contexts() {
+  if (has_context_area_) return;
+  has_context_area_ = true;
+  constexpr std::uint64_t part = 16 * mebibyte, area = 65536 * mebibyte;
+  if (first_address_ == default_first_address || config_.context.area_mib != context_parameters().area_mib) return;
+  save_contexts_at(config_.context.area_mib * mebibyte + (first_address_ - default_first_address) / part * area);
+}
+
+void host_driver::save_contexts_at(std::uint64_t address) {
+  const host_link::call call(*link_);
+  if (address >= first_address_ && address < next_address_)
+    throw input_error("contexts cannot be saved at " + std::to_string(address) + ": the driver has handed out the memory up to " +
+                      std::to_string(next_address_));
+  has_context_area_ = true;
+  link_->write_register(host_register::context_area, address);
+  if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
+  context_area_ = address;
+}
+
+std::uint64_t host_driver::command(const void* descriptor, std::size_t bytes, recorded_kernel* recorded) {
+  place_contexts();
+  std::uint64_t address = stage(descriptor, bytes);
+  link_->access(tlm::TLM_WRITE_COMMAND, host_register::command, &address, sizeof address, recorded);
+  if (link_->read_register(host_register::error) != 0) throw input_error(with_own_places(link_->message()));
+  return link_->read_register(host_register::result);
+}
+
+std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
+  const host_link::call call(*link_);
+  create_texture_descriptor d;
+  memory_->textures.push_back(t);
+  d.address = t.address;
+  d.width = t.width;
+  d.height = t.height;
+  d.depth = t.depth;
+  d.type = static_cast<std::uint8_t>(t.type);
+  d.channels = t.channels;
+  d.linear = t.linear;
+  d.normalized = t.normalized;
+  d.pitch_bytes = t.pitch_bytes;
+  for (unsigned k = 0; k < 3; ++k) d.mode[k] = static_cast<std::uint8_t>(t.mode[k]);
+  return command(&d, sizeof d);
+}
+
+host_driver::module_record& host_driver::record_of(unsigned module) const {
+  if (module >= modules_.size())
+    throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " + std::to_string(modules_.size()));
+  return *modules_[module];
+}
+
+std::string host_driver::file_of(unsigned module) const { return record_of(module).module.ast->file; }
+
+unsigned host_driver::address_size(unsigned module) const { return record_of(module).module.ast->address_size; }
+
+std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*record_of(module).module.ast); }
+
+const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {
+  auto& p = record_of(module).programs[{kernel, max_registers}];
+  if (!p) p = ptx::lower(record_of(module).module, kernel, config_, max_registers);
+  return *p;
+}
+
+std::vector<isa::dtype> host_driver::parameter_types(unsigned module, const std::string& kernel) const {
+  std::vector<isa::dtype> types;
+  for (const ptx::ast_function& f : record_of(module).module.ast->functions) {
+    if (!f.is_entry || !f.has_body || f.name != kernel) continue;
+    for (const ptx::ast_variable& v : f.parameters)
+      types.push_back(v.is_array || v.vector != 1 ? isa::dtype::none : v.type);
+    break;
+  }
+  return types;
+}
+
+unsigned host_driver::module_of(const std::string& kernel) const {
+  std::string list;
+  std::vector<std::string> known;
+  for (unsigned m = 0; m < modules_.size(); ++m)
+    for (const std::string& k : kernels(m)) {
+      if (k == kernel) return m;
+      known.push_back(k);
+      list += (list.empty() ? "" : ", ") + k;
+    }
+  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " + (list.empty() ? "(none)" : list) +
+                    suggestion(kernel, known));
+}
+
+symbol_location host_driver::symbol(const std::string& name) const {
+  std::vector<std::string> known;
+  for (unsigned m = 0; m < modules_.size(); ++m) {
+    for (const auto& s : modules_[m]->module.symbols) known.push_back(s.first);
+    if (modules_[m]->module.symbols.count(name) != 0) return symbol(m, name);
+  }
+  throw input_error("no module variable '" + name + "' in the loaded modules" + suggestion(name, known));
+}
+
+symbol_location host_driver::symbol(unsigned module, const std::string& name) const {
+  const module_record& m = record_of(module);
+  const auto found = m.module.symbols.find(name);
+  if (found == m.module.symbols.end()) throw input_error("no module variable '" + name + "' in " + m.module.ast->file);
+  const ptx::module_symbol& s = found->second;
+  const bool constant = s.space == ptx::state_space::constant;
+  return {constant, constant ? m.constants_address + s.address : s.address, s.size};
+}
+
+host_driver::launch_plan host_driver::plan(const launch_request& r) {
+  launch_plan p;
+  p.program = &program(r.module, r.kernel, r.max_registers);
+  p.local_bytes = std::uint64_t{(p.program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
+  return p;
+}
+
+void host_driver::check(const launch_request& r) {
+  if (r.recording) return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0, r.carveout_percent);
+  const launch_plan p = plan(r);
+  check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent);
+  if (r.parameters.size() != p.program->parameter_bytes)
+    throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) + " bytes of parameters, expected " +
+                      std::to_string(p.program->parameter_bytes));
+}
+
+unsigned host_driver::launch(const launch_request& r) {
+  const host_link::call call(*link_);
+  return r.recording ? launch_recording(r) : started(ring(r, false));
+}
+
+std::uint64_t host_driver::execute(const launch_request& r) {
+  if (r.recording) throw input_error("a recording cannot be executed functionally: it has no data");
+  const host_link::call call(*link_);
+  const std::uint64_t instructions = ring(r, true);
+  take_prints();
+  return instructions;
+}
+
+std::uint64_t host_driver::ring(const launch_request& r, bool functionally) {
+  const launch_plan p = plan(r);
+  launch_descriptor d;
+  if (functionally) d.command = static_cast<std::uint32_t>(host_command::execute);
+  d.module = record_of(r.module).handle;
+  d.kernel_address = stage(r.kernel.data(), r.kernel.size());
+  d.kernel_bytes = r.kernel.size();
+  std::copy(r.grid, r.grid + 3, d.grid);
+  std::copy(r.block, r.block + 3, d.block);
+  d.dynamic_shared_bytes = r.dynamic_shared_bytes;
+  d.stream = r.stream;
+  d.priority = r.priority;
+  d.carveout_percent = r.carveout_percent;
+  d.max_registers = r.max_registers;
+  d.parameter_bytes = static_cast<std::uint32_t>(r.parameters.size());
+  d.parameter_address = stage(r.parameters.data(), r.parameters.size());
+  if (!functionally && p.local_bytes != 0) {
+    d.local_bytes = p.local_bytes;
+    d.local_address = local_area(r.stream, p.local_bytes);
+  }
+  return command(&d, sizeof d);
+}
+
+unsigned host_driver::launch_recording(const launch_request& r) {
+  launch_recording_descriptor d;
+  d.stream = r.stream;
+  d.priority = r.priority;
+  d.carveout_percent = r.carveout_percent;
+  recorded_kernel extension(r.recording);
+  return started(command(&d, sizeof d, &extension));
+}
+
+unsigned host_driver::started(std::uint64_t number) {
+  finished_.resize(std::max<std::size_t>(finished_.size(), number + 1), false);
+  return static_cast<unsigned>(number);
+}
+
+void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const {
+  check_preemption(config_, sms, mode);
+}
+
+void host_driver::check_flush(const launch_request& r) {
+  std::string why = "a recording does not say what its stores change";
+  if (!r.recording) why = why_not_idempotent(footprint_of(program(r.module, r.kernel, r.max_registers)), r.parameters, memory_->mapped, &memory_->textures);
+  if (!why.empty()) throw input_error(flush_refusal(r.kernel, why));
+}
+
+void host_driver::preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after) {
+  const host_link::call call(*link_);
+  preempt_descriptor d;
+  d.mode = static_cast<std::uint32_t>(mode);
+  d.sms_address = stage(sms.data(), sms.size() * sizeof sms[0]);
+  d.sm_count = sms.size();
+  d.resume_after = resume_after;
+  command(&d, sizeof d);
+}
+
+// Launches of one stream follow each other, so they share one area of local memory; it grows as needed.
+std::uint64_t host_driver::local_area(std::uint32_t stream, std::uint64_t bytes) {
+  auto& area = local_areas_[stream];
+  if (area.second < bytes) area = {allocate(bytes), bytes};
+  return area.first;
+}
+
+}  // namespace heddle

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What the driver learns from the GPU: completions, faults, printed text, by interrupt or by asking.
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "heddle/gpu/host/host_link.h"
+#include "heddle/gpu/host/host_registers.h"
+#include "heddle/tlm/kernel/calling_process.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt::fault | host_interrupt::print;
+// After so many waits, each twice as long as the one before, only the interrupt counts: a simulation in which nothing happens ends.
+constexpr unsigned most_doubts = 20;
+}  // namespace
+
+void host_driver::end_of_elaboration() {
+  asks_ = irq.size() == 0;
+  if (asks_) return;
+  // Only here is it known whether there is a line to listen to. A thread, for the way to the GPU may take its time.
+  SC_HAS_PROCESS(host_driver);
+  SC_THREAD(serve_interrupts);
+}
+
+// The interrupt line says that there is something to fetch. A cause that comes after the clear raises the line again; what came before
+// is found by the poll that follows.
+void host_driver::serve_interrupts() {
+  {
+    const host_link::call call(*link_);
+    link_->write_register(host_register::interrupt_enable, all_causes);
+  }
+  for (;;) {
+    while (!irq->read()) wait(irq->value_changed_event());
+    {
+      const host_link::call call(*link_);
+      link_->write_register(host_register::interrupt_pending, all_causes);
+      poll();
+    }
+    ++wakes_;
+    progress_.notify(sc_core::SC_ZERO_TIME);
+    // A line that another model passes on may fall late.
+    if (irq->read()) wait(between_questions(), irq->value_changed_event());
+  }
+}
+
+sc_core::sc_time host_driver::between_questions() const {
+  return sc_core::sc_time(1000.0 / config_.gpu.core_clock_mhz, sc_core::SC_US);
+}
+
+void host_driver::poll() {
+  while (const std::uint64_t n = link_->read_register(host_register::completion_pop)) {
+    finished_.resize(std::max<std::size_t>(finished_.size(), n), false);
+    finished_[n - 1] = true;
+  }
+  take_prints();
+}
+
+void host_driver::take_prints() {
+  std::string text;
+  while (const std::uint64_t waiting = link_->read_register(host_register::print_bytes)) {
+    const std::size_t have = text.size(), n = std::min(waiting, host_register::print_size);
+    text.resize(have + n);
+    link_->access(tlm::TLM_READ_COMMAND, host_register::print, &text[have], n);
+    link_->write_register(host_register::print_pop, n);
+  }
+  if (text.empty()) return;
+  if (on_print) on_print(text);
+  else SC_REPORT_INFO("/heddle/printf", text.c_str());
+}
+
+// Who cannot wait for another's call to end learns what is known.
+bool host_driver::finished(unsigned launch_number) {
+  if (in_thread() || link_->free_here()) {
+    const host_link::call call(*link_);
+    poll();
+  }
+  return launch_number < finished_.size() && finished_[launch_number];
+}
+
+// The GPU has a cause, and the line that it should have raised is low.
+bool host_driver::interrupt_is_missing() {
+  const host_link::call call(*link_);
+  return (link_->read_register(host_register::interrupt_pending) & all_causes) != 0 && !irq->read();
+}
+
+void host_driver::wait_for(unsigned launch_number) {
+  if (!in_thread()) throw input_error("host_driver::wait_for waits: expected an SC_THREAD as the caller");
+  if (launch_number >= finished_.size())
+    throw input_error("launch " + std::to_string(launch_number) + " has not been made, so it cannot be waited for");
+  unsigned doubts = 0;
+  for (;;) {
+    const std::uint64_t wakes = wakes_;
+    if (finished(launch_number) || !fault().empty()) return;
+    if (wakes != wakes_) continue;   // while the questions were on their way
+    if (asks_) {
+      wait(between_questions());
+    } else if (doubts == most_doubts) {
+      wait(progress_);
+    } else {
+      wait(between_questions() * static_cast<double>(1u << doubts), progress_);
+      if (wakes != wakes_) continue;
+      ++doubts;
+      if (!interrupt_is_missing()) continue;
+      // It may be on its way, through an interrupt controller that takes its time.
+      wait(between_questions() * 10.0, progress_);
+      if (wakes != wakes_ || asks_) continue;
+      asks_ = true;
+      SC_REPORT_WARNING("/heddle/driver", (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is asked instead; "
+                                           "expected irq to follow gpu.irq").c_str());
+    }
+  }
+}
+
+std::string host_driver::fault() {
+  if (!in_thread() && !link_->free_here()) return {};
+  const host_link::call call(*link_);
+  const std::uint64_t status = link_->read_register(host_register::status);
+  const std::string text = status & (host_status::fault | host_status::stuck) ? with_own_places(link_->message()) : std::string();
+  take_prints();
+  return text;
+}
+
+}  // namespace heddle

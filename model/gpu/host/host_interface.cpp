@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/gpu/host/host_interface.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/print_format.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t register_space = host_register::print + host_register::print_size;
+constexpr std::size_t much_text = std::size_t{1} << 20;   // as large as CUDA's buffer is by default
+constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
+}  // namespace
+
+host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      config_(config),
+      clock_(clock),
+      context_area_(std::uint64_t{config.context.area_mib} << 20),
+      functional_memory_([this](bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+        return plain_access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, data, bytes);
+      }),
+      functional_executor_(config, functional_memory_, ranges_, *this) {
+  memory_socket.bind(*this);
+  SC_HAS_PROCESS(host_interface);
+  SC_METHOD(drive_irq);
+  sensitive << irq_changed_;
+  dont_initialize();
+  SC_METHOD(tell_fault);
+  sensitive << details_due_;
+  dont_initialize();
+}
+
+tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
+  throw internal_error(std::string(name()) + ": the host's memory accesses are debug transports");
+}
+
+// Approximately-timed hosts get their answer at once.
+tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+  b_transport(p, delay);
+  return tlm::TLM_COMPLETED;
+}
+
+void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&) {
+  const std::uint64_t address = p.get_address();
+  p.set_dmi_allowed(false);
+  if (p.get_data_ptr() == nullptr && p.get_data_length() != 0) {
+    p.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
+  if (p.get_byte_enable_ptr() != nullptr) {
+    p.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
+  if (p.get_streaming_width() < p.get_data_length()) {
+    p.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  if (p.is_write() && address < host_register::message) {
+    const recorded_kernel* recorded = p.get_extension<recorded_kernel>();
+    recorded_ = recorded != nullptr ? recorded->kernel : nullptr;
+    p.set_response_status(store_register(address, p.get_data_ptr(), p.get_data_length()));
+    return;
+  }
+  // Only a read that is no debug read takes a completion.
+  if (p.is_read() && address == host_register::completion_pop && (p.get_data_length() == 8 || p.get_data_length() == 4)) {
+    const std::uint64_t value = pop_completion();
+    std::memcpy(p.get_data_ptr(), &value, p.get_data_length());
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+    return;
+  }
+  const unsigned done = p.get_command() == tlm::TLM_IGNORE_COMMAND ? p.get_data_length() : transport_dbg(p);
+  p.set_response_status(done == p.get_data_length() ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
+  const std::uint64_t address = p.get_address();
+  std::uint8_t* data = p.get_data_ptr();
+  const unsigned bytes = p.get_data_length();
+  if (data == nullptr) return 0;
+  if (address >= isa::heap_base) return memory_access(p.get_command(), address, data, bytes);
+  if (!p.is_read() || address >= register_space) return 0;
+  if (address >= host_register::message) {
+    const bool prints = address >= host_register::print;
+    const std::string& text = prints ? printed_ : message_;
+    const std::uint64_t at = address - (prints ? host_register::print : host_register::message);
+    const std::uint64_t end = prints ? register_space : host_register::print;
+    const unsigned n = static_cast<unsigned>(std::min<std::uint64_t>(bytes, end - address));
+    for (unsigned i = 0; i < n; ++i) data[i] = at + i < text.size() ? static_cast<std::uint8_t>(text[at + i]) : 0;
+    return n;
+  }
+  return load_register(address, data, bytes);
+}
+
+// A host of 32 bits writes the upper half first; the lower one carries out both.
+tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
+  std::uint64_t value = 0;
+  std::memcpy(&value, data, bytes);
+  if (address % 8 != 0) {
+    upper_half_ = value;
+    upper_register_ = address - 4;
+    return tlm::TLM_OK_RESPONSE;
+  }
+  if (bytes == 4 && upper_register_ == address) value |= upper_half_ << 32;
+  upper_half_ = 0;
+  return write_register(address, value) ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+unsigned host_interface::load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if ((bytes != 8 && bytes != 4) || address % bytes != 0) return 0;
+  const std::uint64_t value = read_register(address / 8 * 8) >> (address % 8 * 8);
+  std::memcpy(data, &value, bytes);
+  return bytes;
+}
+
+std::uint64_t host_interface::pop_completion() {
+  if (completion_queue_.empty()) return 0;
+  const std::uint64_t value = std::uint64_t{completion_queue_.front()} + 1;
+  completion_queue_.pop_front();
+  return value;
+}
+
+std::uint64_t host_interface::read_register(std::uint64_t address) {
+  using namespace host_register;
+  switch (address) {
+    case identity: return identity_value;
+    case status: {
+      std::uint64_t s = busy() ? host_status::busy : 0;
+      if (faulted()) {
+        message_ = fault_;
+        return s | host_status::fault;
+      }
+      std::string why;
+      if (s != 0 && stuck && stuck(why)) {
+        message_ = why;
+        s |= host_status::stuck;
+      }
+      return s;
+    }
+    case result: return result_;
+    case error: return error_;
+    case message_bytes: return message_.size();
+    case completions: return completed_;
+    case interrupt_enable: return interrupt_enable_;
+    case interrupt_pending: return interrupt_pending_;
+    case map_base: return map_base_;
+    case map_bytes: return map_bytes_;
+    case print_bytes: return printed_.size();
+    case cycle: return clock_.cycle();
+    case host_register::context_area: return context_area_;
+    default: return 0;
+  }
+}
+
+bool host_interface::write_register(std::uint64_t address, std::uint64_t value) {
+  using namespace host_register;
+  switch (address) {
+    case command: attempt([&] { execute(value); }); return true;
+    case interrupt_enable:
+      interrupt_enable_ = value;
+      raise(0);
+      return true;
+    case interrupt_pending:
+      interrupt_pending_ &= ~value;
+      raise(0);
+      return true;
+    case host_register::heap_base: heap_base_ = value; return true;
+    case heap_bytes: heap_.place(heap_base_, value); return true;
+    case host_register::grid_workspace: grid_workspace_ = value; return true;
+    case print_pop: printed_.erase(0, std::min<std::uint64_t>(value, printed_.size())); return true;
+    case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
+    case map_base: map_base_ = value; return true;
+    case map_bytes: map_bytes_ = value; return true;
+    case map_command:
+      attempt([&] { change_map(value); });
+      return true;
+    default: return false;
+  }
+}
+
+void host_interface::raise(std::uint64_t cause) {
+  interrupt_pending_ |= cause;
+  irq_fell_ = irq_fell_ || (interrupt_pending_ & interrupt_enable_) == 0;
+  irq_changed_.notify(sc_core::SC_ZERO_TIME);
+}
+
+// The line is driven from one process, whoever caused the change: a plain sc_signal allows no second writer.
+void host_interface::drive_irq() {
+  if (irq == nullptr || irq->size() == 0) return;
+  const bool active = (interrupt_pending_ & interrupt_enable_) != 0;
+  // A cause that comes in the delta cycle in which the last one was cleared makes an edge of its own, for who waits for edges.
+  (*irq)->write(active && !irq_fell_);
+  if (active && irq_fell_) irq_changed_.notify(sc_core::SC_ZERO_TIME);
+  irq_fell_ = false;
+}
+
+unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  if (bytes == 0 || bytes - 1 > ~address) return 0;   // nothing lies behind the last address
+  const bool write = command == tlm::TLM_WRITE_COMMAND;
+  const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes) : plain_access(command, address, data, bytes);
+  if (write)
+    for (loaded& l : modules_)
+      for (auto [base, image] : l.images())
+        if (base < address + done && address < base + image->size())
+          for (unsigned i = 0; i < done; ++i)
+            if (address + i - base < image->size()) (*image)[address + i - base] = data[i];
+  return done;
+}
+
+// The memory itself, past what has been brought here.
+unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+  tlm::tlm_generic_payload p;
+  p.set_command(command);
+  p.set_address(address);
+  p.set_data_ptr(data);
+  p.set_data_length(bytes);
+  p.set_streaming_width(bytes);
+  return memory_socket->transport_dbg(p);
+}
+
+// A module variable's byte as the host has put it there; null: there is none.
+std::uint8_t* host_interface::variable_byte(std::uint64_t address) {
+  for (auto l = modules_.rbegin(); l != modules_.rend(); ++l)
+    for (auto [base, image] : l->images())
+      if (address >= base && address - base < image->size()) return &(*image)[address - base];
+  return nullptr;
+}
+
+// A command is carried out at once; a refused one leaves its reason in the message registers.
+template <class Action>
+void host_interface::attempt(Action&& action) {
+  error_ = 0;
+  message_.clear();
+  try {
+    action();
+  } catch (const input_error& e) {
+    error_ = 1;
+    message_ = e.what();
+  } catch (const std::bad_alloc&) {
+    error_ = 1;
+    message_ = "more memory is asked for than there is";
+  } catch (const std::length_error&) {
+    error_ = 1;
+    message_ = "more memory is asked for than can be";
+  }
+}
+
+void host_interface::change_map(std::uint64_t what) {
+  const auto text = [](std::uint64_t v) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(v));
+    return std::string(digits);
+  };
+  if (what == 1) {
+    if (!ranges_.takes(map_base_, map_bytes_))
+      throw input_error("cannot map " + text(map_bytes_) + " bytes at " + text(map_base_) +
+                        ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
+    ranges_.add(map_base_, map_bytes_);
+  } else if (what == 2) {
+    if (!ranges_.begins(map_base_)) throw input_error("cannot unmap " + text(map_base_) + ": no mapped range begins there");
+    ranges_.remove(map_base_);
+  } else {
+    throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
+  }
+}
+
+void host_interface::move_context_area(std::uint64_t address) {
+  if (busy()) throw input_error("the context area cannot move while launches are pending or running");
+  if (address % heddle::line_bytes != 0 || address < isa::heap_base)
+    throw input_error("the context area cannot begin at " + std::to_string(address) +
+                      ": expected a multiple of 128, and device memory (0x10000000 or above)");
+  context_area_ = address;
+  if (on_context_area) on_context_area(address);
+}
+
+void host_interface::grid_finished(const grid_record& grid, cycle_t) {
+  const std::uint32_t id = grid.launch->launch_id;
+  auto tell = [this, id] {
+    ++completed_;
+    completion_queue_.push_back(id);
+    raise(host_interrupt::completion);
+    completion_event.notify(sc_core::SC_ZERO_TIME);
+  };
+  if (before_completion)
+    before_completion(tell);
+  else
+    tell();
+}
+
+bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
+  ranges_.refresh(inspected_);
+  if (!ranges_.find(address, bytes, inspected_)) return false;
+  auto* to = static_cast<std::uint8_t*>(data);
+  for (unsigned done = 0; done < bytes;) {
+    done += memory_access(tlm::TLM_READ_COMMAND, address + done, to + done, bytes - done);
+    if (done == bytes) break;
+    // Memory outside without debug transport: nobody can wait here for its answer.
+    const std::uint8_t* variable = variable_byte(address + done);
+    if (variable == nullptr)
+      throw program_error("memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
+                          std::to_string(address + done));
+    to[done++] = *variable;
+  }
+  return true;
+}
+
+// The host takes the text when a grid has ended, as CUDA's does; before that only where much waits.
+void host_interface::print(const std::string& text) {
+  const bool little = printed_.size() < much_text;
+  printed_ += text;
+  if (little && printed_.size() >= much_text) raise(host_interrupt::print);
+}
+
+void host_interface::program_fault_with(const std::string& text, const fault_details& details) {
+  if (failing_) return;
+  failing_ = true;
+  failure_ = text;
+  details_ = details;
+  if (on_fault) on_fault(failure_);
+  // The memory's edges at this instant may be before or behind the core's: when both are over, nothing depends on that.
+  if (details_.pieces.empty())
+    tell_fault();
+  else
+    details_due_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::tell_fault() {
+  const simt::lane_reader read = [this](std::uint64_t address, void* data, unsigned bytes) {
+    if (!inspect(address, data, bytes)) throw program_error("there is no memory");
+  };
+  try {
+    std::string more;
+    for (const fault_details::piece& p : details_.pieces)
+      more += p.text.empty() ? simt::read_string(read, p.address) : p.text;
+    failure_.insert(details_.at, more);
+  } catch (const program_error&) {
+    // What cannot be read stays unsaid.
+  }
+  fault_ = failure_;
+  raise(host_interrupt::fault);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::report_stuck() {
+  raise(host_interrupt::fault);
+  completion_event.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_interface::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, launches_, base + ".launches");
+  sc_core::sc_trace(file, completed_, base + ".completed");
+}
+
+}  // namespace heddle

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Models: the door of the GPU to its host: registers, command descriptors in device memory, completions, interrupt.
+// Sockets: the gpu's host_socket (LT target) binds to it; memory_socket (initiator) reaches device memory for the host.
+// One cycle: none; it acts on accesses and on the CWD's reports.
+// Parameters: [gpu], limits of [sm]. Source: docs/host_interface.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/frontend/ptx/lower.h"
+#include "heddle/functional/functional_executor.h"
+#include "heddle/functional/functional_memory.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/host/device_heap.h"
+#include "heddle/gpu/host/host_registers.h"
+#include "heddle/gpu/host/idempotence.h"
+#include "heddle/gpu/host/recorded_kernel.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/sub_partition/program_services.h"
+#include "heddle/simt/texture/texture.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<>,
+                       public grid_listener, public program_services {
+ public:
+  host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
+
+  tlm::tlm_initiator_socket<32> memory_socket;   // debug transport only: images in and out
+  sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>* irq = nullptr;
+
+  /// The device memory that kernels may touch.
+  const address_ranges& ranges() const { return ranges_; }
+  void connect(grid_distributor& cwd) { cwd_ = &cwd; }
+  /// Called when a grid has ended and before its completion is told; the callee calls the function it is given.
+  std::function<void(std::function<void()>)> before_completion;
+  /// Called when a launch has been accepted and before it begins.
+  std::function<void()> before_launch;
+  /// Called when the host has said where contexts are to be saved.
+  std::function<void(std::uint64_t)> on_context_area;
+  /// Called when the simulated program has failed, with what is known of it; the callee may say more.
+  std::function<void(std::string&)> on_fault;
+  /// Asked now and then while a launch is executed functionally; true: it is to be given up.
+  std::function<bool()> stop_asked;
+  /// Says whether anything in the GPU will still happen, and if not, what waits for what.
+  std::function<bool(std::string&)> stuck;
+
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  void grid_finished(const grid_record& grid, cycle_t cycle) override;
+  void program_fault(const std::string& text) override { program_fault_with(text, {}); }
+  void program_fault_with(const std::string& text, const fault_details& details) override;
+  bool idempotent(const resident_launch& launch) override;
+  // program_services
+  bool inspect(std::uint64_t address, void* data, unsigned bytes) override;
+  void print(const std::string& text) override;
+  std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
+  bool heap_free(std::uint64_t address) override { return heap_.free(address); }
+  /// Notified when a launch completes or the program fails; the irq line says the same to whoever is not in C++.
+  sc_core::sc_event completion_event;
+  bool faulted() const { return !fault_.empty(); }
+  /// Launches have been accepted whose end has not been told.
+  bool busy() const { return completed_ < launches_; }
+  /// Nothing will happen any more: tells the host to look.
+  void report_stuck();
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  std::uint64_t read_register(std::uint64_t address);
+  bool write_register(std::uint64_t address, std::uint64_t value);
+  tlm::tlm_response_status store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
+  unsigned load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  std::uint64_t pop_completion();
+  template <class Action> void attempt(Action&& action);
+  void execute(std::uint64_t descriptor);
+  void change_map(std::uint64_t what);
+  void move_context_area(std::uint64_t address);
+  std::uint64_t load_module(const load_module_descriptor& d);
+  std::uint64_t launch(const launch_descriptor& d);
+  std::uint64_t execute_functionally(const launch_descriptor& d);
+  std::shared_ptr<resident_launch> prepare(const launch_descriptor& d);
+  void preempt(const preempt_descriptor& d);
+  std::string why_not_flush(const resident_launch& launch);
+  std::uint64_t launch_recording(const launch_recording_descriptor& d);
+  std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
+  std::uint64_t submit(std::shared_ptr<resident_launch> l);
+  std::uint64_t create_texture(const create_texture_descriptor& d);
+  std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
+  void raise(std::uint64_t cause);
+  void drive_irq();
+  void tell_fault();
+  unsigned memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
+  std::uint8_t* variable_byte(std::uint64_t address);
+  std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
+  template <class T> T fetch_descriptor(std::uint64_t address);
+
+  struct loaded {
+    ptx::loaded_module module;
+    std::uint64_t constants_address = 0;
+    std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const decoded_program>> programs;
+    /// Its variables in device memory: where they begin, what the host has put there.
+    std::array<std::pair<std::uint64_t, std::vector<std::uint8_t>*>, 2> images() {
+      return {{{module.global_base, &module.global_image}, {constants_address, &module.constant_image}}};
+    }
+  };
+
+  const gpu_config config_;
+  clock_domain& clock_;
+  grid_distributor* cwd_ = nullptr;
+  address_ranges ranges_;
+  address_ranges::hint inspected_;
+  device_heap heap_;
+  std::uint64_t heap_base_ = 0;
+  std::uint64_t grid_workspace_ = 0;
+  std::uint64_t context_area_;
+  std::string printed_;                  // by kernels, not yet taken by the host
+  std::vector<loaded> modules_;
+  // By the program's identity: launches of one traced kernel share its code in the instruction caches.
+  std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
+  std::map<const isa::program*, global_footprint> footprints_;   // of programs whose launches were to be dropped
+  std::shared_ptr<const sass_trace::trace_kernel> recorded_;   // that came with the last write
+  std::shared_ptr<const simt::texture_table> textures_;
+  std::uint32_t launches_ = 0;
+  std::uint64_t completed_ = 0;
+  std::uint64_t next_code_address_ = 0;
+  std::deque<std::uint32_t> completion_queue_;
+  functional_memory functional_memory_;   // what launches executed functionally have brought here
+  functional_executor functional_executor_;
+  std::uint64_t upper_half_ = 0;       // written by a 32-bit host; waits for the lower one
+  std::uint64_t upper_register_ = 0;   // of that register
+  std::uint64_t result_ = 0;
+  std::uint64_t error_ = 0;
+  std::string message_;
+  std::string fault_;
+  bool failing_ = false;               // the program has failed; what is said of it may still be to be read
+  std::string failure_;                // that text so far
+  fault_details details_;
+  sc_core::sc_event details_due_;
+  sc_core::sc_event irq_changed_;
+  bool irq_fell_ = false;              // there was no cause for the line, since it was driven
+  std::uint64_t interrupt_enable_ = 0;
+  std::uint64_t interrupt_pending_ = 0;
+  std::uint64_t map_base_ = 0;
+  std::uint64_t map_bytes_ = 0;
+};
+
+}  // namespace heddle

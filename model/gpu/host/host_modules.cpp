@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Modules of a host program: parsed, linked where they need each other, placed in device memory and handed to the GPU.
+#include "heddle/gpu/host/host_modules.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/gpu/host/host_link.h"
+#include "heddle/gpu/host/host_registers.h"
+
+namespace heddle {
+
+namespace {
+
+constexpr std::uint64_t default_heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
+
+/// Texts and names of modules to be linked go to the GPU with NUL between them.
+void check_separable(const ptx::module_source& s) {
+  if (s.text.find('\0') != std::string::npos)
+    throw input_error(s.file + ": the character NUL, expected none in a module that is linked");
+}
+
+}  // namespace
+
+unsigned host_driver::load_module(const std::string& ptx, const std::string& file_name) {
+  return load_modules({{ptx, file_name}}).front();
+}
+
+std::vector<unsigned> host_driver::load_modules(const std::vector<module_text>& modules) {
+  const host_link::call call(*link_);
+  std::vector<std::shared_ptr<const ptx::ast_module>> parsed;
+  for (const module_text& m : modules) parsed.push_back(ptx::parse_linked(m.text, m.file));
+  std::vector<unsigned> handles(modules.size());
+  for (const std::vector<std::size_t>& group : ptx::link_groups(parsed)) {
+    if (group.size() == 1) {
+      const std::size_t k = group.front();
+      handles[k] = load(parsed[k], modules[k].text, modules[k].file);
+      continue;
+    }
+    std::vector<ptx::module_source> sources;
+    std::string texts, names;
+    for (const std::size_t k : group) {
+      sources.push_back({modules[k].text, modules[k].file});
+      check_separable(sources.back());
+      texts += (k == group.front() ? std::string() : std::string(1, '\0')) + modules[k].text;
+      names += (k == group.front() ? std::string() : std::string(1, '\0')) + modules[k].file;
+    }
+    const unsigned handle = load(ptx::parse_linked(texts, names), texts, names);
+    for (const std::size_t k : group) handles[k] = handle;
+  }
+  return handles;
+}
+
+unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std::string& texts,
+                           const std::string& names) {
+  auto m = std::make_unique<module_record>();
+  const std::uint64_t bytes = ptx::global_bytes(*ast);
+  const std::uint64_t globals = bytes != 0 ? allocate_pages(bytes) : 0;
+  const std::uint64_t constant_bytes = ptx::constant_bytes(*ast);
+  if (constant_bytes != 0) m->constants_address = allocate(constant_bytes);
+  m->module = ptx::place(std::move(ast), globals, m->constants_address);
+  if (bytes != 0) write(globals, m->module.global_image.data(), m->module.global_image.size());
+  const auto& constants = m->module.constant_image;
+  if (constant_bytes != 0) write(m->constants_address, constants.data(), constants.size());
+  if (!has_heap_ && ptx::calls_malloc(*m->module.ast)) {
+    link_->write_register(host_register::heap_base, allocate(default_heap_bytes));
+    link_->write_register(host_register::heap_bytes, default_heap_bytes);
+    has_heap_ = true;
+  }
+  if (!has_workspace_ && texts.find("%envreg") != std::string::npos) {
+    link_->write_register(host_register::grid_workspace, allocate(std::uint64_t{workspace_slots} * workspace_bytes));
+    has_workspace_ = true;
+  }
+  load_module_descriptor d;
+  d.text_address = stage(texts.data(), texts.size());
+  d.text_bytes = texts.size();
+  d.name_address = stage(names.data(), names.size());
+  d.name_bytes = names.size();
+  d.globals_address = globals;
+  d.constants_address = m->constants_address;
+  m->handle = static_cast<unsigned>(command(&d, sizeof d));
+  modules_.push_back(std::move(m));
+  return static_cast<unsigned>(modules_.size() - 1);
+}
+
+/// What the GPU says of linked modules, with the places in their own files.
+std::string host_driver::with_own_places(std::string message) const {
+  for (const auto& m : modules_) message = ptx::with_own_places(*m->module.ast, std::move(message));
+  return message;
+}
+
+bool host_driver::bind_texture(const std::string& reference, std::uint64_t handle) {
+  bool bound = false;
+  for (const auto& m : modules_) {
+    const auto found = m->module.symbols.find(reference);
+    if (found == m->module.symbols.end() || !found->second.opaque) continue;
+    write(found->second.address, &handle, sizeof handle);
+    bound = true;
+  }
+  return bound;
+}
+
+}  // namespace heddle

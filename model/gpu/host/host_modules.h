@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "heddle/frontend/ptx/lower.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "heddle/isa/program.h"
+
+namespace heddle {
+
+/// What the driver keeps of a loaded module.
+struct host_driver::module_record {
+  ptx::loaded_module module;
+  unsigned handle = 0;
+  std::uint64_t constants_address = 0;
+  std::map<std::pair<std::string, unsigned>, std::shared_ptr<const isa::program>> programs;
+};
+
+}  // namespace heddle

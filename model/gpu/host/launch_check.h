@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/isa/program.h"
+#include "heddle/tlm/protocol/cta_protocol.h"
+
+namespace heddle {
+
+/// Throws input_error, naming the limiting resource, when a launch can never run on the GPU: a dimension of 0, too many
+/// threads, .reqntid or .maxntid not kept, a block that fits no SM.
+void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
+                  const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent);
+
+/// Throws input_error for a mode of preemption that the GPU lacks, and for an SM that there is not.
+void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
+
+/// The message that refuses mode flush for a kernel, which may not be dropped for the reason `why`.
+std::string flush_refusal(const std::string& kernel, const std::string& why);
+
+}  // namespace heddle

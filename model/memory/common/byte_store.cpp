@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/common/byte_store.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle {
+
+byte_store::byte_store() : recent_(recent_pages) {}
+
+std::uint8_t* byte_store::find(std::uint64_t number) const {
+  recent& r = recent_[number % recent_pages];
+  if (r.number == number) return r.data;
+  const auto it = pages_.find(number);
+  if (it == pages_.end()) return nullptr;
+  r = {number, it->second.get()};
+  return r.data;
+}
+
+std::uint8_t* byte_store::make(std::uint64_t number) {
+  page fresh(new std::uint8_t[page_bytes]());
+  std::uint8_t* data = fresh.get();
+  pages_.emplace(number, std::move(fresh));
+  recent_[number % recent_pages] = {number, data};
+  return data;
+}
+
+void byte_store::read(std::uint64_t address, std::uint8_t* data, std::size_t bytes) const {
+  while (bytes != 0) {
+    const std::uint64_t offset = address % page_bytes;
+    const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
+    if (const std::uint8_t* p = find(address / page_bytes))
+      std::memcpy(data, p + offset, n);
+    else
+      std::memset(data, 0, n);
+    address += n;
+    data += n;
+    bytes -= n;
+  }
+}
+
+void byte_store::write(std::uint64_t address, const std::uint8_t* data, std::size_t bytes) {
+  while (bytes != 0) {
+    const std::uint64_t offset = address % page_bytes;
+    const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
+    // Zeros where nothing was written yet are there already: replays write nothing else, to any place.
+    std::uint8_t* p = find(address / page_bytes);
+    if (p == nullptr && std::any_of(data, data + n, [](std::uint8_t b) { return b != 0; })) p = make(address / page_bytes);
+    if (p != nullptr) std::memcpy(p + offset, data, n);
+    address += n;
+    data += n;
+    bytes -= n;
+  }
+}
+
+void byte_store::serve(tlm::tlm_generic_payload& payload, std::uint64_t address) {
+  const unsigned length = payload.get_data_length();
+  const unsigned width = payload.get_streaming_width();
+  const bool reads = payload.is_read();
+  if (!reads && !payload.is_write()) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return;
+  }
+  if (length == 0 || width == 0) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  std::uint8_t* data = payload.get_data_ptr();
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const unsigned enable_length = payload.get_byte_enable_length();
+  if (enables != nullptr && enable_length == 0) {
+    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
+  if (enables == nullptr && width >= length) {
+    if (reads)
+      read(address, data, length);
+    else
+      write(address, data, length);
+  } else {
+    for (unsigned i = 0; i < length; ++i) {
+      if (enables != nullptr && enables[i % enable_length] != TLM_BYTE_ENABLED) continue;
+      if (reads)
+        read(address + i % width, data + i, 1);
+      else
+        write(address + i % width, data + i, 1);
+    }
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace heddle

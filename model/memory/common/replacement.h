@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/config/choices.h"
+
+namespace heddle {
+
+/// Which line of a set gives way. lru: the one used least recently; fifo: the one that came first; random: any, from a
+/// generator of the cache's own (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
+class replacement {
+ public:
+  explicit replacement(choice::replacement which) : kind_(which) {}
+
+  bool at_random() const { return kind_ == kind::random; }
+  /// A use renews the line's age.
+  bool renews() const { return kind_ == kind::lru; }
+  /// Chooses at random among `ways` lines, but the first empty one if there is one: `empty(w)`, and `open(w)`: whether it may go.
+  /// Returns `ways` when none may.
+  template <class Empty, class Open>
+  unsigned choose(unsigned ways, Empty&& empty, Open&& open) {
+    unsigned candidates = 0;
+    for (unsigned w = 0; w < ways; ++w) {
+      if (!open(w)) continue;
+      if (empty(w)) return w;
+      ++candidates;
+    }
+    if (candidates == 0) return ways;
+    unsigned number = static_cast<unsigned>(next() % candidates);
+    for (unsigned w = 0;; ++w)
+      if (open(w) && number-- == 0) return w;
+  }
+
+ private:
+  using kind = choice::replacement;
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  kind kind_;
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace heddle

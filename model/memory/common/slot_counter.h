@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// Free places of a queue that other clock domains fill. A place that is freed in cycle c can be taken from cycle c + 1
+/// on: whether a sender at the same instant finds room must not depend on which of the two the kernel runs first.
+class slot_counter {
+ public:
+  explicit slot_counter(unsigned capacity = 0) : capacity_(capacity) {}
+  /// Takes a place if one is visibly free in cycle `now` of the queue's clock.
+  bool take(cycle_t now) {
+    if (!has_visible_room(now)) return false;
+    ++used_;
+    return true;
+  }
+  bool has_visible_room(cycle_t now) const { return used_ + (freed_at_ == now ? freed_ : 0) < capacity_; }
+  void give(cycle_t now) {
+    if (freed_at_ != now) {
+      freed_at_ = now;
+      freed_ = 0;
+    }
+    ++freed_;
+    --used_;
+  }
+  /// A place is free now, visible or not.
+  bool has_room() const { return used_ < capacity_; }
+  unsigned used() const { return used_; }
+  const unsigned& level() const { return used_; }
+
+ private:
+  unsigned capacity_;
+  unsigned used_ = 0;
+  unsigned freed_ = 0;
+  cycle_t freed_at_ = never;
+};
+
+}  // namespace heddle

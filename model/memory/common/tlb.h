@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Models: an SM's translation look-aside buffer for global and local memory: its timing, since addresses are physical here.
+// Sockets: none; the load/store unit asks it before an access goes to the L1.
+// One cycle: any number of look-ups. A page that is not here comes after a fixed time; several may be on their way at once.
+// Parameters: [tlb]. Source: Jia et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// accesses = hits + misses + pending_hits.
+struct tlb_counters {
+  std::uint64_t accesses = 0;      // look-ups: one for each line of an access
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t pending_hits = 0;  // the translation was on its way
+};
+
+class tlb {
+ public:
+  explicit tlb(const gpu_config& config);
+
+  /// False: every address is translated at once, and nothing is counted.
+  bool enabled() const { return !entries_.empty(); }
+  /// Cycle from which an access to `address` that is looked up in `cycle` can go on.
+  cycle_t look_up(std::uint64_t address, std::uint32_t launch, cycle_t cycle);
+
+  per_launch<tlb_counters> counters;
+  /// Throws internal_error if a launch's counters contradict each other.
+  void check_invariants() const;
+
+ private:
+  struct entry {
+    std::uint64_t page = ~std::uint64_t{0};
+    cycle_t filled = 0;
+    std::uint64_t used = 0;  // 0: empty
+  };
+  unsigned page_shift_ = 0;
+  unsigned miss_latency_;
+  std::vector<entry> entries_;
+  std::size_t recent_ = 0;   // where the last look-up ended
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Models: a memory channel of constant latency and limited bandwidth, for studies that leave DRAM out.
+// Sockets: request_socket (target).
+// One cycle: the request whose bytes are through is answered.
+// Parameters: memory.latency_cycles, memory.bytes_per_cycle (both of the core clock), dram.queue_entries.
+// Source: none; the simplest memory.
+#pragma once
+
+#include "heddle/memory/dram/memory_model.h"
+
+namespace heddle {
+
+/// A request of which BEGIN_REQ comes in cycle t is answered in cycle t + latency, without load; under load a channel
+/// answers at most bytes_per_cycle bytes per core cycle. Figures are converted to the clock given.
+class fixed_memory : public memory_model {
+ public:
+  fixed_memory(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index);
+
+ private:
+  struct entry {
+    tlm::tlm_generic_payload* payload = nullptr;
+    cycle_t due = 0;
+  };
+  void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
+  cycle_t work(cycle_t now) override;
+  cycle_t unloaded_cycles(const tlm::tlm_generic_payload&) const override { return latency_; }
+
+  cycle_t latency_;
+  std::uint64_t byte_cost_;       // cycles per byte, in 1/65536
+  std::uint64_t bus_free_ = 0;    // first time at which the data bus is free, in 1/65536 cycles
+  ring<entry> queue_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Models: what every memory channel has in common: its bytes, the AT handshakes, its queue's places, its statistics.
+// Sockets: request_socket (target, from an L2 slice or any AT initiator); AT, LT and debug transport.
+// One cycle: the derived model works, one response that is due leaves, a held-up request is let in.
+// Parameters: memory.channels, l2.interleave_bytes, l2.hash (which bytes are here). Source: docs/memory.md.
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_map.h"
+#include "heddle/memory/common/byte_store.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/common/ring.h"
+#include "heddle/memory/common/slot_counter.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/port/peer.h"
+
+namespace heddle {
+
+/// What one launch did in one channel.
+struct memory_counters {
+  std::uint64_t reads = 0;         // requests
+  std::uint64_t writes = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t write_bytes = 0;   // with byte enables: those enabled
+  std::uint64_t row_hits = 0;      // requests that found their row open
+  std::uint64_t row_misses = 0;    // requests that had it activated
+  std::uint64_t activates = 0;
+  std::uint64_t busy_cycles = 0;   // cycles in which the data bus moved bytes
+  // Between two data of the launch the bus of a dram_channel was empty; the first that holds says why.
+  std::uint64_t idle_cycles = 0;        // nobody asked, or nobody took the answers
+  std::uint64_t refresh_cycles = 0;
+  std::uint64_t turnaround_cycles = 0;  // of the bus between reads and writes; column commands further apart than their data
+  std::uint64_t row_cycles = 0;         // a row was closed or opened
+};
+
+/// A memory channel that owns its bytes. Requests take effect in the order of arrival, when they arrive; the derived
+/// model decides when they are answered. A request for an address of another channel gets an address error.
+class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
+ public:
+  tlm::tlm_target_socket<32> request_socket;
+
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  bool idle() const { return requests_in_ == responses_out_; }
+  /// Throws internal_error when a request was lost.
+  virtual void check_invariants() const;
+  const per_launch<memory_counters>& counters() const { return counters_; }
+  /// Host memory that the bytes take.
+  std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
+  unsigned index() const { return index_; }
+
+ protected:
+  memory_model(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
+               unsigned entries);
+
+  /// A request has a place in the queue; it may be worked on from cycle `arrival` on.
+  virtual void enter(tlm::tlm_generic_payload& p, cycle_t arrival) = 0;
+  /// Works in one cycle; returns the next one in which there may be something to do (never: after another request).
+  virtual cycle_t work(cycle_t now) = 0;
+  /// Cycles of an access without load, for LT initiators.
+  virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
+
+  /// Sends the response in cycle `due`; calls must come in the order of due.
+  void answer(tlm::tlm_generic_payload& p, cycle_t due);
+  /// The request's place in the queue is free.
+  void leave(cycle_t now) { slots_.give(now); }
+  std::size_t answers_waiting() const { return responses_.size(); }
+  std::uint64_t local_address(const tlm::tlm_generic_payload& p) const { return map_.local_address(p.get_address()); }
+  memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
+  /// The launch that a request is for, 0 when it does not say.
+  static std::uint32_t launch_of(const tlm::tlm_generic_payload& p);
+
+ private:
+  struct due_response {
+    tlm::tlm_generic_payload* payload = nullptr;
+    cycle_t due = 0;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+  void perform(tlm::tlm_generic_payload& p);
+  void send_response(cycle_t now);
+  void admit(cycle_t now);
+  void finish(tlm::tlm_generic_payload& p);
+
+  address_map map_;
+  unsigned index_;
+  clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<>> asker_;
+  byte_store bytes_;
+  slot_counter slots_;
+  tlm::tlm_generic_payload* held_ = nullptr;       // BEGIN_REQ not yet accepted
+  cycle_t held_from_ = 0;
+  ring<due_response> responses_;
+  tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come
+  cycle_t response_free_ = 0;
+  std::uint64_t requests_in_ = 0;
+  std::uint64_t responses_out_ = 0;
+  per_launch<memory_counters> counters_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l1/coalescer.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t in_line = line_bytes - 1;
+
+// Neighbouring lanes mostly share a line with the lane before, so the search goes backwards.
+line_part& part_of(coalesced_access& out, std::uint64_t line) {
+  for (unsigned k = out.count; k-- > 0;)
+    if (out.parts[k].line == line) return out.parts[k];
+  out.parts[out.count] = {line, 0, 0};
+  return out.parts[out.count++];
+}
+
+// All lanes lie `stride` bytes apart, which is no more than a sector: each line is that of a run of lanes, and of a run of its sectors.
+void coalesce_strided(const std::uint64_t addresses[32], std::uint64_t stride, coalesced_access& out) {
+  for (unsigned lane = 0; lane < 32;) {
+    const std::uint64_t line = addresses[lane] & ~in_line;
+    const std::uint64_t room = line + line_bytes - addresses[lane];
+    const unsigned count = static_cast<unsigned>(std::min<std::uint64_t>(32 - lane, (room + stride - 1) / stride));
+    const unsigned first = static_cast<unsigned>(addresses[lane] & in_line) / sector_bytes;
+    const unsigned last = static_cast<unsigned>(addresses[lane + count - 1] & in_line) / sector_bytes;
+    out.parts[out.count++] = {line, static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << lane),
+                              static_cast<std::uint8_t>((2u << last) - (1u << first))};
+    lane += count;
+  }
+}
+}  // namespace
+
+std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask) {
+  std::uint64_t differ = 0;
+  if (mask == 0xffffffffu) {
+    for (unsigned lane = 0; lane < 32; ++lane) differ |= addresses[lane] ^ addresses[0];
+  } else {
+    const std::uint64_t first = addresses[__builtin_ctz(mask)];
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) differ |= addresses[__builtin_ctz(rest)] ^ first;
+  }
+  return differ;
+}
+
+void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out) {
+  out.count = 0;
+  if (mask == 0) return;
+  const std::uint64_t stride = addresses[1] - addresses[0];
+  if (mask == 0xffffffffu && stride - 1 < sector_bytes) {
+    std::uint64_t off = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * stride;
+    if (off == 0) return coalesce_strided(addresses, stride, out);
+  }
+  // Runs of lanes in one line are gathered in registers.
+  std::uint64_t line = addresses[__builtin_ctz(mask)] & ~in_line;
+  std::uint32_t lanes = 0;
+  unsigned sectors = 0;
+  const auto flush = [&] {
+    line_part& part = part_of(out, line);
+    part.lanes |= lanes;
+    part.sectors |= static_cast<std::uint8_t>(sectors);
+    lanes = 0;
+    sectors = 0;
+  };
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint64_t a = addresses[lane];
+    if ((a & ~in_line) != line) {
+      flush();
+      line = a & ~in_line;
+    }
+    lanes |= 1u << lane;
+    sectors |= 1u << (a & in_line) / sector_bytes;
+  }
+  flush();
+}
+
+void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out) {
+  out.count = 0;
+  for (unsigned first = 0; first < 32; first += 16) {
+    const std::uint32_t half = mask & (0xffffu << first);
+    if (half == 0) continue;
+    const unsigned some = static_cast<unsigned>(__builtin_ctz(half));
+    const std::uint64_t segment = addresses[some] - std::uint64_t{some - first} * bytes;
+    bool in_order = bytes >= 4 && segment % (16 * bytes) == 0;
+    for (std::uint32_t rest = half; rest != 0 && in_order; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+      in_order = addresses[lane] == segment + std::uint64_t{lane - first} * bytes;
+    }
+    const unsigned begin = out.count;
+    for (std::uint32_t rest = half; rest != 0; rest &= rest - 1) {
+      const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+      const std::uint64_t line = addresses[lane] & ~in_line;
+      if (!in_order || out.count == begin || out.parts[out.count - 1].line != line) out.parts[out.count++] = {line, 0, 0};
+      line_part& part = out.parts[out.count - 1];
+      part.lanes |= 1u << lane;
+      part.sectors |= static_cast<std::uint8_t>(1u << (addresses[lane] & in_line) / sector_bytes);
+    }
+  }
+}
+
+bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
+    : banks_(banks), bank_mask_((banks & (banks - 1)) == 0 && banks > 1 ? banks - 1 : 0) {
+  if (banks == 0 || banks > most) throw input_error("shared_memory.banks: a number from 1 to " + std::to_string(most) + " was expected");
+  if (bank_bytes != 4 && bank_bytes != 8 && bank_bytes != 16)
+    throw input_error("shared_memory.bank_bytes: 4, 8 or 16 was expected");
+  word_shift_ = static_cast<unsigned>(__builtin_ctz(bank_bytes));
+  word_mask_ = bank_bytes - 1;
+}
+
+unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
+                                bool exclusive, std::uint64_t differing) const {
+  if (mask == 0) return 0;
+  if (!exclusive && bank_mask_ != 0) {
+    const std::uint64_t d = differing != ~std::uint64_t{0} ? differing : differing_bits(addresses, mask);
+    if (d < std::uint64_t{banks_} << word_shift_) return 1;   // one word of every bank, whichever lane asks for which: the commonest of all
+  }
+  if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
+    // Neighbouring words, one per lane, of two rows.
+    std::uint64_t off = addresses[0] & (bytes - 1);
+    for (unsigned lane = 1; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * bytes;
+    if (off == 0) return 1;
+  }
+  // One word per lane and no bank asked for two words: the usual case needs no counting.
+  if (bytes <= 1u << word_shift_) {
+    std::uint64_t word_in[64];
+    std::uint64_t seen = 0;
+    bool clash = false;
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const std::uint64_t word = addresses[__builtin_ctz(rest)] >> word_shift_;
+      const unsigned bank = bank_of(word);
+      if (seen >> bank & 1) {
+        clash |= exclusive || word_in[bank] != word;  // whether they share a cell is looked at below
+      } else {
+        seen |= std::uint64_t{1} << bank;
+        word_in[bank] = word;
+      }
+    }
+    if (!clash) return 1;
+  }
+  return slow_passes(addresses, mask, bytes, exclusive);
+}
+
+unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
+                                     bool exclusive) const {
+  struct entry {
+    std::uint64_t word;
+    std::uint8_t next;
+    std::uint8_t lanes[4];   // exclusive: by cell of 4 bytes
+  };
+  constexpr std::uint8_t none = 0xff;
+  entry entries[128];  // 32 lanes of up to four words
+  std::uint8_t head[most];
+  std::uint8_t depth[most];
+  for (unsigned b = 0; b < banks_; ++b) {
+    head[b] = none;
+    depth[b] = 0;
+  }
+  unsigned used = 0;
+  unsigned worst = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t a = addresses[__builtin_ctz(rest)];
+    const std::uint64_t last = (a + bytes - 1) >> word_shift_;
+    for (std::uint64_t word = a >> word_shift_; word <= last; ++word) {
+      const unsigned bank = bank_of(word);
+      std::uint8_t e = head[bank];
+      while (e != none && entries[e].word != word) e = entries[e].next;
+      unsigned more = e == none;   // passes that this lane adds to its bank
+      if (e == none) {
+        invariant(used < 128, "a shared-memory access is not naturally aligned");
+        entries[used] = {word, head[bank], {}};
+        e = head[bank] = static_cast<std::uint8_t>(used++);
+      }
+      if (exclusive) {
+        // A word is visited as often as the busiest of its cells has lanes.
+        std::uint8_t (&lanes)[4] = entries[e].lanes;
+        const std::uint8_t before = *std::max_element(lanes, lanes + 4);
+        ++lanes[(a & word_mask_) / 4];
+        more = *std::max_element(lanes, lanes + 4) - before;
+      }
+      depth[bank] = static_cast<std::uint8_t>(depth[bank] + more);
+      worst = std::max<unsigned>(worst, depth[bank]);
+    }
+  }
+  return worst;
+}
+
+}  // namespace heddle

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "heddle/config/parameters.h"
+
+namespace heddle {
+
+/// The part of a warp's access that falls into one 128-byte line.
+struct line_part {
+  std::uint64_t line;    // address of the line's first byte
+  std::uint32_t lanes;   // lanes with an address in it
+  std::uint8_t sectors;  // bit s: sector s is touched
+};
+
+/// A warp's access, line by line, in the order of the lowest lane of each line.
+struct coalesced_access {
+  unsigned count = 0;
+  std::array<line_part, 32> parts;
+};
+
+/// Splits the naturally aligned accesses of the lanes in `mask` (1, 2, 4, 8 or 16 bytes each) into lines and 32-byte sectors.
+/// Source: CUDA programming guide, global memory of compute capability 6.x: one transaction per 32-byte sector.
+void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out);
+
+/// The same by the rules of compute capability 1.0 and 1.1, for lanes of `bytes` bytes: each half of the warp by itself. If the k-th
+/// lane of a half asks for the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the half is one access per line;
+/// else every lane is one, of the sector or sectors that it touches. Source: CUDA C programming guide, global memory of
+/// compute capability 1.x.
+void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out);
+
+/// The bits in which the addresses of the lanes in `mask` (not empty) differ.
+std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask);
+
+/// How often the banks of shared memory must be accessed for one warp instruction.
+class bank_conflicts {
+ public:
+  static constexpr unsigned most = shared_memory_parameters::most_banks;
+  /// Throws input_error unless there are 1 to `most` banks of 4, 8 or 16 bytes.
+  bank_conflicts(unsigned banks, unsigned bank_bytes);
+
+  /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
+  /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With `exclusive`
+  /// (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also. `differing`: the bits in which the
+  /// addresses differ, if that is known; else all.
+  unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
+                  std::uint64_t differing = ~std::uint64_t{0}) const;
+
+ private:
+  unsigned slow_passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive) const;
+  unsigned bank_of(std::uint64_t word) const {
+    return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);
+  }
+  unsigned banks_;
+  unsigned bank_mask_;  // 0 if the number of banks is no power of two
+  unsigned word_shift_;
+  unsigned word_mask_;
+};
+
+}  // namespace heddle

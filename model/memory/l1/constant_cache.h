@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Models: the timing of an SM's first-level constant cache: tags, LRU (the bytes are read at issue).
+// Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
+// One cycle: one address is broadcast to all lanes that want it; lanes with other addresses take turns.
+// Parameters: [constant_cache]; a miss is served by the next level after a fixed time.
+// Source: Jia et al. 2018, table 3.1 (sizes, latencies); CUDA programming guide, constant memory (turns per address).
+#pragma once
+
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/tlm/protocol/on_chip_protocol.h"
+
+namespace heddle {
+
+struct constant_cache_counters {
+  std::uint64_t requests = 0;      // warp instructions
+  std::uint64_t accesses = 0;      // look-ups = hits + misses + pending_hits
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t pending_hits = 0;  // the line was on its way
+};
+
+class constant_cache : public sc_core::sc_module, private on_chip_target {
+ public:
+  constant_cache(sc_core::sc_module_name name, const gpu_config& config);
+
+  tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
+  per_launch<constant_cache_counters> counters;
+
+  /// Looks `offset` of constant bank `bank` of a launch up in `cycle`; the cycles from there to dependent issue.
+  unsigned look_up(std::uint32_t launch, unsigned bank, std::uint64_t offset, std::uint64_t cycle);
+  /// Forgets all lines.
+  void invalidate();
+
+  /// Always true: an access is over when its call returns.
+  bool idle() const { return true; }
+  /// Throws internal_error if a launch's counters contradict each other.
+  void check_invariants() const;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  struct line {
+    std::uint64_t number = 0;
+    std::uint64_t filled = 0;  // cycle from which it hits
+    std::uint64_t used = 0;    // for LRU, 0: empty
+    std::uint32_t launch = 0;
+    unsigned bank = 0;
+  };
+  void b_transport(on_chip_access& access, sc_core::sc_time& delay) override;
+
+  unsigned line_bytes_;
+  unsigned sets_;
+  unsigned ways_;
+  unsigned hit_latency_;
+  unsigned miss_latency_;
+  std::vector<line> lines_;
+  std::uint64_t clock_ = 0;
+  std::uint64_t misses_ = 0;
+};
+
+}  // namespace heddle

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l1/l1_cache.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+#include "heddle/isa/instruction.h"
+#include "heddle/memory/common/lane_data.h"
+#include "heddle/memory/common/lookup_latency.h"
+#include "heddle/simt/warp/warp_state.h"
+
+namespace heddle {
+
+namespace {
+unsigned count(std::uint8_t sectors) { return static_cast<unsigned>(__builtin_popcount(sectors)); }
+
+const gpu_config& checked(const gpu_config& config) {
+  if (config.l1.line_bytes != line_bytes) throw input_error("l1.line_bytes: 128 was expected");
+  const unsigned s = config.l1.sector_bytes;
+  if (s != 32 && s != 64 && s != 128) throw input_error("l1.sector_bytes: 32, 64 or 128 was expected");
+  const unsigned b = config.l1.banks;
+  if (b != 1 && b != 2 && b != 4) throw input_error("l1.banks: 1, 2 or 4 was expected");
+  return config;
+}
+}  // namespace
+
+l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id)
+    : sc_module(name),
+      access_socket("access_socket"),
+      context_socket("context_socket"),
+      memory_socket("memory_socket"),
+      clock_(clock, *this),
+      sm_id_(sm_id),
+      mshr_entries_(std::max(1u, checked(config).l1.mshr_entries)),
+      mshr_merges_(config.l1.mshr_merges),
+      miss_queue_entries_(config.l1.miss_queue_entries),
+      prefetch_lines_(config.l1.prefetch_lines),
+      sector_group_(config.l1.sector_bytes / sector_bytes),
+      ways_(config.l1.ways),
+      latency_(cycles_after_lookup(config.l1.latency_cycles, config)),
+      banks_(config.l1.banks),
+      read_(config.l1.read_cycles),
+      cache_global_(config.l1.cache_global_loads),
+      cache_local_(config.l1.cache_local),
+      store_invalidates_(config.l1.store_hit == choice::store_hit::invalidate),
+      port_(memory_socket, clock_, config.l1.miss_queue_entries),
+      policy_(config.l1.replacement),
+      tags_(config.l1.size_bytes, config.l1.ways, policy_),
+      map_(config),
+      fence_answers_(config.sm.max_warps) {
+  access_socket.bind(*this);
+  context_socket.bind(*this);
+}
+
+tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time&) {
+  invariant(phase == l1_phase::request && access.sectors != 0, "L1: not a request, or one for nothing");
+  switch (access.transaction->kind) {
+    case lsu_kind::load: return load(access, phase);
+    case lsu_kind::store: return store(access, phase);
+    case lsu_kind::atomic:
+    case lsu_kind::reduction: return atomic(access, phase);
+    case lsu_kind::constant_load: break;
+  }
+  throw internal_error("L1: a constant load is not for this cache");
+}
+
+void l1_cache::b_transport(l1_access&, sc_core::sc_time&) {
+  throw internal_error("L1: there is no blocking access");
+}
+
+tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
+  const lsu_transaction& t = *access.transaction;
+  const bool cached = !t.bypass_l1 && (t.read_only || (t.local ? cache_local_ : cache_global_));
+  return cached ? cached_load(access, phase) : pass_by(access, phase, 0);
+}
+
+tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
+  unsigned index = tags_.find(access.line);
+  std::uint8_t hit = 0;
+  std::uint8_t merged = 0;
+  unsigned waiting_in = l1_tags::none;
+  if (index != l1_tags::none) {
+    hit = access.sectors & tags_[index].valid;
+    if (hit == access.sectors) {
+      tags_.touch(index);
+      l1_counters& c = counters[access.transaction->launch->launch_id];
+      c.accesses += count(hit);
+      c.reads += count(hit);
+      c.hits += count(hit);
+      read_hit(access, index, hit, c);
+      return tlm::TLM_COMPLETED;
+    }
+    waiting_in = tags_[index].mshr;
+  }
+  const std::uint8_t rest = access.sectors & ~hit;
+  std::uint8_t missed = rest;
+  if (waiting_in != l1_tags::none) {
+    const mshr& m = mshrs_[waiting_in];
+    // A sector that was written after it was asked for: the bytes on their way are too old for this load.
+    if ((rest & m.stale) != 0) return pass_by(access, phase, hit);
+    if (m.waiting > mshr_merges_) return refuse(access, phase);
+    merged = rest & m.pending;
+    missed = rest & ~m.pending;
+    if (missed != 0 && port_.full()) return refuse(access, phase);
+  } else if (!room_for_read()) {
+    return refuse(access, phase);
+  }
+
+  bool evicted = false;
+  if (index == l1_tags::none) {
+    if (tags_.ways() != 0) index = tags_.allocate(access.line, evicted);
+    if (index == l1_tags::none) return pass_by(access, phase, hit);
+    if (locality_) locality_->missed(index, access.line, access.transaction->warp, access.cycle);
+  } else {
+    tags_.touch(index);
+  }
+  l1_counters& c = counters[access.transaction->launch->launch_id];
+  c.evictions += evicted;
+  c.accesses += count(access.sectors);
+  c.reads += count(access.sectors);
+  c.hits += count(hit);
+  c.misses += count(missed);
+  c.pending_hits += count(merged);
+  if (waiting_in == l1_tags::none) waiting_in = open_mshr(index);
+  access.missing = rest;
+  access.ready_cycle = access.cycle;
+  if (hit != 0) read_hit(access, index, hit, c);
+  wait_for(access, waiting_in);
+  if (missed != 0) {
+    const mshr& m = mshrs_[waiting_in];
+    fetch(access, waiting_in, missed | (widened(missed) & ~(tags_[index].valid | m.pending)));
+    if (prefetch_lines_ != 0) prefetch_after(access);
+  }
+  return tlm::TLM_ACCEPTED;
+}
+
+// The sectors that are here go to their lanes. Those in one bank are read one after another, and meanwhile nothing is looked up.
+void l1_cache::read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c) {
+  bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
+  unsigned held = 1;
+  if (banks_ == 1) {
+    held = count(hit);
+  } else if (banks_ == 2) {
+    held = std::max(count(hit & 5), count(hit & 10));
+  }
+  c.bank_conflicts += held - 1;
+  access.ready_cycle = access.cycle + latency_ + held - 1;
+  access.free_cycle = access.cycle + read_.take(held);
+}
+
+// The line at `index` waits for a fill from now on.
+unsigned l1_cache::open_mshr(unsigned index) {
+  if (free_mshrs_.empty()) {
+    free_mshrs_.push_back(static_cast<unsigned>(mshrs_.size()));
+    mshrs_.emplace_back();
+  }
+  const unsigned opened = free_mshrs_.back();
+  free_mshrs_.pop_back();
+  ++mshrs_used_;
+  ++reads_;
+  mshrs_[opened] = {};
+  mshrs_[opened].line = index;
+  tags_[index].mshr = opened;
+  return opened;
+}
+
+// A load that is not looked up, or that the cache cannot keep: its own request, for what is not in `hit`.
+tlm::tlm_sync_enum l1_cache::pass_by(l1_access& access, l1_phase& phase, std::uint8_t hit) {
+  if (!room_for_read()) return refuse(access, phase);
+  const std::uint8_t missed = access.sectors & ~hit;
+  l1_counters& c = counters[access.transaction->launch->launch_id];
+  c.accesses += count(access.sectors);
+  c.reads += count(access.sectors);
+  c.hits += count(hit);
+  c.misses += count(missed);
+  c.bypassed += count(missed);
+  access.ready_cycle = access.cycle;
+  if (hit != 0) read_hit(access, tags_.find(access.line), hit, c);
+  access.missing = missed;
+  ++reads_;
+  ++c.read_requests;
+  const gpu_request::kind what = access.transaction->read_only ? gpu_request::kind::texture : gpu_request::kind::load;
+  line_payload& p = make_request(access, what, &access, l1_tags::none);
+  p.make_read(access.line, missed);
+  port_.push(p, access.cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
+  if (port_.full()) return refuse(access, phase);
+  line_payload& p = make_request(access, gpu_request::kind::store, &access, l1_tags::none);
+  lanes_to_bytes(*access.transaction, access.lanes, p.line_data(), p.line_enables());
+  p.make_write(access.line);
+  if (store_invalidates_ && !access.transaction->local) drop_sectors(access.line, access.sectors);
+  const unsigned index = tags_.find(access.line);
+  std::uint8_t hit = 0;
+  if (index != l1_tags::none) {
+    hit = access.sectors & tags_[index].valid;
+    std::uint8_t* const to = tags_.data(index);
+    const std::uint8_t* const from = p.line_data();
+    const std::uint8_t* const enables = p.line_enables();
+    for (unsigned s = 0; s < sectors_per_line; ++s) {
+      if (!(hit >> s & 1)) continue;
+      for (unsigned b = s * sector_bytes; b < (s + 1) * sector_bytes; ++b)
+        to[b] = static_cast<std::uint8_t>((from[b] & enables[b]) | (to[b] & ~enables[b]));
+    }
+    if (tags_[index].mshr != l1_tags::none) {
+      mshr& m = mshrs_[tags_[index].mshr];
+      m.stale |= m.pending & access.sectors;
+    }
+    if (hit != 0) tags_.touch(index);
+  }
+  l1_counters& c = counters[access.transaction->launch->launch_id];
+  c.accesses += count(access.sectors);
+  c.writes += count(access.sectors);
+  c.hits += count(hit);
+  c.write_hits += count(hit);
+  c.misses += count(access.sectors & ~hit);
+  ++c.write_requests;
+  access.ready_cycle = access.cycle;
+  port_.push(p, access.cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
+// Performed in the L2. What is here of the line would be too old for the next load of the same warp.
+tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
+  if (port_.full()) return refuse(access, phase);
+  drop_sectors(access.line, access.sectors);
+  line_payload& p = make_request(access, gpu_request::kind::atomic, &access, l1_tags::none);
+  p.make_atomic(access.line);
+  p.request.sectors = access.sectors;
+  lanes_to_atomic(*access.transaction, access.lanes, *p.request.atomic);
+  ++counters[access.transaction->launch->launch_id].atomics;
+  access.ready_cycle = access.cycle;
+  port_.push(p, access.cycle);
+  return tlm::TLM_ACCEPTED;
+}
+
+tlm::tlm_sync_enum l1_cache::refuse(l1_access& access, l1_phase& phase) {
+  ++counters[access.transaction->launch->launch_id].refusals;
+  (access.context ? refused_context_ : refused_) = true;
+  phase = l1_phase::refused;
+  return tlm::TLM_UPDATED;
+}
+
+// The sectors that come along when these are fetched.
+std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
+  if (sector_group_ == 1) return sectors;
+  if (sector_group_ == sectors_per_line) return 0xf;
+  return static_cast<std::uint8_t>(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
+}
+
+line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
+  const lsu_transaction& t = *access.transaction;
+  if (observer_ != nullptr && !access.context) observer_->left_l1(t);
+  line_payload& p = take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
+  p.request.what = access.context ? gpu_request::kind::context : what;
+  p.request.warp = t.warp;
+  p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);
+  p.request.system = t.instruction != nullptr && t.instruction->system && !t.local;
+  return p;
+}
+
+line_payload& l1_cache::take_payload(request_slot slot) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<unsigned>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const unsigned index = free_slots_.back();
+  free_slots_.pop_back();
+  ++slots_used_;
+  line_payload& p = pool_.acquire();
+  slot.payload = &p;
+  slots_[index] = slot;
+  p.request.sm = sm_id_;
+  p.request.launch = slot.launch;
+  p.request.token = index;
+  return p;
+}
+
+void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
+  fence_answers_[warp] = map_.channels();
+  unsent_fences_.push_back({warp, launch, 0});
+  send_fences(cycle);
+}
+
+// As many as there is room for; the rest follow when requests have left.
+void l1_cache::send_fences(cycle_t cycle) {
+  while (!unsent_fences_.empty() && !port_.full()) {
+    unsent_fence& f = unsent_fences_.front();
+    line_payload& p = take_payload({nullptr, nullptr, l1_tags::none, f.launch, false, f.warp});
+    p.request.warp = f.warp;
+    p.make_fence(map_.global_address(f.next_slice, 0));
+    if (++f.next_slice == map_.channels()) unsent_fences_.pop_front();
+    port_.push(p, cycle);
+  }
+}
+
+void l1_cache::fetch(const l1_access& access, unsigned index, std::uint8_t sectors) {
+  mshr& m = mshrs_[index];
+  m.pending |= sectors;
+  ++counters[access.transaction->launch->launch_id].read_requests;
+  const gpu_request::kind what = access.transaction->read_only ? gpu_request::kind::texture : gpu_request::kind::load;
+  line_payload& p = make_request(access, what, nullptr, index);
+  p.make_read(access.line, sectors);
+  port_.push(p, access.cycle);
+}
+
+void l1_cache::wait_for(l1_access& access, unsigned index) {
+  mshr& m = mshrs_[index];
+  if (observer_ != nullptr && !access.context) observer_->left_l1(*access.transaction);
+  access.next = nullptr;
+  (m.first == nullptr ? m.first : m.last->next) = &access;
+  m.last = &access;
+  ++m.waiting;
+}
+
+void l1_cache::drop_sectors(std::uint64_t line, std::uint8_t sectors) {
+  const unsigned index = tags_.find(line);
+  if (index == l1_tags::none) return;
+  tags_[index].valid &= ~sectors;
+  if (tags_[index].mshr == l1_tags::none) return;
+  mshr& m = mshrs_[tags_[index].mshr];
+  m.stale |= m.pending & sectors;
+}
+
+void l1_cache::invalidate() {
+  tags_.invalidate();
+  for (mshr& m : mshrs_) m.stale = m.pending;
+}
+
+void l1_cache::resize(unsigned size_bytes) {
+  invariant(idle(), "L1: the size changes while requests are on their way");
+  tags_ = l1_tags(size_bytes, ways_, policy_);
+}
+
+}  // namespace heddle

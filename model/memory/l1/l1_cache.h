@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not allocated
+//   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the context
+//   engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
+// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up; each
+//   bank reads a sector.
+// Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_map.h"
+#include "heddle/memory/common/address_ranges.h"
+#include "heddle/memory/l1/l1_tags.h"
+#include "heddle/memory/common/lost_locality.h"
+#include "heddle/memory/common/mean_interval.h"
+#include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/common/request_observer.h"
+#include "heddle/memory/protocol/request_port.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/protocol/l1_protocol.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
+#include "heddle/tlm/port/peer.h"
+
+namespace heddle {
+
+/// Counts are of 32-byte sectors unless they say otherwise.
+struct l1_counters {
+  std::uint64_t accesses = 0;       // = hits + misses + pending_hits = reads + writes
+  std::uint64_t hits = 0;
+  std::uint64_t write_hits = 0;     // part of hits: stores to sectors that are here
+  std::uint64_t misses = 0;         // loads: fetched from the L2; stores: the sector was not here
+  std::uint64_t pending_hits = 0;   // loads: missed, but the sector was on its way already
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bypassed = 0;       // part of misses: loads that are not looked up, or find no place
+  std::uint64_t prefetches = 0;     // lines fetched ahead of any load
+  std::uint64_t prefetched = 0;     // their sectors
+  std::uint64_t fills = 0;          // sectors that came back for loads and prefetches, stale ones included
+  std::uint64_t evictions = 0;      // lines replaced
+  std::uint64_t read_requests = 0;  // requests to the L2
+  std::uint64_t write_requests = 0;
+  std::uint64_t atomics = 0;        // atomic and reduction requests to the L2
+  std::uint64_t bank_conflicts = 0; // cycles beyond the first in which hits held the banks
+  std::uint64_t refusals = 0;       // times that an access found no MSHR or no room in the miss queue
+};
+
+class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
+ public:
+  /// Throws input_error if line_bytes is not 128 or sector_bytes not 32, 64 or 128.
+  l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id);
+
+  tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
+  tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;
+  tlm::tlm_initiator_socket<32> memory_socket;
+  per_launch<l1_counters> counters;
+
+  /// Forgets all lines, as at the start of a kernel; fills on their way answer who waits for them and are not kept.
+  void invalidate();
+  /// Asks all slices of the L2 to give and take what is shared with others than the GPU; fence_performed says when they have.
+  void system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle);
+  std::function<void(unsigned warp, cycle_t cycle)> fence_performed;
+  /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
+  void resize(unsigned size_bytes);
+
+  /// Prefetches reach only what lies in these ranges. Without the call nothing is prefetched.
+  void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
+  /// Has misses remembered by the warp that lost them; `listener` must outlive the L1. Before the first access.
+  void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
+  /// Has `observer` told of accesses that do not hit from now on; null: nobody.
+  void observe(request_observer* observer) { observer_ = observer; }
+  /// Calls f(transaction) for each access of a warp that waits for the request with this token.
+  template <class F>
+  void each_waiting(std::uint64_t token, F&& f) const {
+    if (token >= slots_.size() || slots_[token].payload == nullptr) return;
+    const request_slot& s = slots_[token];
+    const l1_access* a = s.access != nullptr ? s.access : s.mshr < mshrs_.size() ? mshrs_[s.mshr].first : nullptr;
+    for (; a != nullptr; a = s.access != nullptr ? nullptr : a->next)
+      if (!a->context) f(*a->transaction);
+  }
+  /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
+  bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
+
+  /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued then finds it.
+  bool sends_unseen() const { return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2; }
+  /// Payloads that somebody holds: with nothing on its way, none.
+  std::size_t payloads_in_use() const { return pool_.in_use(); }
+  bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
+  /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
+  void check_invariants() const;
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  // A missed line that is on its way.
+  struct mshr {
+    unsigned line = l1_tags::none;
+    std::uint8_t pending = 0;         // sectors on their way
+    std::uint8_t stale = 0;           // of these: written, or invalidated, since they were asked for
+    unsigned waiting = 0;
+    l1_access* first = nullptr;
+    l1_access* last = nullptr;
+  };
+  static constexpr unsigned no_warp = ~0u;
+  // A request to memory that is not yet answered.
+  struct request_slot {
+    line_payload* payload = nullptr;
+    l1_access* access = nullptr;      // null: a fill
+    unsigned mshr = 0;
+    std::uint32_t launch = 0;
+    bool write = false;
+    unsigned fencing_warp = no_warp;
+  };
+  // A warp's fence, of which some slices are still to be asked.
+  struct unsent_fence {
+    unsigned warp;
+    std::uint32_t launch;
+    unsigned next_slice;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(l1_access& access, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(l1_access&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(l1_access&) override { return 0; }
+
+  tlm::tlm_sync_enum load(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum pass_by(l1_access& access, l1_phase& phase, std::uint8_t hit);
+  tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
+  tlm::tlm_sync_enum refuse(l1_access& access, l1_phase& phase);
+  bool room_for_read() const { return !port_.full() && reads_ < mshr_entries_; }
+  void read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c);
+  std::uint8_t widened(std::uint8_t sectors) const;
+  line_payload& make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr);
+  void fetch(const l1_access& access, unsigned mshr, std::uint8_t sectors);
+  void wait_for(l1_access& access, unsigned mshr);
+  unsigned open_mshr(unsigned index);
+  void prefetch_after(const l1_access& access);
+  line_payload& take_payload(request_slot slot);
+  void send_fences(cycle_t cycle);
+  void drop_sectors(std::uint64_t line, std::uint8_t sectors);
+
+  void respond(line_payload& payload, cycle_t cycle);
+  void fill(const request_slot& slot, cycle_t cycle);
+  void finish(l1_access& access, cycle_t cycle);
+  bool failed(line_payload& payload, std::string& message);
+  void note_failure(l1_access& access, const std::string& message);
+  void tell_retry();
+  void answer(bool context, l1_access& access, l1_phase phase);
+
+  clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<l1_protocol_types>> asker_;
+  unsigned sm_id_;
+  unsigned mshr_entries_;
+  unsigned mshr_merges_;
+  unsigned miss_queue_entries_;
+  unsigned prefetch_lines_;
+  unsigned sector_group_;             // sectors fetched together: 1, 2 or 4
+  unsigned ways_;
+  unsigned latency_;                  // from look-up
+  unsigned banks_;                    // sector s lies in bank s modulo this
+  mean_interval read_;                // a sector of each bank
+  bool cache_global_;
+  bool cache_local_;
+  bool store_invalidates_;            // stores to global memory; else they update what they hit
+  payload_pool pool_;                 // outlives the port
+  request_port port_;
+  replacement policy_;
+  l1_tags tags_;
+  std::vector<mshr> mshrs_;
+  std::vector<unsigned> free_mshrs_;
+  std::vector<request_slot> slots_;
+  std::vector<unsigned> free_slots_;
+  unsigned slots_used_ = 0;
+  address_map map_;
+  std::deque<unsent_fence> unsent_fences_;
+  std::vector<unsigned> fence_answers_;   // by warp: slices that have not answered its fence
+  unsigned mshrs_used_ = 0;
+  unsigned reads_ = 0;                // MSHRs in use and loads that pass by: lines outstanding
+  const address_ranges* ranges_ = nullptr;
+  address_ranges::hint hint_;
+  std::unique_ptr<lost_locality> locality_;
+  bool refused_ = false;
+  bool refused_context_ = false;
+  bool warned_ = false;
+  request_observer* observer_ = nullptr;
+};
+
+}  // namespace heddle

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// The L1's side towards memory: responses, fills, and its state seen from outside.
+#include <cstdio>
+#include <cstring>
+
+#include "heddle/config/error.h"
+#include "heddle/memory/l1/l1_cache.h"
+#include "heddle/memory/common/lane_data.h"
+#include "heddle/memory/common/refusal.h"
+
+namespace heddle {
+
+void l1_cache::on_cycle(cycle_t cycle) {
+  bool freed = false;
+  while (line_payload* p = port_.take(cycle)) {
+    respond(*p, cycle);
+    freed = true;
+  }
+  freed |= port_.send(cycle);
+  send_fences(cycle);
+  if (freed) tell_retry();
+}
+
+void l1_cache::tell_retry() {
+  l1_access nothing;
+  for (const bool context : {false, true}) {
+    bool& refused = context ? refused_context_ : refused_;
+    if (!refused) continue;
+    refused = false;
+    answer(context, nothing, l1_phase::retry);
+  }
+}
+
+void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
+  sc_core::sc_time delay;
+  if (context)
+    context_socket->nb_transport_bw(access, phase, delay);
+  else
+    asker_.of(access_socket).nb_transport_bw(access, phase, delay);
+}
+
+void l1_cache::respond(line_payload& payload, cycle_t cycle) {
+  const std::uint64_t token = payload.request.token;
+  invariant(token < slots_.size() && slots_[token].payload == &payload, "L1: a response that nobody asked for");
+  const request_slot slot = slots_[token];
+  slots_[token].payload = nullptr;
+  free_slots_.push_back(static_cast<unsigned>(token));
+  --slots_used_;
+  if (slot.fencing_warp != no_warp) {
+    // Whoever does not know a fence has nothing to give or take.
+    if (--fence_answers_[slot.fencing_warp] == 0) fence_performed(slot.fencing_warp, cycle);
+  } else if (slot.access == nullptr) {
+    fill(slot, cycle);
+  } else {
+    l1_access& a = *slot.access;
+    std::string message;
+    if (failed(payload, message)) {
+      note_failure(a, message);
+    } else if (payload.request.atomic != nullptr) {
+      if (payload.request.atomic->returns) atomic_to_lanes(*a.transaction, *payload.request.atomic);
+    } else if (!slot.write) {
+      bytes_to_lanes(*a.transaction, a.lanes, a.missing, payload.line_data());
+    }
+    if (!slot.write && payload.request.atomic == nullptr) {
+      --reads_;
+      counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(payload.request.sectors));
+    }
+    finish(a, cycle);
+  }
+  payload.release();
+}
+
+void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
+  line_payload& payload = *slot.payload;
+  mshr& m = mshrs_[slot.mshr];
+  l1_tags::line_state& line = tags_[m.line];
+  const std::uint8_t came = payload.request.sectors;
+  std::string message;
+  const bool bad = failed(payload, message);
+  counters[slot.launch].fills += static_cast<unsigned>(__builtin_popcount(came));
+  const std::uint8_t kept = bad ? 0 : came & ~m.stale;
+  for (unsigned s = 0; s < sectors_per_line; ++s)
+    if (kept >> s & 1)
+      std::memcpy(tags_.data(m.line) + s * sector_bytes, payload.line_data() + s * sector_bytes, sector_bytes);
+  line.valid |= kept;
+  m.pending &= ~came;
+  m.stale &= ~came;
+
+  // Who waits joined before the sector became stale: the bytes of the response are the right ones for all of them.
+  l1_access* done = nullptr;
+  l1_access** done_end = &done;
+  l1_access** link = &m.first;
+  m.last = nullptr;
+  while (l1_access* a = *link) {
+    const std::uint8_t part = a->missing & came;
+    if (part != 0) {
+      if (bad) note_failure(*a, message);
+      else bytes_to_lanes(*a->transaction, a->lanes, part, payload.line_data());
+      a->missing &= ~part;
+    }
+    if (a->missing != 0) {
+      m.last = a;
+      link = &a->next;
+      continue;
+    }
+    *link = a->next;
+    a->next = nullptr;
+    *done_end = a;
+    done_end = &a->next;
+    --m.waiting;
+  }
+  if (m.pending == 0) {
+    invariant(m.first == nullptr && m.waiting == 0, "L1: an access waits for a sector that is not on its way");
+    line.mshr = l1_tags::none;
+    m.line = l1_tags::none;
+    free_mshrs_.push_back(slot.mshr);
+    --mshrs_used_;
+    --reads_;
+  }
+  while (done != nullptr) {
+    l1_access& a = *done;
+    done = a.next;
+    finish(a, cycle);
+  }
+}
+
+void l1_cache::finish(l1_access& access, cycle_t cycle) {
+  if (access.ready_cycle < cycle) access.ready_cycle = cycle;
+  answer(access.context, access, l1_phase::response);
+}
+
+// True if the memory answered with an error. A memory that never sets the status is taken at its word once.
+bool l1_cache::failed(line_payload& payload, std::string& message) {
+  const tlm::tlm_response_status status = payload.get_response_status();
+  if (status == tlm::TLM_OK_RESPONSE) return false;
+  if (status == tlm::TLM_INCOMPLETE_RESPONSE) {
+    if (!warned_) {
+      SC_REPORT_WARNING("/heddle/l1", "the memory left a response status at TLM_INCOMPLETE_RESPONSE; taken as success");
+      warned_ = true;
+    }
+    return false;
+  }
+  message = "the memory answered with " + refusal_of(payload);
+  return true;
+}
+
+void l1_cache::note_failure(l1_access& access, const std::string& message) {
+  lsu_transaction& t = *access.transaction;
+  if (t.faulted) return;
+  t.faulted = true;
+  char place[48];
+  std::snprintf(place, sizeof place, " in the line at 0x%08llx", static_cast<unsigned long long>(access.line));
+  t.fault = message + place;
+  t.fault_lane = static_cast<unsigned>(__builtin_ctz(access.lanes));
+}
+
+void l1_cache::check_invariants() const {
+  // More are in use while somebody on the way still holds one that was answered.
+  invariant(pool_.in_use() >= slots_used_, "L1: fewer payloads in use than requests without an answer");
+  invariant(port_.queued() + port_.in_flight() == slots_used_, "L1: requests queued and sent differ from those without an answer");
+  invariant(reads_ <= mshr_entries_ && mshrs_used_ <= reads_, "L1: more lines outstanding than MSHRs");
+  for (std::uint32_t l = 0; l < counters.end(); ++l) {
+    const l1_counters* c = counters.find(l);
+    if (c == nullptr) continue;
+    invariant(c->accesses == c->hits + c->misses + c->pending_hits, "L1: accesses differ from hits + misses + pending hits");
+    invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
+    const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits + c->prefetched;
+    invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),
+              "L1: idle, and the sectors that came differ from those that loads missed");
+  }
+  if (!idle()) return;
+  invariant(mshrs_used_ == 0 && reads_ == 0, "L1: idle, and a line still waits for its fill");
+}
+
+void l1_cache::trace(sc_core::sc_trace_file* file) const {
+  const std::string prefix = std::string(name()) + ".";
+  sc_core::sc_trace(file, mshrs_used_, prefix + "mshrs_used");
+  sc_core::sc_trace(file, reads_, prefix + "lines_outstanding");
+  sc_core::sc_trace(file, port_.queued(), prefix + "miss_queue");
+  sc_core::sc_trace(file, slots_used_, prefix + "requests_outstanding");
+}
+
+}  // namespace heddle

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The L1's prefetcher, and what it tells a cache-conscious scheduler.
+#include "heddle/memory/l1/l1_cache.h"
+#include "heddle/simt/warp/warp_state.h"
+
+namespace heddle {
+
+namespace {
+constexpr std::uint64_t macro_block_bytes = 512;   // the prefetcher stays within: Jog et al., ISCA 2013
+}
+
+// After a miss: the next lines of its macro-block, as long as there is room to spare for loads.
+void l1_cache::prefetch_after(const l1_access& access) {
+  if (ranges_ == nullptr) return;
+  ranges_->refresh(hint_);
+  for (unsigned n = 1; n <= prefetch_lines_; ++n) {
+    l1_access ahead = access;
+    ahead.line = access.line + std::uint64_t{n} * line_bytes;
+    if (ahead.line / macro_block_bytes != access.line / macro_block_bytes || saturated()) return;
+    if (!ranges_->find(ahead.line, line_bytes, hint_)) return;
+    if (tags_.find(ahead.line) != l1_tags::none) continue;
+    bool evicted = false;
+    const unsigned index = tags_.allocate(ahead.line, evicted);
+    if (index == l1_tags::none) return;
+    if (locality_) locality_->prefetched(index, ahead.line);
+    l1_counters& c = counters[access.transaction->launch->launch_id];
+    c.evictions += evicted;
+    ++c.prefetches;
+    c.prefetched += sectors_per_line;
+    fetch(ahead, open_mshr(index), (1u << sectors_per_line) - 1);
+  }
+}
+
+void l1_cache::watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener) {
+  locality_ = std::make_unique<lost_locality>(warps, tags_per_warp, listener);
+}
+
+}  // namespace heddle

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l1/l1_tags.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heddle {
+
+l1_tags::l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy) : policy_(policy) {
+  const unsigned lines = size_bytes / line_bytes;
+  sets_ = std::max(1u, lines / std::max(1u, ways));
+  ways_ = lines / sets_;
+  set_mask_ = (sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0;
+  const std::size_t count = std::size_t{sets_} * ways_;
+  tags_.assign(count, empty);
+  lines_.resize(count);
+  data_.reset(new std::uint8_t[count * line_bytes]);
+  while (hints_per_set_ < 4 * ways_) hints_per_set_ *= 2;
+  hints_.assign(std::size_t{sets_} * hints_per_set_, {});
+  first_.assign(sets_, none);
+  last_.assign(sets_, none);
+  std::vector<std::uint32_t> indices(ways_);
+  for (unsigned s = 0; s < sets_; ++s) {
+    std::iota(indices.begin(), indices.end(), s * ways_);
+    order(s, indices);
+  }
+}
+
+void l1_tags::order(unsigned set, const std::vector<std::uint32_t>& indices) {
+  if (indices.empty()) return;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    lines_[indices[k]].before = k == 0 ? none : indices[k - 1];
+    lines_[indices[k]].behind = k + 1 == indices.size() ? none : indices[k + 1];
+  }
+  first_[set] = indices.front();
+  last_[set] = indices.back();
+}
+
+void l1_tags::move_to_end(unsigned index) {
+  const unsigned set = index / ways_;
+  line_state& l = lines_[index];
+  if (l.before == none)
+    first_[set] = l.behind;
+  else
+    lines_[l.before].behind = l.behind;
+  lines_[l.behind].before = l.before;
+  l.before = last_[set];
+  l.behind = none;
+  lines_[l.before].behind = index;
+  last_[set] = index;
+}
+
+unsigned l1_tags::find(std::uint64_t address) const {
+  if (ways_ == 0) return none;
+  const std::uint64_t number = address / line_bytes;
+  const unsigned set = set_of(number);
+  const hint& h = hints_[hint_at(set, number)];
+  if (h.count == 0) return none;
+  const std::uint64_t* const tags = tags_.data() + std::size_t{set} * ways_;
+  if (tags[h.way] == number) return set * ways_ + h.way;
+  for (unsigned w = 0; w < ways_; ++w)
+    if (tags[w] == number) return set * ways_ + w;
+  return none;
+}
+
+unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
+  evicted = false;
+  const std::uint64_t number = address / line_bytes;
+  const unsigned set = set_of(number);
+  unsigned victim = none;
+  if (policy_.at_random()) {
+    const unsigned first = set * ways_;
+    const unsigned way = policy_.choose(
+        ways_, [&](unsigned w) { return tags_[first + w] == empty; }, [&](unsigned w) { return lines_[first + w].mshr == none; });
+    if (way != ways_) victim = first + way;
+  } else {
+    for (victim = first_[set]; victim != none && lines_[victim].mshr != none;) victim = lines_[victim].behind;
+  }
+  if (victim == none) return none;
+  evicted = lines_[victim].valid != 0;
+  if (tags_[victim] != empty) --hints_[hint_at(set, tags_[victim])].count;
+  tags_[victim] = number;
+  lines_[victim].valid = 0;
+  hint& h = hints_[hint_at(set, number)];
+  ++h.count;
+  h.way = victim - set * ways_;
+  renew(victim);
+  return victim;
+}
+
+void l1_tags::invalidate() {
+  std::vector<std::uint32_t> waiting;
+  for (unsigned set = 0; set < sets_ && ways_ != 0; ++set) {
+    waiting.clear();
+    for (unsigned k = first_[set]; k != none; k = lines_[k].behind)
+      if (lines_[k].mshr != none) waiting.push_back(k);
+    // Empty places are taken first, in the order of their numbers.
+    std::vector<std::uint32_t> indices;
+    for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
+      lines_[k].valid = 0;
+      if (lines_[k].mshr != none) continue;
+      if (tags_[k] != empty) --hints_[hint_at(set, tags_[k])].count;
+      tags_[k] = empty;
+      indices.push_back(k);
+    }
+    indices.insert(indices.end(), waiting.begin(), waiting.end());
+    order(set, indices);
+  }
+}
+
+}  // namespace heddle

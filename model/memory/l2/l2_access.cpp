@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// The look-ups of an L2 slice: what a request finds, does and waits for.
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/config/error.h"
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/simt/execute.h"
+
+namespace heddle {
+
+namespace {
+
+// Bytes of the line that byte enables select; `length` bytes from `offset` on.
+byte_mask enabled_bytes(const tlm::tlm_generic_payload& p, unsigned offset, unsigned length) {
+  const std::uint8_t* enables = p.get_byte_enable_ptr();
+  if (enables == nullptr) return byte_mask::run(offset, length);
+  const unsigned period = p.get_byte_enable_length();
+  byte_mask m;
+  unsigned i = 0;
+  if (period >= length && offset % 8 == 0) {
+    for (; i + 8 <= length; i += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, enables + i, 8);
+      // Gathers bit 0 of each byte: enables are 0x00 or 0xff.
+      m.or_octet((offset + i) / 8, static_cast<unsigned>((eight & 0x0101010101010101u) * 0x0102040810204080u >> 56));
+    }
+  }
+  for (; i < length; ++i)
+    if (enables[i % period] == TLM_BYTE_ENABLED) m.set(offset + i);
+  return m;
+}
+
+// Bytes of the sectors that `wanted` lies in are fetched again, but those that the memory does not have yet.
+void forget_clean(line_store::state& s, const byte_mask& wanted) {
+  s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
+}
+
+// The bytes of an atomic's cells; false when it is not well formed.
+bool cells_of(const atomic_request& a, byte_mask& bytes) {
+  const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
+  if (a.count > a.offset.size() || size == 0 || size > 8) return false;
+  for (unsigned i = 0; i < a.count; ++i) {
+    if (a.offset[i] + size > line_bytes) return false;
+    bytes |= byte_mask::run(a.offset[i], size);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool l2_slice::decode(tlm::tlm_generic_payload& p, demand& d) const {
+  const std::uint64_t address = p.get_address();
+  const unsigned length = p.get_data_length();
+  d.offset = static_cast<unsigned>(address % line_bytes);
+  d.line_address = address - d.offset;
+  d.line = map_.local_address(d.line_address) / line_bytes;
+  if (const auto* request = request_of(p)) {
+    d.launch = request->launch;
+    d.system = shared_ && request->system;
+    if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+      d.atomic = request->atomic;
+      d.fence = shared_ && request->what == gpu_request::kind::fence;
+    }
+  }
+  tlm::tlm_response_status bad = tlm::TLM_OK_RESPONSE;
+  if (map_.channel_of(address) != index_) {
+    bad = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  } else if (d.atomic != nullptr) {
+    if (cells_of(*d.atomic, d.bytes)) return true;
+    bad = tlm::TLM_COMMAND_ERROR_RESPONSE;
+  } else if (d.fence) {
+    return true;
+  } else if (p.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    bad = tlm::TLM_OK_RESPONSE;  // a null command: nothing to do
+  } else if (length == 0 || length > line_bytes - d.offset || p.get_streaming_width() < length) {
+    bad = tlm::TLM_BURST_ERROR_RESPONSE;
+  } else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0) {
+    bad = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  } else {
+    d.write = p.is_write();
+    d.bytes = enabled_bytes(p, d.offset, length);
+    return true;
+  }
+  p.set_response_status(bad);
+  return false;
+}
+
+bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now) {
+  if (d.fence) {
+    fence(p);
+    return true;
+  }
+  if (d.atomic != nullptr && atomic_free_ > now) return false;
+  // It goes on to the memory at once.
+  if (d.system && (d.write || d.atomic != nullptr) && !memory_has_room()) return false;
+  std::uint32_t slot = lines_.find(d.line);
+  if (slot != none && lines_.at(slot).mshr != none) return join_miss(p, d, slot, now);
+  const bool hit = slot != none;
+  if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
+  const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
+  if (!complete && (free_mshrs_.empty() || !memory_has_room())) {
+    waits_for_room_ = !hit;   // nobody but this request brings the line
+    return false;
+  }
+  if (!hit) {
+    slot = make_room(d);
+    if (slot == none) return false;
+  }
+  if (!complete) return start_miss(p, d, slot);
+  if (d.write)
+    count_write(d, hit);
+  else
+    count_read(d, 0, 0);
+  serve(p, d, slot, now);
+  return true;
+}
+
+// What was stored before goes to the memory, and what others may have written since is fetched from there again.
+void l2_slice::fence(tlm::tlm_generic_payload& p) {
+  ++fences_;
+  drop_clean();
+  flush([this, &p] {
+    --fences_;
+    respond(p, tlm::TLM_OK_RESPONSE);
+  });
+}
+
+std::uint32_t l2_slice::make_room(const demand& d) {
+  const std::uint32_t slot = lines_.victim(d.line);
+  if (slot == none) return none;
+  if (lines_.occupied(slot)) {
+    if (lines_.at(slot).dirty.any()) {
+      if (!memory_has_room()) return none;
+      write_back(slot);
+    }
+    ++counters_[d.launch].evictions;
+  }
+  lines_.install(slot, d.line);
+  ++lines_in_;
+  return slot;
+}
+
+bool l2_slice::start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot) {
+  const std::uint32_t miss = free_mshrs_.back();
+  free_mshrs_.pop_back();
+  ++misses_;
+  mshr& m = mshrs_[miss];
+  m = mshr{};
+  m.slot = slot;
+  lines_.at(slot).mshr = miss;
+  lines_.touch(slot);
+  const unsigned sectors = (d.bytes & ~lines_.at(slot).valid).touched_sectors();
+  count_read(d, 0, sectors);
+  fetch(miss, d, sectors);
+  park(m, p, d);
+  return true;
+}
+
+bool l2_slice::join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
+  mshr& m = mshrs_[lines_.at(slot).mshr];
+  const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(slot).valid).touched_sectors();
+  if (!d.write && d.atomic == nullptr && absent == 0 && m.ordered == 0) {
+    // A read may pass reads that wait, nothing else: a line's requests take effect in order.
+    count_read(d, 0, 0);
+    serve(p, d, slot, now);
+    return true;
+  }
+  const unsigned wanted = absent & ~m.pending & ~m.failed;
+  if (m.count >= parameters_.mshr_merges || (wanted != 0 && !memory_has_room())) return false;
+  lines_.touch(slot);
+  if (d.write)
+    count_write(d, true);
+  else
+    count_read(d, absent & ~wanted, wanted);
+  if (wanted != 0) fetch(lines_.at(slot).mshr, d, wanted);
+  park(m, p, d);
+  return true;
+}
+
+void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
+  if (free_waiters_.empty()) {
+    waiters_.emplace_back();
+    free_waiters_.push_back(static_cast<std::uint32_t>(waiters_.size() - 1));
+  }
+  const std::uint32_t w = free_waiters_.back();
+  free_waiters_.pop_back();
+  waiters_[w] = {&p, none, d};
+  if (observer_ != nullptr)
+    if (const auto* request = request_of(p)) observer_->reached_memory(*request);
+  if (m.head == none)
+    m.head = w;
+  else
+    waiters_[m.tail].next = w;
+  m.tail = w;
+  ++m.count;
+  m.ordered += d.write || d.atomic != nullptr;
+}
+
+void l2_slice::fetch(std::uint32_t miss, const demand& d, unsigned sectors) {
+  l2_counters& c = counters_[d.launch];
+  mshrs_[miss].pending |= sectors;
+  for (unsigned s = 0; s < sectors_per_line;) {
+    unsigned count = 1;
+    if (sectors >> s & 1) {
+      while (s % (count * 2) == 0 && s + count * 2 <= sectors_per_line &&
+             (sectors >> s & ((1u << count * 2) - 1)) == (1u << count * 2) - 1)
+        count *= 2;
+      memory_.read(d.line_address, s, count, miss, d.launch);
+      ++c.fetches;
+      c.fetch_bytes += count * sector_bytes;
+    }
+    s += count;
+  }
+}
+
+void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
+  mshr& m = mshrs_[miss];
+  while (m.head != none) {
+    const std::uint32_t w = m.head;
+    tlm::tlm_generic_payload& p = *waiters_[w].payload;
+    const demand& d = waiters_[w].wants;
+    const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(m.slot).valid).touched_sectors();
+    if ((absent & ~m.failed) != 0) {
+      // What drop_clean() took from under who waits is asked for anew.
+      const unsigned forgotten = absent & ~m.failed & ~m.pending;
+      if (forgotten != 0) fetch(miss, d, forgotten);
+      break;
+    }
+    m.head = waiters_[w].next;
+    free_waiters_.push_back(w);
+    --m.count;
+    m.ordered -= d.write || d.atomic != nullptr;
+    if (absent != 0)
+      respond(p, m.error);
+    else
+      serve(p, d, m.slot, now);
+  }
+  if (m.head != none || m.pending != 0) return;
+  lines_.at(m.slot).mshr = none;
+  m = mshr{};
+  free_mshrs_.push_back(miss);
+  --misses_;
+}
+
+void l2_slice::serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
+  lines_.touch(slot);
+  if (d.atomic != nullptr) {
+    perform_atomic(p, d, slot, now);
+    return;
+  }
+  std::uint8_t* line = lines_.data(slot);
+  std::uint8_t* data = p.get_data_ptr();
+  const bool plain = p.get_byte_enable_ptr() == nullptr;
+  if (d.write) {
+    line_store::state& s = lines_.at(slot);
+    if (plain) {
+      std::memcpy(line + d.offset, data, p.get_data_length());
+    } else {
+      for (unsigned i = 0; i < p.get_data_length(); ++i)
+        if (d.bytes.test(d.offset + i)) line[d.offset + i] = data[i];
+    }
+    s.valid |= d.bytes;
+    s.dirty |= d.bytes;
+    s.launch = d.launch;
+    if (d.system) write_back(slot);
+  } else if (plain) {
+    std::memcpy(data, line + d.offset, p.get_data_length());
+  } else {
+    for (unsigned i = 0; i < p.get_data_length(); ++i)
+      if (d.bytes.test(d.offset + i)) data[i] = line[d.offset + i];
+  }
+  respond(p, tlm::TLM_OK_RESPONSE);
+}
+
+void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now) {
+  atomic_request& a = *d.atomic;
+  const auto op = static_cast<isa::atomic_op>(a.operation);
+  const auto type = static_cast<isa::dtype>(a.type);
+  const unsigned size = isa::size_of(type);
+  std::uint8_t* line = lines_.data(slot);
+  std::uint8_t uses[line_bytes] = {};
+  unsigned most = 1, changes = 0;
+  for (unsigned i = 0; i < a.count; ++i) {
+    std::uint64_t old = 0;
+    std::memcpy(&old, line + a.offset[i], size);
+    const std::uint64_t value = simt::atomic_result(op, type, old, a.operand[i], a.swap[i]);
+    changes += std::memcmp(line + a.offset[i], &value, size) != 0;
+    std::memcpy(line + a.offset[i], &value, size);
+    a.result[i] = old;
+    most = std::max<unsigned>(most, ++uses[a.offset[i]]);
+  }
+  line_store::state& s = lines_.at(slot);
+  s.dirty |= d.bytes;
+  s.launch = d.launch;
+  if (d.system) write_back(slot);
+  counters_[d.launch].atomic_lanes += a.count;
+  counters_[d.launch].atomic_changes += changes;
+  // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
+  auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
+  if (most > 1) taken += parameters_.atomic_contention_cycles;
+  if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);
+  const cycle_t due = std::max(now, atomic_free_) + taken;
+  atomic_free_ = due + 1;
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (due <= now)
+    responses_.push(&p);
+  else
+    atomics_.push({&p, due});
+}
+
+void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status) {
+  p.set_response_status(status);
+  responses_.push(&p);
+}
+
+void l2_slice::write_back(std::uint32_t slot) {
+  line_store::state& s = lines_.at(slot);
+  l2_counters& c = counters_[s.launch];
+  const std::uint64_t address = map_.global_address(index_, lines_.line_of(slot) * line_bytes);
+  c.write_backs += memory_.write_back(address, s.dirty, lines_.data(slot), s.launch);
+  c.write_back_bytes += s.dirty.count();
+  s.dirty = byte_mask{};
+}
+
+void l2_slice::count_read(const demand& d, unsigned pending, unsigned misses) {
+  l2_counters& c = counters_[d.launch];
+  ++(d.atomic != nullptr ? c.atomics : c.reads);
+  const unsigned all = static_cast<unsigned>(__builtin_popcount(d.bytes.touched_sectors()));
+  const unsigned on_way = static_cast<unsigned>(__builtin_popcount(pending));
+  const unsigned absent = static_cast<unsigned>(__builtin_popcount(misses));
+  c.read_sectors += all;
+  c.read_hits += all - on_way - absent;
+  c.read_pending_hits += on_way;
+  c.read_misses += absent;
+  sectors_hit_ += all - on_way - absent;
+  sectors_missed_ += absent;
+}
+
+void l2_slice::count_write(const demand& d, bool hit) {
+  l2_counters& c = counters_[d.launch];
+  const unsigned all = static_cast<unsigned>(__builtin_popcount(d.bytes.touched_sectors()));
+  ++c.writes;
+  c.write_sectors += all;
+  (hit ? c.write_hits : c.write_misses) += all;
+  (hit ? sectors_hit_ : sectors_missed_) += all;
+}
+
+}  // namespace heddle

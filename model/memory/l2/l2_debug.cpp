@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The untimed doors of an L2 slice: debug transport and blocking transport, through its lines and its write-backs.
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/memory/l2/l2_slice.h"
+#include "heddle/tlm/kernel/calling_process.h"
+
+namespace heddle {
+
+// A memory may give less than it is asked for, and be asked for the rest. One without debug transport is reached by blocking transport,
+// which may wait and so needs a thread to wait in.
+unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  unsigned done = 0;
+  while (done < length) {
+    tlm::tlm_generic_payload p;
+    p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    p.set_address(address + done);
+    p.set_data_ptr(data + done);
+    p.set_data_length(length - done);
+    p.set_streaming_width(length - done);
+    const unsigned n = std::min(length - done, memory_socket->transport_dbg(p));
+    done += n;
+    if (n == 0) return in_thread() ? done + memory_blocking(write, address + done, data + done, length - done) : done;
+  }
+  return done;
+}
+
+// Transfers like those of nb_transport: whole sectors, aligned powers of two of them, are read; natural runs of bytes are written.
+unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  for (unsigned done = 0; done < length;) {
+    const std::uint64_t first = address + done;
+    unsigned n = write ? 1 : sector_bytes;
+    if (write)
+      while (first % (n * 2) == 0 && n * 2 <= length - done) n *= 2;
+    else
+      while (first / n != (address + length - 1) / n) n *= 2;
+    std::uint8_t image[line_bytes] = {};
+    const std::uint64_t from = first / n * n;
+    if (write) std::memcpy(image, data + done, n);
+    tlm::tlm_generic_payload p;
+    p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    p.set_address(from);
+    p.set_data_ptr(image);
+    p.set_data_length(n);
+    p.set_streaming_width(n);
+    sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
+    memory_socket->b_transport(p, delay);
+    if (!p.is_response_ok()) return done;
+    const unsigned got = write ? n : length - done;
+    if (!write) std::memcpy(data + done, image + (first - from), got);
+    done += got;
+  }
+  return length;
+}
+
+// Brings the bytes of a debug write to all that may bring older ones to the memory or to who reads.
+void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes) {
+  std::uint8_t image[line_bytes] = {};
+  std::memcpy(image + offset, data, bytes.count());
+  const memory_port::added_writes added = memory_.patch(line_address, image, bytes);
+  if (added.requests != 0) {
+    l2_counters& c = counters_[added.launch];
+    c.write_backs += added.requests;
+    c.write_back_bytes += added.bytes;
+    clock_.wake_at(clock_.cycle() + 1);
+  }
+  const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
+  if (slot == line_store::none) return;
+  copy_masked(lines_.data(slot), image, bytes);
+  // Valid also while a fetch is on its way: that one may bring the old bytes.
+  lines_.at(slot).valid |= bytes;
+}
+
+unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
+  const unsigned offset = static_cast<unsigned>(address % line_bytes);
+  const std::uint64_t line_address = address - offset;
+  const byte_mask bytes = byte_mask::run(offset, length);
+  const std::uint64_t line = map_.local_address(line_address) / line_bytes;
+  if (write) {
+    // Twice, for the access to the memory may take time, in which lines come and go.
+    patch(line_address, offset, data, bytes);
+    const unsigned done = memory_debug(true, address, data, length);
+    patch(line_address, offset, data, bytes);
+    const std::uint32_t slot = lines_.find(line);
+    if (slot == line_store::none) return done;
+    if (done < length) lines_.at(slot).dirty |= bytes;
+    return length;
+  }
+  std::uint32_t slot = lines_.find(line);
+  if (slot != line_store::none && (shared_ ? lines_.at(slot).dirty : lines_.at(slot).valid).covers(bytes)) {
+    std::memcpy(data, lines_.data(slot) + offset, length);
+    return length;
+  }
+  std::uint8_t image[line_bytes] = {};
+  const unsigned done = memory_debug(false, address, image + offset, length);
+  slot = lines_.find(line);
+  byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
+  if (slot != line_store::none) {
+    // Where others write the memory, its bytes are newer than clean ones here, which stand in only where it gives none.
+    const line_store::state& s = lines_.at(slot);
+    copy_masked(image, lines_.data(slot), shared_ ? s.dirty | (s.valid & ~have) : s.valid);
+    have |= s.valid;
+  }
+  unsigned n = 0;
+  while (n < length && have.test(offset + n)) ++n;
+  std::memcpy(data, image + offset, n);
+  return n;
+}
+
+// Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and nothing is on its way.
+unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
+  if (shared_ || !memory_.idle()) return 0;
+  const std::uint64_t bytes = std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
+  std::uint64_t n = 0;   // counted from `address`: the end of the last line has no address
+  while (n < bytes && lines_.find(map_.local_address(address + n) / line_bytes) == line_store::none)
+    n += line_bytes - (address + n) % line_bytes;
+  return static_cast<unsigned>(std::min(n, bytes));
+}
+
+unsigned l2_slice::transport_dbg(tlm::tlm_generic_payload& p) {
+  if (!p.is_read() && !p.is_write()) return 0;
+  unsigned done = 0;
+  while (done < p.get_data_length()) {
+    const std::uint64_t address = p.get_address() + done;
+    if (map_.channel_of(address) != index_) break;
+    if (const unsigned alone = bytes_in_memory_alone(address, p.get_data_length() - done); alone != 0) {
+      const unsigned n = memory_debug(p.is_write(), address, p.get_data_ptr() + done, alone);
+      done += n;
+      if (n != alone) break;
+      continue;
+    }
+    const unsigned to_end = line_bytes - static_cast<unsigned>(address % line_bytes);
+    const unsigned length = std::min(to_end, p.get_data_length() - done);
+    const unsigned n = debug_line(p.is_write(), address, p.get_data_ptr() + done, length);
+    done += n;
+    if (n != length) break;
+  }
+  return done;
+}
+
+void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+  delay += clock_.domain().time_of(pipeline_ + 1);
+  demand d;
+  if (!decode(p, d)) return;
+  if (d.atomic != nullptr) {
+    p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return;
+  }
+  // Runs of enabled bytes, one after another.
+  for (unsigned i = 0; i < p.get_data_length();) {
+    unsigned n = 0;
+    while (i + n < p.get_data_length() && d.bytes.test(d.offset + i + n)) ++n;
+    if (n != 0 && debug_line(d.write, p.get_address() + i, p.get_data_ptr() + i, n) != n) {
+      p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      return;
+    }
+    i += n + 1;
+  }
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace heddle

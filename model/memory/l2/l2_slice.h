@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Models: one slice of the L2 cache: sectored, write-back, write-validate with byte masks, atomics performed in order.
+// Sockets: request_socket (target, from the interconnect), memory_socket (initiator, to a channel); AT base protocol.
+// One cycle: memory responses merge, one look-up, one response up, one request down.
+// Parameters: [l2], memory.channels; hit_latency_cycles from the GPU, which knows the path. Source: docs/memory.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_map.h"
+#include "heddle/memory/common/byte_mask.h"
+#include "heddle/memory/l2/l2_cache.h"
+#include "heddle/memory/l2/line_store.h"
+#include "heddle/memory/l2/memory_port.h"
+#include "heddle/memory/common/request_observer.h"
+#include "heddle/memory/common/ring.h"
+#include "heddle/memory/common/slot_counter.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/port/peer.h"
+
+namespace heddle {
+
+/// A hit of which BEGIN_REQ comes in cycle t is answered (BEGIN_RESP) in cycle t + hit_latency_cycles, without load; a
+/// miss goes to memory in that cycle, and is answered in the cycle in which the data arrives.
+/// Requests lie within one 128-byte line; requests to one line take effect in the order of arrival.
+class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_if<> {
+ public:
+  l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
+           unsigned hit_latency_cycles);
+
+  void on_cycle(cycle_t cycle) override;
+  void prepare(cycle_t cycle, bool distant) const override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
+  void flush(std::function<void()> done) override;
+  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory. What is on
+  /// its way from there is fetched again, too.
+  void drop_clean() override;
+
+  bool idle() const override;
+  bool awaits_memory() const override { return !memory_.idle(); }
+  unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
+  void check_invariants() const override;
+
+  /// Has `observer` told of requests that arrive from now on; null: nobody.
+  void observe(request_observer* observer) const { observer_ = observer; }
+
+  /// Cycles in which the oldest request could not go on (no free miss entry, way, or room towards memory).
+  std::uint64_t stall_cycles() const { return stall_cycles_; }
+  unsigned index() const { return index_; }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct access {
+    tlm::tlm_generic_payload* payload = nullptr;
+    cycle_t due = 0;
+  };
+  /// What a request wants of its line.
+  struct demand {
+    std::uint64_t line_address = 0;
+    std::uint64_t line = 0;                // number of the line in the slice
+    unsigned offset = 0;                   // of the first byte in the line
+    byte_mask bytes;
+    std::uint32_t launch = 0;
+    atomic_request* atomic = nullptr;
+    bool write = false;
+    bool fence = false;
+    bool system = false;                   // others write or read the bytes in memory while a kernel runs
+  };
+  struct waiter {
+    tlm::tlm_generic_payload* payload = nullptr;
+    std::uint32_t next = none;
+    demand wants;
+  };
+  struct mshr {
+    std::uint32_t slot = none;
+    unsigned pending = 0;                  // sectors on their way
+    unsigned failed = 0;                   // sectors that came back with an error
+    tlm::tlm_response_status error = tlm::TLM_OK_RESPONSE;
+    unsigned count = 0;                    // waiters
+    unsigned ordered = 0;                  // of these, writes and atomics
+    std::uint32_t head = none;
+    std::uint32_t tail = none;
+  };
+  struct delayed {
+    tlm::tlm_generic_payload* payload = nullptr;
+    cycle_t due = 0;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
+
+  void accept(tlm::tlm_generic_payload& p, cycle_t arrival);
+  void admit(cycle_t now);
+  void look_up(cycle_t now);
+  void take_responses(cycle_t now);
+  void write_lost(const memory_port::request& q);
+  void send_response(cycle_t now);
+  void flush_some();
+  void end_flush();
+  void schedule(cycle_t now);
+
+  /// False: malformed, the response status says how.
+  bool decode(tlm::tlm_generic_payload& p, demand& d) const;
+  /// Performs or parks the request; false: it cannot go on in this cycle.
+  bool perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now);
+  bool join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
+  bool start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot);
+  std::uint32_t make_room(const demand& d);
+  void park(mshr& m, tlm::tlm_generic_payload& p, const demand& d);
+  void fetch(std::uint32_t miss, const demand& d, unsigned sectors);
+  void wake_waiters(std::uint32_t miss, cycle_t now);
+  void serve(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
+  void perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
+  void respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status);
+  void write_back(std::uint32_t slot);
+  void fence(tlm::tlm_generic_payload& p);
+  void count_read(const demand& d, unsigned pending, unsigned misses);
+  void count_write(const demand& d, bool hit);
+  bool memory_has_room() const { return memory_.queued() < parameters_.queue_entries; }
+  void finish(tlm::tlm_generic_payload& p);
+  unsigned bytes_in_memory_alone(std::uint64_t address, unsigned most) const;
+  unsigned debug_line(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  void patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes);
+  unsigned memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+  unsigned memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length);
+
+  address_map map_;
+  l2_parameters parameters_;
+  unsigned index_;
+  bool shared_;                            // others write the memory too: clean bytes may be old ones
+  cycle_t pipeline_;                       // arrival to access
+  cycle_t interval_;
+  clock_port clock_;
+  peer<tlm::tlm_bw_transport_if<>> asker_;
+  memory_port memory_;
+  line_store lines_;
+  slot_counter slots_;
+  ring<access> accesses_;
+  tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
+  cycle_t held_from_ = 0;
+  cycle_t next_access_ = 0;
+  bool stalled_ = false;                   // the oldest request could not go on
+  bool progress_ = false;                  // in this cycle something happened that it may have waited for
+  std::vector<mshr> mshrs_;
+  std::vector<std::uint32_t> free_mshrs_;
+  std::vector<waiter> waiters_;
+  std::vector<std::uint32_t> free_waiters_;
+  ring<tlm::tlm_generic_payload*> responses_;
+  ring<delayed> atomics_;                  // performed, answered when their cycles are over
+  cycle_t atomic_free_ = 0;
+  tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come
+  cycle_t response_free_ = 0;
+  std::vector<std::function<void()>> flush_requests_;  // not yet begun
+  std::vector<std::function<void()>> flushing_;
+  unsigned fences_ = 0;                    // begun and not answered
+  std::uint32_t flush_slot_ = none;        // next line to look at; none: not walking
+  unsigned queued_ = 0;                    // levels for the trace
+  unsigned misses_ = 0;
+  std::uint64_t sectors_hit_ = 0;          // of all launches; what joined a miss is neither
+  std::uint64_t sectors_missed_ = 0;
+  std::uint64_t requests_in_ = 0;
+  std::uint64_t responses_out_ = 0;
+  std::uint64_t lines_in_ = 0;             // lines that got a place
+  std::uint64_t stall_cycles_ = 0;
+  demand wanted_;                          // what the oldest request wants, once it has been looked at
+  bool waits_for_room_ = false;            // it is stalled, and so it stays without a free miss entry and room towards the memory
+  cycle_t stalled_since_ = never;
+  mutable request_observer* observer_ = nullptr;
+};
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l2/line_store.h"
+
+#include <new>
+#include <numeric>
+
+namespace heddle {
+
+line_store::line_store(unsigned sets, unsigned ways, const replacement& policy)
+    : sets_(sets),
+      ways_(ways),
+      policy_(policy),
+      set_mask_((sets & (sets - 1)) == 0 ? sets - 1 : 0),
+      tags_(std::size_t{sets} * ways, empty),
+      groups_((ways + group_ways - 1) / group_ways),
+      marks_(std::size_t{sets} * groups_),
+      order_(std::size_t{sets} * ways),
+      states_(std::size_t{sets} * ways),
+      bytes_(static_cast<std::uint8_t*>(std::malloc(std::size_t{sets} * ways * line_bytes))) {
+  if (bytes_ == nullptr) throw std::bad_alloc();
+  for (unsigned s = 0; s < sets; ++s) std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
+}
+
+std::uint32_t line_store::victim(std::uint64_t line) {
+  const std::uint32_t base = set_of(line) * ways_;
+  if (policy_.at_random()) {
+    const unsigned way = policy_.choose(
+        ways_, [&](unsigned w) { return tags_[base + w] == empty; }, [&](unsigned w) { return states_[base + w].mshr == none; });
+    return way == ways_ ? none : base + way;
+  }
+  for (unsigned k = 0; k < ways_; ++k)
+    if (const std::uint32_t slot = base + order_[base + k]; states_[slot].mshr == none) return slot;
+  return none;
+}
+
+void line_store::install(std::uint32_t slot, std::uint64_t line) {
+  tags_[slot] = line;
+  states_[slot] = state{};
+  const unsigned way = slot % ways_;
+  marks_[slot / ways_ * groups_ + way / group_ways][way % group_ways] = mark_of(line);
+  renew(slot);
+}
+
+// The slot is the last of its set to be replaced.
+void line_store::renew(std::uint32_t slot) {
+  const auto way = static_cast<std::uint16_t>(slot % ways_);
+  std::uint16_t* const first = order_.data() + (slot - way);
+  std::uint16_t* const last = first + ways_ - 1;
+  if (*last == way) return;
+  std::uint16_t* at = first;
+  while (*at != way) ++at;
+  std::memmove(at, at + 1, static_cast<std::size_t>(last - at) * sizeof *at);
+  *last = way;
+}
+
+}  // namespace heddle

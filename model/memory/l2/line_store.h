@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "heddle/memory/common/byte_mask.h"
+#include "heddle/memory/common/replacement.h"
+
+namespace heddle {
+
+/// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which line
+/// of a set gives way to another.
+class line_store {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  struct state {
+    byte_mask valid;
+    byte_mask dirty;
+    std::uint32_t mshr = none;    // index of the miss that is outstanding for the line
+    std::uint32_t launch = 0;     // launch that wrote it last
+  };
+
+  line_store(unsigned sets, unsigned ways, const replacement& policy);
+
+  unsigned sets() const { return sets_; }
+  unsigned ways() const { return ways_; }
+  unsigned slots() const { return sets_ * ways_; }
+
+  /// Slot of the line with number `line` (any number that is one-to-one with the line), or none.
+  std::uint32_t find(std::uint64_t line) const {
+    const std::uint32_t set = set_of(line);
+    const std::uint32_t base = set * ways_;
+    const mark_group wanted = mark_group{} + mark_of(line);
+    for (std::uint32_t g = 0; g < groups_; ++g) {
+      const auto same = marks_[set * groups_ + g] == wanted;
+      std::uint64_t any[2];
+      std::memcpy(any, &same, sizeof any);
+      if ((any[0] | any[1]) == 0) continue;
+      for (std::uint32_t w = g * group_ways; w < std::min(ways_, (g + 1) * group_ways); ++w)
+        if (tags_[base + w] == line) return base + w;
+    }
+    return none;
+  }
+  /// Slot that `line` should take: an empty one, else the one that the policy names of those without an
+  /// outstanding miss, else none.
+  std::uint32_t victim(std::uint64_t line);
+  /// Gives the slot to `line`, with no valid byte.
+  void install(std::uint32_t slot, std::uint64_t line);
+  /// The slot was used.
+  void touch(std::uint32_t slot) {
+    if (policy_.renews()) renew(slot);
+  }
+
+  bool occupied(std::uint32_t slot) const { return tags_[slot] != empty; }
+  std::uint64_t line_of(std::uint32_t slot) const { return tags_[slot]; }
+  state& at(std::uint32_t slot) { return states_[slot]; }
+  const state& at(std::uint32_t slot) const { return states_[slot]; }
+  std::uint8_t* data(std::uint32_t slot) { return bytes_.get() + std::size_t{slot} * line_bytes; }
+  const std::uint8_t* data(std::uint32_t slot) const { return bytes_.get() + std::size_t{slot} * line_bytes; }
+
+ private:
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+  struct release_bytes {
+    void operator()(std::uint8_t* p) const { std::free(p); }
+  };
+  std::uint32_t set_of(std::uint64_t line) const {
+    return static_cast<std::uint32_t>(set_mask_ != 0 || sets_ == 1 ? line & set_mask_ : line % sets_);
+  }
+
+  unsigned sets_;
+  unsigned ways_;
+  replacement policy_;
+  std::uint64_t set_mask_ = 0;          // sets - 1 when that is a mask
+  std::vector<std::uint64_t> tags_;
+  // A search looks at 16 bits of each of a set's tags, a replacement at the order in which its ways are to be replaced: a set of 24 ways
+  // is 48 bytes of either, where the tags themselves and ages would be 192.
+  static constexpr unsigned group_ways = 8;
+  typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
+  static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48); }
+  void renew(std::uint32_t slot);
+  unsigned groups_;                     // of a set
+  std::vector<mark_group> marks_;
+  std::vector<std::uint16_t> order_;    // by set: its ways, the first to be replaced first
+  std::vector<state> states_;
+  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // none is read before it was written
+};
+
+}  // namespace heddle

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l2/memory_port.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+memory_port::memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock) : socket_(socket), clock_(clock) {
+  socket_.bind(*this);
+}
+
+std::uint32_t memory_port::open(std::uint64_t line_address, std::uint32_t launch) {
+  if (free_.empty()) {
+    requests_.emplace_back();
+    free_.push_back(static_cast<std::uint32_t>(requests_.size() - 1));
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  request& r = requests_[index];
+  r = request{};
+  r.payload = &pool_.acquire();
+  r.line_address = line_address;
+  gpu_request& extension = r.payload->request;
+  extension.what = gpu_request::kind::load;
+  extension.launch = launch;
+  extension.token = index;
+  queue_.push(index);
+  ++active_;
+  return index;
+}
+
+void memory_port::read(std::uint64_t line_address, unsigned first, unsigned count, std::uint32_t tag,
+                       std::uint32_t launch) {
+  request& r = requests_[open(line_address, launch)];
+  r.tag = tag;
+  r.bytes = byte_mask::run(first * sector_bytes, count * sector_bytes);
+  r.payload->make_read(line_address, static_cast<std::uint8_t>(((1u << count) - 1) << first));
+}
+
+unsigned memory_port::write_back(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
+                                 std::uint32_t launch) {
+  return write_runs(line_address, bytes, data, launch, epoch_);
+}
+
+unsigned memory_port::write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
+                                 std::uint32_t launch, unsigned epoch) {
+  unsigned full = 0;
+  unsigned made = 0;
+  for (unsigned s = 0; s < sectors_per_line; ++s) full |= (bytes.sector(s) == 0xffffffff ? 1u : 0u) << s;
+  for (unsigned s = 0; s < sectors_per_line;) {
+    unsigned count = 1;
+    if (full >> s & 1) {
+      while (s % (count * 2) == 0 && s + count * 2 <= sectors_per_line &&
+             (full >> s & ((1u << count * 2) - 1)) == (1u << count * 2) - 1)
+        count *= 2;
+      write_run(line_address, s * sector_bytes, count * sector_bytes,
+                byte_mask::run(s * sector_bytes, count * sector_bytes), data, launch, epoch);
+      ++made;
+    } else if (bytes.sector(s) != 0) {
+      made += write_sector(line_address, s, bytes, data, launch, epoch);
+    }
+    s += count;
+  }
+  return made;
+}
+
+unsigned memory_port::write_sector(std::uint64_t line_address, unsigned sector, const byte_mask& bytes,
+                                   const std::uint8_t* data, std::uint32_t launch, unsigned epoch) {
+  struct run {
+    unsigned first;
+    unsigned length;
+  };
+  run runs[sector_bytes];
+  unsigned count = 0;
+  const std::uint32_t bits = bytes.sector(sector);
+  for (unsigned b = 0; b < sector_bytes;) {
+    unsigned length = 1;
+    if (bits >> b & 1) {
+      while (b % (length * 2) == 0 && length * 2 < sector_bytes &&
+             (bits >> b & ((1u << length * 2) - 1)) == (1u << length * 2) - 1)
+        length *= 2;
+      runs[count++] = {b, length};
+    }
+    b += length;
+  }
+  // Byte enables are legal but not every memory knows them, so a plain run is preferred where one or two do.
+  const unsigned base = sector * sector_bytes;
+  if (count > 2) {
+    write_run(line_address, base, sector_bytes, bytes & byte_mask::run(base, sector_bytes), data, launch, epoch);
+    return 1;
+  }
+  for (unsigned i = 0; i < count; ++i)
+    write_run(line_address, base + runs[i].first, runs[i].length,
+              byte_mask::run(base + runs[i].first, runs[i].length), data, launch, epoch);
+  return count;
+}
+
+void memory_port::write_run(std::uint64_t line_address, unsigned first, unsigned length, const byte_mask& bytes,
+                            const std::uint8_t* data, std::uint32_t launch, unsigned epoch) {
+  request& r = requests_[open(line_address, launch)];
+  line_payload& p = *r.payload;
+  r.write = true;
+  r.bytes = bytes;
+  r.epoch = epoch;
+  ++writes_[epoch];
+  std::memcpy(p.line_data() + first, data + first, length);
+  const bool plain = bytes.count() == length;
+  if (!plain)
+    for (unsigned b = first; b < first + length; ++b)
+      p.line_enables()[b] = bytes.test(b) ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+  p.set_command(tlm::TLM_WRITE_COMMAND);
+  p.set_address(line_address + first);
+  p.set_data_ptr(p.line_data() + first);
+  p.set_data_length(length);
+  p.set_streaming_width(length);
+  p.set_byte_enable_ptr(plain ? nullptr : p.line_enables() + first);
+  p.set_byte_enable_length(plain ? 0 : length);
+  p.set_dmi_allowed(false);
+  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  p.request.what = gpu_request::kind::store;
+  p.request.sectors = static_cast<std::uint8_t>(bytes.touched_sectors());
+}
+
+bool memory_port::held_back(const request& r) const {
+  for (std::uint32_t w : writing_)
+    if (requests_[w].line_address == r.line_address && (requests_[w].bytes & r.bytes).any()) return true;
+  return false;
+}
+
+bool memory_port::send(cycle_t now) {
+  if (queue_.empty() || asking_ != nullptr || free_at_ > now || held_back(requests_[queue_.front()])) return false;
+  const std::uint32_t index = queue_.front();
+  queue_.pop();
+  tlm::tlm_generic_payload& p = *requests_[index].payload;
+  requests_[index].sent = true;
+  if (requests_[index].write) writing_.push_back(index);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  asking_ = &p;
+  const tlm::tlm_sync_enum answer = memory_.of(socket_).nb_transport_fw(p, phase, delay);
+  const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
+  // The rest comes, or came during the call, on the backward path.
+  if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
+  asking_ = nullptr;
+  free_at_ = clock_.domain().arrival(delay);
+  if (answer == tlm::TLM_COMPLETED) {
+    complete(p, free_at_);
+  } else if (phase == tlm::BEGIN_RESP) {
+    complete(p, free_at_);
+    phase = tlm::END_RESP;
+    memory_.of(socket_).nb_transport_fw(p, phase, delay);
+  }
+  return true;
+}
+
+tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                sc_core::sc_time& delay) {
+  const cycle_t arrival = clock_.domain().arrival(delay);
+  if (phase == tlm::END_REQ) {
+    if (asking_ != &p) return tlm::TLM_ACCEPTED;
+    asking_ = nullptr;
+    free_at_ = arrival;
+    clock_.wake_at(arrival);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase == tlm::BEGIN_RESP) {
+    if (asking_ == &p) {  // BEGIN_RESP implies END_REQ
+      asking_ = nullptr;
+      free_at_ = arrival;
+    }
+    complete(p, arrival);
+    phase = tlm::END_RESP;  // never TLM_COMPLETED: some memories wait for END_RESP for ever
+    return tlm::TLM_UPDATED;
+  }
+  return tlm::TLM_ACCEPTED;
+}
+
+void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
+  const auto* extension = request_of(p);
+  const std::uint64_t index = extension != nullptr ? extension->token : requests_.size();
+  if (index >= requests_.size() || requests_[index].payload != &p || !requests_[index].sent ||
+      requests_[index].answered) {
+    SC_REPORT_ERROR("/heddle/protocol", "the memory answered a transaction that is not under way");
+    return;
+  }
+  request& r = requests_[index];
+  r.answered = true;
+  if (p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) {
+    if (!warned_)
+      SC_REPORT_WARNING("/heddle/memory", "the memory left the response status unset (IEEE 1666 14.17); its data is taken");
+    warned_ = true;
+    p.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  // Annotated delays may put a later call's arrival first: kept in order of arrival, equal ones in order of calls.
+  responses_.push({arrival, static_cast<std::uint32_t>(index)});
+  for (std::size_t i = responses_.size() - 1; i > 0 && responses_[i - 1].arrival > responses_[i].arrival; --i)
+    std::swap(responses_[i - 1], responses_[i]);
+  clock_.wake_at(arrival);
+}
+
+const memory_port::response* memory_port::arrived(cycle_t now) const {
+  return !responses_.empty() && responses_.front().arrival <= now ? &responses_.front() : nullptr;
+}
+
+void memory_port::release_first() {
+  const std::uint32_t index = responses_.front().request;
+  responses_.pop();
+  if (requests_[index].write) {
+    --writes_[requests_[index].epoch];
+    // Only now may a request that it holds back go: an answer that comes on an edge is seen at the next one, whoever runs first.
+    writing_.erase(std::find(writing_.begin(), writing_.end(), index));
+  }
+  requests_[index].payload->release();
+  requests_[index] = request{};
+  free_.push_back(index);
+  --active_;
+}
+
+void memory_port::mark_stale() {
+  for (request& r : requests_) r.stale = r.payload != nullptr && !r.write;
+}
+
+void memory_port::read_first_again() {
+  const request& r = requests_[responses_.front().request];
+  const unsigned sectors = r.bytes.touched_sectors();
+  const std::uint64_t line_address = r.line_address;
+  const std::uint32_t tag = r.tag, launch = r.payload->request.launch;
+  release_first();
+  read(line_address, static_cast<unsigned>(__builtin_ctz(sectors)), static_cast<unsigned>(__builtin_popcount(sectors)), tag, launch);
+}
+
+cycle_t memory_port::next(cycle_t now) const {
+  cycle_t c = responses_.empty() ? never : responses_.front().arrival;
+  // Held back, the next request goes after the response of the write in its way, which wakes the slice.
+  if (!queue_.empty() && asking_ == nullptr && !held_back(requests_[queue_.front()]))
+    c = std::min(c, std::max(free_at_, now + 1));
+  return c;
+}
+
+byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) const {
+  byte_mask all;
+  const auto lay = [&](const request& r) {
+    if (!r.write || r.answered || r.line_address != line_address) return;
+    copy_masked(image, r.payload->line_data(), r.bytes);
+    all |= r.bytes;
+  };
+  for (std::uint32_t w : writing_) lay(requests_[w]);
+  for (std::size_t i = 0; i < queue_.size(); ++i) lay(requests_[queue_[i]]);
+  return all;
+}
+
+memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes) {
+  byte_mask to_come;   // what a write that is still to be sent brings
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    request& r = requests_[queue_[i]];
+    if (!r.write || r.line_address != line_address) continue;
+    copy_masked(r.payload->line_data(), image, r.bytes & bytes);
+    to_come |= r.bytes;
+  }
+  added_writes added;
+  const std::size_t sent = writing_.size();
+  for (std::size_t i = 0; i < sent; ++i) {
+    const request& r = requests_[writing_[i]];
+    if (r.answered || r.line_address != line_address) continue;
+    const byte_mask overlap = r.bytes & bytes & ~to_come;
+    byte_mask differs;
+    for (unsigned b = 0; b < line_bytes; ++b)
+      if (overlap.test(b) && r.payload->line_data()[b] != image[b]) differs.set(b);
+    if (!differs.any()) continue;
+    // Of the same epoch as the first: a flush that waits for that one waits for both.
+    const unsigned epoch = r.epoch;
+    added.launch = r.payload->request.launch;
+    added.bytes += differs.count();
+    added.requests += write_runs(line_address, differs, image, added.launch, epoch);
+  }
+  return added;
+}
+
+}  // namespace heddle

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/noc/crossbar.h"
+
+#include <algorithm>
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+crossbar::crossbar(const shape& s)
+    : shape_(s),
+      words_((s.inputs + 63) / 64),
+      slots_(s.inputs, slot_counter(std::max(1u, s.input_entries))),
+      input_free_(s.inputs, 0),
+      lanes_(std::size_t{s.inputs} * s.outputs),
+      candidates_(std::size_t{s.outputs} * words_, 0),
+      waiting_(s.outputs, 0),
+      active_((s.outputs + 63) / 64, 0),
+      output_free_(s.outputs, 0),
+      grantable_(s.outputs, 0),
+      turn_(s.outputs, 0),
+      wires_(s.outputs),
+      in_flight_(s.outputs, 0),
+      last_pop_(s.outputs, 0),
+      due_(s.outputs, never),
+      flying_((s.outputs + 63) / 64, 0) {
+  if (s.bytes_per_cycle == 0) throw input_error("interconnect: a port must move at least one byte per cycle");
+}
+
+void crossbar::append(fifo& list, std::uint32_t p) {
+  packets_[p].next = none;
+  if (list.head == none)
+    list.head = p;
+  else
+    packets_[list.tail].next = p;
+  list.tail = p;
+}
+
+void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival) {
+  if (free_packets_.empty()) {
+    packets_.emplace_back();
+    free_packets_.push_back(static_cast<std::uint32_t>(packets_.size() - 1));
+  }
+  const std::uint32_t p = free_packets_.back();
+  free_packets_.pop_back();
+  const unsigned transfer = std::max(1u, (bytes + shape_.bytes_per_cycle - 1) / shape_.bytes_per_cycle);
+  packets_[p].payload = &payload;
+  packets_[p].at = arrival;
+  packets_[p].transfer = transfer;
+  append(lane(input, output), p);
+  candidates_[std::size_t{output} * words_ + input / 64] |= std::uint64_t{1} << (input % 64);
+  if (waiting_[output]++ == 0) active_[output / 64] |= std::uint64_t{1} << (output % 64);
+  grantable_[output] = std::min(grantable_[output], std::max(arrival, output_free_[output]));
+  ++packets_in_use_;
+  ++packets_in_;
+  bytes_ += bytes;
+}
+
+cycle_t crossbar::arbitrate(cycle_t now) {
+  cycle_t next = never;
+  granted_.clear();
+  // Two outputs may want the same input: the first asked rotates, so that none is preferred for ever.
+  const unsigned first = static_cast<unsigned>(now % shape_.outputs);
+  for (const bool wrapped : {false, true}) {
+    for (std::size_t w = wrapped ? 0 : first / 64; w < (wrapped ? first / 64 + 1 : active_.size()); ++w) {
+      const std::uint64_t from_first = w == first / 64 ? ~std::uint64_t{0} << (first % 64) : ~std::uint64_t{0};
+      const std::uint64_t asked = wrapped ? w == first / 64 ? ~from_first : ~std::uint64_t{0} : from_first;
+      for (std::uint64_t bits = active_[w] & asked; bits != 0; bits &= bits - 1) {
+        const unsigned o = static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits));
+        if (grantable_[o] <= now) next = std::min(next, grant(o, now));
+        if (waiting_[o] != 0) next = std::min(next, grantable_[o]);
+      }
+    }
+  }
+  return next;
+}
+
+// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet at the head of
+// the output is complete there, if one was granted; else never.
+cycle_t crossbar::grant(unsigned output, cycle_t now) {
+  if (full(output)) {
+    grantable_[output] = never;   // until one is popped
+    return never;
+  }
+  const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
+  cycle_t next = never;
+  const unsigned from = turn_[output];
+  // Once around the inputs, from `from` on; its word is visited twice, upper part first.
+  for (unsigned i = 0; i <= words_; ++i) {
+    const unsigned w = (from / 64 + i) % words_;
+    std::uint64_t bits = set[w];
+    if (i == 0) bits &= ~std::uint64_t{0} << (from % 64);
+    if (i == words_) bits &= (std::uint64_t{1} << (from % 64)) - 1;
+    while (bits != 0) {
+      const unsigned input = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
+      bits &= bits - 1;
+      const cycle_t ready = std::max(packets_[lane(input, output).head].at, input_free_[input]);
+      if (ready > now) {
+        next = std::min(next, ready);
+        continue;
+      }
+      start(input, output, now);
+      grantable_[output] = output_free_[output];
+      return due_[output];
+    }
+  }
+  grantable_[output] = next;
+  return never;
+}
+
+void crossbar::start(unsigned input, unsigned output, cycle_t now) {
+  fifo& list = lane(input, output);
+  const std::uint32_t p = list.head;
+  packet& k = packets_[p];
+  list.head = k.next;
+  if (list.head == none) candidates_[std::size_t{output} * words_ + input / 64] &= ~(std::uint64_t{1} << (input % 64));
+  if (--waiting_[output] == 0) active_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
+  slots_[input].give(now);
+  input_free_[input] = now + k.transfer;
+  output_free_[output] = now + k.transfer;
+  turn_[output] = input + 1 < shape_.inputs ? input + 1 : 0;
+  busy_cycles_ += k.transfer;
+  k.at = now + std::max(1u, shape_.latency_cycles) - 1 + k.transfer - 1;
+  append(wires_[output], p);
+  if (keeps_grants_) granted_.push_back({output, k.payload, k.at});
+  if (in_flight_[output]++ == 0) flying_[output / 64] |= std::uint64_t{1} << (output % 64);
+  update_due(output);
+}
+
+void crossbar::update_due(unsigned output) {
+  const std::uint32_t head = wires_[output].head;
+  if (head == none) {
+    due_[output] = never;
+    return;
+  }
+  // After a hold-up the port still needs the packet's transfer time.
+  due_[output] = std::max(packets_[head].at, last_pop_[output] + packets_[head].transfer);
+}
+
+tlm::tlm_generic_payload& crossbar::pop(unsigned output, cycle_t now) {
+  const std::uint32_t p = wires_[output].head;
+  invariant(p != none, "crossbar: an output without packets was asked for one");
+  wires_[output].head = packets_[p].next;
+  tlm::tlm_generic_payload& payload = *packets_[p].payload;
+  packets_[p].payload = nullptr;
+  free_packets_.push_back(p);
+  if (full(output)) grantable_[output] = std::max(now, output_free_[output]);
+  if (--in_flight_[output] == 0) flying_[output / 64] &= ~(std::uint64_t{1} << (output % 64));
+  --packets_in_use_;
+  ++packets_out_;
+  last_pop_[output] = now;
+  update_due(output);
+  return payload;
+}
+
+void crossbar::check_invariants() const {
+  invariant(packets_in_ == packets_out_ + packets_in_use_, "crossbar: packets in = packets out + packets inside");
+  std::uint64_t buffered = 0;
+  std::uint64_t flying = 0;
+  for (unsigned w : waiting_) buffered += w;
+  for (unsigned f : in_flight_) flying += f;
+  invariant(buffered + flying == packets_in_use_, "crossbar: packets in buffers and on wires = packets inside");
+}
+
+}  // namespace heddle

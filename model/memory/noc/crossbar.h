@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+#include <vector>
+
+#include "heddle/memory/common/slot_counter.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// One direction of the interconnect: packets from input ports to output ports. Each input has a buffer of a fixed
+/// number of packets, sorted by output (no head-of-line blocking), and each port moves one packet at a time. An output
+/// takes round robin from the inputs that have a packet for it and are not moving another. What was granted crosses the
+/// wires in `latency` cycles and waits at the output; the wires hold as many packets as they are long, the output queue
+/// `output_entries` more. Packets from one input to one output keep their order.
+class crossbar {
+ public:
+  struct shape {
+    unsigned inputs;
+    unsigned outputs;
+    unsigned bytes_per_cycle;
+    unsigned latency_cycles;
+    unsigned input_entries;
+    unsigned output_entries;
+  };
+  explicit crossbar(const shape& s);
+
+  /// Takes a place in the buffer of an input; false: full. Then push() must follow.
+  bool reserve(unsigned input, cycle_t now) { return slots_[input].take(now); }
+  /// A place is free, though it may be visible only in the next cycle.
+  bool has_room(unsigned input) const { return slots_[input].has_room(); }
+  /// Puts a packet of `bytes` into the reserved place; it takes part in arbitration from cycle `arrival` on.
+  void push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival);
+  /// Grants what can be granted in this cycle. Returns the next cycle in which a grant may be possible or a packet just
+  /// granted is complete at the head of its output (never: only after a push or a pop).
+  cycle_t arbitrate(cycle_t now);
+
+  /// A packet that arbitrate() has just sent on its way: complete at its output in cycle `due`, if all before it are popped when due.
+  struct grant_record {
+    unsigned output;
+    tlm::tlm_generic_payload* payload;
+    cycle_t due;
+  };
+  /// Those granted by the last arbitrate(), which are kept only if keep_grants() was called.
+  void keep_grants() { keeps_grants_ = true; }
+  const std::vector<grant_record>& granted() const { return granted_; }
+  /// A place is visibly free in cycle `now`.
+  bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
+
+  /// Cycle in which the packet at the head of an output is complete there (never: none).
+  cycle_t due(unsigned output) const { return due_[output]; }
+  /// Calls f(output) for each output with packets granted and not popped, in the order of their numbers.
+  template <class F>
+  void for_each_occupied(F&& f) {
+    for (std::size_t w = 0; w < flying_.size(); ++w)
+      for (std::uint64_t bits = flying_[w]; bits != 0; bits &= bits - 1)
+        f(static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits)));
+  }
+  /// Removes and returns it.
+  tlm::tlm_generic_payload& pop(unsigned output, cycle_t now);
+
+  bool idle() const { return packets_in_use_ == 0; }
+  unsigned waiting(unsigned input) const { return slots_[input].used(); }
+  const unsigned& input_level(unsigned input) const { return slots_[input].level(); }
+  const unsigned& output_level(unsigned output) const { return in_flight_[output]; }
+  unsigned outputs() const { return shape_.outputs; }
+  /// Cycles in which output ports moved bytes, and packets and bytes that went through.
+  std::uint64_t busy_cycles() const { return busy_cycles_; }
+  std::uint64_t packets_in() const { return packets_in_; }
+  std::uint64_t packets_out() const { return packets_out_; }
+  std::uint64_t bytes() const { return bytes_; }
+  /// Throws internal_error when packets were lost or duplicated.
+  void check_invariants() const;
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct packet {
+    tlm::tlm_generic_payload* payload = nullptr;
+    cycle_t at = 0;            // in an input buffer: arrival; on the wires: complete at the output
+    unsigned transfer = 1;     // cycles on a port
+    std::uint32_t next = none;
+  };
+  struct fifo {
+    std::uint32_t head = none;
+    std::uint32_t tail = none;
+  };
+
+  bool full(unsigned output) const { return in_flight_[output] >= shape_.output_entries + shape_.latency_cycles; }
+  void append(fifo& list, std::uint32_t p);
+  cycle_t grant(unsigned output, cycle_t now);
+  void start(unsigned input, unsigned output, cycle_t now);
+  void update_due(unsigned output);
+  fifo& lane(unsigned input, unsigned output) { return lanes_[std::size_t{input} * shape_.outputs + output]; }
+
+  shape shape_;
+  unsigned words_;                          // 64-bit words of a set of inputs
+  std::vector<packet> packets_;
+  std::vector<std::uint32_t> free_packets_;
+  std::vector<slot_counter> slots_;         // by input
+  std::vector<cycle_t> input_free_;         // by input: first cycle in which its port is free
+  std::vector<fifo> lanes_;                 // by input and output
+  std::vector<std::uint64_t> candidates_;   // by output: set of inputs with a packet for it
+  std::vector<unsigned> waiting_;           // by output: packets in input buffers
+  std::vector<std::uint64_t> active_;       // set of outputs with waiting_ > 0
+  std::vector<cycle_t> output_free_;        // by output: first cycle in which its port is free
+  std::vector<cycle_t> grantable_;          // by output with packets waiting: no grant before
+  std::vector<unsigned> turn_;              // by output: input that is asked first
+  std::vector<fifo> wires_;                 // by output
+  std::vector<unsigned> in_flight_;         // by output: packets granted and not popped
+  std::vector<cycle_t> last_pop_;           // by output
+  std::vector<cycle_t> due_;                // by output
+  std::vector<std::uint64_t> flying_;       // set of outputs with in_flight_ > 0
+  bool keeps_grants_ = false;
+  std::vector<grant_record> granted_;
+  std::uint64_t busy_cycles_ = 0;
+  std::uint64_t packets_in_ = 0;
+  std::uint64_t packets_out_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t packets_in_use_ = 0;
+};
+
+}  // namespace heddle

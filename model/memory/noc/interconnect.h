@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Models: the crossbar between the SMs and the L2 slices: bandwidth per port, latency, queues, back-pressure, order.
+// Sockets: sm_socket[i] (target, one per SM), slice_socket[m] (initiator, one per memory channel); AT base protocol.
+// One cycle: complete packets leave the outputs, each free output is granted to one input, held-up senders are let in.
+// Parameters: [interconnect], gpu.sm_count, memory.channels, l2.interleave_bytes, l2.hash.
+// Source: docs/memory.md; input-queued crossbar with one queue per output and round-robin grants.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/memory/common/address_map.h"
+#include "heddle/memory/noc/crossbar.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/port/peer.h"
+
+namespace heddle {
+
+/// A response whose way is free is announced when it is granted, its arrival being the annotated delay: see announce_responses().
+/// Without load, a request of which the sender's BEGIN_REQ comes in cycle t reaches the slice (BEGIN_REQ) in cycle
+/// t + latency_cycles + (its transfer cycles - 1); a response likewise.
+class interconnect : public sc_core::sc_module, public clocked {
+ public:
+  interconnect(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
+  ~interconnect() override;
+
+  sc_core::sc_vector<tlm::tlm_target_socket<32>> sm_socket;
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32>> slice_socket;
+
+  void on_cycle(cycle_t cycle) override;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  bool idle() const { return in_flight_ == 0 && requests_.idle() && responses_.idle(); }
+  /// Throws internal_error when a packet was lost or duplicated.
+  void check_invariants() const;
+
+  /// Both directions, for their packet, byte and busy counts.
+  const crossbar& requests() const { return requests_; }
+  const crossbar& responses() const { return responses_; }
+  /// Requests and responses that had to wait in front of a full input buffer.
+  std::uint64_t held_requests() const { return held_requests_; }
+  std::uint64_t held_responses() const { return held_responses_; }
+  const address_map& map() const { return map_; }
+
+  /// From now on, the first `ports` SM ports get each BEGIN_RESP when it is granted, with the time that it needs as annotated delay.
+  /// Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to answer, packets at least two to cross. Nothing arrives in another cycle than without.
+  void announce_responses(unsigned ports, unsigned slice_cycles);
+  /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
+  cycle_t next_response(unsigned sm, cycle_t now) const;
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle here. Where it
+  /// is not, a request with an annotated delay gets its END_REQ when its time has come, annotated likewise if there was room.
+  bool has_room(unsigned sm, cycle_t now) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now); }
+
+  /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
+  static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
+  static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
+
+ private:
+  using passage = line_payload::passage;
+  /// Rides on a payload that has no place of its own for its passage, or has it taken, while the interconnect has it.
+  struct route : tlm::tlm_extension<route> {
+    passage way;
+    route* outer = nullptr;                       // of another interconnect that the payload passed before
+    tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
+    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    void copy_from(const tlm::tlm_extension_base&) override {}
+    void free() override { payload = nullptr; }   // the payload is being destroyed; the pool keeps the route
+  };
+  struct sm_port : tlm::tlm_fw_transport_if<> {
+    interconnect* owner = nullptr;
+    peer<tlm::tlm_bw_transport_if<>> sm;
+    unsigned index = 0;
+    tlm::tlm_generic_payload* held = nullptr;     // BEGIN_REQ not yet accepted
+    cycle_t held_from = 0;
+    bool undecided = false;                       // held was sent ahead of time: whether there is room for it shows only then
+    sc_core::sc_time asked_at;                    // undecided: when it was sent
+    tlm::tlm_generic_payload* answering = nullptr;  // BEGIN_RESP sent, END_RESP to come
+    cycle_t free_at = 0;                          // first cycle in which the next BEGIN_RESP may be sent
+    std::uint64_t first_open = 0;                 // number of the oldest request whose response is not announced
+    std::deque<cycle_t> earliest;                 // of it and those after it: when the response may be granted; never: it has been
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
+      return owner->from_sm(*this, p, f, t);
+    }
+    void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& t) override { owner->blocking(p, t); }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return owner->debug(p); }
+  };
+  struct slice_port : tlm::tlm_bw_transport_if<> {
+    interconnect* owner = nullptr;
+    peer<tlm::tlm_fw_transport_if<>> slice;
+    unsigned index = 0;
+    tlm::tlm_generic_payload* asking = nullptr;   // BEGIN_REQ sent, END_REQ to come
+    cycle_t free_at = 0;
+    tlm::tlm_generic_payload* held = nullptr;     // BEGIN_RESP not yet accepted
+    cycle_t held_from = 0;
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
+      return owner->from_slice(*this, p, f, t);
+    }
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  };
+
+  tlm::tlm_sync_enum from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                sc_core::sc_time& delay);
+  void blocking(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
+  unsigned debug(tlm::tlm_generic_payload& p);
+
+  void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay);
+  bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void push_request(const passage& way, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
+  cycle_t deliver_requests(cycle_t now);
+  cycle_t deliver_responses(cycle_t now);
+  void send_request(slice_port& port, cycle_t now);
+  void send_response(sm_port& port, cycle_t now);
+  void announce();
+  void finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at);
+  cycle_t admit_requests(cycle_t now);
+  void admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay);
+  cycle_t admit_responses(cycle_t now);
+  passage& open_passage(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
+  passage& passage_of(tlm::tlm_generic_payload& p) const;
+  void close_passage(tlm::tlm_generic_payload& p);
+
+  address_map map_;
+  interconnect_parameters parameters_;
+  clock_port clock_;
+  crossbar requests_;
+  crossbar responses_;
+  std::vector<sm_port> sm_ports_;
+  std::vector<slice_port> slice_ports_;
+  std::deque<route> routes_;
+  std::vector<route*> free_routes_;
+  unsigned announced_ports_ = 0;
+  cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
+  unsigned held_now_ = 0;
+  unsigned open_passages_ = 0;
+  unsigned in_flight_ = 0;
+  unsigned announced_ = 0;                        // of these, responses announced and not there yet: their payloads are not held
+  std::uint64_t held_requests_ = 0;
+  std::uint64_t held_responses_ = 0;
+};
+
+}  // namespace heddle

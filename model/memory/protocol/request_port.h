@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "heddle/memory/common/ring.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/gpu_request.h"
+#include "heddle/tlm/port/peer.h"
+
+namespace heddle {
+
+/// The initiator's side of a memory port: the TLM-2.0 base protocol, approximately timed. Keeps the queue of requests,
+/// the request exclusion rule (IEEE 1666-2011, 16.2.6: no BEGIN_REQ before the END_REQ of the one before), and responses until their
+/// annotated time has come. It accepts every legal answer: END_REQ by return or by call, late, or implied by BEGIN_RESP;
+/// TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED and END_RESP, never TLM_COMPLETED.
+/// Wakes its owner when a request can leave or a response is due. In a part of a clock domain that is ahead of the present time, END_REQ may
+/// come for a cycle that the part has gone through already: what would have left since then leaves at once, with its own time.
+class request_port : public tlm::tlm_bw_transport_if<> {
+ public:
+  /// Binds itself to the backward path of `socket`.
+  request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock, unsigned queue_entries);
+
+  bool full() const { return queue_.size() >= capacity_; }
+  /// Requests that may still be queued; more when some have left that are said to leave only later.
+  unsigned room() const { return full() ? 0 : capacity_ - static_cast<unsigned>(queue_.size()); }
+  /// Queues a request, and sends it in this very cycle if nothing is before it. The queue must not be full.
+  void push(line_payload& payload, cycle_t cycle);
+  /// Sends what may leave in `cycle`: one request at most. True if one left.
+  bool send(cycle_t cycle);
+  /// The next response that is due by `cycle` (the caller releases it), or null.
+  line_payload* take(cycle_t cycle);
+
+  /// No request queued or on its way, no response waiting.
+  bool idle() const { return queue_.empty() && in_flight_ == 0; }
+  const unsigned& queued() const { return queued_; }
+  /// Requests sent, of which take() has not given the response.
+  const unsigned& in_flight() const { return in_flight_; }
+
+ private:
+  struct response {
+    cycle_t cycle;
+    std::uint64_t order;
+    line_payload* payload;
+    bool operator<(const response& o) const { return cycle != o.cycle ? cycle > o.cycle : order > o.order; }
+  };
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  struct request {
+    line_payload* payload;
+    cycle_t cycle;   // in which it was queued
+  };
+  void start(const sc_core::sc_time& ahead);
+  void start_past();
+  void request_ended(cycle_t next);
+  void responded(line_payload& payload, const sc_core::sc_time& delay);
+
+  tlm::tlm_initiator_socket<32>& socket_;
+  peer<tlm::tlm_fw_transport_if<>> memory_;
+  clock_port& clock_;
+  unsigned capacity_;
+  ring<request> queue_;
+  line_payload* requesting_ = nullptr;  // BEGIN_REQ sent, END_REQ not seen
+  cycle_t free_cycle_ = 0;              // earliest cycle of the next BEGIN_REQ
+  std::vector<response> responses_;     // heap, earliest first
+  std::uint64_t order_ = 0;
+  unsigned queued_ = 0;
+  unsigned in_flight_ = 0;
+};
+
+}  // namespace heddle

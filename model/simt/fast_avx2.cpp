@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MIT
-// Compiled with -mavx2 -mfma (see CMakeLists.txt).
-#define HEDDLE_SIMT_TARGET avx2
-#include "simt/fast_kernels.inc"

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The functional side of memory instructions: addresses, store data, write-back, shared memory, constant loads.
+#include <cstdio>
+#include <cstring>
+
+#include "heddle/config/error.h"
+#include "heddle/simt/warp/lane_loop.h"
+#include "heddle/simt/scalar/topics.h"
+
+namespace heddle::simt {
+
+namespace {
+
+using isa::atomic_op;
+using isa::dtype;
+using isa::instruction;
+using isa::opcode;
+using isa::operand_kind;
+
+unsigned element_bytes(dtype t) {
+  switch (t) {
+    case dtype::u8:
+    case dtype::s8:
+    case dtype::b8: return 1;
+    case dtype::u16:
+    case dtype::s16:
+    case dtype::b16:
+    case dtype::f16:
+    case dtype::bf16: return 2;
+    case dtype::u64:
+    case dtype::s64:
+    case dtype::b64:
+    case dtype::f64: return 8;
+    case dtype::b128: return 16;
+    default: return 4;
+  }
+}
+
+std::uint32_t extended(dtype t, std::uint32_t v) {
+  switch (t) {
+    case dtype::u8:
+    case dtype::b8: return v & 0xffu;
+    case dtype::s8: return static_cast<std::uint32_t>(static_cast<std::int8_t>(v & 0xffu));
+    case dtype::u16:
+    case dtype::b16:
+    case dtype::f16:
+    case dtype::bf16: return v & 0xffffu;
+    case dtype::s16: return static_cast<std::uint32_t>(static_cast<std::int16_t>(v & 0xffffu));
+    default: return v;
+  }
+}
+
+[[noreturn]] void fail_shared(const instruction& i, const warp_state& w, std::uint64_t address, unsigned bytes, unsigned lane) {
+  char text[160];
+  const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : i.op == opcode::st ? "write" : "atomic";
+  if (address % bytes != 0) {
+    std::snprintf(text, sizeof text, "misaligned shared memory %s of %u bytes at 0x%llx (lane %u)", what, bytes,
+                  static_cast<unsigned long long>(address), lane);
+  } else {
+    std::snprintf(text, sizeof text, "shared memory %s of %u bytes at 0x%llx is outside the block's %u bytes (lane %u)",
+                  what, bytes, static_cast<unsigned long long>(address), w.block->shared_bytes, lane);
+  }
+  throw program_error(text);
+}
+
+void check_shared(const instruction& i, const warp_state& w, lane_mask mask, const std::uint64_t* addresses, unsigned bytes,
+                  unsigned& bad_lane) {
+  const std::uint64_t size = w.block->shared_bytes;
+  const std::uint64_t last = size >= bytes ? size - bytes : 0;
+  const std::uint64_t odd = bytes - 1;
+  const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
+  if (mask == all_lanes && size >= bytes) {   // the usual case, without a branch per lane
+    std::uint64_t any = 0;
+    for (unsigned l = 0; l < warp_size; ++l) any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
+    if (any == 0) return;
+  }
+  const lane_mask bad = lanes_where(mask, wrong);
+  if (bad == 0) return;
+  bad_lane = static_cast<unsigned>(__builtin_ctz(bad));
+  fail_shared(i, w, addresses[bad_lane], bytes, bad_lane);
+}
+
+void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+  std::uint32_t data[4][warp_size];
+  std::uint32_t old[4][warp_size] = {};
+  lane_store_data(i, w, data);
+  const auto op = static_cast<atomic_op>(i.sub);
+  const unsigned words = bytes == 8 ? 2 : 1;
+  for_each_lane(mask, [&](unsigned l) {
+    const auto value = [&](unsigned k) { return data[k][l] | (words == 2 ? std::uint64_t{data[k + 1][l]} << 32 : 0); };
+    std::uint64_t cell = 0;
+    std::memcpy(&cell, w.block->shared + addresses[l], bytes);
+    old[0][l] = static_cast<std::uint32_t>(cell);
+    old[1][l] = static_cast<std::uint32_t>(cell >> 32);
+    const std::uint64_t swap = op == atomic_op::cas ? value(words) : 0;
+    cell = atomic_result(op, i.type, cell, value(0), swap);
+    std::memcpy(w.block->shared + addresses[l], &cell, bytes);
+  });
+  if (i.op == opcode::atom) lane_write_back(i, w, mask, old);
+}
+
+/// A load or store of checked addresses; the width is a constant so that the copies become single moves.
+template <unsigned bytes>
+void move(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses) {
+  constexpr unsigned count = (bytes + 3) / 4;
+  constexpr unsigned chunk = bytes < 4 ? bytes : 4;
+  alignas(64) std::uint32_t words[4][warp_size];
+  std::uint8_t* memory = w.block->shared;
+  if (i.op == opcode::st) {
+    lane_store_data(i, w, words);
+    const auto put = [&](unsigned l) {
+      for (unsigned k = 0; k < count; ++k) std::memcpy(memory + addresses[l] + 4 * k, &words[k][l], chunk);
+    };
+    if (mask == all_lanes) {
+      for (unsigned l = 0; l < warp_size; ++l) put(l);
+    } else {
+      for_each_lane(mask, put);
+    }
+    return;
+  }
+  const auto get = [&](unsigned l) {
+    for (unsigned k = 0; k < count; ++k) std::memcpy(&words[k][l], memory + addresses[l] + 4 * k, chunk);
+  };
+  if (mask == all_lanes && chunk == 4) {
+    for (unsigned l = 0; l < warp_size; ++l) get(l);
+  } else {
+    for (unsigned k = 0; k < count; ++k) std::memset(words[k], 0, sizeof words[k]);
+    for_each_lane(mask, get);
+  }
+  lane_write_back(i, w, mask, words);
+}
+
+/// The execution function of accesses that name shared memory.
+void shared_memory(const instruction& i, warp_state& w, lane_mask mask) {
+  std::uint64_t addresses[warp_size];
+  unsigned bad_lane = 0;
+  lane_addresses(i, w, mask, addresses);
+  shared_access(i, w, mask, addresses, bad_lane);
+}
+
+void ldc(const instruction& i, warp_state& w, lane_mask mask) {
+  std::uint64_t addresses[warp_size];
+  std::uint32_t words[4][warp_size] = {};
+  lane_addresses(i, w, mask, addresses);
+  const unsigned count = (access_bytes(i) + 3) / 4;
+  for_each_lane(mask, [&](unsigned l) {
+    for (unsigned k = 0; k < count; ++k) words[k][l] = constant_word(w, i.sub, addresses[l] + 4 * k);
+  });
+  lane_write_back(i, w, mask, words);
+}
+
+}  // namespace
+
+unsigned access_bytes(const instruction& i) {
+  if (i.op == opcode::ldsm) return 16;
+  const unsigned element = element_bytes(i.type);
+  if (element < 4 || i.op == opcode::atom || i.op == opcode::red) return element;
+  const unsigned registers = i.op == opcode::st ? i.src[1].count : i.dst_count;
+  const unsigned bytes = element > 4 * registers ? element : 4 * registers;
+  return bytes > 8 ? 16 : bytes;
+}
+
+void lane_addresses(const instruction& i, const warp_state& w, lane_mask, std::uint64_t addresses[warp_size]) {
+  const isa::operand& a = i.src[0];
+  const auto offset = static_cast<std::uint64_t>(i.offset);
+  alignas(64) std::uint32_t low[warp_size], high[warp_size];
+  if (a.kind != operand_kind::reg || a.reg == isa::rz) {
+    const std::uint64_t base = scalar_word(a, w, 0) | std::uint64_t{scalar_word(a, w, 1)} << 32;
+    for (unsigned l = 0; l < warp_size; ++l) addresses[l] = base + offset;
+    return;
+  }
+  const wide_source base = fetch_wide(a, w, low, high);
+  if (a.count > 1) {
+    HEDDLE_EACH_LANE(l) addresses[l] = (base.low[l] | std::uint64_t{base.high[l]} << 32) + offset;
+  } else {
+    const auto short_offset = static_cast<std::uint32_t>(offset);
+    HEDDLE_EACH_LANE(l) addresses[l] = base.low[l] + short_offset;
+  }
+}
+
+void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]) {
+  const unsigned count = (access_bytes(i) + 3) / 4;
+  alignas(64) std::uint32_t scratch[warp_size];
+  for (unsigned k = 0; k < count; ++k) {
+    std::memcpy(words[k], fetch(i.src[1], w, scratch, k), sizeof scratch);
+  }
+  const bool compares = (i.op == opcode::atom || i.op == opcode::red) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
+  if (!compares || count > 2) return;
+  for (unsigned k = 0; k < count; ++k) {
+    std::memcpy(words[count + k], fetch(i.src[2], w, scratch, k), sizeof scratch);
+  }
+}
+
+void lane_write_back(const instruction& i, warp_state& w, lane_mask mask, const std::uint32_t words[4][warp_size]) {
+  if (i.dst == isa::rz) return;
+  const unsigned bytes = access_bytes(i);
+  if (bytes < 4) {
+    alignas(64) std::uint32_t v[warp_size];
+    for (unsigned l = 0; l < warp_size; ++l) v[l] = extended(i.type, words[0][l]);
+    write_lanes(i, w, mask, v);
+    return;
+  }
+  for (unsigned k = 0; k < bytes / 4; ++k) write_lanes(i, w, mask, words[k], k);
+}
+
+void shared_access(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
+                   unsigned& bad_lane) {
+  const unsigned bytes = access_bytes(i);
+  if (i.op == opcode::ldsm) {
+    check_shared(i, w, matrix_rows(i), addresses, bytes, bad_lane);
+    return load_matrices(i, w, mask, addresses);
+  }
+  check_shared(i, w, mask, addresses, bytes, bad_lane);
+  if (i.op == opcode::atom || i.op == opcode::red) {
+    shared_atomic(i, w, mask, addresses, bytes);
+    return;
+  }
+  switch (bytes) {
+    case 1: return move<1>(i, w, mask, addresses);
+    case 2: return move<2>(i, w, mask, addresses);
+    case 4: return move<4>(i, w, mask, addresses);
+    case 8: return move<8>(i, w, mask, addresses);
+    default: return move<16>(i, w, mask, addresses);
+  }
+}
+
+execute_function select_memory(const instruction& i) {
+  switch (i.op) {
+    case opcode::ldc: return ldc;
+    case opcode::ldsm: return shared_memory;
+    case opcode::ld:
+    case opcode::st:
+    case opcode::atom:
+    case opcode::red: return i.mem_space == isa::space::shared ? shared_memory : nullptr;
+    default: return nullptr;
+  }
+}
+
+}  // namespace heddle::simt

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/simt/execute.h"
+
+// The frequent instructions as vectorisable loops, compiled once for the build's instruction set and, on x86-64, once more
+// for AVX2 with FMA; execute.cpp takes what the host's processor can run. Both give the same bits. Each select_fast returns
+// null for an instruction that the portable functions of topics.h execute.
+
+namespace heddle::simt {
+
+namespace baseline {
+execute_function select_fast(const isa::instruction& i);
+}
+#if defined(HEDDLE_SIMT_AVX2)
+namespace avx2 {
+execute_function select_fast(const isa::instruction& i);
+}
+#endif
+
+/// True when the AVX2 kernels are built in and the host's processor has AVX2 and FMA.
+bool host_has_avx2();
+
+}  // namespace heddle::simt

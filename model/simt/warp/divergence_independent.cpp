@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Divergence with a program counter per lane (independent thread scheduling). Lanes that stand at one place form a path; one
+// path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose lanes meet at the
+// reconvergence point, as under the stack; but meeting is a matter of speed only: lanes that would wait there for lanes
+// which wait for them go on.
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/lane_paths.h"
+#include "heddle/simt/warp/lanes.h"
+
+namespace heddle::simt {
+
+namespace detail {
+
+// The newest path goes first, so that inner frames complete before outer ones go on, as under the stack.
+void settle_independent(warp_state& w) {
+  for (;;) {
+    if (w.active != 0) {
+      if (w.pc != w.reconverge) return;
+      const lane_mask lanes = w.active;
+      w.active = 0;
+      arrive(w, w.frame, lanes);
+    }
+    // Where all others wait, at a barrier for instance, those at a reconvergence point may be what they wait for.
+    if (take_newest(w) || (abandon_innermost(w) && take_newest(w))) continue;
+    w.frame = no_frame;
+    w.reconverge = isa::no_target;
+    w.granted = false;
+    return;
+  }
+}
+
+bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask taken) {
+  const lane_mask rest = w.active & ~taken;
+  const std::uint32_t next = w.pc + 1;
+  if (taken != 0 && i.calls()) {
+    w.frame = open_frame(w, i.reconverge, i.reconverge + 1);
+    w.reconverge = i.reconverge;
+    w.pc = i.target;
+    return false;
+  }
+  if (taken == 0 || rest == 0 || i.target == next) {
+    w.pc = taken != 0 ? i.target : next;
+    settle_independent(w);
+    return false;
+  }
+  // A branch whose sides meet nowhere before the end of the program still meets where the enclosing one does.
+  if (i.reconverge != isa::no_target && i.reconverge != w.reconverge) {
+    w.frame = open_frame(w, i.reconverge, i.reconverge);
+    w.reconverge = i.reconverge;
+  }
+  w.pc = next;
+  w.active = rest;
+  if (i.target != w.reconverge)
+    add_path(w, {i.target, taken, w.frame, path_wait::nothing, false, 0});
+  else
+    arrive(w, w.frame, taken);
+  settle_independent(w);
+  return true;
+}
+
+void exit_independent(warp_state& w, lane_mask mask) {
+  w.live &= ~mask;
+  w.active &= ~mask;
+  if (w.active != 0) ++w.pc;
+  remove_lanes(w, mask);
+  grant_lanes(w);
+  settle_independent(w);
+}
+
+}  // namespace detail
+
+void turn_back(warp_state& w, bool waits, std::uint32_t patience) {
+  if (w.paths.empty() && w.frames.empty()) return;
+  if (waits) {
+    for (std::uint32_t k = 0; k < w.frames.size(); ++k)
+      if (w.frames[k].arrived != 0 && ++w.frames[k].turns >= patience) abandon(w, k);
+  }
+  if (waits || ++w.turns >= plain_turns) {
+    w.turns = 0;
+    give_way(w);
+  }
+}
+
+bool give_way(warp_state& w) {
+  if (!may_any_run(w)) return false;
+  add_path(w, {w.pc, w.active, w.frame, path_wait::nothing, w.granted, 0});
+  take_oldest(w);
+  detail::settle_independent(w);
+  return true;
+}
+
+void run_next(warp_state& w) {
+  if (w.active == 0) detail::settle_independent(w);
+}
+
+namespace {
+
+// Active lanes of `mask` become a path that waits at pc; the others go on behind it.
+void stop(warp_state& w, lane_mask mask, path_wait wait, std::uint32_t wanted) {
+  w.paths.push_back({w.pc, mask, w.frame, wait, false, wanted});
+  w.active &= ~mask;
+  if (w.active != 0) ++w.pc;
+}
+
+}  // namespace
+
+void wait_at_barrier(warp_state& w, lane_mask mask, std::uint32_t number) {
+  stop(w, mask, path_wait::barrier, number);
+  detail::settle_independent(w);
+}
+
+void leave_barrier(warp_state& w, std::uint32_t number) {
+  std::vector<lane_path> waiting;
+  for (std::size_t k = 0; k < w.paths.size();) {
+    if (w.paths[k].wait == path_wait::barrier && w.paths[k].wanted == number) {
+      waiting.push_back(w.paths[k]);
+      w.paths.erase(w.paths.begin() + static_cast<std::ptrdiff_t>(k));
+    } else {
+      ++k;
+    }
+  }
+  for (const lane_path& p : waiting) add_path(w, {p.pc + 1, p.mask, p.frame, path_wait::nothing, false, 0});
+}
+
+const isa::operand* member_operand(const isa::instruction& i) {
+  switch (i.op) {
+    case isa::opcode::nop: return &i.src[0];
+    case isa::opcode::hmma:
+    case isa::opcode::imma:
+    case isa::opcode::dmma:
+    case isa::opcode::movm:
+    case isa::opcode::ldsm:
+    case isa::opcode::shfl: return &i.src[3];
+    case isa::opcode::match:
+    case isa::opcode::redux: return &i.src[1];
+    case isa::opcode::vote: return i.sub == static_cast<unsigned>(isa::vote_mode::activemask) ? nullptr : &i.src[0];
+    default: return nullptr;
+  }
+}
+
+lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mask mask) {
+  if (members.kind == isa::operand_kind::none) return mask;
+  std::uint32_t scratch[warp_size];
+  const std::uint32_t* m = fetch_modified<modifiers::integer>(members, w, scratch);
+  lane_mask named = 0;
+  for (; mask != 0; mask &= mask - 1) named |= m[__builtin_ctz(mask)];
+  return named & w.live;
+}
+
+void wait_for_lanes(warp_state& w, lane_mask mask, lane_mask named) {
+  stop(w, mask, path_wait::lanes, named);
+  grant_lanes(w);
+  detail::settle_independent(w);
+}
+
+}  // namespace heddle::simt

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/dependence/decoded_program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "heddle/config/error.h"
+#include "heddle/isa/matrix.h"
+#include "heddle/simt/warp/divergence.h"
+#include "heddle/sub_partition/dependence/control_codes.h"
+
+namespace heddle {
+
+namespace {
+
+struct class_timing {
+  double lanes;
+  unsigned latency;
+};
+
+// Cycles for the products, and the latency by the type of the sums and by depth: half the largest product of a type, or the whole of it.
+class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
+  const tensor_parameters& t = g.tensor;
+  const isa::matrix_shape shape = isa::shape_of(i);
+  const bool f32 = i.type == isa::dtype::f32;
+  double rate = f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
+  unsigned full_depth = 16;
+  unsigned latency = 0;
+  switch (i.src_type) {   // recorded instructions have the types and the shape, too
+    case isa::dtype::u8:
+    case isa::dtype::s8:
+      rate = t.int8_fma_per_cycle;
+      full_depth = 32;
+      if (shape == isa::matrix_shape::m8n8k16) latency = t.m8n8k16_latency_cycles;
+      break;
+    case isa::dtype::f64:
+      rate = t.f64_fma_per_cycle;
+      latency = t.f64_latency_cycles;
+      break;
+    case isa::dtype::b32:
+      rate = t.tf32_fma_per_cycle;
+      full_depth = 8;
+      break;
+    case isa::dtype::bf16: rate = t.bf16_fma_per_cycle; break;
+    default: break;
+  }
+  const bool deep = isa::size_of(shape).k == full_depth;
+  if (latency == 0) latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles) : (deep ? t.deep_latency_cycles : t.latency_cycles);
+  return {rate * isa::warp_size / isa::multiply_adds(i), latency};
+}
+
+class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
+  using k = isa::op_class;
+  switch (c) {
+    case k::fp32_add: return {g.fp32.lanes, g.fp32.latency_cycles};
+    case k::fp32_minmax: return {g.fp32.minmax_lanes, g.fp32.minmax_latency_cycles};
+    case k::fp32_compare: return {g.fp32.compare_lanes, g.fp32.compare_latency_cycles};
+    case k::int_add:
+    case k::vote: return {g.integer.lanes, g.integer.latency_cycles};
+    case k::int_shift: return {g.integer.shift_lanes, g.integer.shift_latency_cycles};
+    case k::int_multiply: return {g.integer.multiply_lanes, g.integer.multiply_latency_cycles};
+    case k::int_minmax: return {g.integer.minmax_lanes, g.integer.minmax_latency_cycles};
+    case k::int_compare: return {g.integer.compare_lanes, g.integer.compare_latency_cycles};
+    case k::special_register: return {g.integer.special_register_lanes, g.integer.special_register_latency_cycles};
+    case k::fp64_add: return {g.fp64.lanes, g.fp64.latency_cycles};
+    case k::fp64_fma: return {g.fp64.lanes, g.fp64.fma_latency_cycles};
+    case k::fp64_compare: return {g.fp64.compare_lanes, g.fp64.compare_latency_cycles};
+    case k::half_add: return {g.half.lanes, g.half.latency_cycles};
+    case k::half_compare: return {g.half.compare_lanes, g.half.compare_latency_cycles};
+    case k::sfu: return {g.sfu.lanes, g.sfu.latency_cycles};
+    case k::bit_count: return {g.sfu.bit_count_lanes, g.sfu.bit_count_latency_cycles};
+    case k::bit_scan: return {g.sfu.bit_scan_lanes, g.sfu.bit_scan_latency_cycles};
+    case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
+    case k::load_store: return {static_cast<double>(isa::warp_size) / g.ldst.issue_interval_cycles, 0};
+    case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
+    case k::branch: return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
+    case k::texture: return {g.texture.lanes, 0};
+    case k::tensor: return tensor_timing(i, g);
+    case k::count: break;
+  }
+  return {0, 1};
+}
+
+void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
+
+// Where a core does both, integers take the lanes of fp32, the slower ones for longer.
+isa::unit unit_of(isa::op_class c, const gpu_config& g) {
+  const isa::unit own = isa::unit_of(c);
+  const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
+  return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
+}
+
+// What a core does at less than full rate its own sub-partition's do.
+lane_use use_of_shared_lanes(const decoded_instruction& d, double lanes, const gpu_config& g) {
+  if (d.unit != isa::unit::fp32 || g.fp32.shared_lanes == 0) return lane_use::none;
+  if (d.timing == isa::op_class::fp32_add) return lane_use::any;
+  return lanes >= g.integer.lanes ? lane_use::general : lane_use::none;
+}
+
+// A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
+isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
+  using k = isa::op_class;
+  while (timing_of(c, i, g).lanes <= 0) {
+    switch (c) {
+      case k::tensor: c = k::half_add; break;
+      case k::half_compare:
+      case k::fp64_compare: c = k::fp32_compare; break;
+      case k::half_add:
+      case k::fp64_add:
+      case k::fp64_fma:
+      case k::sfu: c = k::fp32_add; break;
+      case k::fp32_add: return c;
+      default: c = isa::unit_of(c) == isa::unit::sfu ? k::sfu : k::fp32_add; break;
+    }
+  }
+  return c;
+}
+
+lsu_kind access_of(const isa::instruction& i) {
+  switch (i.op) {
+    case isa::opcode::st: return lsu_kind::store;
+    case isa::opcode::atom: return lsu_kind::atomic;
+    case isa::opcode::red: return lsu_kind::reduction;
+    case isa::opcode::ldc: return lsu_kind::constant_load;
+    default: return lsu_kind::load;
+  }
+}
+
+issue_kind kind_of(isa::opcode op) {
+  using o = isa::opcode;
+  switch (op) {
+    case o::ld:
+    case o::st:
+    case o::ldc:
+    case o::ldsm:
+    case o::tex:
+    case o::tld4:
+    case o::suld:
+    case o::sust:
+    case o::atom:
+    case o::red: return issue_kind::memory;
+    case o::bra: return issue_kind::branch;
+    case o::exit: return issue_kind::exit;
+    case o::bar: return issue_kind::barrier;
+    case o::membar: return issue_kind::fence;
+    case o::nanosleep: return issue_kind::sleep;
+    case o::trap: return issue_kind::trap;
+    case o::syscall: return issue_kind::system_call;
+    default: return issue_kind::arithmetic;
+  }
+}
+
+void add_dependence(decoded_instruction& d, unsigned reg) {
+  if (reg == isa::rz) return;
+  for (unsigned i = 0; i < d.depends_count; ++i)
+    if (d.depends[i] == reg) return;
+  invariant(d.depends_count < sizeof d.depends, "an instruction names more registers than the scoreboard has ports");
+  d.depends[d.depends_count++] = static_cast<std::uint8_t>(reg);
+}
+
+void collect_dependences(decoded_instruction& d) {
+  const isa::instruction& i = *d.instruction;
+  for (const isa::operand& o : i.src) {
+    if (o.is_reg() && o.reg != isa::rz)
+      for (unsigned k = 0; k < o.count; ++k) add_dependence(d, o.reg + k);
+    if (o.kind == isa::operand_kind::constant && !d.has_constant) {
+      d.has_constant = true;
+      d.constant_bank = o.bank;
+      d.constant_offset = static_cast<std::uint32_t>(o.value);
+    }
+  }
+  if (i.dst != isa::rz)
+    for (unsigned k = 0; k < i.dst_count; ++k) add_dependence(d, i.dst + k);
+  auto use = [&](std::uint8_t p) {
+    if (p != isa::pt) d.predicates |= static_cast<std::uint8_t>(1u << p);
+  };
+  use(i.guard.reg);
+  for (const auto& p : i.psrc) use(p.reg);
+  for (const auto p : i.pdst) {
+    use(p);
+    if (p != isa::pt) d.written_predicates |= static_cast<std::uint8_t>(1u << p);
+  }
+}
+
+// A source's register was read for the same operand of the instruction before, which left it as it was.
+bool reused(const isa::instruction* before, const isa::operand& o, std::size_t place) {
+  if (before == nullptr || o.count != 1) return false;
+  const isa::operand& b = before->src[place];
+  const bool overwritten = before->dst != isa::rz && o.reg >= before->dst && o.reg < before->dst + before->dst_count;
+  return b.is_reg() && b.count == 1 && b.reg == o.reg && !overwritten;
+}
+
+// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a bank. `before`: the
+// instruction whose operands the reuse cache holds, or null.
+unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
+  constexpr unsigned most_banks = sub_partition_parameters::most_register_banks, most_sources = 16;
+  unsigned reads[most_banks] = {};
+  unsigned seen[most_sources];
+  unsigned n = 0;
+  const unsigned banks = p.register_banks;
+  invariant(banks <= most_banks, "more register banks than their conflicts can be counted for");
+  for (std::size_t place = 0; place < i.src.size(); ++place) {
+    const isa::operand& o = i.src[place];
+    if (!o.is_reg() || o.reg == isa::rz || reused(before, o, place)) continue;
+    for (unsigned k = 0; k < o.count && n < most_sources; ++k) {
+      const unsigned r = o.reg + k;
+      if (std::find(seen, seen + n, r) != seen + n) continue;
+      seen[n++] = r;
+      ++reads[r % banks];
+    }
+  }
+  const unsigned per_cycle = std::max(1u, p.register_bank_bytes / 4);
+  unsigned worst = read_cycles;
+  for (unsigned b = 0; b < banks; ++b) worst = std::max(worst, (reads[b] + per_cycle - 1) / per_cycle);
+  return worst - read_cycles;
+}
+
+// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go through the
+// queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in a unit of the whole SM:
+// of them maxas says that a barrier, not a stall count, guards the result.
+producer result_of(const decoded_instruction& d, const gpu_config& g) {
+  if (d.kind == issue_kind::memory) return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
+  const bool queued = d.unit == isa::unit::sfu || d.unit == isa::unit::ldst || d.timing == isa::op_class::special_register;
+  return queued || is_shared(d.unit, g) ? producer::short_latency : producer::fixed;
+}
+
+bool reads_registers(const isa::instruction& i) {
+  return std::any_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; });
+}
+
+// A memory instruction reads its registers some time after it has issued.
+unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p) {
+  if (!reads_registers(i)) return 0;
+  const bool writes = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::sust;
+  const bool shared = i.mem_space == isa::space::shared;
+  if (i.op == isa::opcode::ldc) return p.constant_read_latency_cycles;
+  if (!writes) return shared ? p.shared_load_read_latency_cycles : p.load_read_latency_cycles;
+  const unsigned first = shared ? p.shared_store_read_latency_cycles : p.store_read_latency_cycles;
+  return first + p.store_read_cycles_per_word * (std::max(1u, simt::access_bytes(i) / 4) - 1);
+}
+
+bool can_wait(const isa::instruction& i) {
+  return i.op == isa::opcode::atom || i.op == isa::opcode::nanosleep ||
+         (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
+}
+
+// What matters only to warps with independent lanes.
+void mark_convergence(decoded_program& p) {
+  const std::vector<loop_turn> turns = loop_turns(*p.program);
+  for (std::size_t k = 0; k < p.code.size(); ++k) {
+    decoded_instruction& d = p.code[k];
+    const isa::instruction& i = *d.instruction;
+    const isa::operand* members = simt::member_operand(i);
+    d.synchronises = members != nullptr && members->kind != isa::operand_kind::none;
+    d.turn = turns[k];
+  }
+}
+
+}  // namespace
+
+// Any cycle of control flow has a branch back over each of its instructions.
+std::vector<loop_turn> loop_turns(const isa::program& p) {
+  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);   // of the instructions before each
+  for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
+  std::vector<loop_turn> turns(p.code.size(), loop_turn::none);
+  for (std::size_t k = 0; k < p.code.size(); ++k) {
+    const isa::instruction& i = p.code[k];
+    if (i.op == isa::opcode::bra && i.target <= k) turns[k] = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+  }
+  return turns;
+}
+
+std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,
+                                              std::uint64_t code_address) {
+  auto result = std::make_shared<decoded_program>();
+  result->program = program;
+  result->code_address = code_address;
+  result->code.reserve(program->code.size());
+  const bool recorded = !program->timing.empty();
+  for (const isa::instruction& i : program->code) {
+    decoded_instruction d;
+    d.instruction = &i;
+    d.execute = recorded ? execute_nothing : simt::select(i);
+    d.kind = kind_of(i.op);
+    d.timing = recorded ? stand_in(program->timing[result->code.size()], i, config) : isa::info(i.op).timing;
+    d.unit = unit_of(d.timing, config);
+    const class_timing t = timing_of(d.timing, i, config);
+    if (t.lanes <= 0)
+      throw input_error(program->file, i.line, i.column,
+                        std::string("'") + isa::info(i.op).mnemonic + "' has no unit on " + config.gpu.name +
+                            " (compute capability " + config.gpu.compute_capability + ")");
+    const double lanes = is_shared(d.unit, config) ? t.lanes * config.sm.sub_partitions : t.lanes;
+    d.initiation_cycles = narrow<std::uint32_t>(std::max(std::round(isa::warp_size / lanes), 1.0));
+    d.latency_cycles = t.latency;
+    d.partner = d.unit == isa::unit::ldst || d.unit == isa::unit::texture || d.unit == isa::unit::sfu;
+    d.global_access = d.kind == issue_kind::memory && i.op != isa::opcode::ldc && i.mem_space != isa::space::shared &&
+                      i.mem_space != isa::space::constant;
+    d.guard = i.guard;
+    if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+      d.access = access_of(i);
+      d.access_bytes = narrow<std::uint8_t>(simt::access_bytes(i));
+      d.read_only = i.cache == isa::cache_op::nc;
+      d.bypass_l1 = i.cache == isa::cache_op::cg || i.cache == isa::cache_op::cv || i.cache == isa::cache_op::volatile_;
+    }
+    d.cached_load = d.global_access && i.op == isa::opcode::ld && !d.bypass_l1;
+    d.result = result_of(d, config);
+    d.shared_use = use_of_shared_lanes(d, t.lanes, config);
+    collect_dependences(d);
+    for (unsigned k = 0; k < d.depends_count; ++k) result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
+    if (config.sub_partition.guard_latency_cycles != 0) {
+      const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
+      d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
+      // What comes through a queue is there for all at one time.
+      if (d.written_predicates != 0 && d.result == producer::fixed) d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+    }
+    if (i.op == isa::opcode::ldc) {
+      if (reads_registers(i)) d.index_cycles = narrow<std::uint16_t>(config.constant_cache.index_cycles);
+    } else if (d.kind == issue_kind::memory && d.unit == isa::unit::ldst) {
+      d.return_interval = narrow<std::uint16_t>(config.ldst.return_interval_cycles);
+      const bool shared = i.mem_space == isa::space::shared;
+      d.return_words = narrow<std::uint8_t>(shared ? config.ldst.shared_return_words : config.ldst.return_words);
+    }
+    if (d.kind == issue_kind::memory) d.source_read_cycles = source_read_cycles(i, config.ldst);
+    if (d.kind == issue_kind::arithmetic) {
+      const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
+      // Matrices are read over the cycles in which the tensor unit takes them.
+      const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
+      d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
+      d.bank_conflicts_after = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
+    }
+    result->code.push_back(d);
+  }
+  // A recording does not hold the control codes that its chip had.
+  result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
+  if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
+  if (config.context.saved_registers == choice::saved_registers::live && !recorded) result->live = isa::live_registers(*result->program);
+  if (config.sub_partition.divergence == choice::divergence::independent && !recorded) mark_convergence(*result);
+  return result;
+}
+
+}  // namespace heddle

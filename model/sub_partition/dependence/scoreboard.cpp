@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/dependence/scoreboard.h"
+
+namespace heddle {
+
+scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
+
+// Only what lies far in the past loses its time, and of that nobody asks more than whether it is past.
+void scoreboard::move_base(cycle_t cycle) {
+  const cycle_t base = cycle - horizon / 2;
+  const cycle_t moved = base - base_;
+  for (std::uint32_t& r : rows_)
+    if (r < pending) r = r >> 2 > moved ? r - static_cast<std::uint32_t>(moved << 2) : 0;
+  base_ = base;
+}
+
+void scoreboard::trace(sc_core::sc_trace_file* file) const {
+  for (std::size_t s = 0; s < shown_.size(); ++s)
+    sc_core::sc_trace(file, shown_[s], std::string(name()) + ".warp" + std::to_string(s) + "_pending");
+  on_trace(file);
+}
+
+}  // namespace heddle

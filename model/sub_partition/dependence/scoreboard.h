@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Models: the register scoreboard of a sub-partition: when each register and predicate of each warp may be used.
+// Sockets: none; the issue stage asks it, write-back tells it.
+// One cycle: nothing; it holds times (fixed latency) or "pending" (variable latency), so that nobody scans warps.
+// Parameters: none of its own. Source: ARCHITECTURE section 4, dependent-issue latency.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/prefetch.h"
+
+namespace heddle {
+
+class scoreboard : public sc_core::sc_module {
+ public:
+  scoreboard(sc_core::sc_module_name name, unsigned slots);
+
+  /// When the instruction's operands (and destinations) are free: `cycle` is `never` while one is pending; `kind` is the
+  /// slowest kind of producer waited for.
+  struct answer {
+    cycle_t cycle;
+    producer kind;
+  };
+  answer probe(unsigned slot, const decoded_instruction& d) const {
+    const std::uint32_t* const r = registers_of(slot);
+    std::uint32_t latest = 0;
+    for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
+    for (unsigned p = d.predicates; p != 0; p &= p - 1)
+      latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
+    for (unsigned p = d.guards; p != 0; p &= p - 1) latest = std::max(latest, *guard(r, static_cast<unsigned>(__builtin_ctz(p))));
+    return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
+  }
+
+  /// Results usable from `cycle` on, predicates as guards `guard_cycles` later.
+  void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, producer kind, unsigned guard_cycles = 0) {
+    if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
+    mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(kind), guard_cycles << 2);
+  }
+  /// Results of unknown latency: pending until release.
+  void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
+    mark(slot, i, pending | static_cast<unsigned>(kind), 0);
+  }
+  /// When all results of the slot's instructions, which use the first `registers` registers, are there; nothing may be pending.
+  cycle_t settled(unsigned slot, unsigned registers) const {
+    const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    return base_ + (*std::max_element(r, r + 2 * predicates + registers) >> 2);
+  }
+  /// A new warp, whose program uses the first `registers` registers: nothing is pending.
+  void clear(unsigned slot, unsigned registers) {
+    std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    std::fill(r, r + 2 * predicates + registers, 0);
+  }
+  void prepare() const { bring_near(&rows_, 1); }
+  /// Where the slot's times begin in memory, for those who know that they will be needed.
+  const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
+
+  /// Counts anew which of the slot's first `registers` registers, and of its predicates, are not there in `cycle`.
+  void show(unsigned slot, unsigned registers, cycle_t cycle) const {
+    const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
+    const std::uint64_t limit = std::min<std::uint64_t>(cycle >= base_ ? ((cycle - base_) << 2 | 3) : 0, pending - 1);
+    std::uint16_t open = 0;
+    for (unsigned k = 0; k < predicates; ++k) open = static_cast<std::uint16_t>(open + (r[k] > limit));
+    for (unsigned k = 0; k < registers; ++k) open = static_cast<std::uint16_t>(open + (r[2 * predicates + k] > limit));
+    shown_[slot] = open;
+  }
+  trace_hook on_trace;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  // A slot's row: 8 predicates, the same as guards, then the registers. An odd number of cache lines, so that rows do not compete
+  // for the same places.
+  static constexpr unsigned predicates = 8;
+  static constexpr unsigned row_words = 272;
+  static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
+  static constexpr cycle_t horizon = cycle_t{1} << 29;   // times further from the base move it
+
+  const std::uint32_t* registers_of(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
+  std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
+  template <class T>
+  static T* predicate(T* registers, unsigned p) {
+    return registers - 2 * predicates + p;
+  }
+  template <class T>
+  static T* guard(T* registers, unsigned p) {
+    return registers - predicates + p;
+  }
+  void move_base(cycle_t cycle);
+  void mark(unsigned slot, const isa::instruction& i, std::uint32_t value, std::uint32_t as_guard) {
+    std::uint32_t* const r = registers_of(slot);
+    if (i.dst != isa::rz)
+      for (unsigned k = 0; k < i.dst_count; ++k) r[i.dst + k] = value;
+    for (const auto p : i.pdst)
+      if (p != isa::pt) {
+        *predicate(r, p) = value;
+        *guard(r, p) = value + as_guard;
+      }
+  }
+
+  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its largest
+  /// state but for registers. What became ready before base_ is as good as ready in it.
+  std::vector<std::uint32_t> rows_;
+  cycle_t base_ = 0;
+  mutable std::vector<std::uint16_t> shown_;   // by slot; kept up to date while somebody traces it
+};
+
+}  // namespace heddle

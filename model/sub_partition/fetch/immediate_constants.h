@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Models: the constant cache in front of the operands of a sub-partition's instructions (c[bank][offset]).
+// Sockets: none; the issue stage asks it for the constant operand of a warp's next instruction.
+// One cycle: a look-up says when the operand is there; a miss brings the line from the next level, which always hits.
+// Parameters: [constant_cache]. Source: Jia et al. 2018 (arXiv:1804.06826), table 3.1 (L1 and L1.5 constant caches).
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+class immediate_constants : public sc_core::sc_module {
+ public:
+  immediate_constants(sc_core::sc_module_name name, const constant_cache_parameters& parameters);
+
+  /// Cycle from `cycle` on in which byte `offset` of the launch's constant bank can be read as an operand.
+  cycle_t access(std::uint32_t launch, unsigned bank, std::uint32_t offset, cycle_t cycle);
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  std::uint64_t accesses = 0;
+  std::uint64_t misses = 0;
+
+ private:
+  struct line {
+    std::uint64_t tag = ~std::uint64_t{0};
+    cycle_t ready = 0;
+    std::uint64_t used = 0;
+  };
+  constant_cache_parameters parameters_;
+  unsigned sets_;
+  std::vector<line> lines_;
+  std::uint64_t last_tag_ = ~std::uint64_t{0};
+  cycle_t last_ready_ = 0;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace heddle

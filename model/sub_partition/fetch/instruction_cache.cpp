@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/fetch/instruction_cache.h"
+
+#include <algorithm>
+
+namespace heddle {
+
+instruction_cache::instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_cache* behind)
+    : sc_module(name),
+      geometry_(geometry),
+      behind_(behind),
+      sets_(std::max(1u, geometry.size_bytes / (geometry.line_bytes * geometry.ways))),
+      tags_(std::size_t{sets_} * geometry.ways, ~std::uint64_t{0}),
+      lines_(tags_.size()) {}
+
+std::size_t instruction_cache::find(std::uint64_t tag) const {
+  const std::size_t first = tag % sets_ * geometry_.ways;
+  for (std::size_t k = first; k < first + geometry_.ways; ++k)
+    if (tags_[k] == tag) return k;
+  return nowhere;
+}
+
+// Brings the line, asked for in `cycle`; returns its place.
+std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
+  line* set = &lines_[tag % sets_ * geometry_.ways];
+  line* victim = std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
+  const cycle_t sent = cycle + geometry_.miss_latency_cycles;
+  const auto place = static_cast<std::size_t>(victim - lines_.data());
+  tags_[place] = tag;
+  *victim = {behind_ != nullptr ? behind_->look_up(tag * geometry_.line_bytes, sent) : sent, ++clock_};
+  ++fills_;
+  return place;
+}
+
+cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
+  const std::uint64_t tag = address / geometry_.line_bytes;
+  ++accesses;
+  std::size_t place = find(tag);
+  if (place != nowhere) {
+    lines_[place].used = ++clock_;
+  } else {
+    ++misses;
+    place = fill(tag, cycle);
+  }
+  const cycle_t ready = std::max(cycle, lines_[place].ready);
+  // The prefetcher streams the following lines from the level behind, one cycle apart. Since nothing has come they are still there.
+  if (geometry_.prefetch_lines == 0 || lines_[place].streamed == fills_) return ready;
+  const std::uint64_t fills_before = fills_;
+  for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)
+    if (find(tag + n) == nowhere) {
+      ++prefetches;
+      fill(tag + n, cycle + n);
+    }
+  if (fills_ == fills_before) lines_[place].streamed = fills_;
+  return ready;
+}
+
+void instruction_cache::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, accesses, base + ".accesses");
+  sc_core::sc_trace(file, misses, base + ".misses");
+}
+
+}  // namespace heddle

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/sub_partition/issue/execution_unit.h"
+
+#include <string>
+
+#include "heddle/config/error.h"
+
+namespace heddle {
+
+namespace {
+[[noreturn]] void protocol_error(const execution_unit& unit) {
+  throw internal_error(std::string(unit.name()) + ": an instruction was dispatched while the unit's input was held");
+}
+}  // namespace
+
+execution_unit::execution_unit(sc_core::sc_module_name name) : sc_module(name), dispatch_socket("dispatch_socket") {
+  dispatch_socket.bind(input);
+}
+
+void execution_unit::input_port::b_transport(issue_transaction& t, sc_core::sc_time&) {
+  if (t.cycle < free_at) protocol_error(owner);
+  if (t.mask != 0) t.execute(*t.instruction, *t.warp, t.mask);
+  ++instructions;
+  busy_cycles += t.initiation_cycles;
+  free_at = t.cycle + t.initiation_cycles;
+}
+
+tlm::tlm_sync_enum execution_unit::input_port::nb_transport_fw(issue_transaction& t, tlm::tlm_phase&, sc_core::sc_time& delay) {
+  b_transport(t, delay);
+  return tlm::TLM_COMPLETED;
+}
+
+void execution_unit::trace(sc_core::sc_trace_file* file) const {
+  const std::string base(name());
+  sc_core::sc_trace(file, input.instructions, base + ".instructions");
+  sc_core::sc_trace(file, busy, base + ".busy");
+  on_trace(file);
+}
+
+}  // namespace heddle

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Models: one execution unit of a sub-partition (fp32, int, fp64, half, sfu, tensor, ldst, branch) with its own lanes.
+// Sockets: dispatch_socket (target): one warp instruction at a time, blocking transport, zero delay.
+// One cycle: executes the instruction on 32 lanes and annotates when its result may be used; the input is then held for
+//   the initiation interval (32 / lanes).
+// Parameters: the unit's section. Source: gpu_facts c.1, c.2 figures in configs/*.ini.
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/protocol/issue_protocol.h"
+
+namespace heddle {
+
+class execution_unit : public sc_core::sc_module {
+ public:
+  explicit execution_unit(sc_core::sc_module_name name);
+
+  tlm::tlm_target_socket<32, issue_protocol_types> dispatch_socket;
+
+  void trace(sc_core::sc_trace_file* file) const override;
+
+  /// What the socket leads to. All that an instruction touches lies in one cache line, apart from the module around it.
+  struct alignas(64) input_port final : tlm::tlm_fw_transport_if<issue_protocol_types> {
+    explicit input_port(const execution_unit& owner) : owner(owner) {}
+    void b_transport(issue_transaction& t, sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_fw(issue_transaction& t, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+    bool get_direct_mem_ptr(issue_transaction&, tlm::tlm_dmi&) override { return false; }
+    unsigned transport_dbg(issue_transaction&) override { return 0; }
+
+    std::uint64_t instructions = 0;   // warp instructions accepted
+    std::uint64_t busy_cycles = 0;    // cycles that the input was held
+    cycle_t free_at = 0;              // first cycle in which the input is free again
+    const execution_unit& owner;
+  };
+  input_port input{*this};
+  mutable bool busy = false;          // its input is held in this cycle; kept up to date while somebody traces it
+  trace_hook on_trace;
+};
+
+}  // namespace heddle

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// The input of one execution unit as the scheduler sees it: open, or closed for a reason. It sums up closed cycles by
+/// reason, so that a warp that waited from cycle a to b finds out why by subtraction and nobody counts cycle by cycle.
+class issue_gate {
+ public:
+  struct closed_cycles {
+    std::uint64_t busy = 0;       // the unit's input is held (initiation interval), or its queue has no room
+    std::uint64_t stalled = 0;    // nothing issues: operands are being read
+    std::uint64_t throttled = 0;  // no room because the memory system holds the load/store unit up
+  };
+
+  enum class closure : std::uint8_t { open, busy, stalled, throttled };
+
+  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }   // free_at_ is not before stalled_until_
+  /// First cycle in which the gate can be open; `never` while it is blocked.
+  cycle_t opens_at() const { return blocked_ ? never : free_at_; }
+
+  /// An instruction went in at `cycle` and holds the input for `initiation` cycles, this one included.
+  void take(cycle_t cycle, unsigned initiation) {
+    advance(cycle + 1);
+    free_at_ = std::max(cycle + initiation, stalled_until_);
+  }
+  /// Somebody else's instruction holds the input from `cycle` to before `until`.
+  void hold(cycle_t cycle, cycle_t until) {
+    advance(cycle);
+    free_at_ = std::max(free_at_, until);
+  }
+  /// The queue behind the input is full (from `cycle` on) or has room again.
+  void set_blocked(bool blocked, cycle_t cycle) {
+    if (blocked == blocked_) return;
+    advance(cycle);
+    blocked_ = blocked;
+  }
+  void set_throttled(bool throttled, cycle_t cycle) {
+    advance(cycle);
+    throttled_ = throttled;
+  }
+  bool throttled() const { return throttled_; }
+
+  /// The whole issue stage stands still from `cycle` to before `until`.
+  void stall(cycle_t cycle, cycle_t until) {
+    advance(cycle);
+    stalled_until_ = std::max(stalled_until_, until);
+    free_at_ = std::max(free_at_, until);
+  }
+
+  /// How it is going to stand in `cycle`, which lies behind all that it was told, if it is told nothing more.
+  closure closure_at(cycle_t cycle) const {
+    if (cycle < stalled_until_) return closure::stalled;
+    if (blocked_) return throttled_ ? closure::throttled : closure::busy;
+    return cycle < free_at_ ? closure::busy : closure::open;
+  }
+  /// The cycle behind `cycle` in which that changes by time alone; `never`: it does not.
+  cycle_t changes_after(cycle_t cycle) const {
+    if (cycle < stalled_until_) return stalled_until_;
+    return !blocked_ && cycle < free_at_ ? free_at_ : never;
+  }
+
+  /// Closed cycles in [0, cycle).
+  closed_cycles until(cycle_t cycle) {
+    advance(cycle);
+    return closed_;
+  }
+
+ private:
+  void advance(cycle_t cycle) {
+    if (cycle <= last_) return;
+    if (__builtin_expect(stalled_until_ > last_, 0)) {
+      const cycle_t to = std::min(stalled_until_, cycle);
+      closed_.stalled += to - last_;
+      last_ = to;
+      if (cycle <= last_) return;
+    }
+    if (blocked_ && throttled_)
+      closed_.throttled += cycle - last_;
+    else if (blocked_)
+      closed_.busy += cycle - last_;
+    else if (free_at_ > last_)
+      closed_.busy += std::min(free_at_, cycle) - last_;
+    last_ = cycle;
+  }
+
+  cycle_t free_at_ = 0;
+  cycle_t last_ = 0;
+  cycle_t stalled_until_ = 0;
+  bool blocked_ = false;
+  bool throttled_ = false;
+  closed_cycles closed_;
+};
+
+}  // namespace heddle

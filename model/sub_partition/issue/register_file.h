@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Models: the register file of a sub-partition: 32-lane registers of the resident warps, in banks.
+// Sockets: none; execution units reach registers through the warp's state.
+// One cycle: nothing; bank conflicts are known from the register numbers (decoded_program) and counted at issue.
+// Parameters: sub_partition.register_banks, register_bank_bytes. Source: Jia et al. 2018 (arXiv:1804.06826), table 3.1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "heddle/sub_partition/account/trace_hook.h"
+
+namespace heddle {
+
+class register_file : public sc_core::sc_module {
+ public:
+  /// `capacity`: 32-lane registers that may be in use at one time.
+  register_file(sc_core::sc_module_name name, unsigned slots, unsigned capacity);
+
+  /// Gives a slot `registers` zeroed 32-lane registers, 64-byte aligned; `allocated` is what counts against capacity.
+  std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);
+  void release(unsigned slot);
+  unsigned in_use() const { return in_use_; }
+  /// Cycles that the operands of the instruction issued in this cycle take beyond the first; kept up to date while somebody traces it.
+  mutable unsigned conflict_cycles = 0;
+  trace_hook on_trace;
+  void trace(sc_core::sc_trace_file* file) const override;
+
+ private:
+  struct row {
+    std::uint32_t lanes[32];
+  };
+  struct aligned_free {
+    void operator()(row* p) const;
+  };
+  struct storage {
+    std::unique_ptr<row[], aligned_free> rows;
+    unsigned size = 0;
+    unsigned allocated = 0;
+  };
+  std::vector<storage> slots_;
+  unsigned capacity_;
+  unsigned in_use_ = 0;
+};
+
+}  // namespace heddle

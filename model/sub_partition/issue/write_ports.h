@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "heddle/config/parameters.h"
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// The register file's write ports: each bank takes so many results a cycle. Results of fixed latency have their cycle reserved when
+/// they issue (clashes among them go into a result queue and are forwarded from there, so nobody waits); those of loads wait for a
+/// cycle that is free. Source: Huerta et al., MICRO 2025, section 5.3.
+class write_ports {
+ public:
+  static constexpr unsigned most = sub_partition_parameters::most_write_ports;
+  /// `per_bank` 0: any number of results a cycle. banks x per_bank is at most `most`.
+  write_ports(unsigned banks, unsigned per_bank)
+      : banks_(banks), mask_((banks & (banks - 1)) == 0 ? banks - 1 : ~0u), per_bank_(per_bank) {}
+
+  bool limited() const { return per_bank_ != 0; }
+
+  /// An instruction that issues in `now` writes `count` registers from `first` on in `cycle`.
+  void reserve(unsigned first, unsigned count, cycle_t cycle, cycle_t now) {
+    advance(now);
+    for (unsigned k = 0; k < count; ++k) static_cast<void>(take(bank_of(first + k), cycle));
+  }
+
+  /// A load's `count` registers from `first` on: all of their data are there in `cycle`, the first of them in `begin`, and they come
+  /// `together` of them at a time, every `interval` cycles. Returns the cycle in which the last of them is written. `now`: the load
+  /// completes, not after `cycle`.
+  cycle_t write(unsigned first, unsigned count, cycle_t cycle, cycle_t now, unsigned together = 1, unsigned interval = 0, cycle_t begin = 0) {
+    const cycle_t way = count == 0 ? 0 : (count - 1) / together * interval;
+    const cycle_t start = std::max(begin, cycle - std::min(cycle, way));
+    if (!limited()) return start + way;
+    // Where nothing was reserved for long the window is moved, so that reservations of the far future stay the exception.
+    const cycle_t earliest = std::min(start, now);
+    if (earliest >= base_ + window) advance(earliest);
+    cycle_t last = cycle;
+    for (unsigned k = 0; k < count; ++k) {
+      const cycle_t come = start + k / together * interval;
+      cycle_t at = std::max(come, base_);
+      while (!take(bank_of(first + k), at)) ++at;
+      last = std::max(last, at);
+    }
+    return last;
+  }
+
+ private:
+  unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }
+  static constexpr cycle_t window = 64;   // cycles that are one word of bits; few latencies are longer
+
+  void advance(cycle_t now) {
+    if (now <= base_) return;
+    const cycle_t passed = now - base_;
+    for (unsigned k = 0; k < banks_ * per_bank_; ++k) taken_[k] = passed < window ? taken_[k] >> passed : 0;
+    base_ = now;
+    if (__builtin_expect(!later_.empty(), 0)) come_near();
+  }
+  bool take(unsigned bank, cycle_t cycle) {
+    const cycle_t ahead = cycle - base_;
+    if (__builtin_expect(ahead >= window, 0)) return take_later(bank, cycle);
+    const std::uint64_t bit = std::uint64_t{1} << ahead;
+    for (unsigned p = 0; p < per_bank_; ++p) {
+      std::uint64_t& t = taken_[bank * per_bank_ + p];
+      if ((t & bit) != 0) continue;
+      t |= bit;
+      return true;
+    }
+    return false;
+  }
+  bool take_later(unsigned bank, cycle_t cycle) {
+    unsigned& results = later_[{cycle, bank}];
+    if (results == per_bank_) return false;
+    ++results;
+    return true;
+  }
+  // What lies within the window by now.
+  void come_near() {
+    while (!later_.empty() && later_.begin()->first.first < base_ + window) {
+      const auto [place, results] = *later_.begin();
+      later_.erase(later_.begin());
+      for (unsigned k = 0; place.first >= base_ && k < results; ++k) static_cast<void>(take(place.second, place.first));
+    }
+  }
+
+  unsigned banks_;
+  unsigned mask_;   // of a power of two; else all ones
+  unsigned per_bank_;
+  cycle_t base_ = 0;
+  std::array<std::uint64_t, most> taken_{};   // of each port, the cycles from base_ on
+  std::map<std::pair<cycle_t, unsigned>, unsigned> later_;   // behind the window: results by cycle and bank
+};
+
+}  // namespace heddle

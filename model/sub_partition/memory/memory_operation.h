@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "heddle/simt/texture/texture.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
+#include "heddle/tlm/protocol/lsu_protocol.h"
+
+namespace heddle {
+
+/// A memory instruction in flight. It is one transaction, or, when lanes of local memory move more than a word, one per
+/// word (local memory is interleaved by words, so a lane's 64 bits do not lie together), or one per texel.
+/// What is said here of the whole is not looked at where `first` is all of it, and says it itself: that needs no further cache line.
+struct memory_operation {
+  simt::lane_mask global_mask = 0;
+  simt::lane_mask local_mask = 0;          // lanes of global_mask that are local memory
+  unsigned remaining = 0;                  // transactions not yet answered
+  bool split = false;
+  bool is_texture = false;
+  std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
+  lsu_transaction first;                   // all of it (`sole`), if it is not split and no texture; names the instruction in any case
+  using word_rows = std::array<std::uint32_t[32], 4>;
+  std::unique_ptr<word_rows> words;        // split: the loaded words; kept for the next one
+};
+
+/// Recycles operations, and the transactions of those that are more than one.
+class memory_operation_pool {
+ public:
+  memory_operation& operation() {
+    ++in_use_;
+    memory_operation& o = free_operation_ != nullptr ? *free_operation_ : make(operations_);
+    if (&o == free_operation_) free_operation_ = o.first.operation;
+    o.first.operation = &o;
+    return o;
+  }
+  lsu_transaction& further(memory_operation& o) {
+    if (free_transactions_.empty()) free_transactions_.push_back(&make(transactions_));
+    lsu_transaction& t = *free_transactions_.back();
+    free_transactions_.pop_back();
+    t.operation = &o;
+    return t;
+  }
+  void give_back(memory_operation& o) {
+    --in_use_;
+    o.first.operation = free_operation_;
+    free_operation_ = &o;
+  }
+  void give_back(lsu_transaction& t) {
+    if (&t != &t.operation->first) free_transactions_.push_back(&t);
+  }
+  std::size_t in_use() const { return in_use_; }
+
+ private:
+  // What they hold of lanes is not set to zero: recordings never touch it.
+  template <class T>
+  T& make(std::vector<std::unique_ptr<T>>& all) {
+    all.push_back(std::unique_ptr<T>(new T));
+    return *all.back();
+  }
+  std::vector<std::unique_ptr<memory_operation>> operations_;
+  memory_operation* free_operation_ = nullptr;   // the first; each names the next, in a line that its user touches anyway
+  std::size_t in_use_ = 0;
+  std::vector<std::unique_ptr<lsu_transaction>> transactions_;
+  std::vector<lsu_transaction*> free_transactions_;
+};
+
+}  // namespace heddle

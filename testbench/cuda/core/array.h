@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "testbench/cuda/core/types.h"
+
+namespace heddle::cuda {
+
+/// A CUDA array: device memory, row after row and layer after layer without gaps, and what its elements are.
+struct array_record {
+  std::uint64_t address = 0;
+  channel_format format{};
+  extent_t extent{};        // as the program has given it: zero where there is no such dimension
+  unsigned flags = 0;
+  std::size_t element_bytes() const { return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8; }
+  std::size_t row_bytes() const { return extent.width * element_bytes(); }
+  std::size_t rows() const { return extent.height != 0 ? extent.height : 1; }
+  std::size_t layers() const { return extent.depth != 0 ? extent.depth : 1; }
+  std::size_t layer_bytes() const { return row_bytes() * rows(); }
+};
+
+namespace array_flag {
+constexpr unsigned layered = 1, surface = 2, cubemap = 4, gather = 8;
+}
+
+/// Null: the program has no such array.
+const array_record* known_array(array_t a);
+/// One, two or four channels of one size that a texture unit knows.
+bool is_valid(const channel_format& f);
+
+}  // namespace heddle::cuda

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/cuda/core/client.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "testbench/cuda/core/context.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+std::atomic<unsigned> process_generation{1};   // a child after fork() is a process of its own
+
+/// A thread's connection.
+struct link {
+  int socket = -1;
+  unsigned generation = 0;
+  ~link() {
+    if (socket >= 0 && generation == process_generation.load()) ::close(socket);
+  }
+};
+thread_local link own;
+
+std::mutex chip_mutex;
+wire::device_info the_chip;
+unsigned chip_generation = 0;
+
+[[noreturn]] void give_up(const char* why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "heddle: %s\n", why);
+  ::_exit(2);
+}
+
+int connected_socket(const char* name) {
+  const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (s < 0) return -1;
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  const std::size_t length = std::strlen(name);
+  if (length + 1 > sizeof where.sun_path) return -1;
+  std::memcpy(where.sun_path + 1, name, length);
+  if (::connect(s, reinterpret_cast<sockaddr*>(&where), static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length)) != 0) {
+    ::close(s);
+    return -1;
+  }
+  return s;
+}
+
+bool send_all(int socket, const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes != 0) {
+    const ssize_t n = ::send(socket, at, bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+bool receive_all(int socket, void* data, std::size_t bytes) {
+  auto* at = static_cast<char*>(data);
+  while (bytes != 0) {
+    const ssize_t n = ::recv(socket, at, bytes, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+reply exchange(wire::call what, const wire::writer& arguments) {
+  wire::message_head head{static_cast<std::uint32_t>(what), 0, arguments.bytes().size()};
+  std::vector<std::uint8_t> message(sizeof head + arguments.bytes().size());
+  std::memcpy(message.data(), &head, sizeof head);
+  if (!arguments.bytes().empty()) std::memcpy(message.data() + sizeof head, arguments.bytes().data(), arguments.bytes().size());
+  reply r;
+  if (!send_all(own.socket, message.data(), message.size()) || !receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes)
+    give_up("the simulator has ended");
+  r.status = static_cast<std::int32_t>(head.what);
+  std::vector<std::uint8_t> whole(head.bytes);
+  if (!receive_all(own.socket, whole.data(), whole.size())) give_up("the simulator has ended");
+  wire::reader in(whole);
+  const std::string printed = in.get_text();
+  if (!printed.empty()) {
+    std::fwrite(printed.data(), 1, printed.size(), stdout);
+    std::fflush(stdout);
+  }
+  const std::size_t rest = in.left();
+  if (const std::uint8_t* from = in.take(rest)) r.body.assign(from, from + rest);
+  return r;
+}
+
+bool connect() {
+  if (own.socket >= 0 && own.generation == process_generation.load()) return true;
+  static const bool at_fork = ::pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1); }) == 0;
+  static_cast<void>(at_fork);
+  const char* name = std::getenv("HEDDLE_SOCKET");
+  if (name == nullptr) {
+    static bool told = false;
+    if (!told) std::fputs("heddle: HEDDLE_SOCKET is not set: start the program with heddle exec\n", stderr);
+    told = true;
+    return false;
+  }
+  own.generation = process_generation.load();
+  own.socket = connected_socket(name);
+  if (own.socket < 0) give_up("the simulator is not there");
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);   // it reads what is to be copied where it lies
+  wire::writer w;
+  w.put(wire::version).put(static_cast<std::uint32_t>(::getpid())).put(reinterpret_cast<std::uint64_t>(&process_generation));
+  const reply r = exchange(wire::call::hello, w);
+  if (r.status != wire::success) give_up("the simulator does not serve this program");
+  const std::lock_guard<std::mutex> lock(chip_mutex);
+  the_chip = r.read().get<wire::device_info>();
+  chip_generation = own.generation;
+  return true;
+}
+
+}  // namespace
+
+const wire::device_info* chip() {
+  {
+    const std::lock_guard<std::mutex> lock(chip_mutex);
+    if (chip_generation == process_generation.load()) return &the_chip;
+  }
+  return connect() ? &the_chip : nullptr;
+}
+
+reply call(wire::call what, const wire::writer& arguments) {
+  use_primary_context();   // what a thread has that calls the runtime; the driver API sees to it before
+  if (!connect()) {
+    reply r;
+    r.status = 100;   // no device
+    return r;
+  }
+  return exchange(what, arguments);
+}
+
+std::int32_t wait(wire::wait_kind kind, std::uint32_t number) { return call(wire::call::wait, wire::writer().put(kind).put(number)).status; }
+
+}  // namespace heddle::cuda

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/cuda/core/graph.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace heddle;
+
+HEDDLE_CUDA heddle::cuda::error_t cudaFree(void* p);
+
+namespace heddle::cuda {
+
+namespace {
+
+std::set<const graph*>& graphs() {
+  static auto* all = new std::set<const graph*>;
+  return *all;
+}
+std::set<const graph_exec*>& execs() {
+  static auto* all = new std::set<const graph_exec*>;
+  return *all;
+}
+std::map<const void*, std::weak_ptr<graph_memory>>& memories() {
+  static auto* all = new std::map<const void*, std::weak_ptr<graph_memory>>;
+  return *all;
+}
+
+}  // namespace
+
+graph_memory::graph_memory(void* p, std::size_t n) : pointer(p), bytes(n) {}
+
+graph_memory::~graph_memory() {
+  {
+    const std::lock_guard<std::mutex> lock(graph_mutex());
+    memories().erase(pointer);
+  }
+  cudaFree(pointer);
+}
+
+int type_of(const graph_node& n) {
+  constexpr std::size_t allocation = 8;
+  const std::size_t k = n.work.index();
+  return static_cast<int>(k >= allocation ? k + 2 : k);
+}
+
+graph_node* graph::add(node_work work, std::vector<graph_node*> after) {
+  auto n = std::make_unique<graph_node>();
+  n->owner = this;
+  n->work = std::move(work);
+  for (graph_node* a : after)
+    if (std::find(n->after.begin(), n->after.end(), a) == n->after.end()) n->after.push_back(a);
+  nodes.push_back(std::move(n));
+  return nodes.back().get();
+}
+
+std::unique_ptr<graph> graph::clone() const {
+  auto g = std::make_unique<graph>();
+  std::map<const graph_node*, graph_node*> made;
+  for (const auto& n : nodes) {
+    graph_node* c = g->add(n->work, {});
+    c->original = n.get();
+    c->enabled = n->enabled;
+    c->box = n->box;
+    c->attributes = n->attributes;
+    if (const auto* child = std::get_if<child_work>(&n->work)) c->work = child_work{child->inner->clone()};
+    made[n.get()] = c;
+  }
+  for (const auto& n : nodes)
+    for (const graph_node* a : n->after) made[n.get()]->after.push_back(made[a]);
+  return g;
+}
+
+std::mutex& graph_mutex() {
+  static auto* the_mutex = new std::mutex;
+  return *the_mutex;
+}
+bool is_known(const graph* g) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  return graphs().count(g) != 0;
+}
+bool is_known(const graph_exec* e) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  return execs().count(e) != 0;
+}
+graph* keep(std::unique_ptr<graph> g) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  graphs().insert(g.get());
+  return g.release();
+}
+graph_exec* keep(std::unique_ptr<graph_exec> e) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  execs().insert(e.get());
+  return e.release();
+}
+bool drop(graph* g) {
+  {
+    const std::lock_guard<std::mutex> lock(graph_mutex());
+    if (graphs().erase(g) == 0) return false;
+  }
+  delete g;
+  return true;
+}
+bool drop(graph_exec* e) {
+  {
+    const std::lock_guard<std::mutex> lock(graph_mutex());
+    if (execs().erase(e) == 0) return false;
+  }
+  delete e;
+  return true;
+}
+std::shared_ptr<graph_memory> graph_memory_at(const void* p) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  const auto found = memories().find(p);
+  return found != memories().end() ? found->second.lock() : nullptr;
+}
+void note_graph_memory(const std::shared_ptr<graph_memory>& m) {
+  const std::lock_guard<std::mutex> lock(graph_mutex());
+  memories()[m->pointer] = m;
+}
+void for_each_graph_memory(const std::function<void(const graph_memory&)>& look) {
+  std::vector<std::shared_ptr<graph_memory>> all;   // whose last reference this may be
+  {
+    const std::lock_guard<std::mutex> lock(graph_mutex());
+    for (const auto& [pointer, weak] : memories()) all.push_back(weak.lock());
+  }
+  for (const auto& m : all)
+    if (m) look(*m);
+}
+
+}  // namespace heddle::cuda

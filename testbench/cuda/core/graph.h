@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// A graph: recorded work with dependencies. A launch puts it into the streams again, with events where it crosses from one to another.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <variant>
+#include <vector>
+
+#include "testbench/cuda/core/graph_types.h"
+#include "testbench/cuda/core/operations.h"
+
+namespace heddle::cuda {
+
+struct graph;
+
+/// Memory that a graph's node has allocated. It keeps its place as long as a graph knows it.
+struct graph_memory {
+  graph_memory(void* p, std::size_t n);
+  ~graph_memory();
+  graph_memory(const graph_memory&) = delete;
+  graph_memory& operator=(const graph_memory&) = delete;
+  void* const pointer;
+  const std::size_t bytes;
+  bool live = false;   // allocated by a launch and not freed since
+};
+
+struct child_work {
+  std::shared_ptr<graph> inner;
+};
+struct empty_work {};
+struct wait_work {
+  event_t event;
+};
+struct record_work {
+  event_t event;
+};
+struct allocate_work {
+  std::shared_ptr<graph_memory> memory;
+};
+struct free_work {
+  std::shared_ptr<graph_memory> memory;
+};
+/// In the order of CUDA's node types, but for the last two.
+using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work, record_work, allocate_work, free_work>;
+
+struct graph_node {
+  graph* owner = nullptr;
+  node_work work;
+  std::vector<graph_node*> after;         // what it depends on, each once
+  const graph_node* original = nullptr;   // of which it is a copy
+  bool enabled = true;
+  copy_3d box{};                          // as the program has given it
+  std::vector<void*> arguments;           // a kernel's, for who asks
+  std::map<int, launch_attribute> attributes;
+};
+/// cudaGraphNodeType.
+int type_of(const graph_node& n);
+
+struct graph {
+  std::vector<std::unique_ptr<graph_node>> nodes;   // in the order in which they were made
+  graph_node* add(node_work work, std::vector<graph_node*> after);
+  std::unique_ptr<graph> clone() const;
+};
+
+/// A graph made ready. Work of one launch that is independent lies in streams of its own.
+class graph_exec {
+ public:
+  /// Null: the graph's dependencies go round in a circle.
+  static std::unique_ptr<graph_exec> make(const graph& g, unsigned long long flags);
+  ~graph_exec();
+
+  error_t launch(std::uint32_t stream);
+  /// The copy of a node of the graph that this was made from; null: none.
+  graph_node* copy_of(const graph_node* original) const;
+  /// Takes over what the nodes of a graph of the same shape do: a cudaGraphExecUpdateResult; `where` the node that differs.
+  int update(const graph& g, const graph_node*& where);
+  static bool update_child(graph& to, const graph& from);
+  /// A copy of what it launches.
+  std::shared_ptr<graph> content() const { return copy_->clone(); }
+  unsigned long long flags = 0;
+
+ private:
+  struct step {
+    graph_node* node = nullptr;           // null: a child graph's end
+    std::vector<std::size_t> after;
+    std::size_t lane = 0;
+    bool is_waited_for = false;           // in another lane
+    bool is_last = false;                 // nothing comes after it
+    std::uint32_t event = 0;
+  };
+  graph_exec() = default;
+  bool flatten(const graph& g, const std::vector<std::size_t>& before, std::vector<std::size_t>& ends);
+  void place();
+  error_t run(const step& s, std::uint32_t stream);
+
+  std::unique_ptr<graph> copy_;
+  std::vector<step> steps_;               // each behind what it depends on
+  std::vector<std::uint32_t> lanes_;      // streams; the first one is that of the launch
+  std::uint32_t begin_event_ = 0, end_event_ = 0;
+  bool launched_ = false;
+};
+
+/// What graphs and pools know of memory.
+std::mutex& graph_mutex();
+bool is_known(const graph* g);
+bool is_known(const graph_exec* e);
+graph* keep(std::unique_ptr<graph> g);
+graph_exec* keep(std::unique_ptr<graph_exec> e);
+bool drop(graph* g);
+bool drop(graph_exec* e);
+/// Memory of a graph that begins there; null: none.
+std::shared_ptr<graph_memory> graph_memory_at(const void* p);
+void note_graph_memory(const std::shared_ptr<graph_memory>& m);
+void for_each_graph_memory(const std::function<void(const graph_memory&)>& look);
+
+}  // namespace heddle::cuda

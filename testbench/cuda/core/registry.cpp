@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/cuda/core/registry.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "testbench/cuda/core/host_memory.h"
+
+namespace heddle::cuda {
+
+thread_local error_t last_error = error::none;
+
+error_t noted(error_t e) {
+  if (e != error::none && e != error::not_ready) last_error = e;
+  return e;
+}
+
+void missing(const char* name) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "heddle: the program calls %s, which Heddle does not have\n", name);
+  ::_exit(2);
+}
+
+bool map_here(std::uint64_t address, std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = address / page * page;
+  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  return at == reinterpret_cast<void*>(begin);
+}
+
+registry& registry::get() {
+  static auto* the_registry = new registry;   // programs call when their statics are destroyed, too
+  return *the_registry;
+}
+
+image* registry::add_image(std::uint32_t what, std::vector<std::pair<const void*, std::uint64_t>> parts) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  images_.push_back(std::make_unique<image>());
+  images_.back()->what = what;
+  images_.back()->parts = std::move(parts);
+  return images_.back().get();
+}
+
+void registry::add_function(image* owner, const void* key, const char* name) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto f = std::make_unique<function_record>();
+  f->owner = owner;
+  f->name = name;
+  functions_[key] = std::move(f);
+}
+
+void registry::add_variable(image* owner, const void* key, const char* name, std::size_t bytes, void** managed) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto v = std::make_unique<variable_record>();
+  v->owner = owner;
+  v->name = name;
+  v->bytes = bytes;
+  v->managed = managed;
+  variables_[key] = std::move(v);
+  if (managed != nullptr) managed_placed_ = false;
+}
+
+error_t registry::load(image& i) {
+  if (i.loaded) return i.status;
+  i.loaded = true;
+  wire::writer w;
+  w.put(i.what).put(static_cast<std::uint32_t>(i.parts.size()));
+  for (const auto& [at, bytes] : i.parts) w.put(reinterpret_cast<std::uint64_t>(at)).put(bytes);
+  const reply r = call(wire::call::load_image, w);
+  i.status = r.status;
+  if (r.status == error::none) {
+    i.module = r.read().get<std::uint32_t>();
+  } else {
+    i.failure = r.read().get_text();
+  }
+  return i.status;
+}
+
+error_t registry::find(function_record& f) {
+  if (f.found) return f.status;
+  f.found = true;
+  f.status = load(*f.owner);
+  if (f.status != error::none) return f.status;
+  const reply r = call(wire::call::find_function, wire::writer().put(f.owner->module).put_text(f.name));
+  f.status = r.status == error::not_found ? error::invalid_function : r.status;
+  if (f.status != error::none) return f.status;
+  wire::reader in = r.read();
+  f.number = in.get<std::uint32_t>();
+  f.info = in.get<wire::function_info>();
+  f.parameters.resize(in.get<std::uint32_t>());
+  for (auto& p : f.parameters) {
+    p.first = in.get<std::uint32_t>();
+    p.second = in.get<std::uint32_t>();
+  }
+  return f.status;
+}
+
+function_record* registry::function(const void* key) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto found = functions_.find(key);
+  if (found != functions_.end()) {
+    find(*found->second);
+    return found->second.get();
+  }
+  for (const auto& [stub, f] : functions_)
+    if (f.get() == key) {
+      find(*f);
+      return f.get();
+    }
+  for (const auto& [name, f] : by_name_)
+    if (f.get() == key) return f.get();
+  return nullptr;
+}
+
+function_record* registry::function(image* owner, const std::string& name, error_t& status) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  auto& f = by_name_[{owner, name}];
+  if (!f) {
+    f = std::make_unique<function_record>();
+    f->owner = owner;
+    f->name = name;
+  }
+  status = find(*f);
+  if (status == error::invalid_function) status = error::not_found;
+  return status == error::none ? f.get() : nullptr;
+}
+
+variable_record* registry::variable(const void* key) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  const auto found = variables_.find(key);
+  if (found == variables_.end()) return nullptr;
+  variable_record& v = *found->second;
+  if (v.address == 0 && load(*v.owner) == error::none) {
+    const variable_record of_module = variable(*v.owner, v.name);
+    v.address = of_module.address;
+    if (v.address != 0) v.bytes = of_module.bytes;
+  }
+  return v.address != 0 ? &v : nullptr;
+}
+
+error_t registry::place_managed() {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  if (managed_placed_) return error::none;
+  managed_placed_ = true;
+  for (const auto& [key, record] : variables_) {
+    if (record->managed == nullptr || record->address != 0) continue;
+    const variable_record* v = variable(key);
+    if (v == nullptr) return error::initialization;
+    *v->managed = reinterpret_cast<void*>(v->address);
+    const error_t e = share(*v);
+    if (e != error::none) return e;
+  }
+  return error::none;
+}
+
+variable_record registry::variable(image& owner, const std::string& name) {
+  variable_record v;
+  v.owner = &owner;
+  v.name = name;
+  const reply r = call(wire::call::find_variable, wire::writer().put(owner.module).put_text(name));
+  if (r.status != error::none) return v;
+  wire::reader in = r.read();
+  v.address = in.get<std::uint64_t>();
+  v.bytes = in.get<std::uint64_t>();
+  if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered) note_allocation({v.address, v.bytes, device, 0, true, nullptr});
+  return v;
+}
+
+error_t registry::share(const variable_record& v) {
+  map_here(v.address, v.bytes);   // the page may be there already, for another variable
+  note_allocation({v.address, v.bytes, managed, 1, true, nullptr});
+  return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3})).status;
+}
+
+std::vector<std::string> registry::kernels(image& owner) {
+  const reply r = call(wire::call::list_functions, wire::writer().put(owner.module));
+  if (r.status != error::none) return {};
+  wire::reader in = r.read();
+  std::vector<std::string> names(in.get<std::uint32_t>());
+  for (std::string& n : names) n = in.get_text();
+  return names;
+}
+
+bool registry::has(const image* i) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  return std::any_of(images_.begin(), images_.end(), [i](const auto& own) { return own.get() == i; }) &&
+         std::find(unloaded_.begin(), unloaded_.end(), i) == unloaded_.end();
+}
+
+std::vector<image*> registry::images_of(const void* owner) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  std::vector<image*> all;
+  for (const auto& i : images_)
+    if (i->owner == owner && has(i.get())) all.push_back(i.get());
+  return all;
+}
+
+void registry::unload(image* i) {
+  const std::lock_guard<std::recursive_mutex> lock(mutex);
+  unloaded_.push_back(i);
+  for (const auto& [name, f] : by_name_)
+    if (f->owner == i) f->status = error::invalid_handle;
+  call(wire::call::unload_image, wire::writer().put(i->module));
+}
+
+std::uint32_t stream_number(stream_t s, bool per_thread) {
+  static constexpr std::uintptr_t legacy = 1, thread = 2;
+  const auto value = reinterpret_cast<std::uintptr_t>(s);
+  if (value == legacy || (value == 0 && !per_thread)) return 0;
+  if (value == thread || value == 0) {
+    static thread_local std::uint32_t own = 0;
+    if (own == 0) {
+      const reply r = call(wire::call::make_stream, wire::writer().put(std::uint32_t{0}).put(std::int32_t{0}));
+      if (r.status == error::none) own = r.read().get<std::uint32_t>();
+    }
+    return own;
+  }
+  return static_cast<std::uint32_t>(value - 0x1000);
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The binary interface of textures and surfaces, from CUDA's documentation. Enumerations are ints.
+#pragma once
+
+#include "testbench/cuda/core/types.h"
+
+namespace heddle::cuda {
+
+enum resource_kind : int { of_array, of_mipmapped_array, of_linear_memory, of_pitched_memory };
+
+struct resource_descriptor {
+  int kind;
+  union {
+    array_t array;
+    struct {
+      void* pointer;
+      channel_format format;
+      std::size_t bytes;
+    } linear;
+    struct {
+      void* pointer;
+      channel_format format;
+      std::size_t width, height, pitch;
+    } pitched;
+  } of;
+};
+/// Of cudaResourceDesc in every release; later ones append what must be zero.
+constexpr std::size_t resource_bytes = sizeof(resource_descriptor);
+static_assert(resource_bytes == 64, "as CUDA has it");
+
+struct texture_settings {
+  int address_mode[3];
+  int filter;                   // 0 point, 1 linear
+  int read_normalized;          // integers are read as floats
+  int srgb;
+  float border[4];
+  int normalized_coordinates;
+  unsigned max_anisotropy;
+  int mipmap_filter;
+  float mipmap_bias, mipmap_least, mipmap_most;
+  int disable_trilinear;
+};
+/// What CUDA 11.8 and later append.
+struct texture_settings_v2 : texture_settings {
+  int seamless_cubemap;
+};
+
+struct texture_reference {
+  int normalized_coordinates, filter, address_mode[3];
+  channel_format format;
+  int srgb;
+  unsigned max_anisotropy;
+  int mipmap_filter;
+  float mipmap_bias, mipmap_least, mipmap_most;
+  int disable_trilinear;
+  int reserved[14];
+};
+struct surface_reference {
+  channel_format format;
+};
+
+}  // namespace heddle::cuda

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What the functions of the driver API have in common. They are the runtime's with other names: streams, events, memory and kernels of one are
+// the other's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "testbench/cuda/core/context.h"
+#include "testbench/cuda/core/registry.h"
+
+namespace heddle::cuda {
+
+using result_t = int;
+using device_t = int;
+using address_t = std::uint64_t;   // CUdeviceptr
+
+/// CUresult, where the runtime has no error of the same number and meaning.
+namespace result {
+constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100, invalid_device = 101, invalid_image = 200,
+                   invalid_context = 201, no_binary_for_gpu = 209, unsupported_limit = 215, invalid_ptx = 218, file_not_found = 301,
+                   invalid_handle = 400, not_found = 500, primary_context_active = 708, context_is_destroyed = 709, not_supported = 801;
+}
+
+/// The driver's number for an error of the runtime.
+result_t result_of(error_t e);
+/// success: the driver is initialized and the thread has a context.
+result_t ready();
+
+/// What a function of the driver comes to. The runtime's last error stays as it is.
+template <class F>
+result_t driven(F&& f) {
+  const result_t r = ready();
+  if (r != result::success) return r;
+  const error_t before = last_error;
+  const error_t e = f();
+  last_error = before;
+  return result_of(e);
+}
+
+inline void* pointer_of(address_t a) { return reinterpret_cast<void*>(a); }
+
+}  // namespace heddle::cuda
+
+/// A function, and its twin of programs whose default stream is each thread's own.
+#define HEDDLE_DRIVER_BOTH(name, twin, arguments, body)  \
+  HEDDLE_CUDA result_t name arguments {                  \
+    [[maybe_unused]] constexpr bool per_thread = false;  \
+    return driven([&]() -> error_t { body });            \
+  }                                                      \
+  HEDDLE_CUDA result_t twin arguments {                  \
+    [[maybe_unused]] constexpr bool per_thread = true;   \
+    return driven([&]() -> error_t { body });            \
+  }

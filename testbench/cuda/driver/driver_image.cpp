@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/cuda/driver/driver_image.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace heddle::cuda {
+
+namespace {
+
+enum option : int { compile_time = 2, information_log = 3, information_bytes = 4, error_log = 5, error_bytes = 6 };
+
+constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
+constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;   // as wire::call::load_image has it
+constexpr char linked_magic[16] = "heddle-linked-1";
+
+struct fat_binary_wrapper {
+  std::uint32_t magic;
+  std::uint32_t version;       // 2: made by a device linker, whose parts are listed
+  const void* data;
+  const void* const* parts;
+};
+
+/// Machine code tells the chip that it is for in its ELF flags: bits 8 to 15 since CUDA 13, before that the lowest ones.
+unsigned architecture_of(const void* elf) {
+  Elf64_Ehdr head;
+  std::memcpy(&head, elf, sizeof head);
+  constexpr unsigned since_13 = 8;
+  return head.e_ident[EI_ABIVERSION] >= since_13 ? (head.e_flags >> 8) & 0xff : head.e_flags & 0xff;
+}
+
+bool begins_with(const void* data, const void* what, std::size_t bytes) {
+  // What is shorter ends with a zero, and differs there.
+  const auto* a = static_cast<const unsigned char*>(data);
+  const auto* b = static_cast<const unsigned char*>(what);
+  for (std::size_t k = 0; k < bytes; ++k)
+    if (a[k] != b[k]) return false;
+  return true;
+}
+
+result_t refuse(const std::string& why, jit_options& options) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "heddle: %s\n", why.c_str());
+  options.mistake(why + "\n");
+  return result::no_binary_for_gpu;
+}
+
+image_parts parts_of_linked(const void* data) {
+  const auto* at = static_cast<const char*>(data) + sizeof linked_magic;
+  std::uint64_t count = 0;
+  std::memcpy(&count, at, sizeof count);
+  at += sizeof count;
+  image_parts parts(count);
+  for (auto& p : parts) {
+    std::memcpy(&p.second, at, sizeof p.second);
+    at += sizeof p.second;
+  }
+  for (auto& p : parts) {
+    p.first = at;
+    at += p.second;
+  }
+  return parts;
+}
+
+result_t load(const void* data, const std::string& what, const char* caller, jit_options& options, image*& loaded) {
+  std::uint32_t first = 0;
+  constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, bitcode[] = {'B', 'C', 0xc0, 0xde}, intermediate[] = {0xed, 0x43, 0x4e, 0x7f};
+  const std::string given = std::string(caller) + " was given " + what;
+  if (begins_with(data, elf, sizeof elf))
+    return refuse(given + "a cubin (machine code of sm_" + std::to_string(architecture_of(data)) + "); Heddle runs PTX: load the PTX instead", options);
+  if (begins_with(data, bitcode, sizeof bitcode) || begins_with(data, intermediate, sizeof intermediate))
+    return refuse(given + "a compiler's intermediate code (NVVM or LTO); Heddle runs PTX: load the PTX instead", options);
+  std::memcpy(&first, data, std::min(sizeof first, std::strlen(static_cast<const char*>(data))));
+  image_parts parts;
+  std::uint32_t kind = fat_binary_parts;
+  if (first == wrapper_magic) {
+    parts = parts_of_wrapper(data);
+  } else if (first == fat_binary_magic) {
+    parts = {{data, 0}};
+  } else if (begins_with(data, linked_magic, sizeof linked_magic)) {
+    kind = ptx_parts;
+    parts = parts_of_linked(data);
+  } else {
+    kind = ptx_parts;
+    parts = {{data, std::strlen(static_cast<const char*>(data))}};
+  }
+  image* i = registry::get().add_image(kind, std::move(parts));
+  i->owner = current_context();
+  const error_t e = registry::get().load(*i);
+  i->parts.clear();   // they are the program's again
+  if (e != error::none) {
+    options.mistake(i->failure + "\n");
+    return result_of(e);
+  }
+  loaded = i;
+  return result::success;
+}
+
+}  // namespace
+
+jit_options::jit_options(unsigned count, const int* names, void** values)
+    : names_(names, names + (names != nullptr && values != nullptr ? count : 0)), values_(values), begin_(std::chrono::steady_clock::now()) {
+  const auto ignored = std::count_if(names_.begin(), names_.end(), [](int n) { return n < compile_time || n > error_bytes; });
+  if (ignored != 0) information(std::to_string(ignored) + " option(s) of the PTX compiler have no effect: Heddle simulates the PTX itself\n");
+}
+
+void** jit_options::value(int name) {
+  for (std::size_t k = 0; k < names_.size(); ++k)
+    if (names_[k] == name) return &values_[k];
+  return nullptr;
+}
+
+void jit_options::write_back(int buffer, int size, const std::string& text) {
+  void** const to = value(buffer);
+  void** const room = value(size);
+  if (room == nullptr) return;
+  // Its size as it was given comes first, what is used of it later.
+  auto [known, added] = sizes_.try_emplace(buffer, static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(*room)));
+  static_cast<void>(added);
+  std::size_t bytes = 0;
+  if (to != nullptr && *to != nullptr && known->second != 0) {
+    bytes = std::min(text.size(), known->second - 1);
+    std::memcpy(*to, text.data(), bytes);
+    static_cast<char*>(*to)[bytes] = '\0';
+  }
+  *room = reinterpret_cast<void*>(static_cast<std::uintptr_t>(bytes));
+}
+
+void jit_options::finish() {
+  write_back(information_log, information_bytes, information_);
+  write_back(error_log, error_bytes, mistake_);
+  const auto took = static_cast<float>(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count());
+  if (void** const time = value(compile_time)) std::memcpy(time, &took, sizeof took);
+}
+
+image_parts parts_of_wrapper(const void* wrapper) {
+  const auto* w = static_cast<const fat_binary_wrapper*>(wrapper);
+  image_parts parts;
+  if (w->version == 2 && w->parts != nullptr)
+    for (const void* const* p = w->parts; *p != nullptr; ++p) parts.emplace_back(*p, 0);
+  if (parts.empty()) parts.emplace_back(w->data, 0);
+  return parts;
+}
+
+std::string linked_image(const std::vector<std::string>& texts) {
+  if (texts.size() == 1) return texts.front() + '\0';
+  std::string whole(linked_magic, sizeof linked_magic);
+  const auto put = [&whole](std::uint64_t n) { whole.append(reinterpret_cast<const char*>(&n), sizeof n); };
+  put(texts.size());
+  for (const std::string& t : texts) put(t.size());
+  for (const std::string& t : texts) whole += t;
+  return whole;
+}
+
+result_t load_image(const void* data, const char* caller, jit_options& options, image*& loaded) {
+  return data == nullptr ? result::invalid_value : load(data, "", caller, options, loaded);
+}
+
+result_t load_file(const char* path, const char* caller, jit_options& options, image*& loaded) {
+  if (path == nullptr) return result::invalid_value;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return result::file_not_found;
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (bytes.empty()) return result::invalid_image;
+  // A file that is cut within a header is read no further than zeros go.
+  return load((bytes + std::string(sizeof(Elf64_Ehdr), '\0')).data(), "'" + std::string(path) + "', ", caller, options, loaded);
+}
+
+}  // namespace heddle::cuda

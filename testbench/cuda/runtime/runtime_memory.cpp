@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// The runtime: allocation, copies, fills, symbols.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "testbench/cuda/core/capture.h"
+#include "testbench/cuda/core/context.h"
+#include "testbench/cuda/core/host_memory.h"
+#include "testbench/cuda/core/operations.h"
+#include "testbench/cuda/core/pool.h"
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+namespace heddle::cuda {
+
+namespace {
+std::mutex allocations_mutex;
+std::map<std::uint64_t, allocation>& allocations() {
+  static auto* all = new std::map<std::uint64_t, allocation>;
+  return *all;
+}
+std::uint64_t number_of(const void* p) { return reinterpret_cast<std::uint64_t>(p); }
+}  // namespace
+
+void note_allocation(const allocation& a) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  allocations()[a.address] = a;
+}
+
+bool forget_allocation(const void* p, allocation& was) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  const auto found = allocations().find(number_of(p));
+  if (found == allocations().end()) return false;
+  was = found->second;
+  allocations().erase(found);
+  return true;
+}
+
+allocation allocation_of(const void* p) {
+  const std::lock_guard<std::mutex> lock(allocations_mutex);
+  auto found = allocations().upper_bound(number_of(p));
+  if (found == allocations().begin()) return {};
+  --found;
+  const allocation& a = found->second;
+  return number_of(p) - a.address < a.bytes || number_of(p) == a.address ? a : allocation();
+}
+
+error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
+  if (pointer == nullptr) return noted(error::invalid_value);
+  *pointer = nullptr;
+  if (bytes == 0) return type == device ? error::none : noted(error::invalid_value);
+  const reply r = call(wire::call::allocate, wire::writer().put(std::uint64_t{bytes}).put(kind));
+  if (r.status != error::none) return noted(r.status);
+  const auto address = r.read().get<std::uint64_t>();
+  if (type != device && !map_here(address, bytes)) {
+    call(wire::call::release, wire::writer().put(address));
+    return noted(error::out_of_memory);
+  }
+  note_allocation({address, bytes, type, flags, false, current_context()});
+  *pointer = reinterpret_cast<void*>(address);
+  return error::none;
+}
+
+error_t release(void* pointer) {
+  if (pointer == nullptr) {   // programs begin with this, to have a context
+    if (chip() != nullptr) use_primary_context();
+    return error::none;
+  }
+  allocation a;
+  if (!forget_allocation(pointer, a) || a.registered) return noted(error::invalid_value);
+  const error_t e = call(wire::call::release, wire::writer().put(a.address)).status;
+  if (a.type != device) ::munmap(pointer, a.bytes);
+  return noted(e);
+}
+
+void release_of(const void* owner) {
+  std::vector<std::uint64_t> addresses;
+  {
+    const std::lock_guard<std::mutex> lock(allocations_mutex);
+    for (const auto& [address, a] : allocations())
+      if (a.owner == owner && !a.registered) addresses.push_back(address);
+  }
+  for (const std::uint64_t a : addresses) release(reinterpret_cast<void*>(a));
+}
+
+namespace {
+
+struct side {
+  std::uint64_t address;
+  std::uint64_t pitch, layer;
+  bool on_host;
+  bool pinned;
+};
+
+side side_of(const void* p, std::size_t pitch, std::size_t layer, bool said_host, bool said_device) {
+  const allocation a = allocation_of(p);
+  // A pointer tells better than the program where it points; what nobody knows is the program's own, unless it says otherwise.
+  const bool on_host = a.type == unregistered ? said_host || !said_device : a.type == host;
+  return {number_of(p), pitch, layer, on_host, a.type == host};
+}
+
+error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch, std::size_t from_layer, std::size_t width,
+             std::size_t height, std::size_t depth, int kind, std::uint32_t stream, bool asynchronous) {
+  return copy({to, to_pitch, to_layer, from, from_pitch, from_layer, width, height, depth, kind}, stream, asynchronous ? manner::asynchronous : manner::waits);
+}
+
+error_t copy_row(void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
+  return copy(copy_of_row(to, from, bytes, kind), stream, asynchronous ? manner::asynchronous : manner::waits);
+}
+
+error_t fill(void* to, std::size_t pitch, std::size_t layer, unsigned value, unsigned value_bytes, std::size_t width, std::size_t height, std::size_t depth,
+             std::uint32_t stream, bool asynchronous) {
+  return fill({to, pitch, layer, value, value_bytes, width, height, depth}, stream, asynchronous ? manner::asynchronous : manner::waits);
+}
+
+error_t symbol_pointer(const void* symbol, std::size_t offset, std::size_t bytes, char*& at) {
+  registry::get().place_managed();
+  const variable_record* v = registry::get().variable(symbol);
+  if (v == nullptr) return error::invalid_symbol;
+  if (offset > v->bytes || bytes > v->bytes - offset) return error::invalid_value;
+  at = reinterpret_cast<char*>(v->address) + offset;
+  return error::none;
+}
+
+error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
+  char* at = nullptr;
+  const error_t e = symbol_pointer(symbol, offset, bytes, at);
+  if (e != error::none) return noted(e);
+  return to == nullptr ? copy_row(at, from, bytes, kind == host_to_device || kind == by_pointers ? host_to_device : device_to_device, stream, asynchronous)
+                       : copy_row(to, at, bytes, kind == device_to_host || kind == by_pointers ? device_to_host : device_to_device, stream, asynchronous);
+}
+
+// Takes the fill_work.
+void fill_here(void* what) {
+  const std::unique_ptr<fill_work> w(static_cast<fill_work*>(what));
+  for (std::size_t z = 0; z < w->depth; ++z)
+    for (std::size_t y = 0; y < w->height; ++y) {
+      char* row = static_cast<char*>(w->to) + z * w->layer + y * w->pitch;
+      for (std::size_t x = 0; x < w->width; x += w->value_bytes) std::memcpy(row + x, &w->value, w->value_bytes);
+    }
+}
+
+}  // namespace
+
+copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) { return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind}; }
+
+// What does not wait returns when the source can be used again.
+error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
+  if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
+  if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
+  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width))) return noted(error::invalid_value);
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
+  const bool from_host = w.kind == host_to_host || w.kind == host_to_device, from_device = w.kind == device_to_host || w.kind == device_to_device;
+  const bool to_host = w.kind == host_to_host || w.kind == device_to_host, to_device = w.kind == host_to_device || w.kind == device_to_device;
+  const side s = side_of(w.from, w.from_pitch, w.from_layer, from_host, from_device);
+  const side d = side_of(w.to, w.to_pitch, w.to_layer, to_host, to_device);
+  wire::copy_request r{};
+  r.stream = stream;
+  r.source_on_host = s.on_host;
+  r.destination_on_host = d.on_host;
+  // A call that waits leaves the source as it is until then.
+  r.source_is_pinned = s.pinned || how != manner::asynchronous;
+  r.destination_is_pinned = d.pinned;
+  r.source = s.address;
+  r.destination = d.address;
+  r.source_pitch = s.pitch;
+  r.source_layer = s.layer;
+  r.destination_pitch = d.pitch;
+  r.destination_layer = d.layer;
+  r.width = w.width;
+  r.height = w.height;
+  r.depth = w.depth;
+  const error_t e = call(wire::call::copy, wire::writer().put(r)).status;
+  if (e != error::none) return noted(e);
+  // To memory that is not pinned no copy of a call is asynchronous.
+  const bool waits = how == manner::waits || (how == manner::asynchronous && d.on_host && !d.pinned);
+  return waits ? noted(wait(wire::wait_kind::stream, stream)) : error::none;
+}
+
+error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
+  error_t result = error::none;
+  if (captured(stream, how, w, result)) return result;
+  const allocation a = allocation_of(w.to);
+  if (a.type == host) {   // pinned memory: the processor does it
+    if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
+    fill_here(new fill_work(w));
+    return error::none;
+  }
+  if (w.to == nullptr) return noted(w.width == 0 ? error::none : error::invalid_value);
+  wire::fill_request r{};
+  r.stream = stream;
+  r.value = w.value;
+  r.value_bytes = w.value_bytes;
+  r.address = number_of(w.to);
+  r.pitch = w.pitch;
+  r.layer = w.layer;
+  r.width = w.width;
+  r.height = w.height;
+  r.depth = w.depth;
+  const error_t e = call(wire::call::fill, wire::writer().put(r)).status;
+  if (e != error::none || how != manner::waits || a.type != managed) return noted(e);
+  return noted(wait(wire::wait_kind::stream, stream));
+}
+
+}  // namespace heddle::cuda
+
+HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) { return allocate(p, bytes, wire::memory_kind::device, device, 0); }
+HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
+  return allocate(p, bytes, wire::memory_kind::managed, managed, flags);
+}
+HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) { return allocate(p, bytes, wire::memory_kind::host, host, flags); }
+HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
+HEDDLE_CUDA error_t cudaFree(void* p) {
+  if (const auto of_graph = graph_memory_at(p)) {   // it stays the graph's
+    if (!of_graph->live) return noted(error::invalid_value);
+    of_graph->live = false;
+    return noted(wait(wire::wait_kind::device, 0));
+  }
+  leave_pool(p);
+  return release(p);
+}
+HEDDLE_CUDA error_t cudaFreeHost(void* p) { return release(p); }
+HEDDLE_CUDA error_t cudaMallocPitch(void** p, std::size_t* pitch, std::size_t width, std::size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return cudaMalloc(p, *pitch * height);
+}
+HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
+  p->width = e.width;
+  p->height = e.height;
+  return cudaMallocPitch(&p->pointer, &p->pitch, e.width, e.height * e.depth);
+}
+
+HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
+  if (p == nullptr || bytes == 0) return noted(error::invalid_value);
+  if (allocation_of(p).type != unregistered) return noted(error::already_registered);
+  const error_t e = call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1})).status;
+  if (e == error::none) note_allocation({number_of(p), bytes, host, flags, true, nullptr});
+  return noted(e);
+}
+HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
+  allocation a;
+  if (!forget_allocation(p, a)) return noted(error::not_registered);
+  return noted(call(wire::call::host_range, wire::writer().put(a.address).put(a.bytes).put(std::uint32_t{0})).status);
+}
+HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned) {
+  if (allocation_of(p).type != host) return noted(error::invalid_value);
+  *to = p;
+  return noted(call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{0}).put(std::uint32_t{2})).status);
+}
+HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
+  const allocation a = allocation_of(p);
+  if (a.type != host) return noted(error::invalid_value);
+  *flags = a.flags;
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void* p) {
+  const allocation a = allocation_of(p);
+  void* const own = const_cast<void*>(p);
+  *out = {a.type, a.type == unregistered ? -2 : 0, a.type == unregistered ? nullptr : own, a.type == device ? nullptr : own};
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const reply r = call(wire::call::memory_info, wire::writer());
+  if (r.status != error::none) return noted(r.status);
+  wire::reader in = r.read();
+  *free = in.get<std::uint64_t>();
+  *total = in.get<std::uint64_t>();
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return error::none; }
+HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return error::none; }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync(const void*, std::size_t, int, stream_t) { return error::none; }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, stream_t) { return error::none; }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) { return error::none; }
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return error::none; }
+HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return error::none; }
+
+HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
+            return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemcpyAsync, cudaMemcpyAsync_ptsz, (void* to, const void* from, std::size_t bytes, int kind, stream_t s),
+            return copy_row(to, from, bytes, kind, stream_number(s, per_thread), true);)
+HEDDLE_BOTH(cudaMemcpy2D, cudaMemcpy2D_ptds,
+            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind),
+            return copy(to, to_pitch, to_pitch * height, from, from_pitch, from_pitch * height, width, height, 1, kind, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz,
+            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind, stream_t s),
+            return copy(to, to_pitch, to_pitch * height, from, from_pitch, from_pitch * height, width, height, 1, kind, stream_number(s, per_thread), true);)
+HEDDLE_CUDA error_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) { return copy_row(to, from, bytes, device_to_device, 0, false); }
+HEDDLE_CUDA error_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, stream_t s) {
+  return copy_row(to, from, bytes, device_to_device, stream_number(s), true);
+}
+
+HEDDLE_BOTH(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds, (const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind),
+            return copy_symbol(symbol, offset, nullptr, from, bytes, kind, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz,
+            (const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind, stream_t s),
+            return copy_symbol(symbol, offset, nullptr, from, bytes, kind, stream_number(s, per_thread), true);)
+HEDDLE_BOTH(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds, (void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind),
+            return copy_symbol(symbol, offset, to, nullptr, bytes, kind, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz,
+            (void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind, stream_t s),
+            return copy_symbol(symbol, offset, to, nullptr, bytes, kind, stream_number(s, per_thread), true);)
+HEDDLE_CUDA error_t cudaGetSymbolAddress(void** p, const void* symbol) {
+  char* at = nullptr;
+  const error_t e = symbol_pointer(symbol, 0, 0, at);
+  *p = at;
+  return noted(e);
+}
+HEDDLE_CUDA error_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  const variable_record* v = registry::get().variable(symbol);
+  if (v == nullptr) return noted(error::invalid_symbol);
+  *bytes = v->bytes;
+  return error::none;
+}
+
+HEDDLE_BOTH(cudaMemset, cudaMemset_ptds, (void* to, int value, std::size_t bytes),
+            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemsetAsync, cudaMemsetAsync_ptsz, (void* to, int value, std::size_t bytes, stream_t s),
+            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1, stream_number(s, per_thread), true);)
+HEDDLE_BOTH(cudaMemset2D, cudaMemset2D_ptds, (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height),
+            return fill(to, pitch, pitch * height, static_cast<std::uint8_t>(value), 1, width, height, 1, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemset2DAsync, cudaMemset2DAsync_ptsz, (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, stream_t s),
+            return fill(to, pitch, pitch * height, static_cast<std::uint8_t>(value), 1, width, height, 1, stream_number(s, per_thread), true);)
+HEDDLE_BOTH(cudaMemset3D, cudaMemset3D_ptds, (pitched_pointer p, int value, extent_t e),
+            return fill(p.pointer, p.pitch, p.pitch * p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height, e.depth, stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemset3DAsync, cudaMemset3DAsync_ptsz, (pitched_pointer p, int value, extent_t e, stream_t s),
+            return fill(p.pointer, p.pitch, p.pitch * p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height, e.depth, stream_number(s, per_thread), true);)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// The runtime: texture and surface objects.
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "testbench/cuda/core/array.h"
+#include "testbench/cuda/core/registry.h"
+#include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/core/texture_image.h"
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+namespace {
+
+struct object {
+  resource_descriptor resource{};
+  texture_settings_v2 settings{};
+  unsigned uses = 0;   // textures of the same image share a handle
+};
+std::mutex objects_mutex;
+using object_table = std::map<std::uint64_t, object>;
+object_table& textures() {
+  static auto* all = new object_table;
+  return *all;
+}
+object_table& surfaces() {
+  static auto* all = new object_table;
+  return *all;
+}
+
+void note(object_table& table, std::uint64_t handle, const object& o) {
+  const std::lock_guard<std::mutex> lock(objects_mutex);
+  object& kept = table[handle];
+  const unsigned uses = kept.uses + 1;
+  kept = o;
+  kept.uses = uses;
+}
+error_t forget(object_table& table, std::uint64_t handle) {
+  if (handle == 0) return error::none;
+  const std::lock_guard<std::mutex> lock(objects_mutex);
+  const auto found = table.find(handle);
+  if (found == table.end()) return noted(error::invalid_value);
+  if (--found->second.uses == 0) table.erase(found);
+  return error::none;
+}
+bool find(object_table& table, std::uint64_t handle, object& o) {
+  const std::lock_guard<std::mutex> lock(objects_mutex);
+  const auto found = table.find(handle);
+  if (found != table.end()) o = found->second;
+  return found != table.end();
+}
+
+resource_descriptor copy_of(const void* resource) {
+  resource_descriptor r{};
+  std::memcpy(&r, resource, resource_bytes);
+  return r;
+}
+
+error_t create(std::uint64_t* handle, const void* resource, const texture_settings_v2& settings, bool has_view) {
+  object o;
+  o.resource = copy_of(resource);
+  o.settings = settings;
+  wire::texture_request image;
+  error_t e = image_of(o.resource, image);
+  if (e == error::none) e = read_as(settings, o.resource, image);
+  if (e == error::none && has_view) {
+    std::fputs("heddle: views of a resource are not modelled\n", stderr);
+    e = error::not_supported;
+  }
+  if (e == error::none) e = handle_of(image, *handle);
+  if (e == error::none) note(textures(), *handle, o);
+  return noted(e);
+}
+
+}  // namespace
+
+HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const texture_settings* settings, const void* view) {
+  if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
+  texture_settings_v2 s{};
+  std::memcpy(static_cast<texture_settings*>(&s), settings, sizeof *settings);
+  return create(handle, resource, s, view != nullptr);
+}
+HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void* resource, const texture_settings_v2* settings, const void* view) {
+  if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
+  return create(handle, resource, *settings, view != nullptr);
+}
+HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle) { return forget(textures(), handle); }
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64_t handle) {
+  object o;
+  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  std::memcpy(resource, &o.resource, resource_bytes);
+  return error::none;
+}
+/// From CUDA 12 on, what the description ends with is there.
+HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc(void* settings, std::uint64_t handle) {
+  object o;
+  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  std::memcpy(settings, &o.settings, runtime_version() >= 12000 ? sizeof(texture_settings_v2) : sizeof(texture_settings));
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint64_t handle) {
+  object o;
+  if (!find(textures(), handle, o)) return noted(error::invalid_value);
+  std::memcpy(settings, &o.settings, sizeof(texture_settings_v2));
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void*, std::uint64_t) { return noted(error::invalid_value); }   // none has one
+
+HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
+  if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);
+  object o;
+  o.resource = copy_of(resource);
+  wire::texture_request image;
+  if (o.resource.kind != of_array) return noted(error::invalid_value);
+  error_t e = image_of(o.resource, image);
+  if (e == error::none) e = handle_of(image, *handle);
+  if (e == error::none) note(surfaces(), *handle, o);
+  return noted(e);
+}
+HEDDLE_CUDA error_t cudaDestroySurfaceObject(std::uint64_t handle) { return forget(surfaces(), handle); }
+HEDDLE_CUDA error_t cudaGetSurfaceObjectResourceDesc(void* resource, std::uint64_t handle) {
+  object o;
+  if (!find(surfaces(), handle, o)) return noted(error::invalid_value);
+  std::memcpy(resource, &o.resource, resource_bytes);
+  return error::none;
+}
+HEDDLE_CUDA error_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width, const channel_format* format, int device) {
+  if (width == nullptr || format == nullptr || device != 0) return noted(error::invalid_value);
+  *width = std::size_t{1} << 28;
+  return error::none;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// nvcc links its runtime into the program, unless it is told otherwise. Before the program's own constructors run, a jump to ours is written
+// over the beginning of each of its functions, which the program's symbol table names.
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "testbench/cuda/runtime/runtime_table.h"
+#include "testbench/cuda/core/runtime_version.h"
+
+namespace heddle::cuda {
+
+namespace {
+
+int version_found = 0;
+
+/// The program's file, in memory while it is looked at.
+class program_file {
+ public:
+  program_file() {
+    const int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat s {};
+    if (fd >= 0 && ::fstat(fd, &s) == 0 && s.st_size > static_cast<off_t>(sizeof(Elf64_Ehdr))) {
+      bytes_ = static_cast<std::size_t>(s.st_size);
+      void* at = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
+      data_ = at == MAP_FAILED ? nullptr : static_cast<const std::uint8_t*>(at);
+    }
+    if (fd >= 0) ::close(fd);
+  }
+  ~program_file() {
+    if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), bytes_);
+  }
+  program_file(const program_file&) = delete;
+  program_file& operator=(const program_file&) = delete;
+
+  /// `count` items at an offset; null: the file does not have them.
+  template <class T>
+  const T* at(std::uint64_t offset, std::uint64_t count = 1) const {
+    const bool there = data_ != nullptr && offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T);
+    return there ? reinterpret_cast<const T*>(data_ + offset) : nullptr;
+  }
+  const char* text(std::uint64_t offset) const {
+    const char* begin = at<char>(offset);
+    return begin != nullptr && std::memchr(begin, 0, bytes_ - offset) != nullptr ? begin : "";
+  }
+
+ private:
+  const std::uint8_t* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// What matters of it.
+struct sections {
+  const Elf64_Shdr* symbols = nullptr;
+  const Elf64_Shdr* names = nullptr;
+  bool has_fat_binary = false;
+};
+
+sections sections_of(const program_file& file) {
+  sections s;
+  const auto* head = file.at<Elf64_Ehdr>(0);
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64) return s;
+  const auto* all = file.at<Elf64_Shdr>(head->e_shoff, head->e_shnum);
+  if (all == nullptr || head->e_shstrndx >= head->e_shnum) return s;
+  for (unsigned k = 0; k < head->e_shnum; ++k) {
+    const char* name = file.text(all[head->e_shstrndx].sh_offset + all[k].sh_name);
+    s.has_fat_binary |= std::strcmp(name, ".nvFatBinSegment") == 0;
+    if (all[k].sh_type != SHT_SYMTAB || all[k].sh_link >= head->e_shnum) continue;
+    s.symbols = &all[k];
+    s.names = &all[all[k].sh_link];
+  }
+  return s;
+}
+
+std::uintptr_t load_address() {
+  std::uintptr_t base = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
+        return 1;   // the first one is the program
+      },
+      &base);
+  return base;
+}
+
+int version_of_libraries() {
+  int version = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        const char* name = info->dlpi_name != nullptr ? std::strstr(info->dlpi_name, "libcudart.so.") : nullptr;
+        if (name != nullptr) *static_cast<int*>(to) = 1000 * std::atoi(name + std::strlen("libcudart.so."));
+        return 0;
+      },
+      &version);
+  return version;
+}
+
+[[maybe_unused]] bool write_jump(std::uintptr_t at, void* to) {
+  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};   // jmp *0(%rip), the address follows
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = at / page * page;
+  const std::uintptr_t end = (at + sizeof jump + sizeof to + page - 1) / page * page;
+  if (::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+  std::memcpy(reinterpret_cast<void*>(at), jump, sizeof jump);
+  std::memcpy(reinterpret_cast<void*>(at + sizeof jump), &to, sizeof to);
+  return ::mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_EXEC) == 0;
+}
+
+[[noreturn]] void refuse(const char* why) {
+  std::fprintf(stderr, "heddle: %s\n", why);
+  ::_exit(2);
+}
+
+__attribute__((constructor(101))) void take_over_static_runtime() {
+  const program_file file;
+  const sections s = sections_of(file);
+  if (!s.has_fat_binary) return;
+  const std::uint64_t count = s.symbols != nullptr ? s.symbols->sh_size / sizeof(Elf64_Sym) : 0;
+  const auto* symbols = s.symbols != nullptr ? file.at<Elf64_Sym>(s.symbols->sh_offset, count) : nullptr;
+  const std::uintptr_t base = load_address();
+  bool has_runtime = false, has_old = false, has_v2 = false;
+  const auto& table = runtime_table();
+  for (std::uint64_t k = 0; symbols != nullptr && k < count; ++k) {
+    const Elf64_Sym& symbol = symbols[k];
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
+    const char* name = file.text(s.names->sh_offset + symbol.st_name);
+    const auto ours = std::lower_bound(table.begin(), table.end(), name, [](const runtime_function& f, const char* n) { return std::strcmp(f.name, n) < 0; });
+    if (ours == table.end() || std::strcmp(ours->name, name) != 0) continue;
+    has_runtime = true;
+    has_old |= std::strcmp(name, "cudaBindTexture") == 0;
+    has_v2 |= std::strcmp(name, "cudaGetDeviceProperties_v2") == 0;
+#if defined(__x86_64__)
+    if (!write_jump(base + symbol.st_value, ours->address)) refuse("this system does not let a program's code be changed, as a static CUDA runtime needs; link it with nvcc -cudart shared");
+#else
+    refuse("on this processor a program with a static CUDA runtime cannot be served; link it with nvcc -cudart shared");
+#endif
+  }
+  if (has_runtime) version_found = has_old ? 11000 : has_v2 ? 12000 : 13000;
+  if (!has_runtime && version_of_libraries() == 0)
+    refuse("this program has a CUDA runtime within it whose functions cannot be found, since it was stripped; link it with nvcc -cudart shared, or do not strip it");
+}
+
+}  // namespace
+
+int runtime_version() {
+  if (version_found == 0) version_found = version_of_libraries();
+  if (version_found == 0) version_found = 13000;
+  return version_found;
+}
+
+}  // namespace heddle::cuda

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/files/result_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "heddle/config/error.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+constexpr std::size_t piece_bytes = 1 << 20;
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw input_error("cannot write '" + path + "': " + std::strerror(error));
+}
+
+void write_all(int fd, const void* data, std::size_t bytes, const std::string& path) {
+  const char* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t done = ::write(fd, at, bytes);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) fail(path, done < 0 ? errno : EIO);
+    at += done;
+    bytes -= static_cast<std::size_t>(done);
+  }
+}
+
+/// The permissions of a file that replaces `before`. Who may read it through its group is only known if it gets that group.
+mode_t mode_like(const struct stat& before, int fd) {
+  struct stat made {};
+  if (::fstat(fd, &made) != 0) return 0600;
+  const bool same = (made.st_uid == before.st_uid && made.st_gid == before.st_gid) || ::fchown(fd, before.st_uid, before.st_gid) == 0 ||
+                    made.st_gid == before.st_gid || ::fchown(fd, static_cast<uid_t>(-1), before.st_gid) == 0;
+  return before.st_mode & (same ? 0777 : 0707);
+}
+
+}  // namespace
+
+result_files::entry& result_files::make(const std::string& path, const file_access& access) {
+  entry e;
+  e.place = find_output(path, "", access);
+  // One open folder for all outputs that go there.
+  for (auto other = entries_.rbegin(); other != entries_.rend() && other - entries_.rbegin() < 16; ++other)
+    if (other->place.folder && other->place.directory == e.place.directory) e.place.folder = other->place.folder;
+  entries_.push_back(std::move(e));
+  return entries_.back();
+}
+
+void result_files::make_temporary(entry& e) {
+  for (int attempt = 0; !e.file.is_open(); ++attempt) {
+    e.name = ".heddle-" + random_word() + ".tmp";
+    e.temporary = temporary_file(e.place.directory + "/" + e.name);
+    if (before_making) before_making(temporary_names());
+    e.file = descriptor(::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    if (e.file.is_open()) break;
+    const int error = errno;
+    e.temporary.keep();   // whatever has that name is not ours
+    if (error != EEXIST || attempt == 100) fail(e.place.path, error);
+  }
+  struct stat status {};
+  if (::fstat(e.file.get(), &status) != 0) fail(e.place.path, errno);
+  e.device = status.st_dev;
+  e.inode = status.st_ino;
+  e.mode = e.place.exists ? mode_like(e.place.status, e.file.get()) : status.st_mode & 0777;
+  ::fchmod(e.file.get(), 0600);
+}
+
+// What somebody else writes for standard output or a pipe goes there when it is whole.
+void result_files::make_nameless(entry& e) {
+  std::error_code ignored;
+  std::string name = (std::filesystem::temp_directory_path(ignored) / "heddle-XXXXXX").string();
+  e.file = descriptor(::mkostemp(name.data(), O_CLOEXEC));
+  if (!e.file.is_open()) fail(e.place.path, errno);
+  ::unlink(name.c_str());
+}
+
+void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access) {
+  const char* const from = static_cast<const char*>(data);
+  add(path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access);
+}
+
+void result_files::add(const std::string& path, std::uint64_t bytes, const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access) {
+  entry& e = make(path, access);
+  if (e.place.what != output_place::kind::file) {
+    e.data.resize(bytes);
+    if (bytes != 0) read(0, e.data.data(), bytes);
+    return;
+  }
+  make_temporary(e);
+  std::vector<char> piece(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, piece_bytes)));
+  for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+    piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - at, piece.size())));
+    read(at, piece.data(), piece.size());
+    write_all(e.file.get(), piece.data(), piece.size(), path);
+  }
+  // There may be more outputs than files that can be open.
+  finish(e);
+}
+
+std::string result_files::reserve(const std::string& path) {
+  entry& e = make(path, {});
+  if (e.place.what == output_place::kind::device) return path;
+  e.place.what == output_place::kind::file ? make_temporary(e) : make_nameless(e);
+  const std::string open_name = "/proc/self/fd/" + std::to_string(e.file.get());
+  return e.name.empty() || ::access(open_name.c_str(), W_OK) == 0 ? open_name : e.temporary.name();
+}
+
+std::string result_files::reserve_name(const std::string& path) {
+  entry& e = make(path, {});
+  if (e.place.what != output_place::kind::file) throw input_error("cannot write '" + path + "': expected a regular file");
+  make_temporary(e);
+  return e.temporary.name();
+}
+
+std::vector<std::string> result_files::temporary_names() const {
+  std::vector<std::string> names;
+  for (const entry& e : entries_)
+    if (!e.temporary.name().empty()) names.push_back(e.temporary.name());
+  return names;
+}
+
+void result_files::finish(entry& e) {
+  if (!e.file.is_open()) return;
+  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0) fail(e.place.path, errno);
+}
+
+void result_files::rename(entry& e) {
+  const int folder = e.place.folder->get();
+  struct stat status {};
+  const bool ours = ::fstatat(folder, e.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == e.device && status.st_ino == e.inode;
+  if (!ours) {
+    e.temporary.keep();
+    throw input_error("cannot write '" + e.place.path + "': its temporary file '" + e.name + "' was taken away or replaced");
+  }
+  if (::renameat(folder, e.name.c_str(), folder, e.place.name.c_str()) != 0) fail(e.place.path, errno);
+  e.temporary.keep();
+}
+
+void result_files::write_directly(entry& e) {
+  const std::string& path = e.place.path;
+  const bool device = e.place.what == output_place::kind::device;
+  if (device && e.data.empty()) return;   // somebody else has written to it
+  std::fflush(stdout);
+  descriptor to(device ? ::openat(e.place.folder->get(), e.place.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
+                       : ::fcntl(e.place.number, F_DUPFD_CLOEXEC, 0));
+  if (!to.is_open()) fail(path, errno);
+  write_all(to.get(), e.data.data(), e.data.size(), path);
+  if (e.file.is_open()) {
+    char piece[1 << 16];
+    ssize_t got = 0;
+    for (off_t at = 0; (got = ::pread(e.file.get(), piece, sizeof piece, at)) > 0; at += got)
+      write_all(to.get(), piece, static_cast<std::size_t>(got), path);
+    if (got < 0) fail(path, errno);
+  }
+  if (to.close() != 0) fail(path, errno);
+}
+
+void result_files::commit() {
+  // What cannot be taken back must not follow names that were given already.
+  for (entry& e : entries_)
+    if (e.place.what != output_place::kind::file) write_directly(e);
+  for (entry& e : entries_)
+    if (e.place.what == output_place::kind::file) finish(e);
+  for (entry& e : entries_) {
+    if (e.place.what == output_place::kind::file) rename(e);
+    written_.push_back(e.place.path);
+  }
+  entries_.clear();
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/options/option_parser.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "heddle/config/suggestion.h"
+#include "testbench/text/text.h"
+#include "testbench/text/text_style.h"
+#include "testbench/text/usage_error.h"
+
+namespace heddle::testbench {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr unsigned help_columns = 80;
+constexpr unsigned help_columns_of_text = 40;
+// No option that a user can write has a space in its name.
+const char* const positional_name = "positional argument";
+
+void add_to(po::options_description& all, const std::string& name, const option_entry& o, const std::string& help) {
+  const std::string names = o.letter ? name + "," + o.letter : name;
+  if (o.meaning.empty()) {
+    all.add_options()(names.c_str(), help.c_str());
+  } else if (o.repeatable) {
+    all.add_options()(names.c_str(), po::value<std::vector<std::string>>()->value_name(o.meaning), help.c_str());
+  } else {
+    all.add_options()(names.c_str(), po::value<std::string>()->value_name(o.meaning), help.c_str());
+  }
+}
+
+std::string wrapped(const std::string& text) {
+  std::string out;
+  std::size_t column = 0;
+  for (const std::string& word : split(text, ' ')) {
+    const bool fits = column + 1 + word.size() < help_columns;
+    if (!out.empty()) out += fits ? " " : "\n";
+    column = fits && !out.empty() ? column + 1 + word.size() : word.size();
+    out += word;
+  }
+  return out;
+}
+
+}  // namespace
+
+option_parser::option_parser(std::string command, std::string usage, std::string purpose)
+    : command_(std::move(command)), usage_(std::move(usage)), purpose_(std::move(purpose)) {}
+
+option_parser& option_parser::group(const std::string& title) {
+  groups_.push_back({title, {}});
+  return *this;
+}
+
+option_parser& option_parser::add(const char* name, const char* meaning, const char* help, bool repeatable) {
+  const auto parts = split(name, ',');
+  option_entry o;
+  o.name = parts[0];
+  if (parts.size() > 1) o.letter = parts[1][0];
+  o.meaning = meaning;
+  o.help = help;
+  o.repeatable = repeatable;
+  groups_.back().options.push_back(std::move(o));
+  return *this;
+}
+
+option_parser& option_parser::value(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, false); }
+option_parser& option_parser::values(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, true); }
+option_parser& option_parser::flag(const char* name, const char* help) { return add(name, "", help, false); }
+
+option_parser& option_parser::also(const char* name) {
+  groups_.back().options.back().also.push_back(name);
+  return *this;
+}
+
+option_parser& option_parser::operands(const char* meaning, std::size_t most) {
+  operand_meaning_ = meaning;
+  most_operands_ = most;
+  return *this;
+}
+
+option_parser& option_parser::note(const char* paragraph) {
+  notes_.push_back(paragraph);
+  return *this;
+}
+
+option_parser& option_parser::example(const char* arguments, const char* purpose) {
+  examples_.emplace_back(arguments, purpose);
+  return *this;
+}
+
+bool option_parser::parse(const std::vector<std::string>& arguments) {
+  read(arguments);
+  take_other_names();
+  if (values_.count("help")) return true;
+  if (values_.count(positional_name)) positionals_ = list(positional_name);
+  for (const std::string& argument : positionals_)
+    if (argument.empty()) fail("got an empty argument, expected the name of a file");
+  for (const option_group& g : groups_)
+    for (const option_entry& o : g.options)
+      if (!o.meaning.empty() && !o.repeatable && o.name != "slurm-args" && has(o.name) && text(o.name).empty())
+        fail("option '" + written(o.name) + "' needs a value");
+  if (positionals_.size() > most_operands_) fail("unexpected argument '" + positionals_[most_operands_] + "'");
+  return false;
+}
+
+void option_parser::read(const std::vector<std::string>& arguments) {
+  po::options_description all;
+  std::vector<std::string> known;
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      add_to(all, o.name, o, o.help);
+      known.push_back("--" + o.name);
+      option_entry other = o;
+      other.letter = 0;
+      for (const std::string& name : o.also) add_to(all, name, other, o.help);
+    }
+  }
+  all.add_options()(positional_name, po::value<std::vector<std::string>>(), "");
+  po::positional_options_description places;
+  places.add(positional_name, -1);
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(places).style(style).run(), values_);
+    po::notify(values_);
+  } catch (const po::unknown_option& e) {
+    fail("unknown option '" + e.get_option_name() + "'" + suggestion(e.get_option_name(), known));
+  } catch (const po::multiple_occurrences& e) {
+    fail("option '" + e.get_option_name() + "' is given more than once");
+  } catch (const po::invalid_command_line_syntax& e) {
+    const bool missing =
+        e.kind() == po::invalid_syntax::missing_parameter || e.kind() == po::invalid_syntax::empty_adjacent_parameter;
+    if (e.kind() == po::invalid_syntax::extra_parameter) fail("option '" + e.get_option_name() + "' takes no value");
+    fail(missing ? "option '" + e.get_option_name() + "' needs a value" : e.what());
+  } catch (const po::error& e) {
+    fail(e.what());
+  }
+}
+
+void option_parser::take_other_names() {
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      for (const std::string& name : o.also) {
+        const auto given = values_.find(name);
+        if (given == values_.end()) continue;
+        if (has(o.name)) fail("option '" + written(o.name) + "' is given more than once, here as '--" + name + "'");
+        values_.insert({o.name, given->second});
+        written_[o.name] = "--" + name;
+      }
+    }
+  }
+}
+
+std::string option_parser::help() const {
+  const text_style style = stdout_style();
+  std::ostringstream text;
+  std::string prefix = style.bold("usage:") + " heddle ";
+  for (const auto& line : split(usage_, '\n')) {
+    text << prefix << line << "\n";
+    prefix = "       heddle ";
+  }
+  text << wrapped(purpose_) << "\n";
+  for (const option_group& g : groups_) {
+    po::options_description group(help_columns, help_columns_of_text);
+    for (const option_entry& o : g.options) {
+      std::string help = o.help;
+      if (!o.also.empty()) help += "; --" + join(o.also, ", --") + " is accepted, too";
+      add_to(group, o.name, o, help);
+    }
+    text << "\n" << style.bold(g.title + ":") << "\n" << group;
+  }
+  if (!examples_.empty()) text << "\n" << style.bold("Examples:") << "\n";
+  for (const auto& [arguments, purpose] : examples_) text << "  # " << purpose << "\n  heddle " << arguments << "\n";
+  return text.str();
+}
+
+const option_entry* option_parser::find(const std::string& name) const {
+  for (const option_group& g : groups_) {
+    for (const option_entry& o : g.options) {
+      if (o.name == name || (name.size() == 1 && o.letter == name[0])) return &o;
+      if (std::find(o.also.begin(), o.also.end(), name) != o.also.end()) return &o;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> option_parser::list(const std::string& option) const {
+  return has(option) ? values_[option].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+std::uint64_t option_parser::number(const std::string& option, std::uint64_t least, std::uint64_t most) const {
+  std::uint64_t value = 0;
+  if (!parse_unsigned(text(option), value) || value < least || value > most) {
+    fail(written(option) + ": got '" + text(option) + "', expected a whole number from " + std::to_string(least) +
+         " to " + std::to_string(most));
+  }
+  return value;
+}
+
+std::size_t option_parser::choice(const std::string& option) const {
+  const std::vector<std::string> names = split(find(option)->meaning, '|');
+  const auto found = std::find(names.begin(), names.end(), text(option));
+  if (found == names.end())
+    fail(written(option) + ": got '" + text(option) + "', expected " + join(names, " | ") + suggestion(text(option), names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::string option_parser::written(const std::string& option) const {
+  const auto found = written_.find(option);
+  return found == written_.end() ? "--" + option : found->second;
+}
+
+void option_parser::fail(const std::string& message) const {
+  throw usage_error(message, "(see heddle " + command_ + " --help)");
+}
+
+}  // namespace heddle::testbench

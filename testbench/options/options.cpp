@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/options/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "testbench/options/option_tables.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+void read_gpu_options(const option_parser& p, std::string& gpu, std::vector<std::string>& overrides) {
+  if (p.has("gpu")) gpu = p.text("gpu");
+  overrides = p.list("set");
+}
+
+void read_dimensions(const option_parser& p, const std::string& option, std::uint32_t (&out)[3]) {
+  const auto parts = split(p.text(option), ',');
+  bool good = parts.size() <= 3;
+  for (std::size_t i = 0; good && i < parts.size(); ++i) {
+    std::uint64_t value = 0;
+    good = parse_unsigned(parts[i], value) && value > 0 && value <= largest_u32;
+    out[i] = static_cast<std::uint32_t>(value);
+  }
+  if (!good) p.fail(p.written(option) + ": got '" + p.text(option) + "', expected X[,Y[,Z]], whole numbers above 0");
+}
+
+void read_launch(const option_parser& p, run_options& o) {
+  const bool single = p.has("kernel");
+  if (single != p.positionals().empty()) p.fail("expected either a job file or --kernel");
+  if (!single) {
+    o.job_file = p.positionals()[0];
+    for (const char* option : {"grid", "block", "shared-bytes", "carveout", "registers-per-thread", "arg"}) {
+      if (p.has(option)) p.fail(p.written(option) + " belongs to --kernel; a job file says it itself");
+    }
+    return;
+  }
+  split_kernel(p.text("kernel"), o.kernel_file, o.kernel);
+  for (const char* option : {"grid", "block"}) {
+    if (!p.has(option)) p.fail(std::string("--kernel needs --") + option);
+  }
+  read_dimensions(p, "grid", o.grid);
+  read_dimensions(p, "block", o.block);
+  if (p.has("shared-bytes")) o.shared_bytes = static_cast<std::uint32_t>(p.number("shared-bytes", 0, largest_u32));
+  if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
+  if (p.has("registers-per-thread")) o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 1, 65535));
+  o.arguments = p.list("arg");
+}
+
+void read_views(const option_parser& p, run_options& o) {
+  if (p.has("metrics")) o.metrics_file = p.text("metrics");
+  if (p.has("report")) o.report_file = p.text("report");
+  if (p.has("vcd")) o.vcd_file = p.text("vcd");
+  if (p.has("timeline")) o.timeline_file = p.text("timeline");
+  if (p.has("pipeline")) o.pipeline_file = p.text("pipeline");
+  if (p.has("trace-scope")) o.trace_scope = p.text("trace-scope");
+  if (p.has("trace-window")) {
+    const auto parts = split(p.text("trace-window"), ':');
+    if (parts.size() != 2 || !parse_unsigned(parts[0], o.trace_begin) || !parse_unsigned(parts[1], o.trace_end) ||
+        o.trace_begin >= o.trace_end) {
+      p.fail("--trace-window: got '" + p.text("trace-window") + "', expected A:B, two cycles with A < B");
+    }
+  }
+}
+
+void read_simulation_options(const option_parser& p, run_options& o) {
+  read_views(p, o);
+  o.quiet = p.has("quiet");
+  if (p.has("max-cycles")) o.max_cycles = p.number("max-cycles", 1, std::numeric_limits<std::uint64_t>::max());
+  if (p.has("progress")) o.progress = static_cast<progress_mode>(p.choice("progress"));
+  if (p.has("log-level")) o.level = static_cast<log_level>(p.choice("log-level"));
+}
+
+}  // namespace
+
+namespace {
+
+// "3,17-20"
+void read_choice(const option_parser& p, launch_choice& c) {
+  c.none = p.has("skip-functional");
+  c.names = p.list("kernel-name");
+  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;   // all but those chosen
+  if (!p.has("launches")) return;
+  for (const std::string& part : split(p.text("launches"), ',')) {
+    const auto ends = split(part, '-');
+    launch_choice::range r;
+    if (ends.empty() || ends.size() > 2 || !parse_unsigned(ends.front(), r.first) || !parse_unsigned(ends.back(), r.last) || r.first > r.last)
+      p.fail("--launches: got '" + p.text("launches") + "', expected numbers and ranges of launches, from 0 on, such as 3,17-20");
+    c.numbers.push_back(r);
+  }
+}
+
+}  // namespace
+
+bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p = options_of_run();
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  if (p.has("confine")) o.confine = p.text("confine");
+  read_launch(p, o);
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
+  return false;
+}
+
+bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p = options_of_replay();
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  if (p.positionals().empty()) p.fail("expected a list of kernels, such as kernelslist.g");
+  o.kernels_list = p.positionals()[0];
+  o.strict = p.has("strict");
+  if (p.has("trace-memory")) o.trace_memory_mib = p.number("trace-memory", 0, std::uint64_t{1} << 24);
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
+  return false;
+}
+
+bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help) {
+  option_parser p = options_of_exec();
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  // What stands behind the mark is the program's, whatever it looks like; what stands before it is ours.
+  const auto behind = static_cast<std::size_t>(arguments.end() - mark);
+  if (behind < 2 || p.positionals().size() != behind - 1) p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
+  o.arguments = p.positionals();
+  read_choice(p, o.chosen);
+  read_gpu_options(p, o.gpu, o.overrides);
+  read_simulation_options(p, o);
+  return false;
+}
+
+bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p = options_of_gpus();
+  const bool asked = p.parse(arguments);
+  help = p.help();
+  o.json = p.has("json");
+  return asked;
+}
+
+bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p = options_of_config();
+  const bool asked = p.parse(arguments);
+  help = p.help();
+  if (!asked) read_gpu_options(p, o.gpu, o.overrides);
+  o.describe = p.has("describe");
+  return asked;
+}
+
+bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p = options_of_disasm();
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  if (p.positionals().empty() == !p.has("kernel")) p.fail("expected FILE.ptx[:ENTRY]");
+  split_kernel(p.has("kernel") ? p.text("kernel") : p.positionals()[0], o.file, o.kernel);
+  read_gpu_options(p, o.gpu, o.overrides);
+  return false;
+}
+
+bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o, std::string& help) {
+  option_parser p = options_of_occupancy();
+  if (p.parse(arguments)) {
+    help = p.help();
+    return true;
+  }
+  for (const char* option : {"block", "registers-per-thread"}) {
+    if (!p.has(option)) p.fail(std::string("expected --") + option);
+  }
+  read_gpu_options(p, o.gpu, o.overrides);
+  std::uint32_t block[3] = {1, 1, 1};
+  read_dimensions(p, "block", block);
+  std::uint64_t threads = 1;
+  for (const std::uint32_t extent : block) threads = std::min(threads * extent, largest_u32);
+  o.threads = static_cast<std::uint32_t>(threads);
+  o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 0, largest_u32));
+  if (p.has("shared-bytes")) o.shared_bytes = p.number("shared-bytes", 0, largest_u32);
+  if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
+  o.json = p.has("json");
+  return false;
+}
+
+void split_kernel(const std::string& text, std::string& file, std::string& kernel) {
+  const auto colon = text.rfind(':');
+  file = text.substr(0, colon);
+  kernel = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (colon != std::string::npos && ::access(text.c_str(), F_OK) == 0) {
+    file = text;
+    kernel.clear();
+  }
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heddle/frontend/sass_trace/trace_store.h"
+
+namespace heddle::testbench {
+
+/// Which launches of a CUDA program are simulated in detail; all others are executed functionally.
+struct launch_choice {
+  struct range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+  std::vector<range> numbers;         // empty: any
+  std::vector<std::string> names;     // patterns, of which one must fit; empty: any
+  bool none = false;                  // not one of them
+
+  /// `number`: in the order of the program's calls, from 0 on. `kernel` as the module has it.
+  bool in_detail(std::uint64_t number, const std::string& kernel) const;
+  bool all() const { return !none && numbers.empty() && names.empty(); }
+};
+
+enum class progress_mode : std::uint8_t { automatic, always, never };
+enum class log_level : std::uint8_t { error, warning, info, debug };
+
+/// What `heddle run` or `heddle replay` was asked for.
+struct run_options {
+  std::string job_file;  // empty: a single launch, below
+  std::string confine;   // folder that the job's files lie below; empty: anywhere
+  std::string kernel_file;
+  std::string kernel;  // entry; empty: the only one of the module
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0;
+  std::int32_t carveout = -1;    // percent; -1: the chip's default
+  std::uint32_t registers = 0;   // per thread; 0: as the kernel needs
+  std::vector<std::string> arguments;   // of the kernel; exec: the program and its own
+  launch_choice chosen;      // exec
+  std::string kernels_list;  // replay
+  bool strict = false;       // replay
+  std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;   // replay
+
+  std::string gpu = "gtx1080";
+  std::vector<std::string> overrides;
+
+  std::string metrics_file;  // empty: not written
+  std::string report_file;
+  std::string vcd_file;
+  std::string timeline_file;
+  std::string pipeline_file;
+  std::string trace_scope = "gpu.cwd,gpu.sm0*";
+  std::uint64_t trace_begin = 0;  // cycles [begin, end)
+  std::uint64_t trace_end = ~std::uint64_t{0};
+
+  std::uint64_t max_cycles = 0;  // 0: no limit
+  progress_mode progress = progress_mode::automatic;
+  log_level level = log_level::warning;
+  bool quiet = false;
+};
+
+/// Options of the commands that only tell something.
+struct info_options {
+  std::string gpu = "gtx1080";
+  std::vector<std::string> overrides;
+  bool json = false;
+  bool describe = false;  // config
+  std::string file;  // disasm
+  std::string kernel;
+  std::uint32_t threads = 0;  // occupancy
+  std::uint32_t registers = 0;
+  std::uint64_t shared_bytes = 0;
+  std::int32_t carveout = -1;
+};
+
+/// These read a command's arguments. True: `--help` was asked for and `help` holds the text. Throw input_error.
+bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help);
+bool parse_gpus(const std::vector<std::string>& arguments, info_options& o, std::string& help);
+bool parse_config(const std::vector<std::string>& arguments, info_options& o, std::string& help);
+bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help);
+bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o, std::string& help);
+
+/// "FILE:ENTRY" into its parts; a file whose whole name is `text` has no entry.
+void split_kernel(const std::string& text, std::string& file, std::string& kernel);
+
+}  // namespace heddle::testbench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testbench/options/option_parser.h"
+
+namespace heddle::testbench {
+
+/// One command of the program. Its options are the table that its arguments are read by.
+struct command {
+  const char* name;
+  std::vector<std::pair<const char*, const char*>> uses;   // what follows "heddle ", and what that does
+  option_parser (*options)();
+  int (*run)(const std::vector<std::string>& arguments);   // returns the exit code; throws input_error
+};
+
+/// All commands, in the order in which people are told of them.
+const std::vector<command>& command_table();
+std::vector<std::string> command_names();
+/// The command of this name. Throws input_error: there is none, and which was meant.
+const command& command_named(const std::string& name);
+
+/// The text of `heddle --help`.
+std::string program_help();
+
+}  // namespace heddle::testbench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/program/places.h"
+
+#include <filesystem>
+
+#include "heddle/config/shipped.h"
+
+namespace heddle::testbench {
+
+std::string docs_folder() {
+  namespace fs = std::filesystem;
+  // They lie beside the configurations, in the source tree as in an installed one.
+  const fs::path folder = fs::path(shipped_config_folder()) / ".." / "docs";
+  std::error_code ignored;
+  return fs::is_regular_file(folder / "job.md", ignored) ? fs::weakly_canonical(folder, ignored).string() : "";
+}
+
+std::string docs_page(const std::string& page) {
+  const std::string folder = docs_folder();
+  return (folder.empty() ? "docs" : folder) + "/" + page;
+}
+
+}  // namespace heddle::testbench

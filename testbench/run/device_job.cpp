@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/device_job.h"
+
+#include <algorithm>
+
+#include "heddle/frontend/ptx/syntax/link.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/isa/program.h"
+#include "testbench/job/arguments.h"
+#include "testbench/job/buffer_data.h"
+#include "testbench/options/log.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+std::string describe(const isa::program& program) {
+  std::vector<std::string> parts;
+  for (const auto& p : program.parameters) parts.push_back(p.name + ": " + std::to_string(p.size) + " bytes");
+  return parts.empty() ? "none" : join(parts, ", ");
+}
+
+// Whether the argument's bits are read as what they are not: those of an integer or an address as a floating-point
+// number, or the other way round. Parameters of type .bNN say nothing of what they hold, and neither does a hexadecimal
+// argument.
+bool contradicts(const argument& a, isa::dtype type) {
+  using isa::dtype;
+  const bool is_integer = type >= dtype::u8 && type <= dtype::s64;
+  if (a.what != argument::kind::bytes) return isa::is_float(type);
+  const auto& scalars = scalar_names();
+  if (std::find(scalars.begin(), scalars.end(), a.text) == scalars.end()) return false;
+  return a.text[0] == 'f' ? is_integer : isa::is_float(type);
+}
+
+}  // namespace
+
+device_job::device_job(const job& j, host_driver& driver) : job_(j), driver_(driver) {
+  load_modules();
+  for (const buffer& b : job_.buffers) addresses_[b.name] = driver_.allocate(b.bytes);
+  for (const texture& t : job_.textures) {
+    simt::texture_descriptor d = t.descriptor;
+    d.address = addresses_.at(t.buffer);
+    try {
+      handles_[t.name] = driver_.create_texture(d);
+      driver_.bind_texture(t.name, handles_[t.name]);
+    } catch (const input_error& e) {
+      refuse(t.where, e.what());
+    }
+  }
+  check_symbols();
+  prepare(job_.operations);
+  check_preemptions();
+  fill_buffers();
+}
+
+void device_job::load_modules() {
+  std::vector<module_text> texts;
+  for (const std::string& file : job_.modules) texts.push_back({content_of(job_, file, job_.modules_where), file});
+  modules_ = driver_.load_modules(texts);
+  // Linked modules are one source, whose lines are numbered through.
+  std::map<std::string, std::vector<ptx::module_source>> parts;
+  for (std::size_t k = 0; k < texts.size(); ++k) parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
+  for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
+}
+
+bool device_job::has_narrow_addresses() const {
+  return !modules_.empty() && std::all_of(modules_.begin(), modules_.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
+}
+
+const std::string* device_job::source(const std::string& file) const {
+  const auto found = sources_.find(file);
+  return found != sources_.end() ? &found->second : nullptr;
+}
+
+symbol_location device_job::symbol(const std::string& name, const place& where) const {
+  try {
+    return driver_.symbol(name);
+  } catch (const input_error& e) {
+    refuse(where, e.what());
+  }
+}
+
+void device_job::check_symbols() {
+  for (const symbol_data& s : job_.symbols) {
+    const symbol_location location = symbol(s.symbol, s.where);
+    if (location.size != s.bytes) {
+      refuse(s.where, "'" + s.file + "' has " + std::to_string(s.bytes) + " bytes, symbol '" + s.symbol + "' has " +
+                          std::to_string(location.size));
+    }
+  }
+  for (const output& o : job_.outputs) {
+    if (!o.is_symbol) continue;
+    const symbol_location location = symbol(o.name, o.where);
+    if (o.expect.empty()) continue;
+    const std::uint64_t size = size_of(job_, o.expect, o.where);
+    if (location.size != size) {
+      refuse(o.where, "'" + o.expect + "' has " + std::to_string(size) + " bytes, expected " +
+                          std::to_string(location.size) + ", the size of symbol '" + o.name + "'");
+    }
+  }
+}
+
+void device_job::check_preemptions() {
+  for (const preemption& p : job_.preemptions) {
+    try {
+      driver_.check_preempt(p.sms, p.mode);
+      if (p.mode == preemption_mode::flush)
+        for (const auto& [op, request] : requests_) driver_.check_flush(request);
+    } catch (const input_error& e) {
+      refuse(p.where, e.what());
+    }
+  }
+}
+
+void device_job::prepare(const std::vector<operation>& operations) {
+  for (const operation& op : operations) {
+    if (op.what == operation::kind::repeat) prepare(op.body);
+    if (op.what == operation::kind::kernel) requests_.emplace(&op, make_request(op));
+  }
+}
+
+launch_request device_job::make_request(const operation& op) {
+  if (op.recording) return recorded_request(op);
+  launch_request r;
+  r.kernel = op.kernel;
+  try {
+    if (r.kernel.empty()) {
+      const auto names = driver_.kernels(modules_.at(0));
+      if (names.size() != 1) {
+        throw input_error("expected FILE.ptx:ENTRY, since the module has " +
+                          (names.empty() ? "no kernel" : "the kernels " + join(names, ", ")));
+      }
+      r.kernel = names[0];
+    }
+    r.module = driver_.module_of(r.kernel);
+  } catch (const input_error& e) {
+    refuse(op.where, e.what());
+  }
+  // Messages of lowering name the place in the PTX file themselves.
+  const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
+  std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
+  std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));
+  r.dynamic_shared_bytes = op.shared_bytes;
+  r.stream = op.stream;
+  r.priority = op.priority;
+  r.carveout_percent = op.carveout;
+  r.max_registers = op.registers;
+  r.parameters = parameters_of(op, program, driver_.parameter_types(r.module, r.kernel));
+  try {
+    driver_.check(r);
+  } catch (const input_error& e) {
+    refuse(op.where, e.what());
+  }
+  return r;
+}
+
+launch_request device_job::recorded_request(const operation& op) {
+  launch_request r;
+  r.recording = op.recording;
+  r.kernel = op.recording->header.name;
+  r.stream = op.stream;
+  try {
+    driver_.check(r);
+  } catch (const input_error& e) {
+    refuse(op.where, e.what());
+  }
+  return r;
+}
+
+std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const isa::program& program,
+                                                    const std::vector<isa::dtype>& types) {
+  const auto& expected = program.parameters;
+  if (op.arguments.size() != expected.size()) {
+    refuse(op.where, "kernel '" + program.kernel + "' takes " + std::to_string(expected.size()) +
+                         (expected.size() == 1 ? " argument (" : " arguments (") + describe(program) + "), got " +
+                         std::to_string(op.arguments.size()));
+  }
+  std::vector<std::uint8_t> area(program.parameter_bytes);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const argument& a = op.arguments[i];
+    const isa::kernel_parameter& p = expected[i];
+    const bool pointer = a.what != argument::kind::bytes && a.what != argument::kind::texture;
+    const bool narrow = pointer && program.narrow_addresses && p.size == 4;
+    if (a.size() != p.size && !narrow) {
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" + p.name +
+                          "') has " + std::to_string(p.size) + " bytes, got " + std::to_string(a.size()) + " bytes (" +
+                          a.text + ")");
+    }
+    if (i < types.size() && contradicts(a, types[i]) && doubtful_.emplace(program.kernel, i).second) {
+      message_log::warning(a.where + ": argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' ('" +
+                           p.name + "') is ." + isa::name_of(types[i]) + " in the PTX, got " + a.text +
+                           ": its bits are passed as they are");
+    }
+    if (a.what == argument::kind::bytes) {
+      std::copy(a.bytes.begin(), a.bytes.end(), area.begin() + p.offset);
+      continue;
+    }
+    std::uint64_t address = 0;
+    if (a.what == argument::kind::buffer) {
+      address = addresses_.at(a.name) + a.offset;
+    } else if (a.what == argument::kind::texture) {
+      address = handles_.at(a.name);
+    } else {
+      address = symbol(a.name, a.where).address;
+    }
+    if (narrow && address >> 32 != 0)
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' has a 32-bit address, and '" + a.name +
+                          "' lies above it");
+    for (unsigned k = 0; k < p.size; ++k) area[p.offset + k] = static_cast<std::uint8_t>(address >> (8 * k));
+  }
+  return area;
+}
+
+void device_job::fill_buffers() {
+  for (const symbol_data& s : job_.symbols) {
+    const std::string content = content_of(job_, s.file, s.where);
+    if (content.size() != s.bytes) refuse(s.where, "'" + s.file + "' changed its size while it was in use");
+    driver_.write(symbol(s.symbol, s.where).address, content.data(), content.size());
+  }
+  for (const buffer& b : job_.buffers) fill(b);
+}
+
+void device_job::fill(const buffer& b) {
+  const std::uint64_t address = addresses_.at(b.name);
+  if (b.content == buffer::fill::file) {
+    const std::string content = content_of(job_, b.file, b.where);
+    if (content.size() != b.bytes) refuse(b.where, "'" + b.file + "' changed its size while it was in use");
+    driver_.write(address, content.data(), content.size());
+  } else if (b.content == buffer::fill::zero) {
+    driver_.fill(address, 0, b.bytes);
+  } else {
+    constexpr std::uint64_t piece = 1u << 20;
+    for (std::uint64_t at = 0; at < b.bytes; at += piece) {
+      const auto data = fill_bytes(b, at, std::min(piece, b.bytes - at));
+      driver_.write(address + at, data.data(), data.size());
+    }
+  }
+  for (const pointer_patch& p : b.pointers) {
+    const std::uint64_t target = addresses_.at(p.to) + p.offset;
+    const unsigned width = has_narrow_addresses() ? 4 : 8;
+    if (width == 4 && target >> 32 != 0) refuse(p.where, "the address of '" + p.to + "' does not fit 4 bytes, which addresses of the job's modules have");
+    if (p.at + width > b.bytes) refuse(p.where, "bytes " + std::to_string(p.at) + " to " + std::to_string(p.at) + "+" + std::to_string(width) + " are outside of buffer '" + b.name + "', which has " + std::to_string(b.bytes) + " bytes");
+    std::uint8_t bytes[8];
+    for (unsigned k = 0; k < width; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
+    driver_.write(address + p.at, bytes, width);
+  }
+}
+
+std::uint64_t device_job::size(const output& o) const {
+  return o.is_symbol ? driver_.symbol(o.name).size : find_buffer(job_, o.name)->bytes;
+}
+
+void device_job::read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const {
+  const std::uint64_t address = o.is_symbol ? driver_.symbol(o.name).address : addresses_.at(o.name);
+  driver_.read(address + offset, data, bytes);
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/gpu/host/host_driver.h"
+#include "testbench/job/job.h"
+
+namespace heddle::testbench {
+
+/// A job placed on a GPU: modules loaded, memory filled, every launch checked and ready to go.
+class device_job {
+ public:
+  /// Does all of that through the driver, in no simulated time. Throws input_error; the GPU has run nothing then.
+  device_job(const job& j, host_driver& driver);
+
+  const launch_request& request(const operation& op) const { return requests_.at(&op); }
+  /// The text of a module by its file; null: there is none of that name.
+  const std::string* source(const std::string& file) const;
+  std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
+  /// Bytes of an output; and `bytes` of it from `offset` on, as they are now.
+  std::uint64_t size(const output& o) const;
+  void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
+
+ private:
+  void load_modules();
+  bool has_narrow_addresses() const;   // of 32 bits, in all modules
+  void check_symbols();
+  void check_preemptions();
+  void prepare(const std::vector<operation>& operations);
+  launch_request make_request(const operation& op);
+  launch_request recorded_request(const operation& op);
+  std::vector<std::uint8_t> parameters_of(const operation& op, const isa::program& program,
+                                          const std::vector<isa::dtype>& types);
+  void fill_buffers();
+  void fill(const buffer& b);
+  symbol_location symbol(const std::string& name, const place& where) const;
+
+  const job& job_;
+  host_driver& driver_;
+  std::vector<unsigned> modules_;
+  std::map<std::string, std::string> sources_;
+  std::map<std::string, std::uint64_t> addresses_;
+  std::map<std::string, std::uint64_t> handles_;    // of textures and surfaces
+  std::map<const operation*, launch_request> requests_;
+  std::set<std::pair<std::string, std::size_t>> doubtful_;  // arguments that were warned of: kernel, position
+};
+
+}  // namespace heddle::testbench

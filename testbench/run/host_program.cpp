@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/host_program.h"
+
+#include <algorithm>
+#include <set>
+
+#include "heddle/config/error.h"
+
+namespace heddle::testbench {
+
+host_program::host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock)
+    : sc_module(name), driver_(driver), clock_(clock) {
+  SC_HAS_PROCESS(host_program);
+  SC_THREAD(run);
+}
+
+void host_program::start(const job& j, const device_job& device) {
+  std::set<std::uint32_t> numbers;
+  for (const operation& op : j.operations) numbers.insert(op.stream);
+  if (j.in_order) numbers = {0};
+  streams_.reserve(numbers.size());
+  for (std::uint32_t number : numbers) streams_.emplace_back(number, j, device, driver_);
+  preemptions_ = j.preemptions;
+  start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_program::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
+const operation* host_program::waiting_for() const {
+  for (const stream& s : streams_) {
+    if (s.waiting_for()) return s.waiting_for();
+  }
+  return nullptr;
+}
+
+void host_program::run() {
+  wait(start_);
+  try {
+    run_streams();
+  } catch (const std::exception&) {
+    error_ = std::current_exception();
+  }
+  ended_ = true;
+  sc_core::sc_pause();
+}
+
+// Asks for the preemptions whose cycle has come.
+void host_program::preempt(std::uint64_t now) {
+  for (; next_preemption_ < preemptions_.size() && preemptions_[next_preemption_].at_cycle <= now; ++next_preemption_) {
+    const preemption& p = preemptions_[next_preemption_];
+    driver_.preempt(p.sms, p.mode, p.resume_after);
+  }
+}
+
+void host_program::run_streams() {
+  for (;;) {
+    std::uint64_t wake = ~std::uint64_t{0};
+    bool done = true;
+    for (stream& s : streams_) {
+      s.advance(clock_.cycle(), positions_);
+      wake = std::min(wake, s.wakes_at());
+      done = done && s.done();
+    }
+    const std::string fault = driver_.fault();
+    if (!fault.empty()) throw program_error(fault);
+    if (done) return;
+    preempt(clock_.cycle());
+    if (next_preemption_ < preemptions_.size()) wake = std::min(wake, preemptions_[next_preemption_].at_cycle);
+    if (wake == ~std::uint64_t{0}) {
+      wait(driver_.progress_event());
+    } else {
+      wait(clock_.time_of(wake) - sc_core::sc_time_stamp(), driver_.progress_event());
+    }
+  }
+}
+
+}  // namespace heddle::testbench

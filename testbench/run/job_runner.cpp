@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/job_runner.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "heddle/config/message.h"
+#include "heddle/metrics/collect.h"
+#include "heddle/metrics/json.h"
+#include "testbench/options/log.h"
+#include "testbench/report/metrics_report.h"
+#include "testbench/report/report_page.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+// The last cycle in which the job does something by time.
+std::uint64_t last_cycle_of(const std::vector<operation>& operations) {
+  std::uint64_t last = 0;
+  for (const operation& op : operations) last = std::max({last, op.at_cycle, last_cycle_of(op.body)});
+  return last;
+}
+
+std::uint64_t last_cycle_of(const job& j) {
+  std::uint64_t last = last_cycle_of(j.operations);
+  for (const preemption& p : j.preemptions) last = std::max(last, p.at_cycle);
+  return last;
+}
+
+std::vector<std::uint8_t> expected_bytes(const job& j, const output& o, std::size_t size) {
+  const std::string content = content_of(j, o.expect, o.where);
+  if (content.size() != size) refuse(o.where, "'" + o.expect + "' changed its size during the run");
+  return {content.begin(), content.end()};
+}
+
+}  // namespace
+
+job_runner::job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals)
+    : options_(o),
+      job_(j),
+      machine_(o, config),
+      clock_(machine_.clock()),
+      gpu_(machine_.chip()),
+      driver_(machine_.driver()),
+      program_("host", driver_, clock_),
+      progress_(o.progress, plan_of(j)),
+      signals_(signals) {
+  driver_.on_print = [this](const std::string& text) {
+    progress_.wipe();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  };
+  gpu_.host_acts_until(last_cycle_of(j));
+  gpu_.simulate_ahead(limit(), !job_.preemptions.empty());
+  if (signals_ != nullptr) gpu_.core_clock().observe(signal_watch_);
+}
+
+job_runner::~job_runner() { gpu_.core_clock().ignore(signal_watch_); }
+
+run_outcome job_runner::run() {
+  // Elaborates, and lets the processes reach their first wait; no simulated time passes.
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  device_ = std::make_unique<device_job>(job_, driver_);
+  if (signals_ != nullptr) signals_->note_stops();  // until here there is nothing to keep
+  simulate();
+  const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
+  if (whole) {
+    tell_of_late_preemptions();
+    // What the last launch left on its way (write-backs) arrives; then nothing may be in flight anywhere.
+    machine_.run_for(sc_core::sc_time(1, sc_core::SC_MS));
+    invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
+  }
+  progress_.wipe();
+  gpu_.settle_accounts();
+  gpu_.check_invariants();
+  if (whole) take_outputs();
+  take_metrics();
+  sc_core::sc_stop();
+  machine_.write_files(outcome_, job_.name);
+  return std::move(outcome_);
+}
+
+void job_runner::simulate() {
+  program_.start(job_, *device_);
+  try {
+    simulate_slices();
+    program_.rethrow();
+  } catch (const program_error& e) {
+    outcome_.failure = e.what();
+  }
+  if (program_.ended() || !outcome_.failure.empty()) return;
+  outcome_.failure = driver_.fault();
+  // One that has been found but is not told yet is more than that it took long, or that somebody stopped it.
+  if (outcome_.failure.empty()) outcome_.failure = gpu_.barrier_deadlock();
+  if (!outcome_.failure.empty()) {
+    outcome_.stop_signal = 0;
+    return;
+  }
+  if (outcome_.stop_signal == 0) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
+  // Whatever the last event was: that many cycles have passed.
+  const sc_core::sc_time end = clock_.time_of(simulated_);
+  if ((simulated_ >= limit() || outcome_.stop_signal != 0) && end > sc_core::sc_time_stamp())
+    sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
+}
+
+std::uint64_t job_runner::limit() const {
+  return options_.max_cycles ? std::min(options_.max_cycles, clock_.last()) : clock_.last();
+}
+
+// In slices, so that a progress line can be shown; where they end makes no difference to what is simulated.
+void job_runner::simulate_slices() {
+  std::uint64_t slice = 1000;
+  while (!program_.ended() && simulated_ < limit() && outcome_.stop_signal == 0) {
+    // Time itself stays at the last event before the slice's end.
+    const std::uint64_t begun = simulated_;
+    simulated_ += std::min(slice, limit() - simulated_);
+    const double before = machine_.wall_seconds();
+    machine_.run_for(clock_.time_of(simulated_) - sc_core::sc_time_stamp());
+    if (program_.ended() || !sc_core::sc_pending_activity()) break;
+    if (signals_ != nullptr && run_signals::pending()) {
+      simulated_ = std::max(begun, clock_.cycle());
+      answer_signals();
+      continue;
+    }
+    const double took = machine_.wall_seconds() - before;
+    if (took < 0.05 && slice < (std::uint64_t{1} << 40)) slice *= 2;
+    if (took > 0.2 && slice > 1000) slice /= 2;
+    if (progress_.due()) show_progress();
+  }
+  if (progress_.wanted()) show_progress();
+}
+
+void job_runner::show_progress() {
+  progress_.update(clock_.cycle(), progress_of(gpu_), program_.positions(), machine_.cpu_seconds(), machine_.wall_seconds());
+}
+
+// Whoever looks at the chip between two cycles wants all its SMs in the same one.
+void job_runner::answer_signals() {
+  const std::uint64_t meeting = std::min<std::uint64_t>(gpu_.bring_into_step(), limit());
+  signal_watch_.listens = false;
+  machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp());
+  signal_watch_.listens = true;
+  const run_signals::request asked = signals_->take();
+  if (program_.ended()) return;  // what was asked for comes anyway
+  simulated_ = meeting;
+  if (asked.snapshot) write_snapshot();
+  outcome_.stop_signal = asked.stop;
+  if (asked.stop == 0) gpu_.release_ahead();
+}
+
+// The run goes on, whatever becomes of it.
+void job_runner::write_snapshot() {
+  run_metrics m = machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
+  m.cut_cycle = simulated_;
+  const std::string text = to_json(m);
+  const std::string file =
+      options_.metrics_file.empty() ? "heddle-" + std::to_string(::getpid()) + ".metrics.json" : options_.metrics_file;
+  try {
+    result_files files;
+    files.add(file, text);
+    if (!options_.report_file.empty())
+      files.add(options_.report_file, report_page(report_of_metrics({{job_.name, text}})));
+    files.commit();
+    progress_.remark("snapshot in cycle " + grouped(simulated_) + ": " + file);
+  } catch (const input_error& e) {
+    message_log::warning("no snapshot in cycle " + grouped(simulated_) + ": " + e.what());
+  }
+}
+
+void job_runner::tell_of_late_preemptions() const {
+  constexpr std::size_t most_told = 5;
+  const std::size_t left = program_.preemptions_left();
+  const std::size_t first = job_.preemptions.size() - left;
+  for (std::size_t i = 0; i < std::min(left, most_told); ++i) {
+    const preemption& p = job_.preemptions[first + i];
+    message_log::warning(p.where + ": nothing was preempted in cycle " + grouped(p.at_cycle) +
+                         ": the job had ended by then, in cycle " + grouped(clock_.cycle()));
+  }
+  if (left > most_told)
+    message_log::warning("the same holds for " + std::to_string(left - most_told) + " more entries of 'preempt'");
+}
+
+std::string job_runner::limit_text() const {
+  const operation* op = program_.waiting_for();
+  return "the limit of " + grouped(limit()) + " cycles (--max-cycles) was reached" +
+         (op ? " while kernel '" + device_->request(*op).kernel + "' was running" : "");
+}
+
+std::string job_runner::deadlock_text() const {
+  const operation* op = program_.waiting_for();
+  const std::string kernel = op ? "kernel '" + device_->request(*op).kernel + "'" : "the job";
+  return "deadlock: nothing can go on any more, but " + kernel +
+         " has not ended; its threads wait for each other, for instance at a barrier that some never reach";
+}
+
+void job_runner::take_outputs() {
+  for (const output& o : job_.outputs) {
+    if (o.expect.empty() && !o.file.empty()) {   // in pieces: a buffer may be as large as the GPU's memory
+      machine_.files().add(o.file, device_->size(o), [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);
+      continue;
+    }
+    std::vector<std::uint8_t> data(device_->size(o));
+    device_->read(o, 0, data.data(), data.size());
+    if (!o.file.empty()) machine_.files().add(o.file, data.data(), data.size(), job_.access);
+    outcome_.checks.push_back(compare(o, data, expected_bytes(job_, o, data.size())));
+    const comparison& c = outcome_.checks.back();
+    if (c.differing == 0) continue;
+    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) + " of " +
+                        grouped(c.elements) + " elements of '" + c.name + "' differ";
+    for (const std::string& line : c.first) outcome_.failure += "\n  " + line;
+  }
+}
+
+void job_runner::take_metrics() {
+  run_metrics& m = outcome_.metrics;
+  m = machine_.final_metrics(program_.positions(), [this](const std::string& file) { return source(file); });
+  if (outcome_.stop_signal != 0) {
+    m.stopped = name_of_signal(outcome_.stop_signal);
+    m.cut_cycle = simulated_;
+  } else if (outcome_.failure.empty()) {
+    m.preempt_requests.after_the_end = program_.preemptions_left();
+  }
+}
+
+}  // namespace heddle::testbench

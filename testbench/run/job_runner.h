@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "testbench/run/device_job.h"
+#include "testbench/run/host_program.h"
+#include "testbench/job/job.h"
+#include "testbench/run/machine.h"
+#include "testbench/options/options.h"
+#include "testbench/run/progress.h"
+#include "testbench/run/run_signals.h"
+
+namespace heddle::testbench {
+
+/// Pauses the simulation behind a cycle in which a signal has asked for something.
+class signal_watch : public cycle_observer {
+ public:
+  void after_cycle() override {
+    if (run_signals::pending() && listens) sc_core::sc_pause();
+  }
+  cycle_t next_look() const override { return never; }   // it looks at no unit
+  bool listens = true;
+};
+
+/// One simulation of one job: the GPU, the driver and the host's program, and what comes of them.
+class job_runner {
+ public:
+  /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: none are listened to. Throws input_error.
+  job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals);
+
+  ~job_runner();
+
+  /// Simulates, and writes the result files. Throws input_error with nothing written; a failure of the simulated
+  /// program is part of the outcome.
+  run_outcome run();
+
+ private:
+  void simulate();
+  void simulate_slices();
+  void show_progress();
+  void answer_signals();
+  void write_snapshot();
+  void tell_of_late_preemptions() const;
+  std::uint64_t limit() const;
+  std::string limit_text() const;
+  std::string deadlock_text() const;
+  void take_outputs();
+  void take_metrics();
+  const std::string* source(const std::string& file) const { return device_->source(file); }
+
+  const run_options& options_;
+  const job& job_;
+  machine machine_;
+  const core_time& clock_;
+  gpu& gpu_;
+  host_driver& driver_;
+  host_program program_;
+  std::unique_ptr<device_job> device_;
+  progress_line progress_;
+  run_signals* const signals_;
+  signal_watch signal_watch_;
+  run_outcome outcome_;
+  std::uint64_t simulated_ = 0;  // cycles that have been simulated to their end
+};
+
+}  // namespace heddle::testbench

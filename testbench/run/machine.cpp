@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/machine.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "heddle/config/error.h"
+#include "heddle/metrics/collect.h"
+#include "heddle/metrics/json.h"
+#include "testbench/report/metrics_report.h"
+#include "testbench/report/report_page.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+double cpu_seconds_now() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+double wall_seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What the lines say whose numbers the metrics have.
+void quote_source(kernel_metrics& k, const std::string* source) {
+  if (source == nullptr) return;
+  std::size_t begin = 0;
+  std::uint32_t number = 1;
+  for (line_metrics& line : k.lines) {
+    for (; number < line.line && begin < source->size(); ++number) begin = std::min(source->find('\n', begin), source->size() - 1) + 1;
+    if (number != line.line) continue;
+    const std::size_t first = source->find_first_not_of(" \t", begin);
+    const std::size_t end = std::min(source->find_first_of("\r\n", begin), source->size());
+    if (first < end) line.text = source->substr(first, end - first);
+  }
+}
+
+}  // namespace
+
+machine::machine(const run_options& o, const gpu_config& config, std::uint64_t first_address)
+    : options_(o),
+      config_(config),
+      clock_(config.gpu.core_clock_mhz),
+      gpu_("gpu", config),
+      driver_("driver", config, first_address),
+      irq_("irq"),
+      intervals_(gpu_) {
+  driver_.host_socket.bind(gpu_.host_socket);
+  gpu_.irq(irq_);
+  driver_.irq(irq_);
+  views_ = make_views(o, gpu_, files_);
+}
+
+void machine::run_for(const sc_core::sc_time& duration) {
+  // SystemC warns of a start that moves nothing.
+  if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
+  const double cpu = cpu_seconds_now();
+  const double wall = wall_seconds_now();
+  sc_core::sc_start(duration, sc_core::SC_EXIT_ON_STARVATION);
+  cpu_seconds_ += cpu_seconds_now() - cpu;
+  wall_seconds_ += wall_seconds_now() - wall;
+}
+
+run_metrics machine::metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source) {
+  intervals_.settle();
+  run_metrics m = collect(gpu_);
+  intervals_.fill_so_far(m);
+  m.snapshot = true;
+  complete(m, positions, source);
+  return m;
+}
+
+run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const source_finder& source) {
+  run_metrics m = collect(gpu_);
+  intervals_.fill(m);
+  complete(m, positions, source);
+  return m;
+}
+
+// What the GPU does not know.
+void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
+  m.config = config_;
+  double warp_instructions = 0;
+  for (kernel_metrics& k : m.kernels) {
+    invariant(k.launch < positions.size(), "metrics name a launch that was never made");
+    k.launch = positions[k.launch];
+    quote_source(k, source(k.source));
+    warp_instructions += static_cast<double>(k.metrics.inst_executed);
+  }
+  m.host.wall_seconds = wall_seconds_;
+  m.host.cpu_seconds = cpu_seconds_;
+  m.host.peak_rss_bytes = peak_rss_bytes();
+  if (cpu_seconds_ > 0) {
+    m.host.warp_instructions_per_second = warp_instructions / cpu_seconds_;
+    m.host.cycles_per_second = static_cast<double>(m.cycles) / cpu_seconds_;
+  }
+}
+
+void machine::write_files(run_outcome& outcome, const std::string& name) {
+  const run_metrics& m = outcome.metrics;
+  if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m));
+  if (!options_.report_file.empty()) files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})));
+  const std::string mark = m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
+  for (auto& v : views_) v->finish(mark);
+  files_.commit();
+  outcome.written = files_.written();
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/replay_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "heddle/frontend/sass_trace/kernels_list.h"
+#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "testbench/options/log.h"
+#include "testbench/run/run_command.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
+
+// "6.1" as 61, as traces write it.
+unsigned binary_version_of(const gpu_config& config) {
+  std::string digits;
+  for (const char c : config.gpu.compute_capability)
+    if (c != '.') digits += c;
+  std::uint64_t version = 0;
+  return parse_unsigned(digits, version) && version < 1000 ? static_cast<unsigned>(version) : 0;
+}
+
+void judge_generation(const run_options& o, const job& j, const gpu_config& config) {
+  sass_trace::generation own{};
+  const bool known = sass_trace::generation_of(binary_version_of(config), own);
+  std::set<unsigned> foreign;
+  for (const operation& op : j.operations)
+    if (op.recording && (!known || op.recording->header.generation != own)) foreign.insert(op.recording->header.binary_version);
+  if (foreign.empty()) return;
+  std::vector<std::string> versions;
+  for (const unsigned v : foreign) versions.push_back(std::to_string(v));
+  const std::string text = "traces of binary version " + join(versions, ", ") + " on " + config.gpu.name + " (compute capability " +
+                           config.gpu.compute_capability + "), which is of another generation";
+  if (o.strict) throw input_error(o.kernels_list + ": " + text + " (--strict)");
+  message_log::warning(text + ": they are replayed with their own opcodes");
+}
+
+void tell_unknown_opcodes(const job& j) {
+  std::map<std::string, std::uint64_t> unknown;
+  for (const operation& op : j.operations)
+    if (op.recording)
+      for (const auto& [opcode, times] : op.recording->unknown) unknown[opcode] += times;
+  if (unknown.empty()) return;
+  std::vector<std::string> parts;
+  for (const auto& [opcode, times] : unknown) parts.push_back(opcode + " (" + grouped(times) + " times)");
+  message_log::warning("opcodes that are not known, replayed as what their names resemble: " + join(parts, ", "));
+}
+
+// Blocks that did nothing are left out of a trace, but so are those behind a place where it was cut off.
+void tell_missing_blocks(const job& j) {
+  std::set<const sass_trace::trace_kernel*> told;
+  for (const operation& op : j.operations) {
+    const auto& k = op.recording;
+    if (!k || k->blocks == k->header.blocks() || !told.insert(k.get()).second) continue;
+    message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) + " blocks of kernel '" +
+                         k->header.name + "' are in the trace: the others did nothing, or it was cut off");
+  }
+}
+
+}  // namespace
+
+job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t memory_mib) {
+  job j;
+  j.name = kernels_list;
+  j.in_order = true;
+  std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
+  std::map<std::string, kernel_ptr> read;
+  const auto store = std::make_shared<sass_trace::trace_store>(
+      memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(kernels_list)) {
+    operation op;
+    op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
+    if (c.what == sass_trace::list_command::kind::copy_to_device) {
+      // Data mean nothing to a replay, but the host waited here.
+      op.what = operation::kind::synchronise;
+    } else {
+      kernel_ptr& kernel = read[c.file];
+      if (!kernel) kernel = sass_trace::read_kernel(c.file, strict, store);
+      op.recording = kernel;
+      op.stream = streams.emplace(kernel->header.stream, static_cast<std::uint32_t>(streams.size())).first->second;
+    }
+    j.operations.push_back(op);
+  }
+  unsigned position = 0;
+  for (operation& op : j.operations)
+    if (op.what == operation::kind::kernel) op.position = position++;
+  return j;
+}
+
+int replay_command(const std::vector<std::string>& arguments) {
+  run_options o;
+  std::string help;
+  if (parse_replay(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  message_log::install(o.level);
+  run_signals signals;
+  file_roles roles;
+  const gpu_config config = machine_of(o, roles);
+  roles.add_input(o.kernels_list, "the list of kernels");
+  for (const sass_trace::list_command& c : sass_trace::read_kernels_list(o.kernels_list))
+    if (c.what == sass_trace::list_command::kind::kernel) roles.add_input(c.file, "a trace");
+  check_result_files(o, job{}, std::move(roles));
+  const job j = job_of_traces(o.kernels_list, o.strict, o.trace_memory_mib);
+  judge_generation(o, j, config);
+  tell_unknown_opcodes(j);
+  tell_missing_blocks(j);
+  return simulate(o, j, config, signals);
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/run_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "heddle/config/config.h"
+#include "heddle/config/parameter_effects.h"
+#include "testbench/job/arguments.h"
+#include "testbench/job/job_parser.h"
+#include "testbench/run/job_runner.h"
+#include "testbench/options/log.h"
+#include "testbench/files/output_place.h"
+#include "testbench/run/summary.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+job make_job(const run_options& o) {
+  const file_access access = o.confine.empty() ? file_access() : file_access(o.confine, "--confine");
+  if (!o.job_file.empty()) return load_job(o.job_file, access);
+  job j = job_of_arguments(o.arguments, access);
+  j.name = o.kernel_file;
+  j.modules.push_back(o.kernel_file);
+  j.modules_where = "--kernel";
+  operation& op = j.operations[0];
+  op.where = "--kernel '" + o.kernel_file + (o.kernel.empty() ? "" : ":" + o.kernel) + "'";
+  op.kernel = o.kernel;
+  std::copy(std::begin(o.grid), std::end(o.grid), std::begin(op.grid));
+  std::copy(std::begin(o.block), std::end(o.block), std::begin(op.block));
+  op.shared_bytes = o.shared_bytes;
+  op.carveout = o.carveout;
+  op.registers = o.registers;
+  return j;
+}
+
+// A value that changes nothing is most likely not what its user wanted.
+void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
+  std::set<std::string> told;
+  for (const std::string& text : overrides) {
+    const std::string name = text.substr(0, text.find('='));
+    const std::string why = why_without_effect(config, name);
+    if (!why.empty() && told.insert(name).second) message_log::warning("--set " + name + " may change nothing: " + why);
+  }
+}
+
+// A summary would stand among the results.
+bool writes_to_stdout(const run_options& o, const job& j) {
+  for (const std::string& file : {o.metrics_file, o.report_file, o.timeline_file, o.pipeline_file})
+    if (is_standard_output(file)) return true;
+  return std::any_of(j.outputs.begin(), j.outputs.end(), [](const output& out) { return is_standard_output(out.file); });
+}
+
+}  // namespace
+
+void check_result_files(const run_options& o, const job& j, file_roles roles) {
+  add_files(j, roles);
+  if (!o.metrics_file.empty()) roles.add_output(o.metrics_file, "--metrics");
+  if (!o.report_file.empty()) roles.add_output(o.report_file, "--report");
+  for (const view_file& f : view_files(o)) {
+    const output_place place = find_output(f.path, f.option);
+    if (!o.vcd_file.empty() && f.path == o.vcd_file && place.what != output_place::kind::file)
+      throw input_error(std::string(f.option) + ": cannot write '" + f.path + "': expected a regular file, beside which its layout can lie");
+    roles.add_output(place, f.option);
+  }
+}
+
+gpu_config machine_of(const run_options& o, file_roles& roles) {
+  config_reading how;
+  how.read_base = reader_of_bases(o.confine, o.gpu);
+  gpu_config config = load_config(o.gpu, o.overrides, how);
+  for (const std::string& file : how.files) roles.add_input(file, "--gpu");
+  if (config.memory.model == choice::memory_model::external) {
+    throw input_error(
+        "memory.model = external is for a SystemC program that binds a memory of its own to gpu.memory_socket; "
+        "expected dram or fixed");
+  }
+  return config;
+}
+
+int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals) {
+  warn_of_idle_overrides(config, o.overrides);
+  auto runner = std::make_unique<job_runner>(o, j, config, &signals);
+  const run_outcome outcome = runner->run();
+  if (!outcome.failure.empty()) message_log::error(outcome.failure);
+  if (outcome.stop_signal != 0) {
+    message_log::warning("stopped by " + outcome.metrics.stopped + " in cycle " + grouped(outcome.metrics.cut_cycle) +
+                         ", before the job had ended: results are those of what ran until then");
+  }
+  if (!o.quiet && !writes_to_stdout(o, j)) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
+  // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of its tables by
+  // searching them, which takes longer than many a run: it is left to the system.
+  static_cast<void>(runner.release());
+  if (outcome.stop_signal != 0) return 128 + outcome.stop_signal;
+  return outcome.failure.empty() ? 0 : 1;
+}
+
+int run_command(const std::vector<std::string>& arguments) {
+  run_options o;
+  std::string help;
+  if (parse_run(arguments, o, help)) {
+    std::fputs(help.c_str(), stdout);
+    return 0;
+  }
+  message_log::install(o.level);
+  run_signals signals;
+  const job j = make_job(o);
+  validate(j);
+  file_roles roles;
+  const gpu_config config = machine_of(o, roles);
+  check_result_files(o, j, std::move(roles));
+  return simulate(o, j, config, signals);
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/stream.h"
+
+#include <algorithm>
+
+#include "testbench/options/log.h"
+
+namespace heddle::testbench {
+
+stream::stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver)
+    : number_(number), job_(j), device_(device), driver_(driver) {
+  compile(job_.operations);
+}
+
+void stream::compile(const std::vector<operation>& operations) {
+  for (const operation& op : operations) {
+    if (op.stream != number_ && !job_.in_order) continue;
+    if (op.what != operation::kind::repeat) {
+      steps_.push_back({step::kind::run, &op});
+      continue;
+    }
+    const std::size_t begin = steps_.size();
+    steps_.push_back({step::kind::loop_begin, &op});
+    compile(op.body);
+    steps_.push_back({step::kind::loop_end, &op, begin});
+  }
+}
+
+void stream::forget_finished() {
+  outstanding_.erase(std::remove_if(outstanding_.begin(), outstanding_.end(),
+                                    [this](const launch& l) { return driver_.finished(l.number); }),
+                     outstanding_.end());
+}
+
+void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
+  wakes_at_ = ~std::uint64_t{0};
+  forget_finished();
+  while (at_ < steps_.size()) {
+    step& s = steps_[at_];
+    if (s.what == step::kind::loop_begin) {
+      s.rounds = 1;
+    } else if (s.what == step::kind::run && s.op->what == operation::kind::kernel) {
+      if (now < s.op->at_cycle) {
+        wakes_at_ = s.op->at_cycle;
+        return;
+      }
+      outstanding_.push_back({driver_.launch(device_.request(*s.op)), s.op});
+      launched.push_back(s.op->position);
+    } else {
+      if (!outstanding_.empty()) return;
+      if (s.what == step::kind::run) {
+        host_operation(*s.op);
+      } else if (goes_on(s)) {
+        ++steps_[s.begin].rounds;
+        at_ = s.begin;
+      }
+    }
+    ++at_;
+  }
+}
+
+void stream::host_operation(const operation& op) {
+  if (op.what == operation::kind::synchronise) return;   // all before it has ended
+  const std::uint64_t to = device_.address(op.buffer) + op.offset;
+  if (op.what == operation::kind::memset) {
+    driver_.fill(to, op.byte, op.bytes);
+    return;
+  }
+  std::vector<std::uint8_t> data(op.bytes);
+  driver_.read(device_.address(op.from) + op.from_offset, data.data(), data.size());
+  driver_.write(to, data.data(), data.size());
+}
+
+bool stream::goes_on(const step& end) {
+  const operation& op = *end.op;
+  const bool last = steps_[end.begin].rounds >= op.max;
+  if (op.while_nonzero.empty()) return !last;
+  std::uint8_t flag[4] = {};
+  driver_.read(device_.address(op.while_nonzero), flag, sizeof flag);
+  const bool nonzero = std::any_of(std::begin(flag), std::end(flag), [](std::uint8_t b) { return b != 0; });
+  if (nonzero && last) {
+    message_log::warning(op.where + ": '" + op.while_nonzero + "' is still not zero after " + std::to_string(op.max) +
+                         " rounds, the most that 'max' allows");
+  }
+  return nonzero && !last;
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heddle/gpu/host/host_driver.h"
+#include "testbench/run/device_job.h"
+#include "testbench/job/job.h"
+
+namespace heddle::testbench {
+
+/// One stream of a job on the host: its operations in order. Kernels are handed to the GPU as soon as their cycle has
+/// come, the GPU keeps a stream's launches in order; what the host does itself waits for those before it.
+class stream {
+ public:
+  /// All operations of stream `number`, or, of a job in order, all there are.
+  stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver);
+
+  /// Does all that can be done at core cycle `now`. `launched` takes the position in the job of each launch made.
+  void advance(std::uint64_t now, std::vector<unsigned>& launched);
+  bool done() const { return at_ == steps_.size() && outstanding_.empty(); }
+  /// The cycle that the next launch waits for; the largest number when it waits for something else.
+  std::uint64_t wakes_at() const { return wakes_at_; }
+  /// Kernel that has not finished; null: none.
+  const operation* waiting_for() const { return outstanding_.empty() ? nullptr : outstanding_.front().op; }
+
+ private:
+  struct step {
+    enum class kind : std::uint8_t { run, loop_begin, loop_end };
+    kind what = kind::run;
+    const operation* op = nullptr;
+    std::size_t begin = 0;     // loop_end: its loop_begin
+    std::uint64_t rounds = 0;  // loop_begin: begun so far
+  };
+  struct launch {
+    unsigned number;
+    const operation* op;
+  };
+
+  void compile(const std::vector<operation>& operations);
+  void forget_finished();
+  void host_operation(const operation& op);
+  bool goes_on(const step& end);
+
+  const std::uint32_t number_;
+  const job& job_;
+  const device_job& device_;
+  host_driver& driver_;
+  std::vector<step> steps_;
+  std::size_t at_ = 0;
+  std::vector<launch> outstanding_;
+  std::uint64_t wakes_at_ = ~std::uint64_t{0};
+};
+
+}  // namespace heddle::testbench

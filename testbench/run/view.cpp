@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/run/view.h"
+
+#include "heddle/config/error.h"
+#include "heddle/observe/pipeline_view.h"
+#include "heddle/observe/timeline.h"
+#include "heddle/observe/waveform.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+/// `--vcd`: the waveform, and beside it the layout that GTKWave opens it with.
+class waveform_view : public view {
+ public:
+  waveform_view(const run_options& o, gpu& g, result_files& files)
+      : directory_(directory_of(o.vcd_file)),
+        name_(o.vcd_file.substr(directory_.size())),
+        files_(files),
+        waveform_(g, files.reserve(o.vcd_file), o.trace_scope, o.trace_begin, o.trace_end - 1) {}
+
+  void finish(const std::string& mark) override {
+    try {
+      waveform_.close(mark);
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + directory_ + name_ + "': the disk is full, or the file's size is limited");
+    }
+    for (const auto& [name, text] : waveform_.layout(name_)) files_.add(directory_ + name, text);
+  }
+
+ private:
+  std::string directory_;
+  std::string name_;
+  result_files& files_;
+  waveform waveform_;
+};
+
+/// `--timeline`.
+class timeline_view : public view {
+ public:
+  timeline_view(const run_options& o, gpu& g, result_files& files)
+      : name_(o.timeline_file), timeline_(g, files.reserve(o.timeline_file), o.trace_begin, o.trace_end) {}
+
+  void finish(const std::string& mark) override {
+    try {
+      timeline_.close(mark);
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+    }
+  }
+
+ private:
+  std::string name_;
+  timeline timeline_;
+};
+
+/// `--pipeline`.
+class instruction_view : public view {
+ public:
+  instruction_view(const run_options& o, gpu& g, result_files& files)
+      : name_(o.pipeline_file), pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
+
+  void finish(const std::string& mark) override {
+    try {
+      pipeline_.close(mark);
+    } catch (const input_error&) {
+      throw input_error("cannot write '" + name_ + "': the disk is full, or the file's size is limited");
+    }
+  }
+
+ private:
+  std::string name_;
+  pipeline_view pipeline_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files) {
+  std::vector<std::unique_ptr<view>> views;
+  if (!o.vcd_file.empty()) views.push_back(std::make_unique<waveform_view>(o, g, files));
+  if (!o.timeline_file.empty()) views.push_back(std::make_unique<timeline_view>(o, g, files));
+  if (!o.pipeline_file.empty()) views.push_back(std::make_unique<instruction_view>(o, g, files));
+  return views;
+}
+
+std::vector<view_file> view_files(const run_options& o) {
+  std::vector<view_file> files;
+  if (!o.vcd_file.empty()) {
+    const std::string directory = directory_of(o.vcd_file);
+    files.push_back({o.vcd_file, "--vcd"});
+    for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) files.push_back({directory + n, "--vcd"});
+  }
+  if (!o.timeline_file.empty()) files.push_back({o.timeline_file, "--timeline"});
+  if (!o.pipeline_file.empty()) files.push_back({o.pipeline_file, "--pipeline"});
+  return files;
+}
+
+}  // namespace heddle::testbench

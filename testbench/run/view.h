@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testbench/options/options.h"
+#include "testbench/files/result_files.h"
+
+namespace heddle {
+class gpu;
+}
+
+namespace heddle::testbench {
+
+/// Something that watches a run and leaves files: a waveform, a timeline. It is made after the GPU and before the
+/// simulation starts, and writes under names that result_files::reserve() gave.
+class view {
+ public:
+  virtual ~view() = default;
+  /// The simulation has ended: completes the files, with `mark` at their end if it was cut. Throws input_error: full disk.
+  virtual void finish(const std::string& mark) = 0;
+};
+
+/// The views that the options ask for. Throws input_error.
+std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
+struct view_file {
+  std::string path;
+  const char* option;   // that asks for it
+};
+/// The files that these views will leave, for checks before anything starts.
+std::vector<view_file> view_files(const run_options& o);
+
+}  // namespace heddle::testbench

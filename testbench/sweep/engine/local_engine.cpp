@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/engine/local_engine.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "heddle/config/error.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+// What a kernel prints, and warnings, would be those of a thousand points at once.
+void silence() {
+  const int null = ::open("/dev/null", O_RDWR);
+  if (null < 0) return;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
+}
+
+// A process whose result could not be written ends with this and the system's number of what was wrong.
+constexpr int unwritable_code = 128;
+
+// A point must not go on alone, writing into a store that somebody else may have begun anew.
+void end_with(pid_t parent) {
+#if defined(__linux__)
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (::getppid() != parent) ::_exit(1);
+}
+
+}  // namespace
+
+local_engine::local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run)
+    : plan_(plan), store_(store), jobs_(jobs), again_(again), run_(std::move(run)), claims_(store.claims_file()) {}
+
+int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
+  const stop_signals signals;
+  queue open(points.begin(), points.end());
+  queue taken;  // by others: they are looked at again when nothing else is left
+  try {
+    while (!open.empty() || !taken.empty() || !children_.empty()) {
+      start(open, taken, signals, progress);
+      if (open.empty() && taken.empty() && children_.empty()) break;
+      const int number = signals.wait(200);
+      if (number != 0 && number != SIGCHLD) {
+        stop();
+        return number;
+      }
+      collect(progress);
+      end_late();
+      if (open.empty()) open.swap(taken);
+      progress.show();
+    }
+  } catch (...) {
+    stop();
+    throw;
+  }
+  return 0;
+}
+
+void local_engine::start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress) {
+  while (!points.empty() && children_.size() < jobs_) {
+    const std::size_t point = points.front();
+    const std::string id = plan_.id_text(point);
+    const bool ours = claims_.take(id);
+    // Asked for with the claim: whoever had it may just have finished.
+    const point_status status = store_.status(id);
+    const bool finished = status == point_status::done || (status != point_status::missing && !again_);
+    if (ours && !finished) {
+      if (status != point_status::missing) store_.remove(id);  // an earlier attempt's, which must not be taken for this one's
+      if (!start(point, signals)) {
+        claims_.release(id);
+        return;  // as many processes as the system allows
+      }
+    } else if (finished) {
+      if (ours) claims_.release(id);
+      progress.finished(status);
+    } else {
+      taken.push_back(point);
+    }
+    points.pop_front();
+  }
+}
+
+bool local_engine::start(std::size_t point, const stop_signals& signals) {
+  const pid_t parent = ::getpid();
+  std::fflush(nullptr);
+  const pid_t process = ::fork();
+  if (process < 0 && !children_.empty()) return false;
+  if (process < 0) throw input_error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (process == 0) work(point, parent, signals);
+  children_[process] = {point, clock::now(), false};
+  ++started_;
+  return true;
+}
+
+void local_engine::work(std::size_t point, pid_t parent, const stop_signals& signals) {
+  end_with(parent);
+  signals.restore();
+  silence();
+  try {
+    run_(point);
+  } catch (const unwritable_result& e) {
+    ::_exit(unwritable_code + (e.error() & 0x7f));
+  }
+  ::_exit(0);
+}
+
+void local_engine::collect(sweep_progress& progress) {
+  int status = 0;
+  for (pid_t process; (process = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    const auto found = children_.find(process);
+    if (found == children_.end()) continue;
+    const child c = found->second;
+    children_.erase(found);
+    judge(c, process, status);
+    claims_.release(plan_.id_text(c.point));
+    progress.finished(store_.status(plan_.id_text(c.point)));
+  }
+}
+
+void local_engine::judge(const child& c, pid_t process, int status) {
+  const std::string id = plan_.id_text(c.point);
+  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);   // otherwise the process itself has done so
+  if (store_.status(id) != point_status::missing) return;  // whatever happened to the process afterwards
+  // What cannot be kept need not be run: the others' results would be lost as well.
+  if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
+    throw input_error("cannot write '" + store_.point_file(id) + "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
+                      "; what is finished is kept, and the same command goes on from there");
+  }
+  point_result r;
+  if (c.late) {
+    r.status = point_status::timeout;
+    r.reason = "it ran longer than timeout_seconds = " + std::to_string(plan_.file().timeout_seconds);
+  } else if (WIFSIGNALED(status)) {
+    r.status = point_status::killed;
+    r.reason = "its process was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+  } else {
+    r.status = point_status::killed;
+    r.reason = "its process ended without a result, with code " + std::to_string(WEXITSTATUS(status));
+  }
+  store_.write(id, r);
+}
+
+void local_engine::end_late() {
+  if (plan_.file().timeout_seconds == 0) return;
+  for (auto& [process, c] : children_) {
+    if (c.late ||
+        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(plan_.file().timeout_seconds))
+      continue;
+    c.late = true;
+    ::kill(process, SIGKILL);
+  }
+}
+
+// What is whole by now stays.
+void local_engine::stop() {
+  for (const auto& [process, c] : children_) ::kill(process, SIGKILL);
+  for (const auto& [process, c] : children_) {
+    ::waitpid(process, nullptr, 0);
+    store_.remove_unfinished(plan_.id_text(c.point), process);
+    claims_.release(plan_.id_text(c.point));
+  }
+  children_.clear();
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "testbench/sweep/store/point_claims.h"
+#include "testbench/sweep/store/result_store.h"
+#include "testbench/sweep/engine/stop_signals.h"
+#include "testbench/sweep/plan/sweep_plan.h"
+#include "testbench/sweep/engine/sweep_progress.h"
+
+namespace heddle::testbench {
+
+/// Runs points on this machine, each in a process of its own: one that fails, hangs or is killed takes no other with it. The
+/// processes end with the one that started them.
+class local_engine {
+ public:
+  /// Runs one point and writes its result. Called in the point's own process, which ends when it returns.
+  using runner = std::function<void(std::size_t point)>;
+
+  /// `again`: points whose result is that they failed are run once more.
+  local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run);
+
+  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the signal that
+  /// stopped it: unfinished points have no result then. Throws input_error when results cannot be written.
+  int run(const std::vector<std::size_t>& points, sweep_progress& progress);
+  /// How many of them it has run itself.
+  std::size_t started() const { return started_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct child {
+    std::size_t point = 0;
+    clock::time_point started;
+    bool late = false;
+  };
+
+  using queue = std::deque<std::size_t>;
+
+  void start(queue& points, queue& taken, const stop_signals& signals, sweep_progress& progress);
+  bool start(std::size_t point, const stop_signals& signals);
+  [[noreturn]] void work(std::size_t point, pid_t parent, const stop_signals& signals);
+  void collect(sweep_progress& progress);
+  void judge(const child& c, pid_t process, int status);
+  void end_late();
+  void stop();
+
+  const sweep_plan& plan_;
+  const result_store& store_;
+  unsigned jobs_;
+  bool again_;
+  runner run_;
+  point_claims claims_;
+  std::map<pid_t, child> children_;
+  std::size_t started_ = 0;
+};
+
+}  // namespace heddle::testbench

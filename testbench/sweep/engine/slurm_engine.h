@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "testbench/sweep/store/result_store.h"
+#include "testbench/sweep/plan/sweep_plan.h"
+#include "testbench/sweep/engine/sweep_progress.h"
+
+namespace heddle::testbench {
+
+/// What one job array is submitted with.
+struct slurm_request {
+  std::string sweep_file;  // as the tasks are to open it
+  unsigned tasks = 1;      // of the array; each runs a shard
+  bool resume = false;
+  bool any_size = false;  // --yes
+  std::string confine;
+  std::string arguments;  // further arguments of sbatch, as a shell would split them
+};
+
+/// Runs points as one job array of Slurm: each task runs this program with --shard, in the same folder.
+class slurm_engine {
+ public:
+  /// Throws input_error for arguments that are no words.
+  slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request);
+
+  /// Submits the array and returns its job's number. Throws input_error: there is no sbatch, or it refuses.
+  std::string submit();
+  /// Waits until the job has left the queue. Returns 0, or the signal that stopped it: the job is cancelled then.
+  int wait(const std::string& job, const std::vector<std::size_t>& points, sweep_progress& progress);
+
+ private:
+  std::string script() const;
+  bool queued(const std::string& job) const;
+
+  const sweep_plan& plan_;
+  const result_store& store_;
+  slurm_request request_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace heddle::testbench

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/engine/stop_signals.h"
+
+#include <initializer_list>
+
+namespace heddle::testbench {
+
+stop_signals::stop_signals() {
+  // An ignored SIGCHLD would take the children's states away.
+  ::signal(SIGCHLD, SIG_DFL);
+  sigemptyset(&held_);
+  sigaddset(&held_, SIGCHLD);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction present;
+    if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN) sigaddset(&held_, number);
+  }
+  ::sigprocmask(SIG_BLOCK, &held_, &before_);
+}
+
+stop_signals::~stop_signals() { restore(); }
+
+void stop_signals::restore() const { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+int stop_signals::wait(unsigned milliseconds) const {
+  const timespec time = {static_cast<time_t>(milliseconds / 1000), static_cast<long>(milliseconds % 1000) * 1'000'000};
+  const int number = ::sigtimedwait(&held_, nullptr, &time);
+  return number > 0 ? number : 0;
+}
+
+}  // namespace heddle::testbench

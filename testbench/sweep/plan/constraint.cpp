@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/plan/constraint.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "heddle/config/error.h"
+#include "heddle/config/ini_reader.h"
+#include "heddle/config/suggestion.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+struct constraint::node {
+  std::string what;  // "and", "or", "not", "neg", an operator, "variable" or "word" (a literal)
+  std::string text;  // of a variable or word
+  std::unique_ptr<node> left;
+  std::unique_ptr<node> right;
+};
+
+namespace {
+
+using node = constraint::node;
+using node_ptr = std::unique_ptr<node>;
+
+constexpr unsigned deepest = 100;      // parentheses and negations within each other
+constexpr std::size_t longest = 2000;  // words and signs of a condition
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+
+std::vector<std::string> tokens_of(const std::string& text, const std::string& where) {
+  std::vector<std::string> tokens;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == ' ' || c == '\t') {
+      ++i;
+    } else if (is_word(c)) {
+      std::size_t end = i;
+      while (end < text.size() && is_word(text[end])) ++end;
+      tokens.push_back(text.substr(i, end - i));
+      i = end;
+    } else if (c == '"') {
+      const std::size_t end = text.find('"', i + 1);
+      if (end == std::string::npos) throw input_error(where + ": a quotation mark is not closed");
+      tokens.push_back(text.substr(i, end - i));  // with the mark in front: a literal
+      i = end + 1;
+    } else if (i + 1 < text.size() && text[i + 1] == '=' && std::string("<>!=").find(c) != std::string::npos) {
+      tokens.push_back(c == '=' ? "=" : text.substr(i, 2));
+      i += 2;
+    } else if (std::string("<>=()+-*/").find(c) != std::string::npos) {
+      tokens.push_back(std::string(1, c));
+      ++i;
+    } else {
+      throw input_error(where + ": unexpected '" + printable(std::string(1, c)) + "' in the condition");
+    }
+  }
+  return tokens;
+}
+
+class parser {
+ public:
+  parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known, const std::vector<std::string>& names)
+      : tokens_(std::move(tokens)), where_(std::move(where)), known_(known), names_(names) {}
+
+  node_ptr parse(std::vector<std::string>& variables) {
+    if (tokens_.size() > longest) fail("the condition is longer than " + std::to_string(longest) + " words");
+    node_ptr root = any(0);
+    if (at_ < tokens_.size()) fail("unexpected '" + printable(tokens_[at_]) + "'");
+    if (variables_.empty()) fail("the condition names no axis and no parameter");
+    variables = variables_;
+    return root;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const { throw input_error(where_ + ": " + message); }
+  const std::string& next() const {
+    static const std::string end;
+    return at_ < tokens_.size() ? tokens_[at_] : end;
+  }
+  bool take(const std::string& token) {
+    if (next() != token) return false;
+    ++at_;
+    return true;
+  }
+  static node_ptr make(const std::string& what, node_ptr left, node_ptr right) {
+    return node_ptr(new node{what, "", std::move(left), std::move(right)});
+  }
+
+  node_ptr any(unsigned depth) {
+    node_ptr left = all(depth);
+    while (take("or")) left = make("or", std::move(left), all(depth));
+    return left;
+  }
+  node_ptr all(unsigned depth) {
+    node_ptr left = negation(depth);
+    while (take("and")) left = make("and", std::move(left), negation(depth));
+    return left;
+  }
+  node_ptr negation(unsigned depth) {
+    if (depth > deepest) fail("the condition is nested too deep");
+    if (take("not")) return make("not", negation(depth + 1), nullptr);
+    // A parenthesis may hold a condition or a sum: what follows it tells.
+    if (next() == "(") {
+      const std::size_t begin = at_;
+      if (condition_in_parentheses()) {
+        ++at_;
+        node_ptr inner = any(depth + 1);
+        if (!take(")")) fail("expected ')'");
+        return inner;
+      }
+      at_ = begin;
+    }
+    return comparison(depth);
+  }
+  // Whether this parenthesis holds a comparison or a word that joins such.
+  bool condition_in_parentheses() const {
+    unsigned open = 0;
+    for (std::size_t i = at_; i < tokens_.size(); ++i) {
+      const std::string& t = tokens_[i];
+      if (t == "(") ++open;
+      if (t == ")" && --open == 0) return false;
+      if (is_comparison(t) || t == "and" || t == "or" || t == "not") return true;
+    }
+    fail("expected ')'");
+  }
+  static bool is_comparison(const std::string& t) {
+    return t == "=" || t == "!=" || t == "<" || t == "<=" || t == ">" || t == ">=";
+  }
+
+  node_ptr comparison(unsigned depth) {
+    node_ptr left = sum(depth);
+    const std::string op = next();
+    if (!is_comparison(op)) {
+      fail("expected a comparison (= != < <= > >=)" + (op.empty() ? " at the end" : ", not '" + printable(op) + "'"));
+    }
+    ++at_;
+    node_ptr right = sum(depth);
+    const bool text_allowed = (op == "=" || op == "!=") && (left->what == "variable" || right->what == "variable");
+    check_word(*left, text_allowed);
+    check_word(*right, text_allowed);
+    return make(op, std::move(left), std::move(right));
+  }
+  // A word that is neither a number nor a name can only be what a variable is held against.
+  void check_word(const node& n, bool text_allowed) const {
+    if (n.left) check_word(*n.left, false);
+    if (n.right) check_word(*n.right, false);
+    double number = 0;
+    if (n.what != "word" || parse_float(n.text, number)) return;
+    if (!text_allowed) fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
+  }
+
+  node_ptr sum(unsigned depth) {
+    node_ptr left = product(depth);
+    while (next() == "+" || next() == "-") {
+      const std::string op = tokens_[at_++];
+      left = make(op, std::move(left), product(depth));
+    }
+    return left;
+  }
+  node_ptr product(unsigned depth) {
+    node_ptr left = operand(depth);
+    while (next() == "*" || next() == "/") {
+      const std::string op = tokens_[at_++];
+      left = make(op, std::move(left), operand(depth));
+    }
+    return left;
+  }
+  node_ptr operand(unsigned depth) {
+    if (depth > deepest) fail("the condition is nested too deep");
+    if (take("-")) return make("neg", operand(depth + 1), nullptr);
+    if (take("(")) {
+      node_ptr inner = sum(depth + 1);
+      if (!take(")")) fail("expected ')'");
+      return inner;
+    }
+    const std::string word = next();
+    if (word.empty() || (!is_word(word[0]) && word[0] != '"')) {
+      fail("expected an axis, a parameter or a value" + (word.empty() ? " at the end" : ", not '" + printable(word) + "'"));
+    }
+    ++at_;
+    auto leaf = std::make_unique<node>();
+    leaf->text = word[0] == '"' ? word.substr(1) : word;
+    leaf->what = word[0] != '"' && known_(word) ? "variable" : "word";
+    if (leaf->what == "variable") variables_.push_back(word);
+    double number = 0;
+    // "launch.blok" is a slip, not a text.
+    if (leaf->what == "word" && word[0] != '"' && word.find('.') != std::string::npos && !parse_float(word, number)) {
+      fail("'" + printable(word) + "' is neither an axis nor a parameter" + suggestion(word, names_));
+    }
+    return leaf;
+  }
+
+  std::vector<std::string> tokens_;
+  std::string where_;
+  const constraint::is_variable& known_;
+  const std::vector<std::string>& names_;
+  std::vector<std::string> variables_;
+  std::size_t at_ = 0;
+};
+
+/// Looks at one point.
+struct evaluation {
+  const std::string& where;
+  const constraint::value_of& values;
+
+  std::string text(const node& n) const { return n.what == "variable" ? values(n.text) : n.text; }
+
+  double number(const node& n) const {
+    if (n.what == "neg") return -number(*n.left);
+    if (n.left) {
+      const double a = number(*n.left), b = number(*n.right);
+      if (n.what == "+") return a + b;
+      if (n.what == "-") return a - b;
+      if (n.what == "*") return a * b;
+      if (b == 0) throw input_error(where + ": division by zero");
+      return a / b;
+    }
+    double value = 0;
+    const std::string t = text(n);
+    if (!parse_float(t, value)) {
+      throw input_error(where + ": '" + printable(t) + "' is no number" + (n.what == "variable" ? " (" + n.text + ")" : ""));
+    }
+    return value;
+  }
+
+  bool holds(const node& n) const {
+    if (n.what == "and") return holds(*n.left) && holds(*n.right);
+    if (n.what == "or") return holds(*n.left) || holds(*n.right);
+    if (n.what == "not") return !holds(*n.left);
+    if ((n.what == "=" || n.what == "!=") && !n.left->left && !n.right->left) {
+      const std::string a = text(*n.left), b = text(*n.right);
+      double x = 0, y = 0;
+      const bool equal = parse_float(a, x) && parse_float(b, y) ? x == y : a == b;
+      return equal == (n.what == "=");
+    }
+    const double a = number(*n.left), b = number(*n.right);
+    if (n.what == "=") return a == b;
+    if (n.what == "!=") return a != b;
+    if (n.what == "<") return a < b;
+    if (n.what == "<=") return a <= b;
+    return n.what == ">" ? a > b : a >= b;
+  }
+};
+
+}  // namespace
+
+constraint::constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names)
+    : name_(source.name), where_(source.where) {
+  root_ = parser(tokens_of(source.text, where_), where_, known, names).parse(variables_);
+}
+
+constraint::~constraint() = default;
+constraint::constraint(constraint&&) noexcept = default;
+
+bool constraint::holds(const value_of& values) const { return evaluation{where_, values}.holds(*root_); }
+
+}  // namespace heddle::testbench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/sweep/plan/metric_path.h"
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "heddle/config/message.h"
+#include "heddle/config/suggestion.h"
+#include "heddle/metrics/json.h"
+#include "testbench/text/text.h"
+
+namespace heddle::testbench {
+
+namespace {
+
+// A metrics file that holds one of everything.
+nlohmann::json make_example() {
+  run_metrics m;
+  kernel_metrics k;
+  line_metrics line;
+  line.text = " ";
+  k.lines = {line};
+  m.kernels = {k};
+  sm_metrics s;
+  s.sub_partitions = {sub_partition_metrics()};
+  s.warp_slots = {warp_slot_metrics()};
+  m.sms = {s};
+  m.context_switches.resize(1);
+  return nlohmann::json::parse(to_json(m));
+}
+
+const nlohmann::json& example() {
+  static const nlohmann::json all = make_example();
+  return all;
+}
+
+}  // namespace
+
+std::string wrong_metric_path(const std::string& path, const list_lengths& most) {
+  const nlohmann::json* at = &example();
+  std::string here, pattern;   // pattern: with '*' for numbers
+  for (const std::string& step : split(path, '.')) {
+    std::uint64_t index = 0;
+    const bool number = at->is_array();
+    if (number) {
+      if (!parse_unsigned(step, index)) return "expected a number, not '" + printable(step) + "'";
+      const auto limit = most.find(pattern);
+      if (limit != most.end() && index >= limit->second)
+        return "no point has '" + here + "." + printable(step) + "', " +
+               (limit->second == 0 ? "'" + here + "' is empty" : "the last one is '" + here + "." + std::to_string(limit->second - 1) + "'");
+      if (at->empty()) return "";  // numbers over time
+      at = &(*at)[0];
+    } else if (at->is_object() && at->contains(step)) {
+      at = &(*at)[step];
+    } else {
+      std::vector<std::string> keys;
+      if (at->is_object())
+        for (const auto& item : at->items()) keys.push_back(item.key());
+      return "there is no '" + printable(step) + "'" + suggestion(step, keys);
+    }
+    here += (here.empty() ? "" : ".") + step;
+    pattern += (pattern.empty() ? "" : ".") + (number ? std::string("*") : step);
+  }
+  return at->is_structured() ? "expected the name of a single number" : "";
+}
+
+}  // namespace heddle::testbench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/config/parameters.h"
+#include "testbench/files/file_roles.h"
+#include "testbench/job/job.h"
+#include "testbench/sweep/plan/constraint.h"
+#include "testbench/sweep/plan/effective_values.h"
+#include "testbench/sweep/plan/file_version.h"
+#include "testbench/sweep/plan/metric_path.h"
+#include "testbench/sweep/plan/point_space.h"
+#include "testbench/sweep/plan/sweep_file.h"
+
+namespace heddle::testbench {
+
+/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points are in the
+/// order of the product, and numbered without those that constraints drop.
+class sweep_plan {
+ public:
+  using point_id = std::array<std::uint8_t, 16>;
+  /// Reads a list of kernels as a job that replays it.
+  using trace_reader = std::function<job(const std::string& list)>;
+
+  /// Reads all workloads and checks everything that can be known before the first run: axes, values, GPUs, metrics, constraints.
+  /// More points than a million are refused unless `any_size`. Throws input_error.
+  sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size);
+
+  sweep_plan(const sweep_plan&) = delete;  // its space refers to its file
+  sweep_plan& operator=(const sweep_plan&) = delete;
+
+  const sweep_file& file() const { return file_; }
+  std::size_t size() const { return numbers_.size(); }
+  std::uint64_t product() const { return space_.size(); }
+  const point_id& id(std::size_t point) const { return ids_[point]; }
+  std::string id_text(std::size_t point) const;
+  /// The value of each axis of the file, as written.
+  const std::string& value(std::size_t point, std::size_t axis) const { return space_.value(numbers_[point], axis); }
+  /// "gpu=v100 launch.block=64".
+  std::string description(std::size_t point) const;
+  /// By constraint: how many points it drops that none before it drops.
+  const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
+
+  /// Axes that are parameters without effect at any point of some GPU: which, where and why, a sentence each.
+  std::vector<std::string> idle_axes() const;
+
+  /// Throw input_error where the values of the point do not fit each other.
+  gpu_config config_of(std::size_t point) const;
+  job job_of(std::size_t point) const;
+  /// All files that the sweep reads.
+  void add_inputs(file_roles& roles) const;
+  /// A file that the point reads as it runs and that is not what it was when its id was made; empty: there is none.
+  std::string changed_input(std::size_t point) const;
+
+ private:
+  struct workload {
+    job what;
+    std::string digest;  // of its text and of all files that it reads
+    std::vector<file_version> replayed;
+  };
+
+  void check_axes();
+  void check_parameter(const sweep_axis& axis, gpu_config& base) const;
+  void read_workload(const std::string& written, bool trace, const trace_reader& traces);
+  void read_workloads(const trace_reader& traces);
+  void check_launch_axes() const;
+  list_lengths metric_lengths() const;
+  void check_metrics() const;
+  void enumerate();
+  point_id make_id(std::uint64_t number);
+  const std::string& gpu_at(std::uint64_t number) const;
+  effective_values::overrides overrides_at(std::uint64_t number) const;
+  const workload& workload_at(std::uint64_t number) const;
+  std::string variable_at(const std::string& name, std::uint64_t number);
+  const std::string* axis_value(const std::string& name, std::uint64_t number) const;
+
+  sweep_file file_;
+  std::string version_;
+  point_space space_;
+  std::vector<std::string> gpu_files_;           // of all GPUs, with their bases
+  std::map<std::string, effective_values> gpus_;  // these two by the name as written
+  std::map<std::string, workload> workloads_;
+  std::vector<std::size_t> config_axes_;  // parameters
+  std::vector<std::size_t> launch_axes_;
+  std::vector<std::uint64_t> numbers_;  // in the product
+  std::vector<point_id> ids_;
+  std::vector<std::pair<std::string, std::uint64_t>> dropped_;
+};
+
+}  // namespace heddle::testbench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heddle/config/error.h"
+
+namespace heddle::testbench {
+
+/// A JSON value that remembers where it stands, so that a wrong one can be pointed at.
+struct json_value {
+  enum class kind : std::uint8_t { null, boolean, number, string, array, object };
+  kind what = kind::null;
+  bool truth = false;
+  std::string text;                                       // string: its content; number: as written
+  std::vector<json_value> items;                          // array: elements; object: values
+  std::vector<std::string> keys;                          // object: key of each item, in the order written
+  std::vector<std::pair<unsigned, unsigned>> key_places;  // object: line and column of each key
+  unsigned line = 0;
+  unsigned column = 0;
+
+  const json_value* find(std::string_view key) const;
+};
+
+/// Parses a JSON text. Throws input_error with the place: syntax errors, a key twice in one object, nesting above 64
+/// levels.
+json_value parse_json(const std::string& text, const std::string& file_name);
+
+/// Reads an object key by key with checks; every message names the place and the path ("launches[0].args[2]").
+/// A key that nobody asked for is an error that finish() throws.
+class json_reader {
+ public:
+  json_reader(const json_value& value, const std::string& file, std::string path);
+
+  const json_value* optional(const std::string& key);
+  const json_value& required(const std::string& key);
+  bool has(const std::string& key) const { return value_.find(key) != nullptr; }
+
+  std::uint64_t number(const std::string& key, std::uint64_t otherwise, std::uint64_t maximum = ~std::uint64_t{0});
+  double real(const std::string& key, double otherwise);
+  std::string string(const std::string& key);
+  std::string path_of(const std::string& key) const;
+  /// The place of a key's value, or of the object where the key is missing.
+  std::string place(const std::string& key) const;
+  std::string place() const { return place_of(value_); }
+  /// Keys that an object of this sort can have, of which this one has others: they are for the message of finish() alone.
+  void offer(const std::vector<std::string>& keys) { offered_.insert(offered_.end(), keys.begin(), keys.end()); }
+  void finish() const;
+  /// Where one of `wanted` keys had to be there: what a key of this object was meant to be, as suggestion() says it.
+  std::string suggestion_among(const std::vector<std::string>& wanted) const;
+
+  std::string place_of(const json_value& v) const;
+  [[noreturn]] void fail(const json_value& v, const std::string& path, const std::string& message) const;
+  std::uint64_t to_number(const json_value& v, const std::string& path, std::uint64_t maximum) const;
+  const json_value& expect(const json_value& v, json_value::kind kind, const std::string& path) const;
+  const std::string& file() const { return file_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  const json_value& value_;
+  const std::string& file_;
+  std::string path_;
+  std::vector<std::string> asked_;
+  std::vector<std::string> offered_;
+};
+
+}  // namespace heddle::testbench

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "machine.h"
+
+#include <algorithm>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+
+namespace heddle::conformance {
+
+namespace {
+
+/// Simulations that ended stay until the process does: the kernel's objects may refer to them.
+void restart_simulation() {
+  static std::vector<std::unique_ptr<sc_core::sc_simcontext>> contexts;
+  contexts.push_back(std::make_unique<sc_core::sc_simcontext>());
+  sc_core::sc_curr_simcontext = contexts.back().get();
+  sc_core::sc_default_global_context = contexts.back().get();
+}
+
+gpu_config small(const std::string& name) {
+  return load_config(name, {"gpu.sm_count=2", "memory.model=fixed", "memory.latency_cycles=20"});
+}
+
+}  // namespace
+
+struct machine::parts {
+  explicit parts(const gpu_config& config) : gpu("gpu", config), driver("driver", config), irq("irq") {
+    driver.host_socket.bind(gpu.host_socket);
+    gpu.irq(irq);
+    driver.irq(irq);
+  }
+  class gpu gpu;
+  host_driver driver;
+  sc_core::sc_signal<bool> irq;
+};
+
+machine::machine(const std::string& gpu_name, bool functional) : functional_(functional) {
+  restart_simulation();
+  parts_ = std::make_unique<parts>(small(gpu_name));
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+machine::~machine() = default;
+
+std::uint64_t machine::allocate(std::uint64_t bytes) { return parts_->driver.allocate(bytes); }
+
+void machine::write(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+  parts_->driver.write(address, bytes.data(), bytes.size());
+}
+
+std::vector<std::uint8_t> machine::read(std::uint64_t address, std::size_t bytes) {
+  std::vector<std::uint8_t> v(bytes);
+  parts_->driver.read(address, v.data(), bytes);
+  return v;
+}
+
+unsigned machine::load(const std::string& ptx, const std::string& name) { return parts_->driver.load_module(ptx, name); }
+
+void machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
+  launch_request r;
+  r.module = module;
+  r.kernel = kernel;
+  std::copy(launch.grid, launch.grid + 3, r.grid);
+  std::copy(launch.block, launch.block + 3, r.block);
+  r.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+  r.max_registers = max_registers;
+  r.parameters = launch.parameters;
+  parts_->driver.check(r);
+  if (functional_) {
+    parts_->driver.execute(r);
+    const std::string fault = parts_->driver.fault();
+    if (!fault.empty()) throw program_error(fault);
+    return;
+  }
+  const unsigned number = parts_->driver.launch(r);
+  while (!parts_->driver.finished(number)) {
+    const std::string fault = parts_->driver.fault();
+    if (!fault.empty()) throw program_error(fault);
+    if (!sc_core::sc_pending_activity()) throw program_error("nothing can go on, but kernel '" + kernel + "' has not ended");
+    sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
+  }
+}
+
+}  // namespace heddle::conformance

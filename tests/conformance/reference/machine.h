@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "scalar_reference.h"
+
+namespace heddle::conformance {
+
+/// A simulated GPU with its driver: the way that a user's kernels go, in this process. One at a time: making another begins
+/// another simulation.
+class machine {
+ public:
+  /// A shipped GPU with few SMs and fixed memory latency, so that it is quick to make and to run.
+  /// `functional`: kernels are executed without time.
+  explicit machine(const std::string& gpu_name, bool functional = false);
+  ~machine();
+
+  std::uint64_t allocate(std::uint64_t bytes);
+  void write(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
+  std::vector<std::uint8_t> read(std::uint64_t address, std::size_t bytes);
+
+  unsigned load(const std::string& ptx, const std::string& name);
+  /// Runs one kernel to its end. Throws input_error when the GPU or lowering refuses it, program_error when it fails; after a
+  /// program_error or internal_error the machine is of no further use.
+  void run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers = 0);
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+  bool functional_;
+};
+
+}  // namespace heddle::conformance

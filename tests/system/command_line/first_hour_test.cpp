@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+// What somebody meets who has just come: help, manual pages, completion, advice for what was typed or given by mistake.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/system/common/sanitizer_remark.h"
+
+namespace first_hour_test {
+
+namespace fs = std::filesystem;
+
+std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+class first_hour : public ::testing::Test {
+ protected:
+  first_hour() {
+    place_ = fs::path(HEDDLE_SCRATCH "/first_hour") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories((place_ / name).parent_path());
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
+
+  /// Runs a line of shell in the test's folder, with the program as `heddle`. The exit code.
+  int shell(const std::string& line) {
+    const std::string path = fs::path(HEDDLE_PROGRAM).parent_path().string();
+    const std::string command = "cd '" + place_.string() + "' && export PATH='" + path + "':\"$PATH\" && { " + line + "\n} > '" +
+                                place_.string() + ".out' 2> '" + place_.string() + ".err'";
+    const int status = std::system(command.c_str());
+    out_ = content(place_.string() + ".out");
+    err_ = without_sanitizer_remark(content(place_.string() + ".err"));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  /// Expects exit code 2 and one line of error that holds `part`.
+  void refused(const std::string& arguments, const std::string& part) {
+    EXPECT_EQ(2, shell("heddle " + arguments)) << arguments;
+    EXPECT_EQ(0u, err_.rfind("heddle: error: ", 0)) << err_;
+    const std::string first = err_.substr(0, err_.find('\n'));
+    EXPECT_NE(std::string::npos, first.find(part)) << "wanted '" << part << "' in\n" << err_;
+  }
+
+  std::vector<std::string> commands() {
+    EXPECT_EQ(0, shell("heddle complete -- ''"));
+    std::vector<std::string> names;
+    for (const std::string& line : lines_of(out_))
+      if (line[0] != '-') names.push_back(line.substr(0, line.find('\t')));
+    return names;
+  }
+
+  fs::path place_;
+  std::string out_;
+  std::string err_;
+};
+
+// ---- help ----
+
+TEST_F(first_hour, help_is_found_by_any_of_its_names) {
+  ASSERT_EQ(0, shell("heddle --help"));
+  const std::string all = out_;
+  for (const char* same : {"heddle -h", "heddle help"}) {
+    EXPECT_EQ(0, shell(same)) << err_;
+    EXPECT_EQ(all, out_) << same;
+  }
+  const std::vector<std::string> names = commands();
+  ASSERT_GE(names.size(), 12u);
+  for (const std::string& c : names) {
+    EXPECT_NE(std::string::npos, all.find("\n  " + c + " ")) << c << " is not in heddle --help";
+    ASSERT_EQ(0, shell("heddle " + c + " --help")) << err_;
+    const std::string help = out_;
+    EXPECT_EQ(0u, help.find("usage: heddle " + c)) << help;
+    for (const std::string& same : {"heddle " + c + " -h", "heddle help " + c}) {
+      EXPECT_EQ(0, shell(same)) << err_;
+      EXPECT_EQ(help, out_) << same;
+    }
+    for (const std::string& line : lines_of(help)) EXPECT_LE(line.size(), 80u) << line;
+  }
+  refused("help rn", "did you mean 'run'?");
+  ASSERT_EQ(0, shell("heddle --version"));
+  const std::string version = out_;
+  ASSERT_EQ(0, shell("heddle version"));
+  EXPECT_EQ(0u, out_.find(version));
+  EXPECT_NE(std::string::npos, out_.find("shipped GPUs: "));
+}
+
+TEST_F(first_hour, one_thing_has_one_name_and_its_others_are_accepted) {
+  ASSERT_EQ(0, shell("heddle occupancy --gpu v100 --block 256 --registers-per-thread 40 --shared-bytes 9000 --json"));
+  const std::string figures = out_;
+  EXPECT_NE(std::string::npos, figures.find("\"blocks_per_sm\""));
+  EXPECT_EQ(0, shell("heddle occupancy --gpu v100 --threads 256 --regs 40 --smem 9000 --json"));
+  EXPECT_EQ(figures, out_);
+  EXPECT_EQ("", err_);
+  EXPECT_EQ(0, shell("heddle occupancy --gpu v100 --block 16,16 --registers-per-thread 40 --shared-bytes 9000 --json"));
+  EXPECT_EQ(figures, out_) << "16 x 16 threads are 256";
+  refused("occupancy --gpu v100 --block 256 --threads 256 --regs 40", "'--block' is given more than once, here as '--threads'");
+  refused("occupancy --gpu v100 --threads 256 --regs many", "--regs: got 'many'");
+  ASSERT_EQ(0, shell("heddle occupancy --help"));
+  EXPECT_NE(std::string::npos, out_.find("--shared-bytes N"));
+  EXPECT_EQ(std::string::npos, out_.find("\n  --smem")) << "other names are told only as such";
+  // The same names in run.
+  const std::string launch = "heddle run --kernel '" HEDDLE_WORKLOADS "/vector_add/vector_add.ptx' --grid 2 --block 64 --arg buf:512 --arg buf:512 "
+                             "--arg buf:512 --arg u32:128 --quiet --metrics ";
+  ASSERT_EQ(0, shell(launch + "a.json --shared-bytes 1024 --registers-per-thread 16 --carveout 50 && " + launch +
+                     "b.json --smem 1024 --regs 16 --carveout 50")) << err_;
+  const std::regex used("\"shared_bytes_per_block\": *1024");
+  for (const char* file : {"a.json", "b.json"}) EXPECT_TRUE(std::regex_search(content(place_ / file), used)) << file;
+  EXPECT_EQ(0, shell("heddle disasm --kernel '" HEDDLE_WORKLOADS "/vector_add/vector_add.ptx'")) << err_;
+}
+
+// ---- slips ----
+
+TEST_F(first_hour, slips_are_answered_with_what_was_meant) {
+  const std::string saxpy = HEDDLE_WORKLOADS "/saxpy/saxpy.ptx";
+  const std::string one = "run --grid 1 --block 32 --kernel '" + saxpy;
+  refused("rpeort a.json", "did you mean 'report'?");
+  refused("ocupancy", "did you mean 'occupancy'?");
+  refused("occ", "did you mean 'occupancy'?");
+  refused(one + "' --metrcs m.json", "unknown option '--metrcs', did you mean '--metrics'?");
+  refused(one + "' --shared_bytes 3", "did you mean '--shared-bytes'?");
+  refused(one + "' --progress alwys", "did you mean 'always'?");
+  refused(one + "' --log-level warn", "did you mean 'warning'?");
+  refused(one + "' --gpu gtx1008", "did you mean 'gtx1080'?");
+  refused(one + "' --gpu V100", "did you mean 'v100'?");
+  refused(one + "' --set sub_partition.scheduler=ltr", "did you mean 'lrr'?");
+  refused(one + "' --set sub_partition.schedular=lrr", "did you mean 'scheduler'?");
+  refused(one + "' --set subpartition.scheduler=lrr", "did you mean 'sub_partition'?");
+  refused(one + "' --set dram.preset=hmb2", "did you mean 'hbm2'?");
+  refused(one + ":saxpi' --arg s32:1 --arg f32:1 --arg buf:64 --arg buf:64", "did you mean 'saxpy'?");
+  refused("disasm '" + saxpy + ":saxy'", "did you mean 'saxpy'?");
+  refused(one + "' --arg u23:1", "did you mean 'u32'?");
+  refused(one + "' --arg buf:64:iota", "did you mean 'iotaf'?");
+  refused("sweep s.ini --engine slum", "did you mean 'slurm'?");
+  refused("completion bsh", "did you mean 'bash'?");
+}
+
+TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
+  fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "saxpy.ptx");
+  const std::string good = R"({"module": "saxpy.ptx", "buffers": {"input": {"bytes": 256, "fill": "iotaf"}, "output": {"bytes": 256}},
+    "launches": [{"kernel": "saxpy", "grid": [1], "block": [64], "args": [{"s32": 64}, {"f32": 2}, {"buffer": "input"}, {"buffer": "output"}]}],
+    "preempt": [{"at_cycle": 1, "mode": "drain"}], "outputs": [{"buffer": "output", "expect": "ref.bin", "type": "f32"}]})";
+  write("ref.bin", std::string(256, '\0'));
+  const struct {
+    const char* from;
+    const char* to;
+    const char* meant;
+  } slips[] = {{"\"launches\"", "\"lanches\"", ""},
+               {"\"fill\"", "\"fil\"", "did you mean 'fill'?"},
+               {"\"iotaf\"", "\"iotf\"", "did you mean 'iotaf'?"},
+               {"\"kernel\": ", "\"kernl\": ", "not 'kernl', did you mean 'kernel'?"},
+               {"\"kernel\": \"saxpy\"", "\"kernel\": \"saxpi\"", "did you mean 'saxpy'?"},
+               {"\"grid\"", "\"gird\"", ""},
+               {"{\"s32\"", "{\"i32\"", "not 'i32', did you mean "},
+               {"{\"buffer\": \"input\"}", "{\"bufer\": \"input\"}", "did you mean 'buffer'?"},
+               {"{\"buffer\": \"input\"}", "{\"buffer\": \"imput\"}", "there is no buffer 'imput', did you mean 'input'?"},
+               {"{\"buffer\": \"input\"}", "{\"symbol\": \"x\"}", "no module variable 'x'"},
+               {"\"drain\"", "\"drian\"", "did you mean 'drain'?"},
+               {"\"mode\"", "\"moed\"", "did you mean 'mode'?"},
+               {"\"type\": \"f32\"", "\"type\": \"F32\"", "did you mean 'f32'?"},
+               {"\"type\"", "\"tpye\"", "did you mean 'type'?"}};
+  for (const auto& slip : slips) {
+    std::string text = good;
+    text.replace(text.find(slip.from), std::string(slip.from).size(), slip.to);
+    write("job.json", text);
+    refused("run job.json", slip.meant);
+    EXPECT_EQ(0u, err_.find("heddle: error: job.json:")) << err_;
+  }
+  const std::string sweep = "[sweep]\njob = job.json\nstore = s.sqlite\n[axes]\n";
+  write("job.json", good);
+  for (const auto& [axis, meant] : std::vector<std::pair<std::string, std::string>>{{"sub_partition.scheduler = gtoo", "did you mean 'gto'?"},
+                                                                                    {"sub_partition.schduler = gto", "did you mean 'sub_partition.scheduler'?"},
+                                                                                    {"preempt.mode = swich", "did you mean 'switch'?"},
+                                                                                    {"gpu = v10", "did you mean 'v100'?"},
+                                                                                    {"[axis]\nl1.ways = 2", "did you mean 'axes'?"},
+                                                                                    {"launch.block = 32, 64\n[constraints]\nskip = launch.blok > 40", "did you mean 'launch.block'?"},
+                                                                                    {"l1.ways = 2, 4\n[constraints]\nskip = l1.way > 3", "did you mean 'l1.ways'?"}}) {
+    write("s.ini", sweep + axis + "\n");
+    refused("sweep s.ini --dry-run", meant);
+  }
+}
+
+// ---- the wrong file ----
+
+TEST_F(first_hour, the_wrong_file_is_answered_with_the_right_command) {
+  write("x.cu", "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n");
+  fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "x.ptx");
+  fs::copy_file(HEDDLE_PROGRAM, place_ / "a.out", fs::copy_options::create_hard_links);
+  std::string cubin = "\x7f" "ELF";
+  cubin.resize(64, '\0');
+  cubin[18] = static_cast<char>(190);
+  write("x.cubin", cubin);
+  write("x.fatbin", "\x50\xed\x55\xba rest");
+  write("g.ini", "# mine\n[gpu]\nsm_count = 4\n");
+  write("s.ini", "[sweep]\njob = job.json\n");
+  write("kernelslist.g", "MemcpyHtoD,0x7f0000000000,64\nkernel-1.traceg\n");
+  write("kernel-1.traceg", "-kernel name = k\n");
+  write("alone/kernel-1.traceg", "-kernel name = k\n");
+  write("m.json", "{\"schema\": \"heddle.metrics/1\"}");
+  write("s.sqlite", "SQLite format 3");
+  write("work/job.json", "{\"launches\": []}");
+  write("traces/kernelslist.g", "kernel-1.traceg\n");
+  const std::string launch = "heddle run --kernel x.ptx:saxpy --grid X --block X --arg ";
+  const struct {
+    std::string arguments;
+    std::string advice;
+  } cases[] = {{"run x.cu", "'x.cu' is CUDA source: nvcc -ptx x.cu -o x.ptx"},
+               {"run --kernel x.cu --grid 1 --block 1", "then heddle run --kernel x.ptx"},
+               {"disasm x.cu", "then heddle disasm x.ptx"},
+               {"run x.ptx", "'x.ptx' is PTX: " + launch},
+               {"replay x.ptx", launch},
+               {"run a.out", "'a.out' is a program of this machine: cuobjdump -ptx a.out"},
+               {"run x.cubin", "'x.cubin' is a GPU's machine code"},
+               {"run x.fatbin", "'x.fatbin' is a CUDA fat binary: cuobjdump -ptx x.fatbin"},
+               {"run g.ini", "heddle run JOB.json --gpu g.ini"},
+               {"sweep g.ini", "heddle run JOB.json --gpu g.ini"},
+               {"run s.ini", "heddle sweep s.ini"},
+               {"run kernelslist.g", "heddle replay kernelslist.g"},
+               {"run kernel-1.traceg", "heddle replay kernelslist.g"},
+               {"replay kernel-1.traceg", "heddle replay kernelslist.g"},
+               {"replay alone/kernel-1.traceg", "write its name into a file kernelslist.g beside it, then heddle replay alone/kernelslist.g"},
+               {"run m.json", "heddle report m.json -o REPORT.html"},
+               {"run s.sqlite", "heddle report s.sqlite -o REPORT.html"},
+               {"run work", "'work' is a directory: heddle run work/job.json"},
+               {"run traces", "heddle replay traces/kernelslist.g"},
+               {"replay work/job.json", "heddle run work/job.json"},
+               {"report work/job.json -o r.html", "heddle run work/job.json"},
+               {"sweep work/job.json", "heddle run work/job.json"},
+               {"run --kernel work/job.json --grid 1 --block 1", "heddle run work/job.json"}};
+  for (const auto& c : cases) {
+    refused(c.arguments, c.advice);
+    EXPECT_EQ(1, std::count(err_.begin(), err_.end(), '\n')) << err_;
+  }
+}
+
+// ---- manual pages ----
+
+TEST_F(first_hour, manual_pages_say_what_help_says) {
+  ASSERT_EQ(0, shell("heddle man --folder .")) << err_;
+  const std::vector<std::string> names = commands();
+  const std::string all = content(place_ / "heddle.1");
+  for (const std::string& c : names) {
+    const std::string page = content(place_ / ("heddle-" + c + ".1"));
+    EXPECT_EQ(0, shell("heddle man " + c));
+    EXPECT_EQ(page, out_);
+    EXPECT_NE(std::string::npos, all.find("heddle\\-" + c + "(1)")) << c;
+    ASSERT_EQ(0, shell("heddle " + c + " --help"));
+    const std::regex option("\n  (?:-[a-z] \\[ )?(--[a-z-]+)");
+    unsigned options = 0;
+    for (std::sregex_iterator i(out_.begin(), out_.end(), option), end; i != end; ++i, ++options) {
+      const std::string shown = "\\fB" + std::regex_replace((*i)[1].str(), std::regex("-"), "\\-") + "\\fR";
+      EXPECT_NE(std::string::npos, page.find(shown)) << c << " " << (*i)[1];
+    }
+    EXPECT_GE(options, 1u) << out_;
+  }
+  EXPECT_EQ(names.size() + 1, static_cast<std::size_t>(std::distance(fs::directory_iterator(place_), fs::directory_iterator())));
+  if (shell("command -v groff") != 0) return;
+  EXPECT_EQ(0, shell("for page in *.1; do groff -man -Tascii -ww -z \"$page\"; done"));
+  EXPECT_EQ("", err_) << "groff has nothing to say against them";
+  EXPECT_EQ(0, shell("groff -man -Tascii heddle-run.1"));
+}
+
+// ---- completion ----
+
+/// Every shell completes the same; `ask` says how a line is completed there.
+template <class F>
+void completes(F&& ask) {
+  const std::vector<std::string> commands = ask("heddle re");
+  EXPECT_TRUE(contains(commands, "replay") && contains(commands, "report")) << ::testing::PrintToString(commands);
+  EXPECT_FALSE(contains(commands, "run"));
+  EXPECT_TRUE(contains(ask("heddle run --met"), "--metrics"));
+  EXPECT_TRUE(contains(ask("heddle occupancy --shared"), "--shared-bytes"));
+  const std::vector<std::string> gpus = ask("heddle run job.json --gpu gtx");
+  EXPECT_TRUE(contains(gpus, "gtx1080") && contains(gpus, "gtx480")) << ::testing::PrintToString(gpus);
+  EXPECT_TRUE(contains(ask("heddle run --progress a"), "always"));
+  EXPECT_TRUE(contains(ask("heddle help swe"), "sweep"));
+  EXPECT_TRUE(contains(ask("heddle completion f"), "fish"));
+  EXPECT_TRUE(contains(ask("heddle run jo"), "job.json"));
+  EXPECT_FALSE(contains(ask("heddle run k"), "k.ptx")) << "no job";
+  EXPECT_TRUE(contains(ask("heddle disasm k"), "k.ptx"));
+}
+
+TEST_F(first_hour, every_command_completes_its_options) {
+  ASSERT_EQ(0, shell("heddle complete -- run --set sub_partition.sch"));
+  EXPECT_EQ(0u, out_.find("sub_partition.scheduler=\t")) << out_;
+  ASSERT_EQ(0, shell("heddle complete -- run --set sub_partition.scheduler="));
+  for (const char* policy : {"lrr", "gto", "two_level", "ccws"})
+    EXPECT_TRUE(contains(lines_of(out_), std::string("sub_partition.scheduler=") + policy)) << out_;
+  ASSERT_EQ(0, shell("heddle complete -- run --set=tlm.check="));
+  EXPECT_TRUE(contains(lines_of(out_), "--set=tlm.check=true")) << out_;
+  ASSERT_EQ(0, shell("heddle complete -- run --set ''"));
+  const std::size_t parameters = lines_of(out_).size();
+  ASSERT_EQ(0, shell("heddle config --gpu gtx1080 | grep -c =")) << err_;
+  EXPECT_EQ(parameters, std::stoul(out_)) << "every parameter";
+  ASSERT_EQ(0, shell("heddle complete -- disasm '" HEDDLE_WORKLOADS "/bitonic_sort/bitonic_sort.ptx:m'"));
+  EXPECT_NE(std::string::npos, out_.find("bitonic_sort.ptx:merge_step\n")) << out_;
+  for (const std::string& c : commands()) {
+    ASSERT_EQ(0, shell("heddle complete -- " + c + " --")) << c;
+    std::set<std::string> completed;
+    for (const std::string& line : lines_of(out_)) completed.insert(line.substr(0, line.find('\t')));
+    ASSERT_EQ(0, shell("heddle " + c + " --help"));
+    std::set<std::string> told;
+    const std::regex option("\n  (?:-[a-z] \\[ )?(--[a-z-]+)");
+    for (std::sregex_iterator i(out_.begin(), out_.end(), option), end; i != end; ++i) told.insert((*i)[1]);
+    EXPECT_EQ(told, completed) << c;
+  }
+  for (const char* odd : {"", "--", "-- nosuch ''", "-- run --gpu", "-- run --kernel none.ptx:x", "-- run --set a=b="})
+    EXPECT_EQ(0, shell(std::string("heddle complete ") + odd)) << odd;
+  EXPECT_EQ("", err_);
+}
+
+TEST_F(first_hour, bash_completes) {
+  if (shell("command -v bash") != 0) GTEST_SKIP() << "no bash";
+  write("job.json", "{}");
+  write("k.ptx", "");
+  const auto ask = [this](const std::string& line) {
+    write("ask.sh", "source <(heddle completion bash)\nCOMP_LINE='" + line + "'\nCOMP_POINT=${#COMP_LINE}\n_heddle\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    EXPECT_EQ(0, shell("bash ask.sh 2>errors; grep -v compopt errors >&2; true"));
+    EXPECT_EQ("", err_);
+    return lines_of(out_);
+  };
+  completes(ask);
+  // Of what bash has split at '=' and ':' only the last part is completed.
+  EXPECT_TRUE(contains(ask("heddle run --set sub_partition.scheduler=g"), "gto"));
+  EXPECT_TRUE(contains(ask("heddle run --gpu=v1"), "v100"));
+  EXPECT_TRUE(contains(ask("heddle run --set sub_partition.sched"), "sub_partition.scheduler="));
+}
+
+TEST_F(first_hour, fish_completes) {
+  if (shell("command -v fish") != 0) GTEST_SKIP() << "no fish";
+  write("job.json", "{}");
+  write("k.ptx", "");
+  const auto ask = [this](const std::string& line) {
+    EXPECT_EQ(0, shell("HOME=$PWD fish -c \"heddle completion fish | source; complete -C '" + line + "'\" | cut -f1"));
+    return lines_of(out_);
+  };
+  completes(ask);
+  EXPECT_TRUE(contains(ask("heddle run --set sub_partition.scheduler=g"), "sub_partition.scheduler=gto"));
+}
+
+// Zsh completes on a terminal only: what its builtins are told is written down in their place.
+TEST_F(first_hour, zsh_completes) {
+  if (shell("command -v zsh") != 0) GTEST_SKIP() << "no zsh";
+  write("job.json", "{}");
+  write("k.ptx", "");
+  const auto ask = [this](const std::string& line) {
+    write("ask.zsh",
+          "setopt extended_glob null_glob\ncompdef() { :; }\n"
+          "compset() { case $1 in -P) PREFIX=${PREFIX#*=} ;; esac }\n"
+          "compadd() { local name=${@[-1]}; print -rl -- ${(M)${(P)name}:#$PREFIX*} }\n"
+          "_files() { case $1 in -g) print -rl -- $~2 ;; esac }\n"
+          "source <(heddle completion zsh)\n"
+          "words=(${(z):-\"" + line + "\"})\nCURRENT=$#words\nPREFIX=$words[-1]\n_heddle\n");
+    EXPECT_EQ(0, shell("zsh -f ask.zsh"));
+    EXPECT_EQ("", err_);
+    return lines_of(out_);
+  };
+  completes(ask);
+  EXPECT_TRUE(contains(ask("heddle run --set sub_partition.scheduler=g"), "sub_partition.scheduler=gto"));
+  EXPECT_TRUE(contains(ask("heddle run --set sub_partition.sched"), "sub_partition.scheduler="));
+  EXPECT_TRUE(contains(ask("heddle run --gpu=v1"), "--gpu=v100"));
+}
+
+}  // namespace first_hour_test

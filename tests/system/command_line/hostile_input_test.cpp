@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Texts and stores that somebody has made to harm: each is answered with one short line, and nothing is left behind.
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "tests/system/common/files_fixture.h"
+
+namespace hostile_input_test {
+
+using namespace file_tests;
+
+// ---- texts made to harm ----
+
+TEST_F(files, every_reader_answers_with_one_short_line) {
+  const std::string hostile[] = {std::string("a\nheddle: error: b\r\x1b[2J\x7f\tc"), std::string(100000, 'n'), "\xff\xfe\xc2\x9b" "31m\xe2\x80\xae",
+                                 "it's 'quoted' " + std::string(3000, 'q') + "' and more"};
+  for (const std::string& name : hostile) {
+    const auto short_line = [&](const std::string& what) {
+      const std::string err = get("stderr");
+      EXPECT_LT(err.size(), 2200u) << what;
+      EXPECT_EQ(err.find("\nheddle: error: b"), std::string::npos) << what << err;
+    };
+    put("name", name);
+    const std::string n = "\"$(cat name)\"";
+    if (name.size() < 4000) {
+      for (const std::string& command : {"heddle " + n, "heddle run --" + n, "heddle run " + n, "heddle run in/job.json --metrics " + n + "/m",
+                                         "heddle run in/job.json --set " + n, "heddle run in/job.json --gpu " + n, "heddle config --gpu ./" + n,
+                                         "heddle run in/job.json --trace-scope " + n + " --vcd w.vcd", "heddle disasm in/k.ptx:" + n,
+                                         "heddle run --kernel in/k.ptx --grid " + n + " --block 1",
+                                         "heddle run --kernel in/k.ptx --grid 1 --block 1 --arg " + n, "heddle sweep " + n, "heddle replay " + n,
+                                         "heddle report " + n + " -o r.html", "heddle run in/job.json --confine " + n}) {
+        refused(command, "");
+        short_line(command);
+      }
+    }
+    const auto of_file = [&](const std::string& file, const std::string& text, const std::string& command) {
+      put(file, text);
+      refused(command, "");
+      short_line(command);
+    };
+    const std::string json_name = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
+    for (const char* pointer : {"/module", "/launches/0/kernel", "/buffers/x/file", "/outputs/0/buffer", "/outputs/0/file", "/buffers/x/fill"}) {
+      put("in/bad.json", "");
+      json j = json::parse(job_text);
+      j[json::json_pointer(pointer)] = "@@";
+      std::string text = j.dump();
+      text.replace(text.find("\"@@\""), 4, json_name);
+      if (std::string(pointer) == "/outputs/0/file") text.replace(text.find("\"file\":" + json_name), 8, "\"file\":\"nowhere/");
+      of_file("in/bad.json", text, "heddle run in/bad.json");
+    }
+    of_file("in/bad.json", "{" + json_name + ": 1}", "heddle run in/bad.json");
+    of_file("in/bad.json", name, "heddle run in/bad.json");
+    of_file("g.ini", "[gpu]\nname = " + name + "\n", "heddle config --gpu ./g.ini");
+    of_file("g.ini", "[" + name + "]\n", "heddle config --gpu ./g.ini");
+    of_file("g.ini", "[gpu]\n" + name + " = 1\n", "heddle config --gpu ./g.ini");
+    of_file("bad.ptx", ".version 7.0\n.target sm_60\n.visible .entry k() { " + name + "; }\n", "heddle disasm bad.ptx");
+    of_file("bad.ptx", ".version 7.0\n.target " + name, "heddle disasm bad.ptx");
+    of_file("kernelslist.g", "kernel-" + name + "\n", "heddle replay kernelslist.g");
+    of_file("kernelslist.g", "kernel-" + name + ".traceg\n", "heddle replay kernelslist.g");
+    put("kernelslist.g", "kernel-1.traceg\n");
+    of_file("kernel-1.traceg", "-kernel name = " + name + "\n" + name + "\n", "heddle replay kernelslist.g");
+    of_file("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\n" + name + " = 1\n", "heddle sweep s.ini");
+    of_file("s.ini", "[sweep]\njob = in/" + name + "\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n", "heddle sweep s.ini");
+    of_file("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\nmetrics = " + name + "\n[axes]\ngpu.sm_count = 1\n", "heddle sweep s.ini");
+    of_file("m.json", "{\"schema\": " + json_name + "}", "heddle report m.json -o r.html");
+    for (const char* file : {"kernelslist.g", "s.ini", "g.ini", "m.json", "in/bad.json"}) fs::remove(place_ / file);
+  }
+}
+
+TEST_F(files, what_was_accepted_in_silence_is_refused) {
+  put("in/zero.json", std::string(job_text) + std::string(1, '\0') + "what follows");
+  refused("heddle run in/zero.json", "in/zero.json:6:2: not valid JSON: a zero byte");
+  put("kernelslist.g", "kernel-1.traceg\n");
+  put("kernel-1.traceg", trace_text + block_of("1,0,0", "4") + block_of("1,0,0", "4"));
+  refused("heddle replay kernelslist.g --gpu v100", "thread block (1,0,0) of kernel 'k' comes twice");
+  put("kernel-1.traceg", trace_text + block_of("0,0,0", "3") + block_of("1,0,0", "3"));
+  refused("heddle replay kernelslist.g --gpu v100", "got '3', expected bytes that a lane moves, 0 or a power of two");
+  put("g.ini", "[gpu]\nsm_count = 2\n[nothing]\n");
+  refused("heddle config --gpu ./g.ini", "g.ini:3:2: unknown section [nothing]");
+  put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n[nothing]\n");
+  refused("heddle sweep s.ini", "s.ini:6:2: unknown section [nothing]");
+  refused("heddle config --set gpu.compute_capability=99.9", "expected a compute capability that there is");
+  for (const char* option : {"--metrics", "--report", "--vcd", "--gpu", "--max-cycles", "--trace-scope"})
+    refused("heddle run in/job.json " + std::string(option) + " ''", "option '" + std::string(option) + "' needs a value");
+  refused("heddle run ''", "empty argument");
+  refused("heddle report '' -o r.html", "empty argument");
+  const std::string sweep = "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n[sweep]\nmetrics = ";
+  for (const char* path : {"kernels.1.cycles", "kernels.0.grid.3", "sms.2.ipc", "sms.0.sub_partitions.64.warp_cycles.active", "context_switches.0.sm"}) {
+    put("s.ini", sweep + path + "\n");
+    refused("heddle sweep s.ini --dry-run", "metrics: '" + std::string(path) + "'");
+  }
+  put("s.ini", sweep + "kernels.0.cycles, kernels.0.grid.2, sms.1.ipc, sms.0.sub_partitions.3.warp_cycles.active\n");
+  good("heddle sweep s.ini --dry-run");
+}
+
+// ---- stores of others ----
+
+/// A store that a sweep has made, changed by SQL.
+class stores : public files {
+ protected:
+  stores() {
+    put("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n");
+    good("heddle sweep s.ini");
+  }
+  void change(const std::string& sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((place_ / "s.sqlite").c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+};
+
+const char* const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT ";
+
+TEST_F(stores, a_view_in_place_of_a_table_is_not_run) {
+  fs::copy(place_ / "s.sqlite", place_ / "good.sqlite");
+  const std::vector<std::pair<std::string, std::string>> views = {
+      {"metric_values", "1 AS result, 1 AS metric, x AS value FROM c"}, {"POINTS", "'s' AS sweep, x AS position, x AS id FROM c"},
+      {"store", "x AS key, x AS value FROM c"},                         {"sweeps", "x AS sweep, '' AS metrics FROM c"},
+      {"axes", "'s' AS sweep, x AS number, 'gpu' AS axis FROM c"}};
+  for (const auto& [table, columns] : views) {
+    fs::copy(place_ / "good.sqlite", place_ / "s.sqlite", fs::copy_options::overwrite_existing);
+    change("DROP TABLE " + table + "; CREATE VIEW " + table + " AS " + endless + columns);
+    refused("heddle report s.sqlite -o r.html", "is a view, expected a table");
+    refused("heddle sweep s.ini", "is a view, expected a table");
+  }
+}
+
+TEST_F(stores, what_is_in_one_is_data) {
+  // A second sweep in the same store copies what it finds of the first.
+  change("UPDATE axes SET number = '0) AS a; ATTACH ''stolen.db'' AS stolen; CREATE TABLE stolen.t(x); --'");
+  put("second.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 2\n");
+  shell("heddle sweep second.ini");
+  EXPECT_FALSE(exists("stolen.db"));
+  change("ALTER TABLE points ADD COLUMN g TEXT AS (hex(zeroblob(100000000)))");
+  EXPECT_EQ(shell("heddle report s.sqlite -o r.html").err, "");
+}
+
+}  // namespace hostile_input_test

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// CUDA programs under `heddle exec`.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/system/common/sanitizer_remark.h"
+
+namespace cuda_runs {
+
+namespace fs = std::filesystem;
+
+struct outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+inline std::string content(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The folder in which the test under way runs its program.
+inline fs::path place_of_test() {
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  std::string name = std::string(info->test_suite_name()) + "." + info->name();
+  for (char& c : name)
+    if (c == '/') c = '_';
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/cuda") / name;
+  fs::create_directories(place);
+  return place;
+}
+
+/// Runs a command line of the shell in that folder, with HEDDLE for the program; 128 and more: a signal, as the shell has it.
+inline outcome shell(const std::string& command) {
+  const fs::path place = place_of_test();
+  // A sanitizer wants to be the first library of a program; ours is none of its.
+  const std::string whole = "cd '" + place.string() + "' && HEDDLE='" HEDDLE_PROGRAM "' timeout 120 sh -c '" + command + "' >stdout 2>stderr";
+  const int status = std::system(whole.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(place / "stdout"), without_sanitizer_remark(content(place / "stderr"))};
+}
+
+/// The program of tests/system/cuda/programs.cpp, or what follows `program`.
+inline outcome exec(const std::string& program, const std::string& options = "--quiet --gpu v100") {
+  return shell("exec \"$HEDDLE\" exec " + options + " -- " + program);
+}
+
+/// nvcc by its whole name; empty: it is not on this machine.
+inline std::string nvcc() {
+  static const std::string found = [] {
+    for (const char* at : {"/usr/local/cuda/bin/nvcc", "/usr/bin/nvcc"})
+      if (fs::exists(at)) return std::string(at);
+    return std::string();
+  }();
+  return found;
+}
+
+}  // namespace cuda_runs

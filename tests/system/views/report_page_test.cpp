@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// The report in a browser: what is drawn is what was measured, at both widths and in both themes, for keyboards and screen readers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/system/common/browser.h"
+
+namespace report_page_test {
+
+namespace fs = std::filesystem;
+using heddle::tests::browser;
+using json = nlohmann::json;
+
+// What every page must hold, wherever it is shown; a list of what does not.
+const char* const faults = R"((() => {
+  const bad = [], all = (what, within = document) => [...within.querySelectorAll(what)];
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) bad.push(`wider than the window: ${root.scrollWidth}`);
+  if (all('h1').length !== 1) bad.push('not one h1');
+  let level = 0;
+  for (const heading of all('h1, h2, h3')) {
+    const next = Number(heading.tagName[1]);
+    if (next > level + 1) bad.push(`heading out of order: ${heading.textContent}`);
+    if (heading.textContent.trim() === '') bad.push('heading without text');
+    level = next;
+  }
+  const text_of = (id) => document.getElementById(id)?.textContent.trim() ?? '';
+  for (const chart of all('.chart')) {
+    const name = chart.dataset.chart;
+    if (chart.getAttribute('role') !== 'img' || !text_of(chart.getAttribute('aria-labelledby')) || !text_of(chart.getAttribute('aria-describedby')))
+      bad.push(`${name} has no words`);
+    const drawn = chart.querySelector('canvas') ? chart.querySelector('canvas').width > 0 : all('path', chart).length > 3;
+    if (chart.dataset.drawn !== 'yes' || !drawn) bad.push(`${name} is not drawn`);
+    if (/NaN|undefined/.test(chart.innerHTML)) bad.push(`${name} has no numbers`);
+    // Bars side by side fill a row, however many rows the legend takes.
+    const bars = () => all('path[fill^="#"]', chart).map((p) => p.getBBox()).filter((b) => b.height >= 12).reduce((sum, b) => sum + b.width, 0);
+    if (/^(stalls|warp_states|compared_states)$/.test(name) && bars() < 0.3 * chart.clientWidth) bad.push(`${name} has no bars`);
+    const figure = chart.closest('figure');
+    if (!figure.querySelector('button.csv') || !figure.querySelector('summary')) bad.push(`${name} has no table or CSV`);
+  }
+  for (const field of all('select, input, button')) {
+    const label = field.getAttribute('aria-label') || document.querySelector(`label[for="${field.id}"]`)?.textContent || field.textContent;
+    if (!label?.trim()) bad.push('a field without a name');
+    if (field.tabIndex < 0) bad.push('a field that the keyboard does not reach');
+  }
+  for (const table of all('table')) if (!table.caption || all('th[scope]', table).length === 0) bad.push('a table without caption or headers');
+  const ids = all('[id]').map((e) => e.id);
+  if (new Set(ids).size !== ids.length) bad.push('an id twice');
+  for (const link of all('nav a')) if (!document.querySelector(link.getAttribute('href'))) bad.push(`a link to nowhere: ${link.href}`);
+  const light = (colour) => { const [r, g, b] = colour.match(/[\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  for (const element of all('h1, h2, p, td, th, a, dt, button, summary').slice(0, 400)) {
+    let back = element;
+    while (back && /rgba?\(0, 0, 0, 0\)|transparent/.test(getComputedStyle(back).backgroundColor)) back = back.parentElement;
+    const a = light(getComputedStyle(element).color), b = light(getComputedStyle(back ?? document.body).backgroundColor);
+    if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5) { bad.push(`too little contrast: ${element.tagName} ${element.textContent.slice(0, 20)}`); break; }
+  }
+  return bad;
+})())";
+
+// Clicks a CSV button and answers with what would be saved: [name, text].
+const char* const csv_of = R"(((name) => new Promise((done) => {
+  const make = URL.createObjectURL, click = HTMLAnchorElement.prototype.click;
+  let blob;
+  URL.createObjectURL = (b) => { blob = b; return make.call(URL, b); };
+  HTMLAnchorElement.prototype.click = function () { const file = this.download; blob.text().then((text) => done([file, text])); };
+  document.querySelector(`[data-csv="${name}"]`).click();
+  URL.createObjectURL = make;
+  HTMLAnchorElement.prototype.click = click;
+})))";
+
+class report_pages : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string program = browser::program();
+    fs::create_directories(HEDDLE_SCRATCH "/report_page");
+    if (!program.empty()) chromium = std::make_unique<browser>(program, HEDDLE_SCRATCH "/report_page");
+  }
+  static void TearDownTestSuite() { chromium.reset(); }
+  void SetUp() override {
+    if (!chromium) GTEST_SKIP() << "no browser: install chromium-headless-shell, or name one in HEDDLE_BROWSER";
+    place_ = fs::path(HEDDLE_SCRATCH "/report_page") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(place_);
+    fs::create_directories(place_);
+  }
+
+  void heddle(const std::string& arguments) {
+    const std::string command = "cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' " + arguments + " >log.txt 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0) << arguments << "\n" << std::ifstream(place_ / "log.txt").rdbuf();
+  }
+  json metrics(const std::string& name) {
+    std::ifstream in(place_ / name);
+    return json::parse(in);
+  }
+  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  static json value(const std::string& expression) { return chromium->evaluate(expression); }
+
+  /// Opens the page and shows it at every width and in every theme; it must be without fault, and is left open wide and light.
+  void sound(const std::string& name) {
+    chromium->open(place_ / name, 400, true);
+    for (const bool dark : {true, false})
+      for (const unsigned width : {400u, 1600u}) {
+        chromium->change(width, dark);
+        EXPECT_EQ(value(faults), json::array()) << name << " " << width << (dark ? " dark" : " light");
+        EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
+        EXPECT_EQ(value("document.documentElement.dataset.theme"), dark ? "dark" : "light");
+      }
+  }
+  /// Texts that a chart shows.
+  static json texts(const std::string& chart) { return value("[...document.querySelectorAll('[data-chart=" + chart + "] text')].map((t) => t.textContent)"); }
+  static bool shows(const std::string& chart, const std::string& text) {
+    for (const json& t : texts(chart))
+      if (t == text) return true;
+    return false;
+  }
+  static std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+    return text;
+  }
+
+  static std::unique_ptr<browser> chromium;
+  fs::path place_;
+};
+std::unique_ptr<browser> report_pages::chromium;
+
+TEST_F(report_pages, draw_what_was_measured) {
+  heddle("run '" HEDDLE_WORKLOADS "/reduction/job.json' --quiet --set l1.size_bytes=49152 --metrics m.json --report r.html");
+  sound("r.html");
+  const json m = metrics("m.json");
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < m["kernels"].size(); ++i)
+    if (m["kernels"][i]["cycles"] > m["kernels"][longest]["cycles"]) longest = i;
+  const json& k = m["kernels"][longest];
+  EXPECT_TRUE(shows("speed_of_light", percent(k["metrics"]["issue_slot_utilization"])));
+  EXPECT_TRUE(shows("occupancy", percent(k["metrics"]["achieved_occupancy"])));
+  for (const char* chart : {"occupancy_over_time", "instructions", "stalls", "warp_states", "states_over_time", "rates_over_time", "roofline", "sm_heat_map"})
+    EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
+  // Bars are as long as the numbers say: pixels a share, the same for all.
+  const json bars = value(R"((() => {
+    const used = heddle.data.files[0].judged[)" + std::to_string(longest) + R"(].speed_of_light;
+    const paths = [...document.querySelectorAll('[data-chart=speed_of_light] path')].filter((p) => p.getAttribute('fill') === '#4477aa').map((p) => p.getBBox());
+    paths.sort((a, b) => a.y - b.y);
+    return used.map((u, i) => [u.share, paths[i]?.width ?? -1]); })())");
+  double scale = 0;
+  for (const json& bar : bars) scale = std::max(scale, bar[1].get<double>() / std::max(1e-9, bar[0].get<double>()));
+  ASSERT_GT(scale, 100);
+  for (const json& bar : bars) EXPECT_NEAR(bar[1].get<double>(), bar[0].get<double>() * scale, 1.0);
+  // The verdict comes first, and is that of the rules.
+  EXPECT_EQ(value("document.querySelector('main section').id"), "verdict");
+  EXPECT_EQ(value("document.querySelector('.headline').textContent"),
+            value("heddle.data.files[0].judged[" + std::to_string(longest) + "].headline"));
+  EXPECT_EQ(value("document.getElementById('configuration-differences').textContent").get<std::string>().rfind("1 of ", 0), 0u);
+  EXPECT_EQ(value("[...document.querySelectorAll('#configuration tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.textContent))"),
+            json::array({{"l1.size_bytes", "49152 (changed)", "24576"}}));
+  // Global loads bypass the L1 of this chip: whoever changed its size should know.
+  EXPECT_EQ(value("document.querySelectorAll('.without-effect').length"), 1);
+  EXPECT_TRUE(value("document.querySelector('.without-effect').textContent.includes('l1.cache_global_loads is false')"));
+  const json line = value("[...document.querySelector('#hot-lines tbody tr').cells].slice(0, 2).map((c) => c.textContent)");
+  std::uint64_t lost = 0;
+  json worst;
+  for (const json& l : k["lines"])
+    if (const std::uint64_t n = l["warp_cycles"]["active"].get<std::uint64_t>() - l["warp_cycles"]["selected"].get<std::uint64_t>(); n > lost) lost = n, worst = l;
+  EXPECT_EQ(line, (json{std::to_string(worst["line"].get<unsigned>()), worst["text"]}));
+}
+
+// One bar under a legend of many rows.
+TEST_F(report_pages, keep_bars_where_legends_are_long) {
+  heddle("run '" HEDDLE_WORKLOADS "/histogram/job.json' --quiet --metrics m.json --report r.html");
+  sound("r.html");
+  const json m = metrics("m.json");
+  unsigned states = 0;
+  for (const auto& [name, n] : m["kernels"][0]["warp_states"].items()) states += name != "active" && n != 0;
+  EXPECT_GT(states, 10u) << "too few to need more than a few rows";
+}
+
+TEST_F(report_pages, hand_out_their_data) {
+  heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics m.json --report r.html");
+  chromium->open(place_ / "r.html", 1600, false);
+  const json m = metrics("m.json");
+  const json names = value("[...document.querySelectorAll('[data-csv]')].map((b) => b.dataset.csv)");
+  EXPECT_GT(names.size(), 12u);
+  for (const json& name : names) {
+    const json csv = value(csv_of + ("(\"" + name.get<std::string>() + "\")"));
+    EXPECT_EQ(csv[0], name.get<std::string>() + ".csv");
+    EXPECT_GT(csv[1].get<std::string>().size(), 10u) << name;
+  }
+  const json lines = value(csv_of + std::string("(\"hot_lines\").then(([, text]) => text.trim().split('\\r\\n').slice(1).map((l) => Number(l.match(/(\\d+)(,\\d+){13}$/)[1])).reduce((a, b) => a + b))"));
+  EXPECT_EQ(lines, m["kernels"][0]["metrics"]["inst_executed"]);
+  // The table of a picture holds the same, once it is asked for.
+  EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details table').length"), 0);
+  value("document.querySelector('[data-chart=speed_of_light] ~ details').open = true; new Promise((done) => setTimeout(done, 50))");
+  EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details tbody tr').length"),
+            value("heddle.data.files[0].judged[0].speed_of_light.length"));
+  EXPECT_EQ(value(faults), json::array());
+}
+
+TEST_F(report_pages, go_by_keyboard) {
+  heddle("run '" HEDDLE_WORKLOADS "/scan/job.json' --quiet --report r.html");
+  chromium->open(place_ / "r.html", 1600, false);
+  chromium->press("Tab");
+  EXPECT_EQ(value("document.activeElement.className"), "skip");
+  EXPECT_GE(value("document.activeElement.getBoundingClientRect().left"), 0);
+  const char* const where = "document.activeElement.dataset.csv ?? document.querySelector(`label[for=\"${document.activeElement.id}\"]`)?.textContent ?? document.activeElement.tagName";
+  std::vector<std::string> met;
+  for (int i = 0; i < 120; ++i) {
+    chromium->press("Tab");
+    met.push_back(value(where));
+  }
+  for (const char* what : {"Kernel", "Theme", "A", "SUMMARY", "speed_of_light", "DIV", "sm_heat_map", "Shows", "Search", "only differences"})
+    EXPECT_NE(std::find(met.begin(), met.end(), what), met.end()) << what;
+  // Another kernel by the keyboard alone, and the focus stays.
+  value("document.querySelector('select').focus()");
+  chromium->press("End");
+  EXPECT_EQ(value("document.querySelector('select').value"), value("String(heddle.data.files[0].metrics.kernels.length - 1)"));
+  EXPECT_EQ(value(where), "Kernel");
+  EXPECT_EQ(value(faults), json::array());
+  // The theme that the reader wants.
+  value("[...document.querySelectorAll('select')].find((s) => document.querySelector(`label[for=\"${s.id}\"]`).textContent === 'Theme').focus()");
+  chromium->press("End");
+  EXPECT_EQ(value("document.documentElement.dataset.theme"), "dark");
+  EXPECT_EQ(value(faults), json::array());
+  EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
+}
+
+TEST_F(report_pages, show_context_switches) {
+  const fs::path folder = HEDDLE_WORKLOADS "/scan";
+  std::ifstream in(folder / "job.json");
+  json job = json::parse(in);
+  job["module"] = folder / job["module"].get<std::string>();
+  for (auto& buffer : job["buffers"])
+    if (buffer.contains("file")) buffer["file"] = folder / buffer["file"].get<std::string>();
+  job.erase("outputs");
+  job["preempt"] = json::parse(R"([{"at_cycle": 1500, "sm": [0, 1, 2], "mode": "switch", "resume_after": 500}])");
+  write("job.json", job.dump());
+  heddle("run job.json --quiet --metrics m.json --report r.html");
+  sound("r.html");
+  const json m = metrics("m.json");
+  ASSERT_FALSE(m["context_switches"].empty());
+  const json rows = value(csv_of + std::string("(\"context_switches\").then(([, text]) => text.trim().split('\\r\\n').length - 1)"));
+  EXPECT_EQ(rows, m["context_switches"].size());
+  EXPECT_TRUE(shows("context_switches", "saving"));
+}
+
+TEST_F(report_pages, compare_files) {
+  heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --metrics a.json");
+  heddle("run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --gpu v100 --metrics b.json");
+  heddle("report a.json b.json a.json -o r.html");
+  sound("r.html");
+  const json a = metrics("a.json"), b = metrics("b.json");
+  EXPECT_EQ(value("document.querySelector('main section').id"), "comparison");
+  const json cells = value("[...document.querySelectorAll('#comparison tbody tr')[0].cells].map((c) => Number(c.textContent.split(' ')[0].replaceAll(',', '')))");
+  EXPECT_EQ(cells[1], a["kernels"][0]["cycles"]);
+  EXPECT_EQ(cells[2], b["kernels"][0]["cycles"]);
+  EXPECT_EQ(cells[3], a["kernels"][0]["cycles"]);
+  // Cycles of the kernel and of the job, and the time that they last: the clocks of these chips differ.
+  const json rows = value("[...document.querySelectorAll('#comparison tbody tr')].slice(0, 4).map((r) => [...r.cells].map((c) => c.textContent))");
+  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(rows[i][0], (json{"kernel cycles", "kernel time", "job cycles", "job time"})[i]);
+  const auto microseconds = [](const json& cycles, const json& m) { return cycles.get<double>() / m["gpu"]["config"]["gpu.core_clock_mhz"].get<double>(); };
+  EXPECT_NEAR(std::stod(rows[1][1].get<std::string>()), microseconds(a["kernels"][0]["cycles"], a), 0.01) << rows[1][1];
+  EXPECT_NEAR(std::stod(rows[1][2].get<std::string>()), microseconds(b["kernels"][0]["cycles"], b), 0.01) << rows[1][2];
+  EXPECT_NEAR(std::stod(rows[3][2].get<std::string>()), microseconds(b["cycles"], b), 0.01) << rows[3][2];
+  EXPECT_TRUE(shows("compared_states", "b.json"));
+  // The rest of the page follows the file that is chosen.
+  value("const s = document.querySelector('select'); s.value = 1; s.dispatchEvent(new Event('change'))");
+  EXPECT_TRUE(shows("occupancy", percent(b["kernels"][0]["metrics"]["achieved_occupancy"])));
+  EXPECT_EQ(value(faults), json::array());
+  // Another kernel in the place of one that a file lacks is called what it is.
+  heddle("run '" HEDDLE_WORKLOADS "/saxpy/job.json' --quiet --metrics c.json");
+  heddle("report a.json c.json -o other.html");
+  sound("other.html");
+  const std::string said = value("document.querySelector('#comparison .about').textContent");
+  EXPECT_NE(said.find("in 1 file; "), std::string::npos) << said;
+  EXPECT_NE(said.find("c.json has no such kernel: saxpy is in its place."), std::string::npos) << said;
+  EXPECT_EQ(value("document.querySelectorAll('#comparison thead th')[2].textContent"), "c.json: saxpy");
+  EXPECT_TRUE(shows("compared_states", "c.json: saxpy"));
+}
+
+TEST_F(report_pages, take_nothing_for_markup) {
+  write("<img src=x onerror=hacked()>.ptx", R"(.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry $k()
+{
+	.reg .b32 %r<3>;
+	ret; // </script><script>window.hacked = 1</script><img src=x onerror="hacked = 2"> &lt; <!--
+}
+)");
+  fs::create_directory(place_ / "<b>&amp;");
+  heddle("run --kernel './<img src=x onerror=hacked()>.ptx' --grid 2 --block 64 --quiet --metrics '<b>&amp;/\"m.json' --report r.html");
+  json m = metrics("<b>&amp;/\"m.json");
+  m["kernels"][0]["name"] = "</script><script>window.hacked = 3</script><img src=x onerror='hacked = 4'>";
+  m["gpu"]["config"]["<img src=x>"] = "<i>";
+  write("<b>&amp;/\"n.json", m.dump());
+  heddle("report '<b>&amp;/\"m.json' '<b>&amp;/\"n.json' -o two.html");
+  for (const char* page : {"r.html", "two.html"}) {
+    sound(page);
+    EXPECT_EQ(value("typeof window.hacked"), "undefined");
+    EXPECT_EQ(value("document.querySelectorAll('main img, header img').length"), 0);
+    EXPECT_TRUE(value("[...document.querySelectorAll('#hot-lines code')].some((c) => c.textContent.includes('</script><script>window.hacked = 1</script>'))"));
+    EXPECT_TRUE(value("document.querySelector('h1').textContent.includes('" + std::string(page == std::string("r.html") ? "<img src=x" : "<b>&amp;") + "')"));
+  }
+}
+
+TEST_F(report_pages, of_sweeps) {
+  write("s.ini", "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.ipc\n"
+                 "[axes]\ngpu = gtx1080, v100\nsub_partition.scheduler = lrr, gto\nlaunch.block = 64:256:64\n");
+  write("t.ini", "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\n[axes]\nlaunch.block = 64, 2048\n");
+  heddle("sweep s.ini --quiet");
+  heddle("sweep t.ini --quiet");
+  heddle("report s.sqlite -o r.html");
+  sound("r.html");
+  const json done = value("heddle.data.sweeps[0].points.length");
+  EXPECT_EQ(done, 16);
+  for (const char* chart : {"metric_over_axis", "sensitivity", "pareto"})
+    EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
+  // The most telling picture: the axis with most values, a line for each value of another.
+  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "cycles (whole job) over launch.block");
+  EXPECT_TRUE(shows("metric_over_axis", "v100"));
+  const json front = value("heddle.pareto(heddle.data.sweeps[0].points.map((p) => ({x: p.values[0], y: p.values[1]})), false, true).length");
+  EXPECT_EQ(value(csv_of + std::string("(\"pareto\").then(([, text]) => text.trim().split('\\r\\n').length - 1)")), front);
+  EXPECT_EQ(value("document.querySelectorAll('#points tbody tr').length"), 16);
+  // Choosing another metric and axis draws anew.
+  value("const s = document.querySelectorAll('#metrics-over-axes select'); s[0].value = 1; s[0].dispatchEvent(new Event('change'))");
+  value("const t = document.querySelectorAll('#metrics-over-axes select'); t[1].value = 1; t[1].dispatchEvent(new Event('change'))");
+  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "kernels.0.metrics.ipc over sub_partition.scheduler");
+  EXPECT_TRUE(shows("metric_over_axis", "lrr"));
+  // The other sweep of the store: a point that fits no SM has its reason.
+  value("const u = document.querySelector('select'); u.value = 1; u.dispatchEvent(new Event('change'))");
+  EXPECT_EQ(value("[...document.querySelectorAll('#points tbody tr')].filter((r) => r.cells[1].textContent === 'refused').length"), 2);
+  EXPECT_EQ(value(faults), json::array());
+  EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
+}
+
+}  // namespace report_page_test

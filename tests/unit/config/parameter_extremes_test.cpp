@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// Every parameter at its least and at its largest value, and every choice with each of its names, one at a time: a small GPU runs a
+// kernel that uses all units, or refuses the value and names it. What a value changes is seen in the metrics.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tests/unit/common/all_units.h"
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "heddle/config/parameter_table.h"
+#include "tests/unit/common/fresh_simulation.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/host_driver.h"
+#include "heddle/metrics/collect.h"
+#include "heddle/metrics/json.h"
+#include "heddle/simt/texture/texture.h"
+
+namespace heddle::test {
+namespace parameter_extremes_test {
+
+using settings = std::vector<std::string>;
+
+/// An A100 with two SMs and little memory, whose latencies are kept apart by what else is on.
+settings small_chip() {
+  return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"};
+}
+
+/// A parameter that acts only beside others: these are set as well.
+const std::map<std::string, settings>& beside() {
+  static const std::map<std::string, settings> all = {
+      {"sub_partition.issue_width", {"sub_partition.dual_issue=any"}},
+      {"interconnect.output_queue_entries", {"interconnect.response_bytes_per_cycle=8"}},
+      {"sub_partition.dual_issue", {"sub_partition.issue_width=2"}},
+      {"sub_partition.fetch_group_warps", {"sub_partition.scheduler=two_level", "sm.sub_partitions=1"}},
+      {"sub_partition.ccws_victim_tags", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
+      {"sub_partition.ccws_base_score", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
+      {"sub_partition.ccws_throttle", {"sub_partition.scheduler=ccws", "sm.sub_partitions=1"}},
+      {"sub_partition.operand_read", {"sub_partition.register_bank_bytes=4", "sub_partition.register_banks=1"}},
+      {"sub_partition.reuse_cache", {"sub_partition.register_bank_bytes=4", "sub_partition.register_banks=1"}},
+      {"ldst.return_words", {"ldst.return_interval_cycles=100"}},
+      {"ldst.shared_return_words", {"ldst.return_interval_cycles=100"}},
+      {"tlb.page_bytes", {"tlb.entries=1"}},
+      {"tlb.miss_latency_cycles", {"tlb.entries=1", "tlb.page_bytes=128"}},
+      {"int.shared_lanes", {"fp32.shared_lanes=128", "int.on_fp32_lanes=true", "sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
+      {"fp32.shared_lanes", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
+      {"memory.latency_cycles", {"memory.model=fixed"}},
+      {"memory.bytes_per_cycle", {"memory.model=fixed"}},
+      {"tlm.random_delay_seed", {"tlm.random_delay_cycles=50"}},
+      {"sm.warp_allocation_granularity", {"sm.register_allocation=block"}},
+      {"l1.banks", {"l1.read_cycles=4"}},
+      {"l2.atomic_limit_cycles", {"l2.atomic_interval_cycles=10000"}},
+  };
+  return all;
+}
+
+/// Parameters that change nothing here whatever their value, and why. Any other one must.
+const std::map<std::string, std::string>& idle() {
+  static const std::map<std::string, std::string> all = {
+      {"gpu.watchdog_cycles", "no warp goes round in circles"},
+      {"cwd.max_resident_grids", "one grid"},
+      {"sm.max_threads", "both values are refused"},
+      {"sm.max_threads_per_block", "the largest is that of the chip, the least refuses the block"},
+      {"sm.registers_per_block", "both values are refused"},
+      {"sm.registers_per_thread", "the largest is that of the chip, with the least the kernel cannot be compiled"},
+      {"sm.barriers_per_block", "one barrier"},
+      {"sm.barriers", "few blocks"},
+      {"sub_partition.divergence", "no lane waits for another one"},
+      {"sub_partition.convergence_patience_turns", "no lane waits for another one"},
+      {"l1.size_bytes", "both values are refused"},
+      {"l1.line_bytes", "one value"},
+      {"shared_memory.size_bytes", "both values are refused"},
+      {"shared_memory.max_per_block_bytes", "the block's own shared memory fits; the largest is refused"},
+      {"shared_memory.opt_in_per_block_bytes", "both values are refused"},
+      {"shared_memory.reserved_per_block_bytes", "few blocks; the largest is refused"},
+      {"shared_memory.unified_bytes", "l1.size_bytes is what is left"},
+      {"constant_cache.size_bytes", "the constants fit; the least is refused"},
+      {"instruction_cache.size_bytes", "the code fits; the least is refused"},
+      {"instruction_cache.ways", "the code fits; the largest is refused"},
+      {"instruction_cache.instruction_bytes", "the code fits"},
+      {"instruction_cache.per_sub_partition", "the code fits"},
+      {"instruction_cache.second_level_line_bytes", "the code is streamed"},
+      {"instruction_cache.second_level_ways", "the code fits; the largest is refused"},
+      {"l2.line_bytes", "one value"},
+      {"l2.sector_bytes", "one value"},
+      {"memory.max_transfer_bytes", "external memory only"},
+      {"memory.byte_enables", "external memory only"},
+      {"memory.addresses", "external memory only"},
+      {"memory.base_mib", "external memory only"},
+      {"dram.t_refi_cycles", "0 is none, and the run is shorter than the largest"},
+      {"dram.t_rfc_cycles", "no refresh"},
+      {"context.preemption", "nothing is switched out"},
+      {"context.priority_preemption", "one grid"},
+      {"context.time_slice_cycles", "one grid"},
+      {"context.lines_in_flight", "nothing is switched out"},
+      {"context.saved_registers", "nothing is switched out"},
+      {"context.area_mib", "nothing is switched out"},
+      {"memory.capacity_mib", "CUDA programs only"},
+      {"host_link.bandwidth_gbs", "CUDA programs only"},
+      {"host_link.latency_us", "CUDA programs only"},
+      {"tlm.check", "the protocol is kept"},
+  };
+  return all;
+}
+
+/// These are refused for what the kernel needs, in its words.
+const std::set<std::string> limits_of_a_block = {"sm.max_threads_per_block", "sm.registers_per_block", "sm.registers_per_thread",
+                                                 "sm.register_allocation_unit", "sm.warp_allocation_granularity"};
+
+/// The values that a parameter is tried with.
+std::vector<std::string> values_of(const parameter& p) {
+  if (p.is_choice()) return p.choices;
+  if (!p.is_number()) return p.values() == "text" ? settings{} : settings{"true", "false"};
+  settings both;
+  for (const double v : {p.range.lowest, p.range.highest}) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", v);
+    both.emplace_back(text);
+  }
+  if (p.range.lowest == p.range.highest) both.pop_back();
+  return both;
+}
+
+/// Tried by a test of its own, and with memory that a program binds.
+bool is_tried_elsewhere(const parameter& p, const std::string& value) {
+  return (p.name() == "gpu.sm_count" && value == "1024") || (p.name() == "memory.model" && value == "external");
+}
+
+/// What was measured, without the parameters that it was measured with.
+std::string without_configuration(std::string metrics) {
+  const std::size_t begin = metrics.find("\"config\""), end = metrics.find('}', begin);
+  return metrics.erase(begin, end - begin);
+}
+
+class parameter_extremes : public fresh_simulation {
+ protected:
+  struct outcome {
+    std::string metrics;   // without the configuration; empty: refused
+    std::string refusal;
+  };
+
+  /// The kernel on the small chip.
+  static outcome run(const settings& more) {
+    settings all = small_chip();
+    all.insert(all.end(), more.begin(), more.end());
+    outcome result;
+    restart();
+    sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+    try {
+      const gpu_config config = load_config("a100", all);
+      gpu g("gpu", config);
+      host_driver driver("driver", config);
+      driver.host_socket.bind(g.host_socket);
+      sc_core::sc_start(sc_core::SC_ZERO_TIME);
+      launch_request r;
+      r.module = driver.load_module(all_units_kernel, "all_units.ptx");
+      r.kernel = "all_units";
+      r.grid[0] = 6;
+      r.block[0] = 64;
+      r.carveout_percent = 100;   // an L1 that the kernel overflows
+      const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
+      driver.fill(out, 0, 65536);
+      driver.fill(in, 0, 65536);
+      driver.fill(texels, 0, 4096);
+      simt::texture_descriptor t;
+      t.address = texels;
+      t.width = t.height = 8;
+      r.argument(out).argument(in).argument(driver.create_texture(t));
+      driver.check(r);
+      driver.launch(r);
+      sc_core::sc_start();
+      g.check_invariants();
+      EXPECT_EQ(driver.fault(), "");
+      EXPECT_TRUE(driver.finished(0));
+      result.metrics = without_configuration(to_json(collect(g)));
+    } catch (const input_error& e) {
+      result.refusal = e.what();
+    }
+    return result;
+  }
+};
+
+TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
+  const outcome base = run({});
+  ASSERT_EQ(base.refusal, "");
+  for (const parameter& p : parameters()) {
+    const auto also = beside().find(p.name());
+    const settings others = also == beside().end() ? settings{} : also->second;
+    const outcome plain = others.empty() ? base : run(others);
+    EXPECT_EQ(plain.refusal, "") << p.name();
+    bool acts = false;
+    for (const std::string& value : values_of(p)) {
+      if (is_tried_elsewhere(p, value)) continue;
+      const std::string setting = p.name() + "=" + value;
+      SCOPED_TRACE(setting);
+      settings all = others;
+      all.push_back(setting);
+      const outcome o = run(all);
+      if (o.refusal.empty()) {
+        acts |= o.metrics != plain.metrics;
+      } else {
+        const bool by_name = o.refusal.rfind("--set " + setting + ": ", 0) == 0 && o.refusal.find("expected ") != std::string::npos;
+        const bool by_kernel = limits_of_a_block.count(p.name()) != 0 && o.refusal.find("kernel 'all_units'") != std::string::npos;
+        EXPECT_TRUE(by_name || by_kernel) << o.refusal;
+      }
+    }
+    if (values_of(p).empty()) continue;
+    EXPECT_EQ(acts, idle().count(p.name()) == 0) << p.name() << (acts ? " acts: it is idle no more" : " changes nothing");
+  }
+}
+
+// One step outside: refused, with the range.
+TEST_F(parameter_extremes, have_nothing_beyond_them) {
+  for (const parameter& p : parameters()) {
+    if (!p.is_number()) continue;
+    const gpu_config defaults;
+    const bool whole = std::holds_alternative<unsigned*>(p.in(const_cast<gpu_config&>(defaults)));
+    for (const double beyond : {p.range.lowest - (whole ? 1 : p.range.lowest / 2), p.range.highest + 1}) {
+      if (beyond < 0 || beyond > 4294967295.0 || p.range.holds(beyond)) continue;
+      char text[40];
+      std::snprintf(text, sizeof text, "%.17g", beyond);
+      const std::string setting = p.name() + "=" + text;
+      try {
+        load_config("a100", {setting});
+        ADD_FAILURE() << setting << " was accepted";
+      } catch (const input_error& e) {
+        const std::string message = e.what();
+        EXPECT_EQ(message.find("--set " + setting + ": " + p.name() + " = "), 0u) << message;
+        EXPECT_NE(message.find("is out of range, expected " + p.range.text()), std::string::npos) << message;
+      }
+    }
+  }
+}
+
+TEST_F(parameter_extremes, together_may_not_take_more_lines_than_the_model_holds) {
+  const auto refusal = [](const settings& all) -> std::string {
+    try {
+      load_config("a100", all);
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const settings large = {"l1.size_bytes=16777216", "l1.ways=1024", "shared_memory.unified_bytes=0"};
+  EXPECT_EQ(refusal(large), "");
+  settings larger = large;
+  larger.push_back("gpu.sm_count=1024");
+  const std::string message = refusal(larger);
+  EXPECT_EQ(message.find("--set gpu.sm_count=1024: gpu.sm_count = 1024, "), 0u) << message;
+  EXPECT_NE(message.find("expected at most 67108864 cache lines, translations and victim tags on the chip"), std::string::npos) << message;
+  EXPECT_NE(refusal({"gpu.sm_count=1024", "tlb.entries=65536", "tlb.page_bytes=4096"}), "");
+  EXPECT_NE(refusal({"instruction_cache.size_bytes=16777216", "instruction_cache.line_bytes=16", "instruction_cache.ways=1"}), "");
+  // Each kind counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the chip is nearly full.
+  settings full = {"gpu.sm_count=1024", "l1.size_bytes=7864320", "l1.ways=1024", "shared_memory.unified_bytes=0", "l2.size_bytes=41943040", "tlb.entries=0"};
+  EXPECT_EQ(refusal(full), "");
+  for (const settings& more : std::vector<settings>{{"constant_cache.size_bytes=1048576", "constant_cache.line_bytes=64"},
+                                                    {"tlb.entries=4096", "tlb.page_bytes=4096"},
+                                                    {"instruction_cache.second_level_bytes=16777216", "instruction_cache.second_level_line_bytes=16", "instruction_cache.second_level_ways=1"},
+                                                    {"sub_partition.scheduler=ccws", "sub_partition.ccws_victim_tags=1024"}}) {
+    settings all = full;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_NE(refusal(all).find("expected at most 67108864 cache lines"), std::string::npos) << more[0] << ": " << refusal(all);
+  }
+}
+
+// A chip of 1,024 SMs takes seconds to elaborate.
+class long_parameter_extremes : public parameter_extremes {};
+TEST_F(long_parameter_extremes, the_largest_chip_runs) {
+  const outcome o = run({"gpu.sm_count=1024"});
+  EXPECT_EQ(o.refusal, "");
+  EXPECT_NE(o.metrics, "");
+}
+
+}  // namespace parameter_extremes_test
+}  // namespace heddle::test

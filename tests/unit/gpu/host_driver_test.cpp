@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+// The driver on ways to the GPU as other IP makes them: slow, shared by threads, at another address, with an interrupt that does not
+// come; and its answers to wrong calls.
+#include "heddle/gpu/host/host_driver.h"
+
+#include <gtest/gtest.h>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heddle/config/config.h"
+#include "heddle/config/error.h"
+#include "tests/unit/common/foreign_ip.h"
+#include "tests/unit/common/fresh_simulation.h"
+#include "heddle/gpu/gpu.h"
+#include "heddle/gpu/host/launch_check.h"
+#include "tests/unit/common/store_kernel.h"
+
+namespace heddle {
+namespace host_driver_test {
+
+// Thread t of the grid makes 700 steps of a generator with `seed` as its increment, beginning at t, and stores the last number.
+constexpr const char* steps_kernel = R"(
+.version 7.0
+.target sm_60
+.address_size 64
+.visible .entry steps(.param .u64 a, .param .u32 seed)
+{
+  .reg .u64 %rd<6>;
+  .reg .u32 %r<9>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [a];
+  ld.param.u32 %r5, [seed];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mad.lo.u32 %r3, %r2, 128, %r1;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  mov.u32 %r4, %r3;
+  mov.u32 %r6, 0;
+again:
+  mad.lo.u32 %r4, %r4, 1664525, %r5;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p, %r6, 700;
+  @%p bra again;
+  st.global.u32 [%rd3], %r4;
+  ret;
+}
+)";
+
+/// A bus that takes `latency` for each access: waiting, or by annotation. It has the GPU at `base`.
+struct slow_bus : sc_core::sc_module {
+  slow_bus(sc_core::sc_module_name name, bool waits, std::uint64_t base) : sc_module(name), waits_(waits), base_(base) {
+    in.register_b_transport(this, &slow_bus::b_transport);
+  }
+  tlm_utils::simple_target_socket<slow_bus> in{"in"};
+  tlm_utils::simple_initiator_socket<slow_bus> out{"out"};
+  sc_core::sc_time latency{10, sc_core::SC_NS};
+  unsigned accesses = 0;
+  bool from_methods = false;
+
+ private:
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
+    ++accesses;
+    from_methods |= sc_core::sc_get_current_process_handle().proc_kind() != sc_core::SC_THREAD_PROC_;
+    if (p.get_address() < base_) return p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (waits_) wait(latency);
+    p.set_address(p.get_address() - base_);
+    out->b_transport(p, delay);
+    p.set_address(p.get_address() + base_);
+    if (!waits_) delay += latency;
+  }
+  bool waits_;
+  std::uint64_t base_;
+};
+
+/// Runs a function in a thread.
+struct thread : sc_core::sc_module {
+  thread(sc_core::sc_module_name name, std::function<void()> body) : sc_module(name), body_(std::move(body)) {
+    SC_HAS_PROCESS(thread);
+    SC_THREAD(run);
+  }
+  bool ended = false;
+
+ private:
+  void run() {
+    body_();
+    ended = true;
+  }
+  std::function<void()> body_;
+};
+
+gpu_config small(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"gpu.sm_count=2", "memory.model=fixed"});
+  return load_config("gtx1080", more);
+}
+
+/// Stores 0 … 31 at memory of its own; true when they are there afterwards.
+bool stores(host_driver& driver, unsigned stream = 0) {
+  launch_request r;
+  r.module = driver.load_module(store_kernel, "store.ptx");
+  r.kernel = "store";
+  r.stream = stream;
+  r.block[0] = 32;
+  const std::uint64_t a = driver.allocate(128);
+  std::uint32_t seen[32] = {};
+  driver.fill(a, 0xff, sizeof seen);
+  r.argument(a);
+  driver.wait_for(driver.launch(r));
+  driver.read(a, seen, sizeof seen);
+  bool right = driver.fault().empty();
+  for (std::uint32_t i = 0; i < 32; ++i) right = right && seen[i] == i;
+  return right;
+}
+
+template <class F> std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return {};
+}
+
+class host_driver_test : public fresh_simulation {};
+
+TEST_F(host_driver_test, a_bus_that_takes_its_time_is_waited_for_with_and_without_an_interrupt) {
+  for (const bool waits : {false, true})
+    for (const bool interrupts : {false, true}) {
+      restart();
+      gpu g("gpu", small());
+      host_driver driver("driver", g.config(), host_driver::default_first_address, 0x4000'0000);
+      slow_bus bus("bus", waits, 0x4000'0000);
+      driver.host_socket.bind(bus.in);
+      bus.out.bind(g.host_socket);
+      sc_core::sc_signal<bool> irq("irq");
+      if (interrupts) {
+        g.irq(irq);
+        driver.irq(irq);
+      }
+      bool right = false;
+      sc_core::sc_time took;
+      unsigned accesses = 0;
+      thread host("host", [&] {
+        right = stores(driver) && stores(driver);
+        took = sc_core::sc_time_stamp();
+        accesses = bus.accesses;
+      });
+      sc_core::sc_start(1, sc_core::SC_MS);
+      EXPECT_TRUE(host.ended);
+      EXPECT_TRUE(right);
+      EXPECT_FALSE(bus.from_methods) << "only threads may call what may wait";
+      EXPECT_GE(took, bus.latency * (accesses - 1)) << "every access takes its time";
+    }
+}
+
+TEST_F(host_driver_test, threads_share_a_driver_and_one_that_is_killed_holds_up_nobody) {
+  gpu g("gpu", small());
+  host_driver driver("driver", g.config());
+  slow_bus bus("bus", true, 0);
+  driver.host_socket.bind(bus.in);
+  bus.out.bind(g.host_socket);
+  sc_core::sc_signal<bool> irq("irq");
+  g.irq(irq);
+  driver.irq(irq);
+  unsigned right = 0;
+  const auto work = [&](unsigned stream) {
+    for (unsigned round = 0; round < 4; ++round) right += stores(driver, stream);
+  };
+  sc_core::sc_process_handle victim, queued;
+  thread first("first", [&] { work(0); });
+  thread second("second", [&] { work(1); });
+  thread third("third", [&] {
+    victim = sc_core::sc_get_current_process_handle();
+    for (;;) driver.fill(driver.allocate(64), 1, 64);
+  });
+  thread fourth("fourth", [&] {
+    queued = sc_core::sc_get_current_process_handle();
+    for (;;) driver.fault();
+  });
+  thread killer("killer", [&] {
+    sc_core::wait(777, sc_core::SC_NS);
+    victim.kill();
+    sc_core::wait(777, sc_core::SC_NS);
+    queued.kill();
+  });
+  sc_core::sc_start(2, sc_core::SC_MS);
+  EXPECT_TRUE(first.ended && second.ended);
+  EXPECT_EQ(right, 8u);
+}
+
+TEST_F(host_driver_test, calls_from_outside_threads_do_not_break_into_a_threads_call) {
+  gpu g("gpu", small());
+  host_driver driver("driver", g.config());
+  slow_bus bus("bus", true, 0);
+  driver.host_socket.bind(bus.in);
+  bus.out.bind(g.host_socket);
+  thread host("host", [&] { EXPECT_TRUE(stores(driver)); });
+  sc_core::sc_start(25, sc_core::SC_NS);
+  EXPECT_NE(refusal([&] { driver.allocate(64); }).find("in the middle of a call of host.run"), std::string::npos);
+  EXPECT_FALSE(driver.finished(0));
+  EXPECT_EQ(driver.fault(), "");
+  EXPECT_NE(refusal([&] { driver.wait_for(0); }).find("SC_THREAD"), std::string::npos);
+  sc_core::sc_start(1, sc_core::SC_MS);
+  EXPECT_TRUE(host.ended);
+}
+
+TEST_F(host_driver_test, an_interrupt_that_is_bound_at_one_end_alone_is_reported_and_not_waited_for_for_ever) {
+  gpu g("gpu", small());
+  host_driver driver("driver", g.config());
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_signal<bool> irq("irq");
+  driver.irq(irq);
+  bool right = false;
+  thread host("host", [&] { right = stores(driver) && stores(driver); });
+  sc_core::sc_report_handler::set_actions("/heddle/driver", sc_core::SC_DO_NOTHING);
+  const int before = sc_core::sc_report_handler::get_count("/heddle/driver");
+  sc_core::sc_start();
+  EXPECT_TRUE(right);
+  EXPECT_EQ(sc_core::sc_report_handler::get_count("/heddle/driver") - before, 1);
+}
+
+// 8 x 4 threads at most, in any shape; or 16 and no others, dimensions that are not given being 1.
+TEST_F(host_driver_test, blocks_are_held_against_what_the_kernel_was_compiled_for) {
+  isa::program most, required;
+  most.kernel = required.kernel = "k";
+  most.registers = required.registers = 16;
+  most.max_threads[0] = 8;
+  most.max_threads[1] = 4;
+  required.required_threads[0] = 16;
+  const gpu_config config = load_config("gtx1080");
+  const auto answer = [&](const isa::program& p, std::uint32_t x, std::uint32_t y) {
+    const std::uint32_t grid[3] = {1, 1, 1}, block[3] = {x, y, 1};
+    try {
+      check_launch(config, p, grid, block, 0, -1);
+    } catch (const input_error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(answer(most, 32, 1), "");
+  EXPECT_EQ(answer(most, 4, 8), "");
+  EXPECT_NE(answer(most, 33, 1).find("33 threads, the kernel was compiled for at most 32 (.maxntid)"), std::string::npos) << answer(most, 33, 1);
+  EXPECT_EQ(answer(required, 16, 1), "");
+  EXPECT_NE(answer(required, 16, 2).find("16x2x1 threads, the kernel requires 16x1x1 (.reqntid)"), std::string::npos) << answer(required, 16, 2);
+  EXPECT_NE(answer(required, 15, 1), "");
+}
+
+// More than the driver writes at one time, and not a multiple of it.
+TEST_F(host_driver_test, fills_all_of_a_large_range_and_no_byte_more) {
+  const gpu_config config = load_config("gtx1080", {"gpu.sm_count=1", "memory.model=fixed"});
+  gpu g("gpu", config);
+  host_driver driver("driver", config);
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const std::size_t bytes = (std::size_t{5} << 19) + 3;
+  const std::uint64_t at = driver.allocate(bytes + 1);
+  driver.fill(at, 0x11, bytes + 1);
+  driver.fill(at, 0xab, bytes);
+  std::vector<std::uint8_t> now(bytes + 1);
+  driver.read(at, now.data(), now.size());
+  EXPECT_EQ(now.front(), 0xab);
+  EXPECT_EQ(std::count(now.begin(), now.end(), 0xab), static_cast<std::ptrdiff_t>(bytes));
+  EXPECT_EQ(now.back(), 0x11);
+}
+
+TEST_F(host_driver_test, wrong_calls_are_input_errors) {
+  gpu g("gpu", small());
+  host_driver driver("driver", g.config());
+  driver.host_socket.bind(g.host_socket);
+  std::vector<std::string> refusals;
+  thread host("host", [&] {
+    EXPECT_TRUE(stores(driver));
+    std::uint64_t word = 0;
+    launch_request r;
+    r.kernel = "store";
+    r.block[0] = 32;
+    r.argument(word);
+    r.module = 7;
+    refusals.push_back(refusal([&] { driver.launch(r); }));
+    refusals.push_back(refusal([&] { driver.check(r); }));
+    refusals.push_back(refusal([&] { driver.kernels(1); }));
+    refusals.push_back(refusal([&] { driver.read(0xf00'0000, &word, 8); }));
+    refusals.push_back(refusal([&] { driver.write(0x30, &word, 8); }));
+    refusals.push_back(refusal([&] { driver.wait_for(99); }));
+    refusals.push_back(refusal([&] { driver.save_contexts_at(0x2000'0001); }));
+    refusals.push_back(refusal([&] { driver.save_contexts_at(0x1000); }));
+    r.module = 0;
+    r.parameters.clear();
+    r.argument(driver.allocate(128));
+    const unsigned n = driver.launch(r);
+    refusals.push_back(refusal([&] { driver.save_contexts_at(0x2000'0000); }));
+    driver.wait_for(n);
+    driver.save_contexts_at(0x2000'0000);
+    EXPECT_TRUE(stores(driver));
+  });
+  sc_core::sc_start();
+  ASSERT_TRUE(host.ended);
+  const char* const expected[] = {"no module 7", "no module 7", "no module 1", "0xf000000", "0x30",
+                                  "launch 99",   "536870913",   "4096",        "running"};
+  ASSERT_EQ(refusals.size(), std::size(expected));
+  for (std::size_t i = 0; i < refusals.size(); ++i) EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
+}
+
+/// A memory at several GPUs' sockets that answers at once.
+struct shared_memory : sc_core::sc_module {
+  explicit shared_memory(sc_core::sc_module_name name) : sc_module(name) {
+    socket.register_nb_transport_fw(this, &shared_memory::nb_transport_fw);
+    socket.register_transport_dbg(this, &shared_memory::transport_dbg);
+  }
+  tlm_utils::multi_passthrough_target_socket<shared_memory> socket{"socket"};
+  foreign::storage store;
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(int, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
+    store.perform(p);
+    delay += sc_core::sc_time(2, sc_core::SC_NS);
+    return tlm::TLM_COMPLETED;
+  }
+  unsigned transport_dbg(int, tlm::tlm_generic_payload& p) { return store.debug(p); }
+};
+
+TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_contexts) {
+  gpu g("gpu", small());
+  for (const std::uint64_t first : {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})
+    EXPECT_NE(refusal([&] { host_driver driver("driver", g.config(), first); }).find("expected a multiple of 256"), std::string::npos);
+  host_driver driver("driver", g.config());
+  driver.host_socket.bind(g.host_socket);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const std::uint64_t contexts = std::uint64_t{g.config().context.area_mib} << 20, first = driver.allocate(1);
+  // Up to the last byte, and not one more; what was refused leaves no trace.
+  for (const std::uint64_t bytes : {~std::uint64_t{0}, 0 - first, contexts - first, contexts - first - 8192 - 255})
+    EXPECT_NE(refusal([&] { driver.allocate(bytes); }).find("contexts are saved"), std::string::npos) << bytes;
+  const std::uint64_t next = driver.allocate(contexts - first - 16384);
+  EXPECT_EQ(next, first + 4096 + 256);
+  EXPECT_NE(refusal([&] { driver.allocate(8192); }).find("bytes of device memory are left"), std::string::npos);
+  EXPECT_NE(refusal([&] { driver.save_contexts_at(first + 4096); }).find("handed out"), std::string::npos);
+  driver.save_contexts_at(2 * contexts);
+  EXPECT_GT(driver.allocate(8192), next);
+}
+
+TEST_F(host_driver_test, gpus_that_switch_contexts_at_one_time_on_one_memory_keep_them_apart) {
+  const gpu_config config =
+      load_config("v100", {"gpu.sm_count=1", "memory.model=external", "memory.channels=1", "l2.size_bytes=12288"});
+  struct node : sc_core::sc_module {
+    node(sc_core::sc_module_name name, const gpu_config& c, std::uint64_t first_address, std::uint32_t seed)
+        : sc_module(name), chip("gpu", c), driver("driver", c, first_address), seed_(seed) {
+      driver.host_socket.bind(chip.host_socket);
+      SC_HAS_PROCESS(node);
+      SC_THREAD(run);
+    }
+    gpu chip;
+    host_driver driver;
+    bool right = false;
+
+    void run() {
+      constexpr unsigned blocks = 16, n = blocks * 128;
+      launch_request r;
+      r.module = driver.load_module(steps_kernel, "steps.ptx");
+      r.kernel = "steps";
+      r.grid[0] = blocks;
+      r.block[0] = 128;
+      const std::uint64_t a = driver.allocate(n * 4);
+      r.argument(a).argument(seed_);
+      const unsigned number = driver.launch(r);
+      wait(3, sc_core::SC_US);
+      driver.preempt({}, preemption_mode::context_switch, 2000);
+      driver.wait_for(number);
+      std::vector<std::uint32_t> seen(n);
+      driver.read(a, seen.data(), n * 4);
+      right = driver.fault().empty();
+      for (std::uint32_t i = 0; i < n && right; ++i) {
+        std::uint32_t v = i;
+        for (unsigned k = 0; k < 700; ++k) v = v * 1664525 + seed_;
+        right = seen[i] == v;
+      }
+    }
+
+   private:
+    std::uint32_t seed_;
+  };
+  node first("first", config, host_driver::default_first_address, 3), second("second", config, 0x1100'0000, 8);
+  shared_memory memory("memory");
+  for (node* n : {&first, &second}) n->chip.memory_socket[0].bind(memory.socket);
+  sc_core::sc_start();
+  EXPECT_TRUE(first.right);
+  EXPECT_TRUE(second.right);
+}
+
+}  // namespace host_driver_test
+}  // namespace heddle

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// docs/host_interface.md is what software is written from that does not include host_registers.h: offsets there are those here.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "heddle/gpu/host/host_registers.h"
+
+namespace heddle {
+namespace host_registers_page_test {
+
+std::vector<std::string> split(const std::string& text, const std::string& by) {
+  std::vector<std::string> parts;
+  std::size_t at = 0;
+  for (std::size_t next; (next = text.find(by, at)) != std::string::npos; at = next + by.size()) parts.push_back(text.substr(at, next - at));
+  parts.push_back(text.substr(at));
+  return parts;
+}
+
+/// Rows of the tables below a heading: their cells.
+std::vector<std::vector<std::string>> rows_below(const std::string& heading) {
+  std::ifstream page(HEDDLE_DOCS "/host_interface.md");
+  std::vector<std::vector<std::string>> rows;
+  bool here = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind('#', 0) == 0) here = line == heading;
+    if (here && line.rfind("| 0x", 0) == 0) rows.push_back(split(line.substr(2), " | "));
+  }
+  return rows;
+}
+
+TEST(host_registers_page, has_each_register_where_it_is) {
+  namespace reg = host_register;
+  std::map<std::string, std::uint64_t> found;
+  for (const auto& row : rows_below("# The host interface")) {
+    const auto offsets = split(row.at(0), ", "), names = split(row.at(1), ", ");
+    ASSERT_EQ(offsets.size(), names.size()) << row.at(1);
+    for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = std::stoull(offsets[i], nullptr, 16);
+  }
+  const std::map<std::string, std::uint64_t> expected = {
+      {"identity", reg::identity}, {"status", reg::status}, {"command", reg::command}, {"result", reg::result}, {"error", reg::error},
+      {"message_bytes", reg::message_bytes}, {"completions", reg::completions}, {"completion_pop", reg::completion_pop},
+      {"interrupt_enable", reg::interrupt_enable}, {"interrupt_pending", reg::interrupt_pending}, {"map_base", reg::map_base},
+      {"map_bytes", reg::map_bytes}, {"map_command", reg::map_command}, {"cycle", reg::cycle}, {"heap_base", reg::heap_base},
+      {"heap_bytes", reg::heap_bytes}, {"print_bytes", reg::print_bytes}, {"print_pop", reg::print_pop},
+      {"grid_workspace", reg::grid_workspace}, {"context_area", reg::context_area}, {"message", reg::message}, {"print", reg::print}};
+  EXPECT_EQ(found, expected);
+}
+
+struct field {
+  std::size_t offset, bytes;
+  std::string name;
+  bool operator==(const field& o) const { return offset == o.offset && bytes == o.bytes && name == o.name; }
+};
+
+void expect_layout(const std::string& command, host_command number, std::size_t size, const std::vector<field>& expected) {
+  const auto rows = rows_below("### " + command + " (" + std::to_string(static_cast<unsigned>(number)) + ")");
+  ASSERT_EQ(rows.size(), expected.size()) << command;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const field on_page{std::stoul(rows[i].at(0), nullptr, 16), std::stoul(rows[i].at(1)), rows[i].at(2)};
+    EXPECT_TRUE(on_page == expected[i]) << command << ", row " << i;
+    EXPECT_EQ(on_page.offset, end) << command << " has a gap before " << on_page.name;
+    end = on_page.offset + on_page.bytes;
+  }
+  EXPECT_EQ(end, size) << command;
+}
+
+#define FIELD(name) field{offsetof(d, name), sizeof(d::name), #name}
+
+TEST(host_registers_page, has_each_descriptor_as_it_is) {
+  {
+    using d = load_module_descriptor;
+    expect_layout("load_module", host_command::load_module, sizeof(d),
+                  {FIELD(command), FIELD(reserved), FIELD(text_address), FIELD(text_bytes), FIELD(name_address), FIELD(name_bytes),
+                   FIELD(globals_address), FIELD(constants_address)});
+  }
+  {
+    using d = launch_descriptor;
+    expect_layout("launch", host_command::launch, sizeof(d),
+                  {FIELD(command), FIELD(module), FIELD(kernel_address), FIELD(kernel_bytes), FIELD(grid), FIELD(block),
+                   FIELD(dynamic_shared_bytes), FIELD(stream), FIELD(priority), FIELD(carveout_percent), FIELD(max_registers),
+                   FIELD(parameter_bytes), FIELD(parameter_address), FIELD(local_address), FIELD(local_bytes)});
+  }
+  {
+    using d = preempt_descriptor;
+    expect_layout("preempt", host_command::preempt, sizeof(d),
+                  {FIELD(command), FIELD(mode), FIELD(sms_address), FIELD(sm_count), FIELD(resume_after)});
+  }
+  {
+    using d = launch_recording_descriptor;
+    expect_layout("launch_recording", host_command::launch_recording, sizeof(d),
+                  {FIELD(command), FIELD(stream), FIELD(priority), FIELD(carveout_percent)});
+  }
+  {
+    using d = create_texture_descriptor;
+    expect_layout("create_texture", host_command::create_texture, sizeof(d),
+                  {FIELD(command), FIELD(width), FIELD(address), FIELD(height), FIELD(depth), FIELD(type), FIELD(channels), FIELD(linear),
+                   FIELD(normalized), FIELD(mode), FIELD(reserved), FIELD(pitch_bytes)});
+  }
+}
+
+}  // namespace host_registers_page_test
+}  // namespace heddle

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/noc/interconnect.h"
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <set>
+
+#include "heddle/memory/common/random_delay.h"
+#include "memory_bench.h"
+
+namespace heddle::test {
+namespace interconnect_test {
+
+gpu_config shape(unsigned sms, unsigned slices) {
+  gpu_config c;
+  c.gpu.sm_count = sms;
+  c.memory.channels = slices;
+  c.interconnect.latency_cycles = 20;
+  c.l2.hash = choice::hash::none;
+  return c;
+}
+
+/// Drivers, the interconnect and test memories in the place of slices.
+struct bench {
+  std::unique_ptr<clock_domain> clock;
+  std::unique_ptr<clock_domain> sm_clock;   // of the drivers, when it is another one
+  std::unique_ptr<interconnect> net;
+  std::vector<std::unique_ptr<driver>> sm;
+  std::vector<std::unique_ptr<test_memory>> slice;
+
+  /// `order` changes in which order the units are made, and so that of calls within an instant.
+  explicit bench(const gpu_config& c, unsigned order = 0, bool two_clocks = false) {
+    if (order == 1 && two_clocks) sm_clock = std::make_unique<clock_domain>("sm_clock", 1000);
+    clock = std::make_unique<clock_domain>("clock", 1000);
+    if (order != 1 && two_clocks) sm_clock = std::make_unique<clock_domain>("sm_clock", 1000);
+    clock_domain& drivers = two_clocks ? *sm_clock : *clock;
+    if (order == 0) net = std::make_unique<interconnect>("net", *clock, c);
+    for (unsigned i = 0; i < c.gpu.sm_count; ++i)
+      sm.push_back(std::make_unique<driver>(("sm" + std::to_string(i)).c_str(), drivers));
+    if (order == 1) net = std::make_unique<interconnect>("net", *clock, c);
+    for (unsigned m = 0; m < c.memory.channels; ++m)
+      slice.push_back(std::make_unique<test_memory>(("slice" + std::to_string(m)).c_str(), *clock));
+    for (unsigned i = 0; i < sm.size(); ++i) sm[i]->socket.bind(net->sm_socket[i]);
+    for (unsigned m = 0; m < slice.size(); ++m) net->slice_socket[m].bind(slice[m]->socket);
+  }
+  void run(cycle_t cycles) { sc_core::sc_start(clock->time_of(cycles) - sc_core::sc_time_stamp()); }
+  void check_done() {
+    for (auto& d : sm) {
+      EXPECT_TRUE(d->done());
+      EXPECT_EQ(d->pool.in_use(), 0u);
+    }
+    EXPECT_TRUE(net->idle());
+    net->check_invariants();
+  }
+};
+
+class interconnect_test : public simulation {};
+
+TEST_F(interconnect_test, latency_without_load_is_exact) {
+  bench b(shape(2, 2));
+  b.sm[0]->read(0, 0x1, 10);     // request 8 bytes: 1 cycle; response 40 of 64: 1 cycle
+  b.sm[1]->read(0x100, 0xf, 50); // response 136: 3 cycles
+  b.sm[0]->write(0x180, 0, std::vector<std::uint8_t>(128, 1), 100);  // request 136 of 32: 5 cycles
+  b.run(300);
+  EXPECT_EQ(b.slice[0]->asked.at(0), 10u + 20);
+  EXPECT_EQ(b.sm[0]->records.at(0).answered, 10u + 20 + 10 + 20);
+  EXPECT_EQ(b.slice[1]->asked.at(0), 50u + 20);
+  EXPECT_EQ(b.sm[1]->records.at(0).answered, 50u + 20 + 10 + 20 + 2);
+  EXPECT_EQ(b.slice[1]->asked.at(1), 100u + 20 + 4);
+  EXPECT_EQ(b.sm[0]->records.at(1).answered, 100u + 24 + 10 + 20);
+  b.check_done();
+}
+
+TEST_F(interconnect_test, ports_limit_the_bandwidth) {
+  bench b(shape(4, 2));
+  b.slice[0]->latency = b.slice[1]->latency = 5;
+  for (unsigned k = 0; k < 500; ++k) b.sm[0]->read(0, 0xf, 1);
+  // Two SMs write to one slice: five cycles each on the output port, shared fairly.
+  for (unsigned k = 0; k < 300; ++k)
+    for (unsigned i : {2, 3}) b.sm[i]->write(0x100, 0, std::vector<std::uint8_t>(128, 1), 1, i);
+  std::vector<std::uint64_t> order;
+  for (unsigned i : {2, 3}) b.sm[i]->on_response = [&](line_payload& p) { order.push_back(p.request.token); };
+  b.run(20000);
+  EXPECT_EQ(b.sm[0]->records.back().answered - b.sm[0]->records.front().answered, 499u * 3);
+  EXPECT_EQ(b.slice[1]->asked.back() - b.slice[1]->asked.front(), 599u * 5);
+  unsigned from_two = 0;
+  for (unsigned k = 0; k < 400; ++k) from_two += order[k] == 2;
+  EXPECT_EQ(from_two, 200u);
+  b.check_done();
+}
+
+TEST_F(interconnect_test, a_full_path_pushes_back_and_loses_nothing) {
+  gpu_config c = shape(5, 3);
+  c.interconnect.input_queue_entries = 3;
+  c.interconnect.output_queue_entries = 2;
+  bench b(c);
+  std::mt19937_64 random(11);
+  for (auto& s : b.slice) {
+    s->style = answer_style::end_req_called;
+    s->end_req_delay = 4;
+    s->jitter = 40;
+  }
+  constexpr unsigned each = 20000;
+  // Order: what one SM sends to one slice must get there in that order.
+  std::vector<std::vector<std::uint64_t>> last(3, std::vector<std::uint64_t>(5, 0));
+  unsigned disorder = 0;
+  for (unsigned m = 0; m < 3; ++m)
+    b.slice[m]->on_request = [&, m](tlm::tlm_generic_payload& p) {
+      const gpu_request& r = *p.get_extension<gpu_request>();
+      disorder += r.token <= last[m][r.sm];
+      last[m][r.sm] = r.token;
+    };
+  for (unsigned i = 0; i < 5; ++i) {
+    b.sm[i]->hold_percent = 20;
+    b.sm[i]->random.seed(i);
+    cycle_t at = 1;
+    for (unsigned k = 0; k < each; ++k) {
+      at += random() % 8 == 0 ? random() % 200 : 0;
+      const std::uint64_t line = random() % 64 * 128;
+      line_payload& p = random() % 2 == 0 ? b.sm[i]->read(line, 0xf, at, k + 1)
+                                          : b.sm[i]->write(line, 0, std::vector<std::uint8_t>(32, 1), at, k + 1);
+      p.request.sm = i;
+    }
+  }
+  std::vector<std::set<std::uint64_t>> answered(5);
+  for (unsigned i = 0; i < 5; ++i)
+    b.sm[i]->on_response = [&, i](line_payload& p) { EXPECT_TRUE(answered[i].insert(p.request.token).second); };
+  b.run(3000000);
+  for (unsigned i = 0; i < 5; ++i) EXPECT_EQ(answered[i].size(), each);
+  EXPECT_EQ(disorder, 0u);
+  EXPECT_GT(b.net->held_requests(), 1000u);
+  EXPECT_EQ(b.net->requests().packets_in(), 5u * each);
+  b.check_done();
+}
+
+std::vector<std::vector<driver::record>> signature(unsigned order) {
+  gpu_config c = shape(4, 2);
+  c.interconnect.input_queue_entries = 2;
+  c.interconnect.output_queue_entries = 1;
+  bench b(c, order, true);
+  std::mt19937_64 random(5);
+  for (unsigned i = 0; i < 4; ++i) {
+    b.sm[i]->hold_percent = 25;
+    b.sm[i]->random.seed(i + 100);
+    cycle_t at = 1;
+    for (unsigned k = 0; k < 2000; ++k) {
+      at += random() % 5 == 0 ? random() % 60 : 0;
+      if (random() % 2 == 0)
+        b.sm[i]->read(random() % 32 * 128, 0xf, at, k);
+      else
+        b.sm[i]->write(random() % 32 * 128, 0, std::vector<std::uint8_t>(64, 1), at, k);
+    }
+  }
+  b.run(300000);
+  b.check_done();
+  std::vector<std::vector<driver::record>> all;
+  for (auto& d : b.sm) all.push_back(d->records);
+  return all;
+}
+
+TEST_F(interconnect_test, results_do_not_depend_on_the_order_of_processes) {
+  const auto first = signature(0);
+  TearDown();
+  SetUp();
+  const auto second = signature(1);
+  ASSERT_EQ(first.size(), 4u);
+  for (unsigned i = 0; i < 4; ++i) {
+    ASSERT_EQ(first[i].size(), 2000u);
+    EXPECT_TRUE(first[i] == second[i]) << "SM " << i;
+  }
+}
+
+TEST_F(interconnect_test, debug_transport_goes_to_the_owner_of_each_byte) {
+  bench b(shape(1, 3));
+  std::vector<std::uint8_t> out(2000);
+  for (unsigned i = 0; i < out.size(); ++i) out[i] = static_cast<std::uint8_t>(i * 7);
+  tlm::tlm_generic_payload p;
+  p.set_command(tlm::TLM_WRITE_COMMAND);
+  p.set_address(100);
+  p.set_data_ptr(out.data());
+  p.set_data_length(2000);
+  EXPECT_EQ(b.sm[0]->socket->transport_dbg(p), 2000u);
+  for (unsigned i = 0; i < 2000; ++i) EXPECT_EQ(b.slice[(100 + i) / 256 % 3]->bytes.at(100 + i), out[i]);
+  std::vector<std::uint8_t> in(2000);
+  p.set_command(tlm::TLM_READ_COMMAND);
+  p.set_data_ptr(in.data());
+  EXPECT_EQ(b.sm[0]->socket->transport_dbg(p), 2000u);
+  EXPECT_EQ(in, out);
+}
+
+// A transaction under way in one network goes through another one, which finds its own way back and leaves the first one's alone.
+TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
+  clock_domain clock("clock", 1000);
+  const gpu_config c = shape(2, 2);
+  interconnect near("near", clock, c), far("far", clock, c);
+  std::vector<std::unique_ptr<driver>> sm;
+  std::vector<std::unique_ptr<test_memory>> slice;
+  for (unsigned i = 0; i < 2; ++i) {
+    sm.push_back(std::make_unique<driver>(("sm" + std::to_string(i)).c_str(), clock));
+    slice.push_back(std::make_unique<test_memory>(("slice" + std::to_string(i)).c_str(), clock));
+    sm[i]->socket.bind(near.sm_socket[i]);
+    near.slice_socket[i].bind(far.sm_socket[i]);
+    far.slice_socket[i].bind(slice[i]->socket);
+  }
+  for (unsigned k = 0; k < 100; ++k)
+    for (unsigned i = 0; i < 2; ++i) {
+      sm[i]->read(k % 7 * 0x80, 0xf, 1 + 3 * k);
+      sm[i]->write(k % 5 * 0x80, 0, std::vector<std::uint8_t>(32, 1), 2 + 3 * k);
+    }
+  sc_core::sc_start(clock.time_of(10000));
+  for (unsigned i = 0; i < 2; ++i) {
+    EXPECT_TRUE(sm[i]->done());
+    EXPECT_EQ(sm[i]->records.size(), 200u);
+    EXPECT_EQ(sm[i]->pool.in_use(), 0u);
+  }
+  for (interconnect* net : {&near, &far}) {
+    EXPECT_TRUE(net->idle());
+    net->check_invariants();
+  }
+}
+
+/// Sends payloads that are not Heddle's, one after the other.
+struct plain_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tlm_mm_interface {
+  tlm::tlm_initiator_socket<32> socket;
+  std::uint8_t data[32] = {};
+  unsigned answered = 0, freed = 0;
+
+  explicit plain_initiator(sc_core::sc_module_name name) : sc_module(name), socket("socket"), payload_(this) { socket.bind(*this); }
+  void send(std::uint64_t address) {
+    payload_.acquire();
+    payload_.set_command(tlm::TLM_READ_COMMAND);
+    payload_.set_address(address);
+    payload_.set_data_ptr(data);
+    payload_.set_data_length(sizeof data);
+    payload_.set_streaming_width(sizeof data);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay;
+    socket->nb_transport_fw(payload_, phase, delay);
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) override {
+    if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    answered += p.is_response_ok();
+    p.release();
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void free(tlm::tlm_generic_payload*) override { ++freed; }
+
+ private:
+  tlm::tlm_generic_payload payload_;
+};
+
+TEST_F(interconnect_test, payloads_of_others_find_their_way_back) {
+  clock_domain clock("clock", 1000);
+  interconnect net("net", clock, shape(1, 2));
+  plain_initiator initiator("initiator");
+  test_memory first("first", clock), second("second", clock);
+  initiator.socket.bind(net.sm_socket[0]);
+  net.slice_socket[0].bind(first.socket);
+  net.slice_socket[1].bind(second.socket);
+  second.bytes[0x100] = 77;
+  for (unsigned k = 0; k < 5; ++k) {
+    sc_core::sc_start(clock.time_of(200 * (k + 1)) - sc_core::sc_time_stamp());
+    initiator.send(0x100);
+  }
+  sc_core::sc_start(clock.time_of(2000) - sc_core::sc_time_stamp());
+  EXPECT_EQ(initiator.answered, 5u);
+  EXPECT_EQ(initiator.freed, 5u);
+  EXPECT_EQ(initiator.data[0], 77);
+  EXPECT_TRUE(net.idle());
+  net.check_invariants();
+}
+
+// The first five numbers of splitmix64 from 1234567; its seeds are apart by its step.
+TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
+  clock_domain clock("clock", 1000);
+  const std::uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u};
+  std::vector<std::unique_ptr<sc_core::sc_module>> parts;
+  std::vector<std::uint64_t> came(5);
+  for (unsigned k = 0; k < 5; ++k) {
+    const std::string n = std::to_string(k);
+    auto initiator = std::make_unique<driver>(("initiator" + n).c_str(), clock);
+    auto delay = std::make_unique<random_delay>(("delay" + n).c_str(), sc_core::sc_time(1, sc_core::SC_US), 1234567 + k * 0x9e3779b97f4a7c15u);
+    auto memory = std::make_unique<test_memory>(("memory" + n).c_str(), clock);
+    initiator->socket.bind(delay->target_socket);
+    delay->initiator_socket.bind(memory->socket);
+    memory->on_request = [&came, k](tlm::tlm_generic_payload&) { came[k] = sc_core::sc_time_stamp().value(); };
+    initiator->read(0, 0xf, 10);
+    parts.push_back(std::move(initiator));
+    parts.push_back(std::move(delay));
+    parts.push_back(std::move(memory));
+  }
+  sc_core::sc_start(clock.time_of(10000));
+  for (unsigned k = 0; k < 5; ++k) EXPECT_EQ(came[k], 10000 + numbers[k] % 1000001) << k;
+}
+
+TEST_F(interconnect_test, a_run_that_is_broken_off_leaves_nothing_behind) {
+  bench b(shape(2, 2));
+  for (unsigned k = 0; k < 20; ++k) b.sm[k % 2]->read(k * 128, 0xf, 1);
+  b.run(25);  // requests under way on the wires when everything is destroyed
+  EXPECT_FALSE(b.net->idle());
+}
+
+TEST(crossbar_test, a_place_that_is_freed_can_be_taken_from_the_next_cycle_on) {
+  // Else it would matter whether a sender at the same instant is run before or after the grant.
+  crossbar net({1, 1, 32, 4, 2, 2});
+  tlm::tlm_generic_payload a, b, c;
+  ASSERT_TRUE(net.reserve(0, 4));
+  net.push(0, 0, 8, a, 5);
+  ASSERT_TRUE(net.reserve(0, 4));
+  net.push(0, 0, 8, b, 5);
+  EXPECT_FALSE(net.reserve(0, 5));
+  net.arbitrate(5);
+  EXPECT_TRUE(net.has_room(0));
+  EXPECT_FALSE(net.reserve(0, 5));
+  EXPECT_TRUE(net.reserve(0, 6));
+  net.push(0, 0, 8, c, 7);
+  EXPECT_EQ(net.due(0), 5u + 4 - 1);
+  EXPECT_EQ(&net.pop(0, 8), &a);
+  net.check_invariants();
+}
+
+/// The crossbar as its comment says it, looking at everything in every cycle.
+struct plain_crossbar {
+  struct packet {
+    tlm::tlm_generic_payload* payload;
+    cycle_t arrival;
+    unsigned transfer;
+  };
+  explicit plain_crossbar(const crossbar::shape& s)
+      : shape(s), lanes(s.inputs, std::vector<std::deque<packet>>(s.outputs)), input_free(s.inputs), output_free(s.outputs), turn(s.outputs), in_flight(s.outputs) {}
+  std::vector<crossbar::grant_record> arbitrate(cycle_t now) {
+    std::vector<crossbar::grant_record> granted;
+    for (unsigned k = 0; k < shape.outputs; ++k) {
+      const unsigned o = static_cast<unsigned>((now + k) % shape.outputs);
+      if (output_free[o] > now || in_flight[o] >= shape.output_entries + shape.latency_cycles) continue;
+      for (unsigned j = 0; j < shape.inputs; ++j) {
+        const unsigned i = (turn[o] + j) % shape.inputs;
+        if (lanes[i][o].empty() || lanes[i][o].front().arrival > now || input_free[i] > now) continue;
+        const packet p = lanes[i][o].front();
+        lanes[i][o].pop_front();
+        input_free[i] = output_free[o] = now + p.transfer;
+        turn[o] = (i + 1) % shape.inputs;
+        ++in_flight[o];
+        granted.push_back({o, p.payload, now + shape.latency_cycles - 1 + p.transfer - 1});
+        break;
+      }
+    }
+    return granted;
+  }
+  crossbar::shape shape;
+  std::vector<std::vector<std::deque<packet>>> lanes;
+  std::vector<cycle_t> input_free, output_free;
+  std::vector<unsigned> turn, in_flight;
+};
+
+TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cycle) {
+  std::mt19937_64 random(1);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  std::uint64_t granted = 0, full = 0;
+  for (const crossbar::shape& s : {crossbar::shape{5, 3, 32, 3, 4, 1}, {70, 9, 32, 4, 2, 1}, {3, 130, 32, 2, 6, 2}, {1, 1, 8, 1, 3, 1}}) {
+    crossbar net(s);
+    net.keep_grants();
+    plain_crossbar plain(s);
+    std::deque<tlm::tlm_generic_payload> payloads;
+    std::vector<cycle_t> last_arrival(s.inputs, 0);
+    cycle_t asked_for = 0;   // when the crossbar is to be called again
+    for (cycle_t now = 1; now < 6000; ++now) {
+      // Outputs are emptied now and then only, and senders tell of packets that come later.
+      bool popped = false;
+      for (unsigned o = 0; o < s.outputs; ++o)
+        while (net.due(o) <= now && below(3) == 0) {
+          net.pop(o, now);
+          --plain.in_flight[o];
+          popped = true;
+        }
+      const bool busy = now / 500 % 2 == 0;
+      for (unsigned i = 0; i < s.inputs && busy; ++i)
+        if (below(3) == 0 && net.reserve(i, now)) {
+          const cycle_t arrival = std::max(last_arrival[i], now + below(3) * below(10));
+          last_arrival[i] = arrival;
+          const unsigned o = static_cast<unsigned>(below(4) == 0 ? 0 : below(s.outputs));
+          const unsigned bytes = static_cast<unsigned>(1 + below(5 * s.bytes_per_cycle));
+          net.push(i, o, bytes, payloads.emplace_back(), arrival);
+          plain.lanes[i][o].push_back({&payloads.back(), arrival, (bytes + s.bytes_per_cycle - 1) / s.bytes_per_cycle});
+          asked_for = std::min(asked_for, arrival);
+        }
+      for (const unsigned n : plain.in_flight) full += n >= s.output_entries + s.latency_cycles;
+      const auto expected = plain.arbitrate(now);
+      if (popped) asked_for = now;
+      if (asked_for > now) {
+        EXPECT_TRUE(expected.empty()) << "cycle " << now << ": there was something to grant, and nobody was to look";
+        continue;
+      }
+      asked_for = net.arbitrate(now);
+      ASSERT_EQ(expected.size(), net.granted().size()) << "cycle " << now;
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        EXPECT_EQ(expected[k].output, net.granted()[k].output);
+        EXPECT_EQ(expected[k].payload, net.granted()[k].payload);
+        EXPECT_EQ(expected[k].due, net.granted()[k].due);
+      }
+      granted += expected.size();
+    }
+    net.check_invariants();
+  }
+  EXPECT_GT(granted, 5000u);
+  EXPECT_GT(full, 2000u) << "outputs without room";
+}
+
+TEST(address_map_test, is_one_to_one_for_any_number_of_channels) {
+  for (const auto hash : {choice::hash::none, choice::hash::xor_}) {
+    for (unsigned channels : {1u, 2u, 3u, 8u, 12u, 20u, 24u, 64u}) {
+      gpu_config c;
+      c.memory.channels = channels;
+      c.l2.hash = hash;
+      const address_map map(c);
+      std::vector<unsigned> load(channels, 0);
+      for (std::uint64_t base : {std::uint64_t{0}, std::uint64_t{0x7f0000000000}, std::uint64_t{1} << 33}) {
+        for (std::uint64_t a = base; a < base + 3840 * 256; a += 256) {
+          const unsigned channel = map.channel_of(a);
+          ASSERT_LT(channel, channels);
+          ++load[channel];
+          ASSERT_EQ(map.global_address(channel, map.local_address(a + 77)), a + 77);
+        }
+      }
+      const auto [low, high] = std::minmax_element(load.begin(), load.end());
+      EXPECT_LE(*high - *low, 3u) << channels << " channels, hash " << static_cast<int>(hash);
+    }
+  }
+}
+
+TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_dense) {
+  constexpr std::uint64_t first = 0x1000'0000, blocks = 4096;
+  for (const unsigned channels : {1u, 3u, 8u, 12u})
+    for (const auto hash : {choice::hash::none, choice::hash::xor_})
+      for (const auto addresses : {choice::addresses::device, choice::addresses::channel}) {
+        gpu_config c;
+        c.memory.channels = channels;
+        c.memory.addresses = addresses;
+        c.memory.base_mib = 3;
+        c.l2.hash = hash;
+        c.l2.interleave_bytes = 256;
+        const address_map map(c);
+        const bool apart = c.memory.addresses == choice::addresses::channel;
+        std::set<std::pair<unsigned, std::uint64_t>> seen;
+        for (std::uint64_t block = 0; block < blocks; ++block) {
+          const std::uint64_t address = first + block * 256, outside = map.outside_address(address);
+          EXPECT_TRUE(seen.emplace(apart ? map.channel_of(address) : 0, outside).second) << address;
+          EXPECT_EQ(map.outside_address(address + 255), outside + 255);
+          EXPECT_EQ(outside % 256, 0u);
+          const std::uint64_t place = (outside - (3u << 20)) / 256;
+          if (apart)
+            EXPECT_LE(place, block / channels + 1);
+          else
+            EXPECT_EQ(place, block);
+        }
+        EXPECT_FALSE(map.outside_is_same());
+      }
+  EXPECT_TRUE(address_map(gpu_config()).outside_is_same());
+  EXPECT_EQ(address_map(gpu_config()).outside_address(first + 5), first + 5);
+}
+
+TEST(address_map_test, hashing_spreads_strides_of_powers_of_two) {
+  gpu_config c;
+  c.memory.channels = 8;
+  c.l2.hash = choice::hash::xor_;
+  const address_map map(c);
+  for (unsigned shift = 8; shift < 30; ++shift) {
+    std::vector<unsigned> load(8, 0);
+    for (std::uint64_t i = 0; i < 512; ++i) ++load[map.channel_of(i << shift)];
+    for (unsigned l : load) EXPECT_EQ(l, 64u) << shift;
+  }
+}
+
+}  // namespace interconnect_test
+}  // namespace heddle::test

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/memory/l2/l2_slice.h"
+
+#include <memory>
+
+#include "heddle/isa/opcode.h"
+#include "memory_bench.h"
+#include "heddle/simt/execute.h"
+
+namespace heddle::test {
+namespace l2_slice_test {
+
+constexpr unsigned hit_latency = 20;
+
+gpu_config small_config() {
+  gpu_config c;
+  c.memory.channels = 1;
+  c.l2.size_bytes = 8 * 1024;
+  c.l2.ways = 4;
+  return c;
+}
+
+/// A driver, a slice and a test memory on one clock.
+struct bench {
+  clock_domain clock{"clock", 1000};
+  driver sm{"sm", clock};
+  l2_slice slice;
+  test_memory memory{"memory", clock};
+
+  explicit bench(const gpu_config& c = small_config()) : slice("slice", clock, c, 0, hit_latency) {
+    sm.socket.bind(slice.request_socket);
+    slice.memory_socket.bind(memory.socket);
+  }
+  void run(cycle_t cycles) { sc_core::sc_start(clock.time_of(cycles) - sc_core::sc_time_stamp()); }
+  void check_done() {
+    EXPECT_TRUE(sm.done());
+    EXPECT_TRUE(slice.idle());
+    EXPECT_EQ(sm.pool.in_use(), 0u);
+    slice.check_invariants();
+  }
+  std::vector<std::uint8_t> debug_read(std::uint64_t address, unsigned n, unsigned* done = nullptr) {
+    std::vector<std::uint8_t> out(n);
+    tlm::tlm_generic_payload p;
+    p.set_command(tlm::TLM_READ_COMMAND);
+    p.set_address(address);
+    p.set_data_ptr(out.data());
+    p.set_data_length(n);
+    const unsigned got = sm.socket->transport_dbg(p);
+    if (done != nullptr) *done = got;
+    return out;
+  }
+  unsigned debug_write(std::uint64_t address, std::vector<std::uint8_t> in) {
+    tlm::tlm_generic_payload p;
+    p.set_command(tlm::TLM_WRITE_COMMAND);
+    p.set_address(address);
+    p.set_data_ptr(in.data());
+    p.set_data_length(static_cast<unsigned>(in.size()));
+    return sm.socket->transport_dbg(p);
+  }
+};
+
+class l2_slice_test : public simulation {};
+
+TEST_F(l2_slice_test, hit_is_answered_after_exactly_the_hit_latency) {
+  bench b;
+  b.sm.read(0x1000, 0xf, 5);
+  b.sm.read(0x1000, 0xf, 100);
+  b.run(300);
+  ASSERT_EQ(b.sm.records.size(), 2u);
+  // Miss: to memory when the hit would have been answered, 10 cycles there, taken in the next cycle.
+  EXPECT_EQ(b.memory.asked.at(0), 5 + hit_latency);
+  EXPECT_EQ(b.sm.records[0].answered, 5 + hit_latency + 10 + 1);
+  EXPECT_EQ(b.sm.records[1].answered, 100u + hit_latency);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, hits_are_limited_by_the_look_up_interval) {
+  gpu_config c = small_config();
+  c.l2.lookup_interval_cycles = 2;
+  bench b(c);
+  b.sm.read(0, 0xf, 1);
+  for (unsigned i = 0; i < 50; ++i) b.sm.read(0, 0xf, 100);
+  b.run(1000);
+  ASSERT_EQ(b.sm.records.size(), 51u);
+  EXPECT_EQ(b.sm.records[50].answered - b.sm.records[1].answered, 49 * 2u);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, fetches_only_missing_sectors_in_natural_runs) {
+  bench b;
+  b.sm.read(0x800, 0b0110, 1);
+  b.sm.read(0x800, 0b1111, 100);
+  b.run(400);
+  const std::vector<std::pair<std::uint64_t, unsigned>> expected = {{0x820, 32}, {0x840, 32}, {0x800, 32}, {0x860, 32}};
+  EXPECT_EQ(b.memory.reads, expected);
+  const l2_counters* c = b.slice.counters().find(0);
+  ASSERT_NE(c, nullptr);
+  EXPECT_EQ(c->read_sectors, 6u);
+  EXPECT_EQ(c->read_hits, 2u);
+  EXPECT_EQ(c->read_misses, 4u);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, requests_to_a_line_on_its_way_are_merged) {
+  bench b;
+  b.memory.latency = 100;
+  b.sm.read(0x800, 0xf, 1);
+  b.sm.read(0x800, 0x3, 2);
+  b.sm.read(0x800, 0xf, 3);
+  b.run(400);
+  EXPECT_EQ(b.memory.reads.size(), 1u);
+  EXPECT_EQ(b.sm.records.size(), 3u);
+  EXPECT_EQ(b.slice.counters().find(0)->read_pending_hits, 6u);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, a_write_needs_no_fetch_and_its_bytes_survive_the_fill) {
+  bench b;
+  for (unsigned i = 0; i < 128; ++i) b.memory.bytes[0x2000 + i] = static_cast<std::uint8_t>(i);
+  b.sm.write(0x2000, 4, {0xa1, 0xa2, 0xa3, 0xa4}, 1);
+  b.run(60);
+  EXPECT_TRUE(b.memory.reads.empty());
+  std::vector<std::uint8_t> got(32);
+  b.sm.on_response = [&](line_payload& p) {
+    if (p.is_read()) std::memcpy(got.data(), p.line_data(), 32);
+  };
+  b.sm.read(0x2000, 1, 70);
+  b.run(200);
+  ASSERT_EQ(b.memory.reads.size(), 1u);
+  for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(got[i], i >= 4 && i < 8 ? 0xa1 + i - 4 : i) << i;
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, a_write_behind_a_waiting_read_does_not_reach_it) {
+  bench b;
+  b.memory.latency = 100;
+  b.memory.bytes[0x2000] = 7;
+  b.sm.read(0x2000, 1, 1, 1);
+  b.sm.write(0x2000, 0, {9}, 2, 2);
+  b.sm.read(0x2000, 1, 3, 3);
+  std::map<std::uint64_t, unsigned> seen;
+  b.sm.on_response = [&](line_payload& p) {
+    if (p.is_read()) seen[p.request.token] = p.line_data()[0];
+  };
+  b.run(400);
+  EXPECT_EQ(seen[1], 7u);
+  EXPECT_EQ(seen[3], 9u);
+  b.check_done();
+}
+
+// What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth comes.
+std::vector<std::uint64_t> fetched_under(choice::replacement policy) {
+  gpu_config c = small_config();
+  c.l2.size_bytes = 4 * 128;
+  c.l2.replacement = policy;
+  bench b(c);
+  cycle_t at = 0;
+  for (const unsigned address : {0, 0x80, 0x100, 0x180, 0, 0x200, 0, 0x80}) b.sm.read(address, 0xf, at += 100);
+  b.run(1000);
+  b.check_done();
+  std::vector<std::uint64_t> reads;
+  for (const auto& [address, bytes] : b.memory.reads) reads.push_back(address);
+  return reads;
+}
+
+TEST_F(l2_slice_test, the_line_used_least_recently_gives_way) {
+  EXPECT_EQ(fetched_under(choice::replacement::lru), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0x80}));
+}
+
+TEST_F(l2_slice_test, or_the_line_that_came_first) {
+  EXPECT_EQ(fetched_under(choice::replacement::fifo), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
+}
+
+TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
+  gpu_config c = small_config();
+  c.l2.size_bytes = 4 * 128;  // one set of four ways
+  bench b(c);
+  b.sm.write(0, 0, std::vector<std::uint8_t>(128, 1), 1);           // whole line: one write of 128 bytes
+  b.sm.write(0x100, 32, std::vector<std::uint8_t>(32, 2), 2);       // one sector
+  b.sm.write(0x200, 8, {3, 3, 3, 3}, 3);                            // natural run of 4 bytes
+  b.sm.write(0x300, 1, std::vector<std::uint8_t>(7, 4), 4);         // three runs: byte enables
+  for (unsigned i = 0; i < 4; ++i) b.sm.read(0x1000 + i * 128, 0xf, 100 + i);
+  b.run(500);
+  const std::vector<std::pair<std::uint64_t, unsigned>> expected = {{0, 128}, {0x120, 32}, {0x208, 4}, {0x300, 32}};
+  EXPECT_EQ(b.memory.writes, expected);
+  EXPECT_EQ(b.memory.with_enables, 1u);
+  const l2_counters* k = b.slice.counters().find(0);
+  EXPECT_EQ(k->evictions, 4u);
+  EXPECT_EQ(k->write_backs, 4u);
+  EXPECT_EQ(k->write_back_bytes, 128u + 32 + 4 + 7);
+  EXPECT_EQ(b.memory.bytes[0x301], 4);
+  EXPECT_EQ(b.memory.bytes.count(0x300), 0u);
+  b.check_done();
+}
+
+line_payload& atomic(driver& sm, std::uint64_t line, isa::atomic_op op, unsigned lanes, unsigned stride, cycle_t at) {
+  line_payload& p = sm.fresh(0);
+  p.make_atomic(line);
+  atomic_request& a = *p.request.atomic;
+  a.operation = static_cast<std::uint8_t>(op);
+  a.type = static_cast<std::uint8_t>(isa::dtype::u32);
+  a.returns = true;
+  a.count = lanes;
+  for (unsigned i = 0; i < lanes; ++i) {
+    a.lane[i] = static_cast<std::uint8_t>(i);
+    a.offset[i] = static_cast<std::uint8_t>(i * stride);
+    a.operand[i] = 1;
+  }
+  sm.send(p, at);
+  return p;
+}
+
+TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 18;   // the last lanes add nothing
+  bench b(c);
+  std::vector<std::uint64_t> old;
+  b.sm.on_response = [&](line_payload& p) {
+    if (p.request.atomic == nullptr) return;
+    for (unsigned i = 0; i < p.request.atomic->count; ++i) old.push_back(p.request.atomic->result[i]);
+  };
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);   // eight lanes on one cell
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);   // eight cells
+  atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
+  b.run(400);
+  ASSERT_EQ(old.size(), 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomics, 3u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_lanes, 18u);
+  EXPECT_EQ(b.slice.counters().find(0)->atomic_changes, 18u);
+  for (unsigned i = 0; i < 8; ++i) EXPECT_EQ(old[i], i);
+  EXPECT_EQ(old[8], 8u);
+  EXPECT_EQ(old[9], 0u);
+  EXPECT_EQ(b.sm.records[1].answered, 100 + hit_latency + 18);
+  EXPECT_EQ(b.sm.records[2].answered, 200 + hit_latency);
+  EXPECT_EQ(b.sm.records[3].answered, 300 + hit_latency + 4 + 3);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_time) {
+  gpu_config c = small_config();
+  c.l2.atomic_interval_cycles = 3;
+  c.l2.atomic_contention_cycles = 4;
+  c.l2.atomic_limit_cycles = 0;
+  bench b(c);
+  b.sm.read(0x400, 0xf, 1);
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);
+  b.run(300);
+  EXPECT_EQ(b.sm.records.at(1).answered, 100 + hit_latency + 4 + 7 * 3);
+  b.check_done();
+}
+
+// A queue of two places and one more for each step of the pipeline: what finds it full waits, and its place is given back once.
+TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
+  gpu_config c = small_config();
+  c.l2.queue_entries = 2;
+  c.l2.lookup_interval_cycles = 4;
+  bench b(c);
+  b.sm.read(0, 0xf, 1);
+  for (unsigned round = 0; round < 3; ++round)
+    for (unsigned k = 0; k < 20; ++k) b.sm.read(0, 0xf, 200 * (round + 1));
+  b.run(1000);
+  ASSERT_EQ(b.sm.records.size(), 61u);
+  for (unsigned round = 0; round < 3; ++round) {
+    const cycle_t first = 200u * (round + 1);
+    EXPECT_EQ(b.sm.records[1 + 20 * round].answered, first + hit_latency);
+    for (unsigned k = 0; k < 20; ++k) EXPECT_EQ(b.sm.records[1 + 20 * round + k].answered, first + hit_latency + 4 * k) << round << ' ' << k;
+    // One a cycle until the queue is full, then one for each that leaves it.
+    EXPECT_EQ(b.sm.records[1 + 20 * round + 5].asked, first + 5);
+    EXPECT_EQ(b.sm.records[1 + 20 * round + 19].asked, b.sm.records[20 + 20 * round - 1].asked + 4);
+  }
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
+  bench b;
+  b.memory.bytes[0x400] = 41;
+  std::uint64_t old = 0;
+  b.sm.on_response = [&](line_payload& p) { old = p.request.atomic->result[0]; };
+  atomic(b.sm, 0x400, isa::atomic_op::add, 1, 0, 1);
+  b.run(100);
+  EXPECT_EQ(old, 41u);
+  EXPECT_EQ(b.debug_read(0x400, 1)[0], 42);
+  EXPECT_EQ(b.memory.bytes[0x400], 41);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, flush_writes_back_everything_and_keeps_the_lines) {
+  bench b;
+  for (unsigned i = 0; i < 20; ++i) b.sm.write(i * 128, 0, std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(i + 1)), 1);
+  b.run(200);
+  EXPECT_TRUE(b.memory.writes.empty());
+  unsigned calls = 0;
+  b.slice.flush([&] {
+    ++calls;
+    for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.memory.bytes[i * 128 + 5], i + 1);
+  });
+  b.slice.flush([&] { ++calls; });
+  b.run(1000);
+  EXPECT_EQ(calls, 2u);
+  EXPECT_EQ(b.memory.writes.size(), 20u);
+  b.sm.read(0, 0xf, 1001);
+  b.run(1100);
+  EXPECT_TRUE(b.memory.reads.empty());
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, debug_transport_sees_dirty_lines_and_works_without_the_memory) {
+  bench b;
+  for (unsigned i = 0; i < 256; ++i) b.memory.bytes[i] = 0x10;
+  b.sm.write(0, 120, {1, 2, 3, 4, 5, 6, 7, 8}, 1);
+  b.run(100);
+  std::vector<std::uint8_t> got = b.debug_read(100, 60);
+  for (unsigned i = 0; i < 60; ++i) EXPECT_EQ(got[i], i >= 20 && i < 28 ? i - 19 : 0x10) << i;
+  EXPECT_EQ(b.debug_write(118, {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}), 12u);
+  EXPECT_EQ(b.debug_read(121, 1)[0], 9);
+  EXPECT_EQ(b.memory.bytes[129], 9);
+  b.memory.debug_offered = false;
+  unsigned done = 0;
+  b.debug_read(118, 10, &done);
+  EXPECT_EQ(done, 10u);   // all of it valid in the line
+  b.debug_read(110, 10, &done);
+  EXPECT_EQ(done, 0u);    // starts with bytes that only the memory has
+  EXPECT_EQ(b.debug_write(64, {5, 5}), 2u);
+  EXPECT_EQ(b.debug_read(64, 2, &done)[1], 5);
+  EXPECT_EQ(done, 2u);
+  EXPECT_EQ(b.debug_write(0x800, {5, 5}), 0u);
+}
+
+// Lines that others drove out are on their way to a memory that writes when it answers: in each cycle somebody has their bytes.
+TEST_F(l2_slice_test, debug_transport_sees_writes_that_the_memory_has_not_performed) {
+  bench b;
+  b.memory.performs_late = true;
+  b.memory.latency = 150;
+  const unsigned lines = 64;   // as many as the slice holds
+  for (unsigned i = 0; i < lines; ++i) b.sm.write(i * 128, 8, {static_cast<std::uint8_t>(i + 1), 7}, 1);
+  for (unsigned i = lines; i < 2 * lines; ++i) b.sm.read(i * 128, 0xf, 300);
+  bool seen_at_memory = false;
+  for (cycle_t cycle = 100; cycle < 1500; ++cycle) {
+    b.run(cycle);
+    seen_at_memory = seen_at_memory || b.memory.bytes[8] == 1;
+    for (unsigned i = 0; i < lines; ++i)
+      ASSERT_EQ(b.debug_read(i * 128 + 7, 4), (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(i + 1), 7, 0})) << i << " in cycle " << cycle;
+  }
+  EXPECT_TRUE(seen_at_memory);
+  EXPECT_EQ(b.memory.writes.size(), lines);
+  b.run(20000);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, an_error_of_the_memory_reaches_every_request_that_waits) {
+  bench b;
+  b.memory.status = tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  unsigned errors = 0;
+  b.sm.on_response = [&](line_payload& p) { errors += p.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE; };
+  b.sm.read(0, 0xf, 1);
+  b.sm.read(0, 0x1, 2);
+  b.run(200);
+  EXPECT_EQ(errors, 2u);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, malformed_requests_get_an_error_response) {
+  bench b;
+  std::vector<tlm::tlm_response_status> seen;
+  b.sm.on_response = [&](line_payload& p) { seen.push_back(p.get_response_status()); };
+  line_payload& p = b.sm.fresh(0);
+  p.make_read(0, 0xf);
+  p.set_address(64);  // 128 bytes from here cross the line
+  b.sm.send(p, 1);
+  line_payload& q = b.sm.fresh(0);
+  q.make_atomic(0);
+  q.request.atomic->count = 1;
+  q.request.atomic->type = static_cast<std::uint8_t>(isa::dtype::u32);
+  q.request.atomic->offset[0] = 126;
+  b.sm.send(q, 2);
+  b.run(100);
+  const std::vector<tlm::tlm_response_status> expected = {tlm::TLM_BURST_ERROR_RESPONSE, tlm::TLM_COMMAND_ERROR_RESPONSE};
+  EXPECT_EQ(seen, expected);
+  b.check_done();
+}
+
+TEST_F(l2_slice_test, a_memory_that_sets_no_status_is_warned_about_once) {
+  bench b;
+  b.memory.sets_status = false;
+  b.memory.bytes[0] = 77;
+  b.sm.read(0, 1, 1);
+  b.sm.read(0x100, 1, 2);
+  unsigned value = 0;
+  b.sm.on_response = [&](line_payload& p) {
+    EXPECT_EQ(p.get_response_status(), tlm::TLM_OK_RESPONSE);
+    if (p.get_address() == 0) value = p.line_data()[0];
+  };
+  const unsigned before = sc_core::sc_report_handler::get_count("/heddle/memory", sc_core::SC_WARNING);
+  sc_core::sc_report_handler::set_actions("/heddle/memory", sc_core::SC_WARNING, sc_core::SC_DO_NOTHING);
+  b.run(100);
+  EXPECT_EQ(sc_core::sc_report_handler::get_count("/heddle/memory", sc_core::SC_WARNING), before + 1);
+  EXPECT_EQ(value, 77u);
+  b.check_done();
+}
+
+/// Random reads, partial writes and atomics against a flat image, for each way in which a memory may answer.
+class l2_random : public simulation, public ::testing::WithParamInterface<std::pair<answer_style, bool>> {};
+
+TEST_P(l2_random, data_are_those_of_a_flat_memory) {
+  gpu_config c = small_config();
+  c.l2.size_bytes = 2 * 1024;
+  c.l2.mshr_entries = 6;
+  c.l2.mshr_merges = 4;
+  c.l2.queue_entries = 4;
+  bench b(c);
+  b.memory.style = GetParam().first;
+  b.memory.performs_late = GetParam().second;
+  b.memory.jitter = 60;
+  b.sm.hold_percent = 30;
+  constexpr unsigned lines = 48;
+  std::vector<std::uint8_t> flat(lines * 128, 0);
+  std::mt19937_64 random(42);
+  std::map<std::uint64_t, std::vector<std::uint8_t>> expected;
+  std::map<std::uint64_t, std::uint64_t> expected_old;
+  cycle_t at = 1;
+  const unsigned count = 12000;
+  for (unsigned i = 0; i < count; ++i) {
+    at += random() % 4 == 0 ? random() % 30 : 0;
+    const unsigned line = random() % 3 == 0 ? static_cast<unsigned>(random() % 4) : static_cast<unsigned>(random() % lines);
+    const unsigned what = static_cast<unsigned>(random() % 10);
+    std::uint8_t* f = &flat[line * 128];
+    if (what < 5) {
+      const auto sectors = static_cast<std::uint8_t>(1 + random() % 15);
+      b.sm.read(line * 128, sectors, at, i);
+      expected[i].assign(f, f + 128);
+    } else if (what < 9) {
+      const unsigned length = 1u << random() % 8;
+      const unsigned offset = static_cast<unsigned>(random() % (129 - length));
+      std::vector<std::uint8_t> bytes(length);
+      for (auto& v : bytes) v = static_cast<std::uint8_t>(random());
+      b.sm.write(line * 128, offset, bytes, at, i);
+      std::memcpy(f + offset, bytes.data(), length);
+    } else {
+      line_payload& p = atomic(b.sm, line * 128, isa::atomic_op::add, 1, 0, at);
+      p.request.token = i;
+      const unsigned offset = 4 * static_cast<unsigned>(random() % 32);
+      p.request.atomic->offset[0] = static_cast<std::uint8_t>(offset);
+      std::uint32_t old;
+      std::memcpy(&old, f + offset, 4);
+      expected_old[i] = old++;
+      std::memcpy(f + offset, &old, 4);
+    }
+  }
+  unsigned wrong = 0;
+  b.sm.on_response = [&](line_payload& p) {
+    const std::uint64_t i = p.request.token;
+    if (p.is_read()) {
+      for (unsigned s = 0; s < 4; ++s)
+        if (p.request.sectors >> s & 1) wrong += std::memcmp(p.line_data() + 32 * s, &expected[i][32 * s], 32) != 0;
+    } else if (p.request.atomic != nullptr) {
+      wrong += p.request.atomic->result[0] != expected_old[i];
+    }
+  };
+  b.run(at + 3000000);
+  EXPECT_EQ(b.sm.answered(), count);
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(b.debug_read(0, lines * 128), flat);
+  b.slice.flush([] {});
+  sc_core::sc_start(b.clock.time_of(20000));
+  for (unsigned i = 0; i < lines * 128; ++i) wrong += b.memory.bytes[i] != flat[i];
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_TRUE(b.memory.idle());
+  for (tlm::tlm_sync_enum a : b.memory.response_answers) ASSERT_NE(a, tlm::TLM_COMPLETED);
+  b.check_done();
+}
+
+std::vector<std::pair<answer_style, bool>> all_styles() {
+  std::vector<std::pair<answer_style, bool>> all;
+  for (unsigned s = 0; s <= static_cast<unsigned>(answer_style::mixed); ++s)
+    for (bool late : {false, true}) all.emplace_back(static_cast<answer_style>(s), late);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(styles, l2_random, ::testing::ValuesIn(all_styles()));
+
+}  // namespace l2_slice_test
+}  // namespace heddle::test

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/translate.h"
+#include "sass_trace_files.h"
+
+namespace heddle::sass_trace {
+namespace sass_trace_kernel_test {
+
+using namespace sass_trace_test;
+using c = isa::op_class;
+using o = isa::opcode;
+
+code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8_t> results, std::vector<std::uint8_t> operands,
+                 unsigned bytes = 0, std::int64_t immediate = 0) {
+  static_fields f;
+  f.pc = 0x40;
+  f.opcode = opcode;
+  f.results = std::move(results);
+  f.operands = std::move(operands);
+  f.bytes = bytes;
+  f.immediate = immediate;
+  return translate(g, f);
+}
+
+TEST(sass_trace_opcodes, classes_by_generation) {
+  const struct {
+    generation g;
+    const char* mnemonic;
+    c timing;
+    bool known;
+  } cases[] = {{generation::pascal, "XMAD", c::int_multiply, true},   {generation::volta, "XMAD", c::int_multiply, false},
+               {generation::volta, "HMMA", c::tensor, true},          {generation::pascal, "HMMA", c::tensor, false},
+               {generation::turing, "UIADD3", c::int_add, true},      {generation::volta, "UIADD3", c::int_add, false},
+               {generation::kepler, "FFMA", c::fp32_add, true},       {generation::hopper, "FFMA", c::fp32_add, true},
+               {generation::ampere, "MUFU", c::sfu, true},            {generation::ampere, "DFMA", c::fp64_fma, true},
+               {generation::maxwell, "HFMA2", c::half_add, true},     {generation::ampere, "SHFL", c::shuffle, true},
+               {generation::ampere, "ISETP", c::int_compare, true},   {generation::ampere, "FMNMX", c::fp32_minmax, true},
+               {generation::ampere, "SHF", c::int_shift, true},       {generation::ampere, "S2R", c::special_register, true},
+               {generation::ampere, "VOTE", c::vote, true},           {generation::ampere, "I2F", c::conversion, true},
+               {generation::ampere, "POPC", c::bit_count, true},      {generation::ampere, "BSSY", c::branch, true},
+               {generation::ampere, "FNEW", c::fp32_add, false},      {generation::ampere, "DNEW", c::fp64_add, false},
+               {generation::ampere, "HNEW", c::half_add, false},      {generation::ampere, "QMMA", c::tensor, false},
+               {generation::ampere, "NEW", c::int_add, false},        {generation::ampere, "WHATSETP", c::int_compare, false}};
+  for (const auto& k : cases) {
+    const opcode_meaning m = meaning_of(k.g, k.mnemonic, 0, true);
+    EXPECT_EQ(m.timing, k.timing) << k.mnemonic;
+    EXPECT_EQ(m.known, k.known) << k.mnemonic;
+  }
+  generation g{};
+  EXPECT_TRUE(generation_of(61, g));
+  EXPECT_EQ(g, generation::pascal);
+  EXPECT_TRUE(generation_of(89, g));
+  EXPECT_EQ(g, generation::ampere);
+  EXPECT_FALSE(generation_of(20, g));
+}
+
+TEST(sass_trace_opcodes, memory) {
+  const struct {
+    const char* opcode;
+    unsigned traced;
+    o op;
+    isa::space space;
+    unsigned bytes;
+    unsigned results;
+  } cases[] = {{"LDG.E.128.SYS", 16, o::ld, isa::space::global, 16, 4}, {"LDG.E.64", 8, o::ld, isa::space::global, 8, 2},
+               {"LDG.E", 4, o::ld, isa::space::global, 4, 1},           {"LDG.E.U8", 1, o::ld, isa::space::global, 1, 1},
+               {"LDS.U.128", 16, o::ld, isa::space::shared, 16, 4},     {"LDS.S16", 4, o::ld, isa::space::shared, 2, 1},
+               {"LDL.64", 8, o::ld, isa::space::local, 8, 2},           {"LD.E", 4, o::ld, isa::space::generic, 4, 1},
+               {"LDSM.16.M88.4", 16, o::ld, isa::space::shared, 16, 4}, {"LDSM.16.M88.2", 16, o::ld, isa::space::shared, 16, 2},
+               {"ATOMG.E.ADD.STRONG.GPU", 4, o::atom, isa::space::global, 4, 1},
+               {"ATOMS.CAS.64", 8, o::atom, isa::space::shared, 8, 2},  {"LDNEWS", 4, o::ld, isa::space::shared, 4, 1}};
+  for (const auto& k : cases) {
+    const code_entry e = entry(generation::ampere, k.opcode, {8}, {4, 6}, k.traced);
+    EXPECT_EQ(e.instruction.op, k.op) << k.opcode;
+    EXPECT_EQ(e.timing, c::load_store) << k.opcode;
+    EXPECT_EQ(e.instruction.mem_space, k.space) << k.opcode;
+    EXPECT_EQ(isa::size_of(e.instruction.type), k.bytes) << k.opcode;
+    EXPECT_EQ(e.instruction.dst, 8u) << k.opcode;
+    EXPECT_EQ(e.instruction.dst_count, k.results) << k.opcode;
+  }
+  const code_entry store = entry(generation::volta, "STG.E.128.SYS", {}, {4, 8}, 16);
+  EXPECT_EQ(store.instruction.op, o::st);
+  EXPECT_EQ(store.instruction.src[0].count, 2u);
+  EXPECT_EQ(store.instruction.src[1].count, 4u);
+  EXPECT_EQ(store.instruction.dst_count, 0u);
+  const code_entry copy = entry(generation::ampere, "LDGSTS.E.BYPASS.128", {}, {3, 4}, 16);
+  EXPECT_EQ(copy.instruction.op, o::ld);
+  EXPECT_EQ(copy.instruction.src[0].count, 1u);
+  EXPECT_EQ(copy.instruction.src[1].count, 2u);
+  // No addresses: a slot in the unit, no access.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E", {8}, {4}).timing, c::shuffle);
+  EXPECT_EQ(entry(generation::ampere, "LDL.64", {8}, {}).instruction.mem_space, isa::space::global);
+  EXPECT_EQ(entry(generation::ampere, "LDC.64", {8}, {4}).instruction.op, o::ldc);
+}
+
+TEST(sass_trace_opcodes, widths_of_registers) {
+  const code_entry mma = entry(generation::ampere, "HMMA.16816.F32", {12}, {4, 8, 12});
+  EXPECT_EQ(mma.instruction.dst_count, 4u);
+  EXPECT_EQ(mma.instruction.src[0].count, 4u);
+  EXPECT_EQ(mma.instruction.src[1].count, 2u);
+  EXPECT_EQ(mma.instruction.src[2].count, 4u);
+  EXPECT_EQ(entry(generation::ampere, "HMMA.16816.F16", {12}, {4, 8, 12}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "DFMA", {2}, {4, 6, 8}).instruction.dst_count, 2u);
+  const code_entry wide = entry(generation::ampere, "IMAD.WIDE.U32", {2}, {4, 6, 8});
+  EXPECT_EQ(wide.instruction.dst_count, 2u);
+  EXPECT_EQ(wide.instruction.src[1].count, 1u);
+  EXPECT_EQ(wide.instruction.src[2].count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F64.F32", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2F.F32.F64", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.S64.TRUNC", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "F2I.TRUNC.NTZ", {2}, {4}).instruction.dst_count, 1u);
+  EXPECT_EQ(entry(generation::ampere, "I2F.F64", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "FRND.F64", {2}, {4}).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::hopper, "IADD3", {2, 3, 4}, {4}).instruction.dst_count, 3u);
+  // No run reaches beyond R254, and R255 is no register.
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {253}, {254}, 16).instruction.dst_count, 2u);
+  EXPECT_EQ(entry(generation::ampere, "LDG.E.128", {255}, {4}, 16).instruction.dst_count, 0u);
+  EXPECT_EQ(entry(generation::ampere, "IADD3", {2}, {255, 3}).instruction.src[0].kind, isa::operand_kind::none);
+}
+
+TEST(sass_trace_opcodes, control) {
+  EXPECT_EQ(entry(generation::ampere, "EXIT", {}, {}).instruction.op, o::exit);
+  EXPECT_EQ(entry(generation::ampere, "BRA", {}, {}).instruction.op, o::bra);
+  EXPECT_EQ(entry(generation::ampere, "BAR.SYNC.DEFER_BLOCKING", {}, {}).instruction.op, o::bar);
+  EXPECT_EQ(entry(generation::ampere, "BAR.ARV", {}, {}).instruction.sub, 1u);
+  EXPECT_EQ(entry(generation::ampere, "MEMBAR.SC.GPU", {}, {}).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::membar);
+  EXPECT_EQ(entry(generation::ampere, "DEPBAR.LE", {}, {}, 0, 1).instruction.op, o::nop);
+  EXPECT_EQ(entry(generation::maxwell, "DEPBAR.LE", {}, {}, 0, 0).instruction.op, o::nop);
+}
+
+// Keeps nothing of what was read to check a file.
+std::shared_ptr<trace_store> store() { return std::make_shared<trace_store>(64 << 20, 0); }
+
+struct walked_step {
+  isa::recorded_step step;
+  isa::recorded_step before;             // as its piece has it; of the first one: none
+  std::array<std::uint64_t, 32> addresses{};
+};
+
+// A warp's steps, piece by piece.
+std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned warp) {
+  std::vector<walked_step> steps;
+  std::vector<std::pair<std::size_t, std::uint32_t>> ends;   // of pieces: what comes next
+  for (;;) {
+    const auto piece = block.piece(warp, steps.size());
+    if (piece == nullptr || piece->position != steps.size()) {
+      ADD_FAILURE() << "no piece at " << steps.size();
+      return steps;
+    }
+    for (const isa::recorded_step* s = piece->first; s != piece->last; ++s) {
+      // Whatever step of it is asked for, it is this piece.
+      EXPECT_EQ(block.piece(warp, steps.size())->position, piece->position);
+      walked_step w{*s, steps.empty() ? isa::recorded_step{} : s[-1], {}};
+      piece->addresses(*s, w.addresses.data());
+      steps.push_back(w);
+    }
+    if (piece->ends) {
+      steps.push_back({*piece->last, steps.empty() ? isa::recorded_step{} : piece->last[-1], {}});
+      EXPECT_EQ(block.piece(warp, steps.size()), nullptr);
+      for (const auto& [at, lanes] : ends) {
+        std::size_t next = at;
+        while (next + 1 < steps.size() && steps[next].step.mask == 0) ++next;
+        EXPECT_EQ(lanes, next + 1 < steps.size() ? steps[next].step.mask : 0u) << at;
+      }
+      return steps;
+    }
+    ends.push_back({steps.size(), piece->next_lanes});
+    EXPECT_EQ(block.piece(warp, steps.size())->first->mask, piece->last->mask);
+    EXPECT_EQ(block.piece(warp, steps.size())->first->instruction, piece->last->instruction);
+  }
+}
+
+void expect_same(const isa::recorded_block& x, const isa::recorded_block& y, unsigned warps) {
+  for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(x.index()[k], y.index()[k]);
+  for (unsigned w = 0; w < warps; ++w) {
+    const auto a = steps_of(x, w), b = steps_of(y, w);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t n = 0; n < a.size(); ++n) {
+      EXPECT_EQ(a[n].step.instruction, b[n].step.instruction) << w << ' ' << n << ' ' << a.size();
+      EXPECT_EQ(a[n].step.mask, b[n].step.mask);
+      EXPECT_EQ(a[n].before.mask, b[n].before.mask);
+      if (n != 0) {
+        EXPECT_EQ(a[n].before.mask, a[n - 1].step.mask);
+      }
+      EXPECT_EQ(a[n].addresses, b[n].addresses) << w << ' ' << n;
+    }
+  }
+}
+
+const char* const loop =
+    "0010 ffffffff 1 R4 IADD3 2 R4 R255 0 1\n"
+    "0000 0000ffff 1 R2 MOV 0 0 0\n"
+    "0010 ffffffff 1 R4 IADD3 2 R4 R255 0 1\n"
+    "0010 ffffffff 1 R5 IADD3 2 R4 R255 0 1\n"
+    "0020 00000001 0 BARNEW 0 0 0\n"
+    "0030 ffffffff 0 EXIT 0 0 0\n";
+
+TEST(sass_trace_kernel, code_in_the_order_of_places) {
+  const trace_folder folder;
+  head h;
+  h.grid = "(3,1,1)";
+  h.block = "(64,1,1)";
+  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 2, std::string(loop, 39 + 29))) + thread_block("2,0,0", ""));
+  const auto k = read_kernel(file, false, store());
+  EXPECT_EQ(k->blocks, 2u);
+  EXPECT_EQ(k->warp_instructions, 8u);
+  ASSERT_EQ(k->program->code.size(), 6u);    // two at 0x10, and the replay's own EXIT
+  EXPECT_EQ(k->program->timing.size(), 6u);
+  EXPECT_EQ(k->program->code[0].dst, 2u);
+  EXPECT_EQ(k->program->code[4].op, o::exit);
+  EXPECT_EQ(k->program->registers, 32u);
+  EXPECT_EQ(k->program->shared_bytes, 1024u);
+  ASSERT_EQ(k->unknown.size(), 1u);
+  EXPECT_EQ(k->unknown.at("BARNEW"), 1u);
+  EXPECT_NE(refusal([&] { read_kernel(file, true, store()); }).find("'BARNEW'"), std::string::npos);
+
+  block_source source(k);
+  const auto instructions = [](const isa::recorded_block& b, unsigned w) {
+    std::vector<unsigned> numbers;
+    for (const walked_step& s : steps_of(b, w)) numbers.push_back(s.step.instruction);
+    return numbers;
+  };
+  // Warp 0 was cut short and is ended; warp 1 ends by itself.
+  const auto first = source.next();
+  EXPECT_EQ(instructions(*first, 0), (std::vector<unsigned>{1, 0, 5}));
+  EXPECT_EQ(instructions(*first, 1), (std::vector<unsigned>{1, 0, 1, 2, 3, 4}));
+  for (unsigned empty = 0; empty < 2; ++empty) EXPECT_EQ(instructions(*source.next(), 1), std::vector<unsigned>{5});
+}
+
+TEST(sass_trace_kernel, addresses_for_the_machine) {
+  const trace_folder folder;
+  const std::string lines =
+      "0000 00000003 1 R4 LD.E.64 1 R2 8 2 0x7f5000000108 65536 0\n"        // shared window
+      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4e00000014 4 0\n"               // local window
+      "0020 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000003 4 0\n"               // global, not aligned
+      "0030 00000003 1 R4 LDL 1 R2 4 1 0x7f4e00000104 4 0\n"
+      "0040 00000003 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+      "0050 00000003 0 STG.E 2 R2 R3 4 1 0xffffffffffffffff 1 0\n"
+      "0060 00000003 0 EXIT 0 0 0\n";
+  const auto k = read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true, store());
+  EXPECT_EQ(k->program->local_bytes, 0x10cu);
+  block_source source(k);
+  const auto steps = steps_of(*source.next(), 0);
+  const auto address = [&](unsigned step, unsigned lane) { return steps[step].addresses[lane]; };
+  EXPECT_EQ(address(0, 0), isa::shared_window_base + 0x108);
+  EXPECT_EQ(address(0, 1), isa::shared_window_base + 0x10108);
+  EXPECT_EQ(address(1, 1), isa::local_window_base + 0x18);
+  EXPECT_EQ(address(2, 0), 0x7f4000000000u);
+  EXPECT_EQ(address(3, 0), 0x104u);
+  EXPECT_EQ(address(4, 1), 0xcu);
+  EXPECT_EQ(address(5, 0), 0xfffffffffffcu);
+  EXPECT_EQ(address(5, 1), 0u);
+}
+
+// A window whose base is 0 was not told: nothing lies in it.
+TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
+  const trace_folder folder;
+  std::string text = head().text();
+  for (const char* base : {"0x00007f5000000000", "0x00007f4e00000000"}) text.replace(text.find(base), 18, "0x0000000000000000");
+  const std::string lines =
+      "0000 00000003 1 R4 LD.E 1 R2 4 2 0x108 65536 0\n"
+      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000008 4 0\n"
+      "0020 00000001 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+      "0030 00000000 0 EXIT 0 0 0\n";
+  const auto k = read_kernel(folder.write("k.traceg", text + thread_block("0,0,0", warp(0, 4, lines))), true, store());
+  block_source source(k);
+  const auto steps = steps_of(*source.next(), 0);
+  EXPECT_EQ(steps[0].addresses[0], isa::heap_base);
+  EXPECT_EQ(steps[0].addresses[1], isa::heap_base);
+  EXPECT_EQ(steps[1].addresses[1], 0x7f400000000cu);
+  EXPECT_EQ(steps[2].addresses[0], 8u);
+}
+
+// Two blocks, two warps each, that load the same words of shared memory twice, and words of their own.
+std::string blocks_with_common_addresses() {
+  const auto lines = [](const std::string& own) {
+    return "0000 ffffffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+           "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
+           "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 128 0\n"
+           "0020 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40000" + own + " 4 0\n"
+           "0030 ffffffff 0 EXIT 0 0 0\n";
+  };
+  head h;
+  h.grid = "(2,1,1)";
+  h.block = "(64,1,1)";
+  return h.text() + thread_block("0,0,0", warp(0, 5, lines("10000")) + warp(1, 5, lines("20000"))) +
+         thread_block("1,0,0", warp(0, 5, lines("30000")) + warp(1, 5, lines("40000")));
+}
+
+TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are_one_list) {
+  const trace_folder folder;
+  const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, store()));
+  trace_recording recording(k);
+  std::vector<const isa::lane_addresses*> lists[5];
+  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;   // lists live as long
+  for (unsigned b = 0; b < 2; ++b) {
+    const auto block = blocks.emplace_back(recording.next());
+    for (unsigned w = 0; w < 2; ++w)
+      for (unsigned n = 0; n < 5; ++n) {
+        const auto piece = block->piece(w, n);
+        const isa::recorded_step& step = piece->first[n];
+        lists[n].push_back(piece->shared_addresses(step));
+        if (lists[n].back() == nullptr) continue;
+        std::uint64_t by_lane[32];
+        piece->addresses(step, by_lane);
+        for (std::uint32_t m = step.mask; m != 0; m &= m - 1)
+          EXPECT_EQ(by_lane[__builtin_ctz(m)], 8 + __builtin_ctz(m) * (n == 2 ? 128u : 4u)) << n;
+        EXPECT_EQ(lists[n].back()->at[1], n == 2 ? 136u : 12u);
+      }
+  }
+  for (unsigned n = 0; n < 3; ++n) {
+    ASSERT_NE(lists[n][0], nullptr) << n;
+    EXPECT_EQ(lists[n], std::vector<const isa::lane_addresses*>(4, lists[n][0])) << n;
+  }
+  EXPECT_NE(lists[0][0], lists[1][0]);   // other lanes
+  EXPECT_NE(lists[1][0], lists[2][0]);   // another stride
+  // 8, 12, ... 132 differ in bits 2 to 7; half of the lanes with 8 to 68 in 2 to 6; 8, 136, ... 1928 in 7 to 10.
+  EXPECT_EQ(lists[0][0]->differing_bits, 0xfcu);
+  EXPECT_EQ(lists[1][0]->differing_bits, 0x7cu);
+  EXPECT_EQ(lists[2][0]->differing_bits, 0x780u);
+  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));   // of global memory
+  EXPECT_EQ(lists[4], std::vector<const isa::lane_addresses*>(4, nullptr));
+}
+
+TEST(sass_trace_kernel, kept_blocks_are_those_of_the_file) {
+  const trace_folder folder;
+  const std::string file = folder.write("k.traceg", blocks_with_common_addresses());
+  const auto some = std::make_shared<trace_store>(1000, 1000);
+  const auto kept = read_kernel(file, true, some);
+  EXPECT_EQ(kept->kept.size(), 2u);
+  // 20 steps of 12 bytes, 16 with addresses of two words each.
+  EXPECT_EQ(some->kept_room(), 1000u - (20 * 12 + 16 * 16));
+  const auto little = std::make_shared<trace_store>(1000, 495);
+  EXPECT_TRUE(read_kernel(file, true, little)->kept.empty());
+  EXPECT_EQ(little->kept_room(), 495u);
+  block_source from_memory(kept), from_file(read_kernel(file, true, store()));
+  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);   // the third is an empty one
+}
+
+// A kernel's first warp need not run through it from its beginning to its end.
+TEST(sass_trace_kernel, kept_blocks_have_the_numbers_of_the_program) {
+  const trace_folder folder;
+  head h;
+  h.block = "(64,1,1)";
+  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 1, "0008 ffffffff 0 NOP 0 0 0\n")));
+  const auto kept = read_kernel(file, false, std::make_shared<trace_store>(1000, 1000));
+  ASSERT_EQ(kept->kept.size(), 1u);
+  const auto block = block_source(kept).next();
+  std::vector<std::string> opcodes;
+  for (const walked_step& s : steps_of(*block, 1)) opcodes.push_back(kept->program->recorded[s.step.instruction]);
+  EXPECT_EQ(opcodes, (std::vector<std::string>{"IADD3", "MOV", "IADD3", "IADD3", "BARNEW", "EXIT"}));
+  expect_same(*block, *block_source(read_kernel(file, false, store())).next(), 2);
+}
+
+// Warps of many steps: of all forms of addresses, with stretches that no lane executes, cut short, empty.
+std::string long_warps(std::mt19937& random) {
+  const auto line = [&](std::uint32_t mask) {
+    char text[1200];
+    const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
+    std::string list;
+    switch (random() % 5) {
+      case 0: std::snprintf(text, sizeof text, "0010 %08x 1 R4 IADD3 2 R4 R255 0 0\n", mask); break;
+      case 1: std::snprintf(text, sizeof text, "0020 %08x 1 R4 LDS 1 R2 4 0%s 0\n", mask, [&] {
+          for (unsigned k = 0; k < lanes; ++k) list += " 0x7f5000000" + std::to_string(100 + random() % 8 * 100);
+          return list.c_str();
+        }()); break;
+      case 2: std::snprintf(text, sizeof text, "0030 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40%08x 4 0\n", static_cast<unsigned>(random())); break;
+      case 3: std::snprintf(text, sizeof text, "0040 %08x 1 R4 LDG.E 1 R2 4 2 0x7f4000000000%s 0\n", mask, [&] {
+          for (unsigned k = 1; k < lanes; ++k) list += " " + std::to_string(static_cast<int>(random() % 65536) - 32768);
+          return list.c_str();
+        }()); break;
+      default: std::snprintf(text, sizeof text, "0050 %08x 1 R4 LDG.E 1 R2 4 0%s 0\n", mask, [&] {
+          for (unsigned k = 0; k < lanes; ++k) list += " 0x7f" + std::to_string(10 + random() % 90) + std::to_string(1000000 + random() % 9000000);
+          return list.c_str();
+        }()); break;
+    }
+    return std::string(text);
+  };
+  std::string blocks;
+  head h;
+  h.grid = "(4,1,1)";
+  h.block = "(120,1,1)";
+  for (unsigned b = 0; b < 4; ++b) {
+    std::string warps;
+    for (unsigned w = 0; w < 4; ++w) {
+      const unsigned steps = b == 3 && w == 1 ? 0 : random() % 3 == 0 ? random() % 130 : 900 + random() % 300;
+      std::string lines;
+      unsigned masked_off = 0;
+      for (unsigned k = 0; k < steps; ++k) {
+        if (masked_off == 0 && random() % 200 == 0) masked_off = random() % 400;
+        lines += line(masked_off != 0 ? 0 : 1 + static_cast<std::uint32_t>(random() % 0xffffffff));
+        masked_off -= masked_off != 0;
+      }
+      const bool ended = random() % 2 == 0;
+      if (ended) lines += "0060 ffffffff 0 EXIT 0 0 0\n";
+      if (b != 2 || w != 3) warps += warp(3 - w, steps + ended, lines);
+    }
+    blocks += thread_block(std::to_string(b) + ",0,0", warps);
+  }
+  return h.text() + blocks;
+}
+
+TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
+  const trace_folder folder;
+  std::mt19937 random(7);
+  for (unsigned turn = 0; turn < 4; ++turn) {
+    const std::string file = folder.write("k.traceg", long_warps(random));
+    const auto plenty = read_kernel(file, true, std::make_shared<trace_store>(64 << 20, 0));
+    const auto none = read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));   // too large a part to be kept, too
+    EXPECT_TRUE(none->kept.empty());
+    EXPECT_EQ(plenty->warp_instructions, none->warp_instructions);
+    EXPECT_EQ(plenty->program->local_bytes, none->program->local_bytes);
+    block_source in_memory(plenty), in_file(none);
+    std::vector<std::shared_ptr<const isa::recorded_block>> alive;   // several at a time in one file
+    for (unsigned b = 0; b < 5; ++b) {
+      alive.push_back(in_memory.next());
+      alive.push_back(in_file.next());
+      if (b == 2) alive.erase(alive.begin(), alive.begin() + 2);
+    }
+    for (std::size_t k = 0; k < alive.size(); k += 2) expect_same(*alive[k], *alive[k + 1], 4);
+  }
+}
+
+TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
+  const trace_folder folder;
+  const auto few = std::make_shared<trace_store>(300, 0);   // one of the two blocks
+  const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, few);
+  block_source source(k);
+  const auto first = source.next();
+  EXPECT_FALSE(few->take(53));
+  const auto second = source.next();   // in the file
+  EXPECT_TRUE(few->take(52));
+  few->give_back(52);
+  expect_same(*second, *second, 2);
+}
+
+TEST(sass_trace_kernel, a_folder_that_takes_no_file_is_named) {
+  const trace_folder folder;
+  const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, std::make_shared<trace_store>(0, 0));
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TMPDIR", "/nowhere/at all", 1);
+  block_source source(k);
+  EXPECT_NE(refusal([&] { source.next(); }).find("'/nowhere/at all'"), std::string::npos);
+  before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
+}
+
+TEST(sass_trace_kernel, a_file_that_changes_is_noticed) {
+  const trace_folder folder;
+  const std::string end = "0030 ffffffff 0 EXIT 0 0 0\n";
+  const std::string file = folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 1, end)));
+  const auto k = read_kernel(file, false, std::make_shared<trace_store>(1000, 0));
+  folder.write("k.traceg", head().text());
+  block_source shorter(k);
+  EXPECT_NE(refusal([&] { shorter.next(); }).find("changed"), std::string::npos);
+  folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 1, "0030 ffffffff 0 NOP 0 0 0\n")));
+  block_source other(k);
+  EXPECT_NE(refusal([&] { other.next(); }).find("changed"), std::string::npos);
+}
+
+}  // namespace sass_trace_kernel_test
+}  // namespace heddle::sass_trace

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// A trace file that derives from this as well is written only in cycles `first` to `last`, both included: levels that cost something
+/// need not be kept up to date in others.
+struct trace_window {
+  cycle_t first = 0;
+  cycle_t last = never;
+};
+
+}  // namespace heddle
