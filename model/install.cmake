@@ -2,24 +2,6 @@
 # What another project uses: headers, libheddle.so and libheddle.a, the CMake package, heddle.pc, the Debian packages.
 include(CMakePackageConfigHelpers)
 
-file(GLOB_RECURSE heddle_header_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/model/*.h ${PROJECT_SOURCE_DIR}/tlm/*.h)
-set(heddle_public_include ${PROJECT_BINARY_DIR}/include)
-# Each copy is named as an output, so that the build sees within one run which ones have changed.
-set(heddle_public_headers)
-foreach(header IN LISTS heddle_header_sources)
-  string(REPLACE ${PROJECT_SOURCE_DIR}/ "" place ${header})
-  string(REGEX REPLACE "^model/" "" place ${place})
-  list(APPEND heddle_public_headers ${heddle_public_include}/heddle/${place})
-endforeach()
-add_custom_command(OUTPUT ${heddle_public_include}/headers.stamp
-  BYPRODUCTS ${heddle_public_headers}
-  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${heddle_public_include}
-    -P ${CMAKE_CURRENT_LIST_DIR}/public_headers.cmake
-  COMMAND ${CMAKE_COMMAND} -E touch ${heddle_public_include}/headers.stamp
-  DEPENDS ${heddle_header_sources} ${CMAKE_CURRENT_LIST_DIR}/public_headers.cmake
-  COMMENT "Writing the public headers" VERBATIM)
-add_custom_target(heddle_headers ALL DEPENDS ${heddle_public_include}/headers.stamp)
-
 # The program links the archive; others get the shared library, which finds its configurations wherever it is installed.
 add_library(heddle_shared SHARED ${objects})
 target_link_libraries(heddle_shared PUBLIC SystemC::systemc PRIVATE $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:${heddle_compression}>)
@@ -27,10 +9,9 @@ set_target_properties(heddle_shared PROPERTIES OUTPUT_NAME heddle VERSION ${PROJ
   EXPORT_NAME heddle)
 set_target_properties(heddle PROPERTIES EXPORT_NAME heddle_static)
 foreach(library heddle heddle_shared)
-  add_dependencies(${library} heddle_headers)
   target_compile_features(${library} INTERFACE cxx_std_17)
   target_include_directories(${library} INTERFACE
-    $<BUILD_INTERFACE:${heddle_public_include}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${heddle_include}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
@@ -44,7 +25,8 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/heddle-config.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/heddleConfig.cmake ${PROJECT_BINARY_DIR}/heddleConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/find_systemc.cmake DESTINATION ${package_directory} COMPONENT dev)
-install(DIRECTORY ${heddle_public_include}/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/model/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle COMPONENT dev FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tlm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle COMPONENT dev FILES_MATCHING PATTERN "*.h")
 
 # heddle.pc says where it is by its own place, so that the tree can be moved.
 file(RELATIVE_PATH heddle_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

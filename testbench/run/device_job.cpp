@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "heddle/frontend/ptx/syntax/link.h"
-#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "heddle/isa/program.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/buffer_data.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "heddle/isa/opcode.h"
 #include "testbench/job/job.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/frontend/sass_trace/trace_store.h"
+#include "heddle/frontend/sass_trace/replay/trace_store.h"
 #include "testbench/job/job.h"
 
 namespace heddle::testbench {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "heddle/config/error.h"
-#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 
 namespace {
 

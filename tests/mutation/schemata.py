@@ -36,6 +36,8 @@ def including_files():
     for name in files:
         found = set()
         for wanted in re.findall(r'^\s*#include "([^"]+)"', (ROOT / name).read_text(), re.M):
+            if wanted.startswith('heddle/'):
+                wanted = wanted[len('heddle/'):]
             for folder in ('model', '', os.path.dirname(name)):
                 other = os.path.normpath(os.path.join(folder, wanted))
                 if other in known:
@@ -166,7 +168,7 @@ def with_mutants(name, mutants):
     text = (ROOT / name).read_text()
     for m in sorted(mutants, key=lambda m: -m['start']):
         text = text[:m['start']] + m['text'].replace(cpp_sites.SWITCH, f'heddle_mutant({m["number"]})') + text[m['end']:]
-    include = '#include "mutant_switch.h"\n'
+    include = '#include "heddle/mutant_switch.h"\n'
     if name.endswith('.inc'):   # included within a namespace, by files that have the switch
         return text
     # After the licence in the first line, or after #pragma once.

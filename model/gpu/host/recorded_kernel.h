@@ -5,7 +5,7 @@
 #include <tlm>
 #include <utility>
 
-#include "heddle/frontend/sass_trace/trace_kernel.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 
 namespace heddle {
 

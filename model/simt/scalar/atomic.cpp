@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/simt/scalar/arrival.h"
-#include "heddle/simt/execute.h"
+#include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/scalar/soft_float.h"
 
 namespace heddle::simt {

@@ -5,6 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/lane_loop.h"
+#include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/scalar/topics.h"
 
 namespace heddle::simt {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/execute_function.h"
 
 // Portable execution functions by topic: each returns the function for an instruction of its topic, or null.
 

@@ -7,6 +7,7 @@
 #include "heddle/isa/matrix.h"
 #include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
+#include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/scalar/topics.h"
 
 namespace heddle::simt {

@@ -7,7 +7,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/divergence.h"
-#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/control_flow.h"
 
 namespace heddle::simt {
 

@@ -4,7 +4,7 @@
 // reconvergence point, as under the stack; but meeting is a matter of speed only: lanes that would wait there for lanes
 // which wait for them go on.
 #include "heddle/simt/warp/divergence.h"
-#include "heddle/simt/execute.h"
+#include "heddle/simt/warp/control_flow.h"
 #include "heddle/simt/warp/lane_paths.h"
 #include "heddle/simt/warp/lanes.h"
 

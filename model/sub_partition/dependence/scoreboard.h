@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/prefetch.h"
 

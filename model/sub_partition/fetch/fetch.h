@@ -15,7 +15,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
-#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {

@@ -10,7 +10,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 

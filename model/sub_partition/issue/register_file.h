@@ -10,7 +10,7 @@
 #include <systemc>
 #include <vector>
 
-#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 
 namespace heddle {
 

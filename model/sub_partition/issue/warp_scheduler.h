@@ -16,7 +16,7 @@
 #include "heddle/isa/opcode.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
-#include "heddle/sub_partition/account/trace_hook.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {

@@ -11,7 +11,7 @@
 #include "heddle/config/parameter_effects.h"
 #include "heddle/config/parameter_table.h"
 #include "heddle/config/suggestion.h"
-#include "heddle/frontend/sass_trace/kernels_list.h"
+#include "heddle/frontend/sass_trace/read/kernels_list.h"
 #include "testbench/files/file_access.h"
 #include "testbench/files/file_roles.h"
 #include "testbench/job/job_parser.h"

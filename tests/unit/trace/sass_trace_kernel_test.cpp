@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/frontend/sass_trace/trace_kernel.h"
-#include "heddle/frontend/sass_trace/translate.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/frontend/sass_trace/code/translate.h"
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <vector>
 
-#include "heddle/frontend/sass_trace/kernels_list.h"
-#include "heddle/frontend/sass_trace/trace_reader.h"
+#include "heddle/frontend/sass_trace/read/kernels_list.h"
+#include "heddle/frontend/sass_trace/read/trace_reader.h"
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {

@@ -11,8 +11,9 @@
 
 #include "heddle/frontend/ptx/hir/call_frames.h"
 #include "heddle/frontend/ptx/syntax/call_graph.h"
+#include "heddle/isa/program.h"
 #include "heddle/frontend/ptx/hir/hir.h"
-#include "heddle/frontend/ptx/lower.h"
+#include "heddle/frontend/ptx/resolve/loaded_module.h"
 #include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/hir/texture_form.h"
 

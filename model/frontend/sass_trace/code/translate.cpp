@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/sass_trace/code/translate.h"
+
+#include <algorithm>
+
+#include "heddle/isa/matrix.h"
+
+namespace heddle::sass_trace {
+
+namespace {
+
+constexpr unsigned last_register = 254;
+
+/// The parts of an opcode between dots.
+class modifiers {
+ public:
+  explicit modifiers(std::string_view opcode) {
+    for (std::size_t at = 0; at <= opcode.size();) {
+      const std::size_t dot = std::min(opcode.find('.', at), opcode.size());
+      parts_.push_back(opcode.substr(at, dot - at));
+      at = dot + 1;
+    }
+  }
+  std::string_view mnemonic() const { return parts_[0]; }
+  bool has(std::string_view name) const { return std::find(parts_.begin() + 1, parts_.end(), name) != parts_.end(); }
+  /// Bits of the first modifier that is a number, perhaps with U or S in front; 0: none.
+  unsigned bits() const {
+    for (std::size_t k = 1; k < parts_.size(); ++k) {
+      std::string_view p = parts_[k];
+      if (p.size() > 1 && (p[0] == 'U' || p[0] == 'S' || p[0] == 'B')) p.remove_prefix(1);
+      for (const unsigned n : {8u, 16u, 32u, 64u, 128u})
+        if (p == std::to_string(n)) return n;
+    }
+    return 0;
+  }
+  const std::vector<std::string_view>& all() const { return parts_; }
+
+ private:
+  std::vector<std::string_view> parts_;
+};
+
+// Bytes that a lane moves: what the opcode says, else what the line says, else a word.
+unsigned access_bytes(const modifiers& m, const isa::instruction& i, unsigned traced) {
+  if (m.mnemonic() == "LDSM" || m.mnemonic() == "STSM") return 16;
+  unsigned bytes = m.bits() / 8;
+  if (bytes == 0 && (traced == 1 || traced == 2 || traced == 4 || traced == 8 || traced == 16)) bytes = traced;
+  if (bytes == 0) bytes = 4;
+  const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
+  return atomic ? std::clamp(bytes, 4u, 8u) : bytes;
+}
+
+isa::dtype type_of(unsigned bytes, bool is_signed) {
+  switch (bytes) {
+    case 1: return is_signed ? isa::dtype::s8 : isa::dtype::u8;
+    case 2: return is_signed ? isa::dtype::s16 : isa::dtype::u16;
+    case 8: return isa::dtype::b64;
+    case 16: return isa::dtype::b128;
+    default: return isa::dtype::b32;
+  }
+}
+
+// Registers of the operands of a matrix instruction: result, A, B (C is like the result).
+struct matrix_shape {
+  const char* mnemonic;
+  const char* shape;
+  unsigned result, a, b;
+};
+constexpr matrix_shape shapes[] = {{"HMMA", "884", 2, 2, 2},    {"HMMA", "1684", 4, 2, 1},   {"HMMA", "1688", 4, 2, 1}, {"HMMA", "16816", 4, 4, 2},
+                                   {"IMMA", "8816", 2, 1, 1},   {"IMMA", "8832", 2, 1, 1},   {"IMMA", "16816", 4, 2, 1}, {"IMMA", "16832", 4, 4, 2},
+                                   {"IMMA", "16864", 4, 4, 2},  {"BMMA", "88128", 2, 1, 1},  {"BMMA", "168128", 4, 2, 1}, {"BMMA", "168256", 4, 4, 2},
+                                   {"DMMA", "884", 4, 2, 2}};
+
+matrix_shape shape_of(const modifiers& m) {
+  matrix_shape found{"", "", 4, 2, 1};
+  for (const matrix_shape& s : shapes)
+    if (m.mnemonic() == s.mnemonic && m.has(s.shape)) found = s;
+  // Accumulators of halves take half the registers.
+  if (m.mnemonic() == "HMMA" && !m.has("F32") && !m.has("884")) found.result = 2;
+  return found;
+}
+
+// Types and shape of a matrix instruction: they decide its time.
+void set_matrix(isa::instruction& i, const modifiers& m) {
+  const bool floating = m.mnemonic() == "HMMA" || m.mnemonic() == "HGMMA" || m.mnemonic() == "QGMMA";
+  i.type = !floating ? isa::dtype::s32 : m.has("F32") ? isa::dtype::f32 : isa::dtype::f16;
+  i.src_type = m.mnemonic() == "DMMA" ? isa::dtype::f64 : !floating ? isa::dtype::s8 : m.has("BF16") ? isa::dtype::bf16
+               : m.has("TF32") ? isa::dtype::b32 : isa::dtype::f16;
+  isa::matrix_shape shape = floating ? isa::matrix_shape::m16n8k8 : isa::matrix_shape::m16n8k16;
+  if (m.mnemonic() == "DMMA" || m.has("884")) shape = isa::matrix_shape::m8n8k4;
+  else if (m.has("1684")) shape = isa::matrix_shape::m16n8k4;
+  else if (m.has("16816")) shape = isa::matrix_shape::m16n8k16;
+  else if (m.has("8816")) shape = isa::matrix_shape::m8n8k16;
+  else if (m.has("16832") && !floating) shape = isa::matrix_shape::m16n8k32;
+  i.sub = static_cast<std::uint8_t>(shape);
+}
+
+bool wide_result(const modifiers& m) {
+  const std::string_view n = m.mnemonic();
+  if (n == "IMAD" || n == "UIMAD" || n == "IMUL") return m.has("WIDE");
+  if (n == "CS2R") return !m.has("32");
+  if (n == "F2F" || n == "I2F" || n == "F2I" || n == "FRND") {
+    // The result's type comes first of the two.
+    const auto& p = m.all();
+    for (std::size_t k = 1; k < p.size(); ++k) {
+      if (p[k] == "F64" || p[k] == "S64" || p[k] == "U64") return true;
+      if (p[k] == "F32" || p[k] == "F16" || p[k] == "S32" || p[k] == "U32" || p[k] == "S16" || p[k] == "U16" || p[k] == "S8" || p[k] == "U8") return false;
+    }
+    return false;
+  }
+  return n == "DADD" || n == "DMUL" || n == "DFMA" || n == "DMNMX" || n == "RPCMOV";
+}
+
+// A run of registers that does not reach beyond the last.
+std::uint8_t within(std::uint8_t first, unsigned count) {
+  return static_cast<std::uint8_t>(first == isa::rz ? 1 : std::min(count, last_register - first + 1));
+}
+
+// How many registers operand `k` of the line takes.
+unsigned operand_registers(const modifiers& m, const static_fields& f, const isa::instruction& i, isa::op_class timing, std::size_t k) {
+  const bool memory = timing == isa::op_class::load_store;
+  const std::size_t last = f.operands.size() - 1;
+  if (timing == isa::op_class::tensor) {
+    const matrix_shape s = shape_of(m);
+    return k == 0 ? s.a : k == 1 ? s.b : s.result;
+  }
+  if (memory) {
+    const bool asynchronous = m.mnemonic() == "LDGSTS";
+    const bool wide_address = m.has("E") && i.mem_space != isa::space::shared && i.mem_space != isa::space::local;
+    if (k == (asynchronous ? 1u : 0u)) return wide_address ? 2 : 1;
+    const bool data = i.op == isa::opcode::st || i.op == isa::opcode::atom || i.op == isa::opcode::red;
+    return data && k == last ? std::max(1u, isa::size_of(i.type) / 4) : 1;
+  }
+  const std::string_view n = m.mnemonic();
+  if (isa::unit_of(timing) == isa::unit::fp64) return 2;
+  if ((n == "IMAD" || n == "UIMAD") && m.has("WIDE")) return k == 2 ? 2 : 1;
+  return 1;
+}
+
+unsigned result_registers(const modifiers& m, const isa::instruction& i, isa::op_class timing) {
+  if (m.mnemonic() == "LDSM") return m.has("4") ? 4 : m.has("2") ? 2 : 1;
+  if (timing == isa::op_class::tensor) return shape_of(m).result;
+  if (timing == isa::op_class::load_store) return std::max(1u, isa::size_of(i.type) / 4);
+  return wide_result(m) ? 2 : 1;
+}
+
+void set_operands(code_entry& e, const modifiers& m, const static_fields& f) {
+  isa::instruction& i = e.instruction;
+  for (std::size_t k = 0; k < f.operands.size() && k < i.src.size(); ++k)
+    if (f.operands[k] != isa::rz)
+      i.src[k] = isa::make_reg(f.operands[k], within(f.operands[k], operand_registers(m, f, i, e.timing, k)));
+  const bool keeps_nothing = i.op == isa::opcode::st || i.op == isa::opcode::red || m.mnemonic() == "LDGSTS";
+  if (f.results.empty() || f.results[0] == isa::rz || keeps_nothing) return;
+  i.dst = f.results[0];
+  unsigned count = result_registers(m, i, e.timing);
+  // Newer tracers name every register of a result.
+  if (f.results.size() > 1) count = std::max(count, std::min(8u, static_cast<unsigned>(f.results.size())));
+  i.dst_count = within(i.dst, count);
+}
+
+void set_cache(isa::instruction& i, const modifiers& m) {
+  if (m.has("CONSTANT") || m.has("CI")) i.cache = isa::cache_op::nc;
+  if (m.has("STRONG") && (m.has("GPU") || m.has("SYS"))) i.cache = isa::cache_op::volatile_;
+  if (m.has("CG")) i.cache = isa::cache_op::cg;
+  if (m.has("CV")) i.cache = isa::cache_op::cv;
+  i.system = (m.has("STRONG") && m.has("SYS")) || m.has("CV");
+}
+
+}  // namespace
+
+code_entry translate(generation g, const static_fields& f) {
+  const modifiers m(f.opcode);
+  const opcode_meaning meaning = meaning_of(g, m.mnemonic(), f.bytes, !f.results.empty());
+  code_entry e;
+  e.pc = f.pc;
+  e.opcode = f.opcode;
+  e.timing = meaning.timing;
+  e.known = meaning.known;
+  e.has_addresses = f.bytes != 0;
+  isa::instruction& i = e.instruction;
+  i.op = meaning.op;
+  i.mem_space = meaning.space;
+  i.line = f.pc;
+  if (e.timing == isa::op_class::load_store) {
+    // Without addresses nothing is known of the access: it takes its slot in the unit and no more.
+    if (!e.has_addresses && i.op != isa::opcode::ldc) {
+      i.op = isa::opcode::nop;
+      i.mem_space = isa::space::global;   // as of what is no access
+      e.timing = isa::op_class::shuffle;
+    }
+    i.type = type_of(access_bytes(m, i, f.bytes), m.has("S8") || m.has("S16"));
+    set_cache(i, m);
+  }
+  set_operands(e, m, f);
+  if (e.timing == isa::op_class::tensor) set_matrix(i, m);
+  switch (i.op) {
+    case isa::opcode::bar: {
+      i.src = {};
+      i.src[0] = isa::make_immediate(0);
+      i.uniform = g < generation::volta;   // a warp that comes has come with all its lanes
+      if (m.has("ARV")) i.sub = 1;
+      break;
+    }
+    case isa::opcode::membar: i.sub = m.has("CTA") ? 0 : m.has("GPU") || m.has("GL") ? 1 : 2; break;
+    case isa::opcode::nanosleep: i.src = {}; i.src[0] = isa::make_immediate(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f.immediate, 0, 1000000))); break;
+    case isa::opcode::atom:
+    case isa::opcode::red: i.sub = static_cast<std::uint8_t>(isa::atomic_op::add); break;
+    default: break;
+  }
+  // Copies from global to shared memory are waited for by DEPBAR; how many may still be under way is its immediate.
+  if (m.mnemonic() == "DEPBAR" && g >= generation::ampere && f.immediate == 0) i.op = isa::opcode::membar;
+  return e;
+}
+
+}  // namespace heddle::sass_trace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heddle/frontend/sass_trace/block/block_trace.h"
+#include "heddle/frontend/sass_trace/read/body_parser.h"
+#include "heddle/frontend/sass_trace/code/code_table.h"
+#include "heddle/frontend/sass_trace/read/kernel_header.h"
+#include "heddle/frontend/sass_trace/text/line_reader.h"
+#include "heddle/frontend/sass_trace/block/number_set.h"
+
+namespace heddle::sass_trace {
+
+/// Reads the trace of one kernel block by block, in the order of the file. At any time it holds one block at most, or a part of one.
+class trace_reader {
+ public:
+  /// Opens the file and reads its head. Throws input_error with file and line, as all that follows.
+  explicit trace_reader(const std::string& file);
+  /// The same, with the instructions already known from an earlier reading.
+  trace_reader(const std::string& file, std::shared_ptr<code_table> code);
+
+  const kernel_header& header() const { return header_; }
+  using part_taker = std::function<void(block_trace&)>;
+  /// The next thread block, into `block`; false when the file has ended, whole. Of one that takes more than `part_bytes` only the
+  /// last part: `take_part` is called with each of those before it, in which the last warp may be incomplete.
+  bool next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part);
+  /// The next thread block as a whole.
+  bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
+  /// Blocks delivered so far.
+  std::uint64_t blocks() const { return blocks_; }
+  /// The instructions met so far.
+  const std::shared_ptr<code_table>& code() const { return code_; }
+
+ private:
+  void block_place(block_trace& block);
+  void warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_taker& take_part);
+  [[noreturn]] void refuse(std::string_view line, const std::string& expected) const;
+  [[noreturn]] void truncated(const std::string& where) const;
+  bool keyed(std::string_view line, std::string_view key, std::string_view& value) const;
+  std::uint32_t number(std::string_view line, std::string_view value, std::uint64_t most, const char* what) const;
+
+  line_reader reader_;
+  kernel_header header_;
+  std::shared_ptr<code_table> code_;
+  body_parser parser_;
+  std::uint64_t blocks_ = 0;
+  number_set seen_;            // numbers of the blocks delivered
+  std::vector<bool> begun_;    // warps of the block
+};
+
+}  // namespace heddle::sass_trace

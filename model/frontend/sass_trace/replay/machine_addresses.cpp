@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "heddle/frontend/sass_trace/replay/machine_addresses.h"
+
+#include <algorithm>
+
+namespace heddle::sass_trace {
+
+namespace {
+
+constexpr std::uint64_t most_local_bytes = std::uint64_t{1} << 19;   // of a thread, on every chip
+constexpr std::uint64_t global_mask = (std::uint64_t{1} << 48) - 1;
+
+bool local_offset(const kernel_header& h, std::uint64_t a, std::uint64_t& offset) {
+  if (h.local_base == 0 || a - h.local_base >= isa::window_bytes) return false;
+  offset = (a - h.local_base) % most_local_bytes;
+  return true;
+}
+
+unsigned bytes_of(const isa::instruction& i) { return std::max(1u, isa::size_of(i.type)); }
+
+// Applies f to the address of each lane in the mask.
+template <class F>
+void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
+  if (mask == ~std::uint32_t{0}) {
+    for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = f(addresses[lane]);
+    return;
+  }
+  for (std::uint32_t m = mask; m != 0; m &= m - 1) {
+    std::uint64_t& a = addresses[__builtin_ctz(m)];
+    a = f(a);
+  }
+}
+
+}  // namespace
+
+std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list, const trace_step& step) {
+  std::uint64_t a[32];
+  list.expand(step.addresses, step.mask, a);
+  std::uint64_t reach = 0;
+  for (std::uint32_t m = step.mask; m != 0; m &= m - 1) {
+    const std::uint64_t address = a[__builtin_ctz(m)];
+    std::uint64_t offset = 0;
+    if (!local_offset(h, address, offset)) {
+      if (i.mem_space == isa::space::generic) continue;
+      offset = address % most_local_bytes;
+    }
+    reach = std::max(reach, offset / bytes_of(i) * bytes_of(i) + bytes_of(i));
+  }
+  return reach;
+}
+
+void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common, const trace_step& step,
+                       std::uint64_t addresses[32]) {
+  const isa::instruction& i = kernel.program->code[step.instruction];
+  const kernel_header& h = kernel.header;
+  const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
+  if (const isa::lane_addresses* shared = common_list(common, step)) {
+    for (std::uint32_t m = step.mask; m != 0; m &= m - 1) addresses[__builtin_ctz(m)] = shared->at[__builtin_ctz(m)];
+    return;
+  }
+  list.expand(step.addresses, step.mask, addresses);
+  const std::uint64_t shared_base = h.shared_base;
+  const std::uint64_t local_base = h.local_base;
+  // A window whose base is not told is empty.
+  const std::uint64_t shared_bytes = shared_base != 0 ? isa::window_bytes : 0;
+  const std::uint64_t local_bytes = local_base != 0 ? isa::window_bytes : 0;
+  switch (i.mem_space) {
+    case isa::space::shared:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        return (a - shared_base < shared_bytes ? a - shared_base : a % isa::window_bytes) & aligned;
+      });
+      break;
+    case isa::space::local:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        return (a - local_base < local_bytes ? a - local_base : a) % most_local_bytes & aligned;
+      });
+      break;
+    case isa::space::generic:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) {
+        if (a - shared_base < shared_bytes) return (isa::shared_window_base + (a - shared_base)) & aligned;
+        if (a - local_base < local_bytes) return (isa::local_window_base + (a - local_base) % most_local_bytes) & aligned;
+        return std::max(a & global_mask, isa::heap_base) & aligned;
+      });
+      break;
+    default:
+      for_lanes(step.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; });
+      break;
+  }
+}
+
+}  // namespace heddle::sass_trace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "heddle/frontend/sass_trace/block/block_trace.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
+#include "heddle/isa/recording.h"
+
+namespace heddle::sass_trace {
+
+/// A block of a trace with everything in memory.
+class replayed_block : public isa::recorded_block, public std::enable_shared_from_this<replayed_block> {
+ public:
+  /// `block`: a step list for every warp, which ends with an EXIT. `taken`: bytes to give back to the kernel's store.
+  replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block, std::size_t taken);
+  ~replayed_block() override { kernel_->store->give_back(taken_); }
+
+  const std::uint32_t* index() const override { return block_->index; }
+  std::shared_ptr<const isa::recorded_piece> piece(std::uint32_t warp, std::uint64_t position) const override;
+
+ private:
+  class warp_piece : public isa::recorded_piece {
+   public:
+    void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override;
+    const isa::lane_addresses* shared_addresses(const isa::recorded_step& step) const override;
+    const trace_kernel* kernel = nullptr;
+    const address_list* list = nullptr;
+    const common_addresses* common = nullptr;
+  };
+
+  const std::shared_ptr<const trace_kernel> kernel_;
+  const std::shared_ptr<const block_trace> block_;
+  const std::size_t taken_;
+  std::vector<warp_piece> pieces_;   // by warp
+};
+
+}  // namespace heddle::sass_trace
