@@ -34,7 +34,7 @@ class loader {
   void take(gpu_config config) {
     config_ = config;
     for (const parameter_reference& p : parameters_of(config)) {
-      if (p.about->is_choice()) continue;   // check() looks at these
+      if (p.about->is_choice()) continue;  // check() looks at these
       const std::string value = text_of(p);
       const std::string expected = set_text(p, value);
       if (!expected.empty()) throw input_error(wrong_value(*p.about, value, expected));
@@ -71,7 +71,8 @@ class loader {
       const origin* culprit = nullptr;
       for (const std::string& name : names) {
         const auto found = origins_.find(name);
-        if (found != origins_.end() && (culprit == nullptr || found->second.order > culprit->order)) culprit = &found->second;
+        if (found != origins_.end() && (culprit == nullptr || found->second.order > culprit->order))
+          culprit = &found->second;
       }
       const std::string what = about(names, message);
       if (culprit == nullptr) throw input_error(file_.empty() ? what : printable(file_) + ": " + what);
@@ -99,28 +100,32 @@ class loader {
     const std::string& named = of.base.value;
     const std::string file = base_file(named, of.file);
     const auto fail = [&](const std::string& what) {
-      throw input_error(printable(of.file), of.base.line, of.base.value_column, "base '" + printable(named) + "': " + what);
+      throw input_error(printable(of.file), of.base.line, of.base.value_column,
+                        "base '" + printable(named) + "': " + what);
     };
     std::string text;
     try {
-      if (!names_a_file(named)) static_cast<void>(shipped_config_file(named));   // which says what there is
+      if (!names_a_file(named)) static_cast<void>(shipped_config_file(named));  // which says what there is
       text = names_a_file(named) && how.read_base ? how.read_base(file) : read_text_file(file);
     } catch (const input_error& e) {
       fail(e.what());
     }
     for (const ini_text& before : chain)
       if (is_same_file(before.file, file)) fail("a configuration cannot be its own base, nor that of its base");
-    if (chain.size() == most_files) fail("expected at most " + std::to_string(most_files) + " files, each the base of the one before");
+    if (chain.size() == most_files)
+      fail("expected at most " + std::to_string(most_files) + " files, each the base of the one before");
     return ini_text(file, text);
   }
 
   void apply(const ini_text& f) {
     const std::string shown = printable(f.file);
     for (const ini_section& section : f.sections)
-      if (keys_of(section.name).empty()) throw input_error(shown, section.line, section.column, unknown_section(section.name));
+      if (keys_of(section.name).empty())
+        throw input_error(shown, section.line, section.column, unknown_section(section.name));
     for (const ini_entry& entry : f.entries) {
       const parameter* parameter = find_parameter(entry.section + "." + entry.key);
-      if (parameter == nullptr) throw input_error(shown, entry.line, entry.key_column, unknown_key(entry.section, entry.key));
+      if (parameter == nullptr)
+        throw input_error(shown, entry.line, entry.key_column, unknown_key(entry.section, entry.key));
       const std::string expected = set_text(config_, *parameter, entry.value);
       if (!expected.empty())
         throw input_error(shown, entry.line, entry.value_column, wrong_value(*parameter, entry.value, expected));
@@ -146,7 +151,8 @@ class loader {
   std::string unknown_key(const std::string& section, const std::string& key) const {
     std::string hint = key == "base" ? ", it stands before the first section" : suggestion(key, keys_of(section));
     for (const std::string& other : sections_)
-      if (hint.empty() && find_parameter(other + "." + key) != nullptr) hint = ", did you mean '" + key + "' of section [" + other + "]?";
+      if (hint.empty() && find_parameter(other + "." + key) != nullptr)
+        hint = ", did you mean '" + key + "' of section [" + other + "]?";
     return "unknown key '" + printable(key) + "' in section [" + section + "]" + hint;
   }
 
@@ -179,7 +185,8 @@ std::string config_file(const std::string& name_or_file) {
   return names_a_file(name_or_file) ? name_or_file : shipped_config_file(name_or_file);
 }
 
-gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides, config_reading& how) {
+gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides,
+                       config_reading& how) {
   loader from(config_file(name_or_file));
   from.read_files(how);
   for (const std::string& text : overrides) from.override_with(text);

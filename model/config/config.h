@@ -11,16 +11,16 @@
 namespace heddle {
 
 /// Loads a shipped GPU by name ("gtx1080"), or a configuration file (anything with a '/' or ending in ".ini"), applies
-/// overrides "section.key=value" in order, and checks ranges and consistency. Keys that a file leaves out have the values of
-/// its base (`base = gtx1080`, `base = ../mine.ini`: a shipped GPU, or a file beside it), or the defaults; unknown sections and
-/// keys are errors. Throws input_error with FILE:LINE:COL.
+/// overrides "section.key=value" in order, and checks ranges and consistency. Keys that a file leaves out have the
+/// values of its base (`base = gtx1080`, `base = ../mine.ini`: a shipped GPU, or a file beside it), or the defaults;
+/// unknown sections and keys are errors. Throws input_error with FILE:LINE:COL.
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
 
 /// How the files of a configuration are read, and which they were.
 struct config_reading {
   /// Reads a file that a configuration names as its base, shipped ones excepted; not set: any file may be one.
   std::function<std::string(const std::string& file)> read_base;
-  std::vector<std::string> files;   // the one that was asked for, its base, the base of that
+  std::vector<std::string> files;  // the one that was asked for, its base, the base of that
 };
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides, config_reading& how);
 

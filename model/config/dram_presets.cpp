@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One channel of each kind, at the commonest speed. Times are those of the shipped GPU that has it, where the configuration names
-// their sources; those of hbm2e are the times of hbm2 (Accel-Sim, A100) in cycles of its clock.
+// One channel of each kind, at the commonest speed. Times are those of the shipped GPU that has it, where the
+// configuration names their sources; those of hbm2e are the times of hbm2 (Accel-Sim, A100) in cycles of its clock.
 #include "heddle/config/dram_presets.h"
 
 namespace heddle {
@@ -45,8 +45,8 @@ void apply_dram_preset(dram_parameters& dram) {
     dram.burst_bytes = p.burst_bytes;
     dram.banks = 16;
     dram.row_bytes = p.row_bytes;
-    unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles, &dram.t_wl_cycles,
-                               &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles, &dram.t_wr_cycles,
+    unsigned* const times[] = {&dram.t_rcd_cycles, &dram.t_rp_cycles,  &dram.t_cl_cycles,   &dram.t_wl_cycles,
+                               &dram.t_ras_cycles, &dram.t_ccd_cycles, &dram.t_rrd_cycles,  &dram.t_wr_cycles,
                                &dram.t_rtp_cycles, &dram.t_wtr_cycles, &dram.t_refi_cycles, &dram.t_rfc_cycles};
     for (unsigned i = 0; i < 12; ++i) *times[i] = p.times[i];
   }

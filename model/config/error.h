@@ -31,20 +31,20 @@ class internal_error : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// `value` as a T. Throws internal_error where T cannot hold it, for instance 65,536 as 16 bits or 0.5 as a whole number: no value is
-/// cut silently.
+/// `value` as a T. Throws internal_error where T cannot hold it, for instance 65,536 as 16 bits or 0.5 as a whole
+/// number: no value is cut silently.
 template <class T, class F>
 T narrow(F value) {
   static_assert(std::is_integral<T>::value && std::is_arithmetic<F>::value, "narrow makes a whole number");
   constexpr auto least = std::numeric_limits<T>::lowest(), largest = std::numeric_limits<T>::max();
   bool holds = false;
   if constexpr (std::is_floating_point<F>::value)
-    holds = value >= static_cast<F>(least) && value < std::ldexp(F{1}, std::numeric_limits<T>::digits) && std::trunc(value) == value;
-  else
-    holds = static_cast<F>(static_cast<T>(value)) == value && (value < F{}) == (static_cast<T>(value) < T{});
+    holds = value >= static_cast<F>(least) && value < std::ldexp(F{1}, std::numeric_limits<T>::digits) &&
+            std::trunc(value) == value;
+  else holds = static_cast<F>(static_cast<T>(value)) == value && (value < F{}) == (static_cast<T>(value) < T{});
   if (__builtin_expect(!holds, 0))
-    throw internal_error("the value " + std::to_string(value) + " does not fit where the model holds it, expected " + std::to_string(least) +
-                         " to " + std::to_string(largest));
+    throw internal_error("the value " + std::to_string(value) + " does not fit where the model holds it, expected " +
+                         std::to_string(least) + " to " + std::to_string(largest));
   return static_cast<T>(value);
 }
 

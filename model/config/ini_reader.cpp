@@ -48,10 +48,8 @@ class reader {
     const std::string_view line = without_comment(raw);
     const piece content = trimmed(line, 0, line.size());
     if (content.text.empty()) return;
-    if (content.text.front() == '[')
-      open_section(content);
-    else
-      add_entry(line, content);
+    if (content.text.front() == '[') open_section(content);
+    else add_entry(line, content);
   }
 
   std::vector<ini_entry> take() { return std::move(entries_); }
@@ -68,7 +66,8 @@ class reader {
     const auto bad = std::find_if_not(name.text.begin(), name.text.end(), is_name);
     const std::uint32_t column = content.column + name.column - 1;
     if (bad != name.text.end())
-      fail(column + static_cast<std::uint32_t>(bad - name.text.begin()), "expected a section's name of letters, digits and '_'");
+      fail(column + static_cast<std::uint32_t>(bad - name.text.begin()),
+           "expected a section's name of letters, digits and '_'");
     section_ = name.text;
     section_line_ = line_;
     section_column_ = column;
@@ -83,9 +82,11 @@ class reader {
     if (key.text.empty()) fail(static_cast<std::uint32_t>(equals + 1), "expected a key before '='");
     const auto bad = std::find_if_not(key.text.begin(), key.text.end(), is_name);
     if (bad != key.text.end())
-      fail(key.column + static_cast<std::uint32_t>(bad - key.text.begin()), "expected a key of letters, digits and '_'");
+      fail(key.column + static_cast<std::uint32_t>(bad - key.text.begin()),
+           "expected a key of letters, digits and '_'");
     const bool is_base = section_line_ == 0 && base_ != nullptr && key.text == "base";
-    if (section_line_ == 0 && !is_base) fail(key.column, "key '" + printable(std::string(key.text)) + "' stands before the first [section]");
+    if (section_line_ == 0 && !is_base)
+      fail(key.column, "key '" + printable(std::string(key.text)) + "' stands before the first [section]");
     if (value.text.empty()) fail(static_cast<std::uint32_t>(equals + 2), "expected a value after '='");
     if (is_base) {
       if (base_->line != 0) fail(key.column, "key 'base' is given twice, first in line " + std::to_string(base_->line));
@@ -94,8 +95,8 @@ class reader {
     }
     const auto seen = lines_.emplace(section_ + "." + std::string(key.text), line_);
     if (!seen.second)
-      fail(key.column, "key '" + printable(std::string(key.text)) + "' is given twice in section [" + printable(section_) +
-                           "], first in line " + std::to_string(seen.first->second));
+      fail(key.column, "key '" + printable(std::string(key.text)) + "' is given twice in section [" +
+                           printable(section_) + "], first in line " + std::to_string(seen.first->second));
     entries_.push_back({section_, std::string(key.text), std::string(value.text), line_, section_line_, section_column_,
                         key.column, value.column});
   }
@@ -132,7 +133,8 @@ std::string read_text_file(const std::string& file) {
   if (!in.problem().empty()) throw input_error(shown + ": cannot open the configuration: " + in.problem());
   std::string text;
   const std::string problem = in.read(text, largest_file_bytes);
-  if (text.size() > largest_file_bytes) throw input_error(shown + ": larger than 1 MiB, expected a configuration (INI)");
+  if (text.size() > largest_file_bytes)
+    throw input_error(shown + ": larger than 1 MiB, expected a configuration (INI)");
   if (!problem.empty()) throw input_error(shown + ": cannot read the configuration: " + problem);
   return text;
 }

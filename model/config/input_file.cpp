@@ -12,7 +12,9 @@
 namespace heddle {
 namespace {
 
-bool is_number(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 std::string name_of(mode_t mode) {
   if (S_ISDIR(mode)) return "it is a directory";
@@ -35,10 +37,8 @@ input_file::input_file(const std::string& path, kind k)
                  names_own_descriptor(path) ? k : kind::regular) {}
 
 input_file::input_file(int descriptor, kind k) : descriptor_(descriptor) {
-  if (descriptor_ < 0)
-    problem_ = std::strerror(errno);
-  else
-    look(k);
+  if (descriptor_ < 0) problem_ = std::strerror(errno);
+  else look(k);
 }
 
 input_file::~input_file() {

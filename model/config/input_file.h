@@ -7,12 +7,12 @@
 
 namespace heddle {
 
-/// True for /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N: what the shell has opened for this program, for instance by
-/// process substitution.
+/// True for /dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N: what the shell has opened for this
+/// program, for instance by process substitution.
 bool names_own_descriptor(const std::string& path);
 
-/// A file that is opened to be read, never waiting for it: a regular file or, where the caller takes one, what the shell has opened.
-/// A pipe or device by its own name is refused, because its data may never come.
+/// A file that is opened to be read, never waiting for it: a regular file or, where the caller takes one, what the
+/// shell has opened. A pipe or device by its own name is refused, because its data may never come.
 class input_file {
  public:
   enum class kind : std::uint8_t { regular, regular_or_own_descriptor };

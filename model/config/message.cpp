@@ -11,12 +11,13 @@ namespace {
 
 constexpr std::size_t longest_quote = 200;
 constexpr std::size_t longest_line = 1000;
-constexpr std::size_t longest_read = 16384;   // bytes from either end
+constexpr std::size_t longest_read = 16384;  // bytes from either end
 
-/// What a terminal acts on, or shows as something else: C0 and C1 controls, separators of lines, marks that turn the direction of writing.
+/// What a terminal acts on, or shows as something else: C0 and C1 controls, separators of lines, marks that turn the
+/// direction of writing.
 bool is_control(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-         c == 0xfeff;
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
 std::uint32_t code_point(const std::string& text, std::size_t at, std::size_t bytes) {
@@ -30,7 +31,7 @@ std::uint32_t code_point(const std::string& text, std::size_t at, std::size_t by
 /// One character of the input as it is shown.
 struct shown {
   std::string text;
-  char plain;   // 0: not ASCII
+  char plain;  // 0: not ASCII
 };
 
 std::string escaped(std::uint32_t c, bool is_character) {
@@ -47,13 +48,16 @@ std::string escaped(std::uint32_t c, bool is_character) {
 
 std::vector<shown> characters_of(const std::string& whole) {
   // Of more than can be shown the middle is not looked at.
-  const std::string text = whole.size() <= 2 * longest_read ? whole : whole.substr(0, longest_read) + whole.substr(whole.size() - longest_read);
+  const std::string text = whole.size() <= 2 * longest_read
+                               ? whole
+                               : whole.substr(0, longest_read) + whole.substr(whole.size() - longest_read);
   std::vector<shown> all;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t bytes = utf8_sequence(text, at);
     const std::uint32_t c = bytes == 0 ? static_cast<unsigned char>(text[at]) : code_point(text, at, bytes);
     const bool plain = bytes == 1 && !is_control(c);
-    all.push_back({bytes == 0 || is_control(c) ? escaped(c, bytes != 0) : text.substr(at, bytes), plain ? text[at] : '\0'});
+    all.push_back(
+        {bytes == 0 || is_control(c) ? escaped(c, bytes != 0) : text.substr(at, bytes), plain ? text[at] : '\0'});
     at += bytes == 0 ? 1 : bytes;
   }
   return all;
@@ -149,7 +153,8 @@ std::size_t utf8_sequence(const std::string& text, std::size_t at) {
   for (std::size_t i = 1; i < n; ++i)
     if (byte(at + i) < 0x80 || byte(at + i) > 0xbf) return 0;
   const unsigned second = byte(at + 1);
-  if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
+  if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) || (c == 0xf0 && second < 0x90) ||
+      (c == 0xf4 && second > 0x8f))
     return 0;
   return n;
 }

@@ -9,16 +9,20 @@ namespace {
 
 /// Parameters that act only where another one has certain values.
 struct effect_rule {
-  const char* names;       // separated by spaces; "dram.*" is a whole section
-  const char* needed;      // the parameter that decides
+  const char* names;   // separated by spaces; "dram.*" is a whole section
+  const char* needed;  // the parameter that decides
   bool (*acts)(const gpu_config&);
-  const char* condition;   // what the sentence "it acts only ..." goes on with
+  const char* condition;  // what the sentence "it acts only ..." goes on with
 };
 
-bool pairs(const gpu_config& c) { return c.sub_partition.issue_width > 1 && c.sub_partition.dual_issue != choice::dual_issue::none; }
+bool pairs(const gpu_config& c) {
+  return c.sub_partition.issue_width > 1 && c.sub_partition.dual_issue != choice::dual_issue::none;
+}
 bool has_tensor_unit(const gpu_config& c) {
   const tensor_parameters& t = c.tensor;
-  return t.f16_fma_per_cycle + t.f16_f32_fma_per_cycle + t.bf16_fma_per_cycle + t.tf32_fma_per_cycle + t.int8_fma_per_cycle + t.f64_fma_per_cycle > 0;
+  return t.f16_fma_per_cycle + t.f16_f32_fma_per_cycle + t.bf16_fma_per_cycle + t.tf32_fma_per_cycle +
+             t.int8_fma_per_cycle + t.f64_fma_per_cycle >
+         0;
 }
 
 const effect_rule rules[] = {
@@ -26,52 +30,70 @@ const effect_rule rules[] = {
      "l1.fence_invalidates",
      "l1.cache_global_loads", [](const gpu_config& c) { return c.l1.cache_global_loads; },
      "on read-only, texture and local memory accesses: plain global loads bypass the L1 of this GPU"},
-    {"dram.*", "memory.model", [](const gpu_config& c) { return c.memory.model == choice::memory_model::dram; }, "with memory.model = dram"},
-    {"memory.latency_cycles memory.bytes_per_cycle", "memory.model", [](const gpu_config& c) { return c.memory.model == choice::memory_model::fixed; },
-     "with memory.model = fixed"},
+    {"dram.*", "memory.model", [](const gpu_config& c) { return c.memory.model == choice::memory_model::dram; },
+     "with memory.model = dram"},
+    {"memory.latency_cycles memory.bytes_per_cycle", "memory.model",
+     [](const gpu_config& c) { return c.memory.model == choice::memory_model::fixed; }, "with memory.model = fixed"},
     {"memory.max_transfer_bytes memory.byte_enables memory.addresses memory.base_mib", "memory.model",
-     [](const gpu_config& c) { return c.memory.model == choice::memory_model::external; }, "with memory.model = external"},
-    {"l2.flush_at_completion", "memory.model", [](const gpu_config& c) { return c.memory.model != choice::memory_model::external; },
+     [](const gpu_config& c) { return c.memory.model == choice::memory_model::external; },
+     "with memory.model = external"},
+    {"l2.flush_at_completion", "memory.model",
+     [](const gpu_config& c) { return c.memory.model != choice::memory_model::external; },
      "where the memory is Heddle's own: an external one always gets the dirty lines"},
     {"sub_partition.fetch_group_warps", "sub_partition.scheduler",
-     [](const gpu_config& c) { return c.sub_partition.scheduler == choice::scheduler::two_level || c.sub_partition.scheduler == choice::scheduler::prefetch_aware; },
+     [](const gpu_config& c) {
+       return c.sub_partition.scheduler == choice::scheduler::two_level ||
+              c.sub_partition.scheduler == choice::scheduler::prefetch_aware;
+     },
      "with sub_partition.scheduler = two_level or prefetch_aware"},
-    {"sub_partition.ccws_victim_tags sub_partition.ccws_base_score sub_partition.ccws_throttle", "sub_partition.scheduler",
-     [](const gpu_config& c) { return c.sub_partition.scheduler == choice::scheduler::ccws; }, "with sub_partition.scheduler = ccws"},
-    {"sub_partition.issue_width", "sub_partition.dual_issue", [](const gpu_config& c) { return c.sub_partition.dual_issue != choice::dual_issue::none; },
+    {"sub_partition.ccws_victim_tags sub_partition.ccws_base_score sub_partition.ccws_throttle",
+     "sub_partition.scheduler",
+     [](const gpu_config& c) { return c.sub_partition.scheduler == choice::scheduler::ccws; },
+     "with sub_partition.scheduler = ccws"},
+    {"sub_partition.issue_width", "sub_partition.dual_issue",
+     [](const gpu_config& c) { return c.sub_partition.dual_issue != choice::dual_issue::none; },
      "with a pairing rule, sub_partition.dual_issue = any or maxwell"},
-    {"sub_partition.dual_issue", "sub_partition.issue_width", [](const gpu_config& c) { return c.sub_partition.issue_width > 1; },
-     "with sub_partition.issue_width = 2"},
-    {"fp32.shared_lanes int.shared_lanes", "sub_partition.dual_issue", pairs, "where schedulers issue pairs of instructions"},
-    {"int.shared_lanes", "fp32.shared_lanes", [](const gpu_config& c) { return c.fp32.shared_lanes > 0; }, "with fp32.shared_lanes"},
+    {"sub_partition.dual_issue", "sub_partition.issue_width",
+     [](const gpu_config& c) { return c.sub_partition.issue_width > 1; }, "with sub_partition.issue_width = 2"},
+    {"fp32.shared_lanes int.shared_lanes", "sub_partition.dual_issue", pairs,
+     "where schedulers issue pairs of instructions"},
+    {"int.shared_lanes", "fp32.shared_lanes", [](const gpu_config& c) { return c.fp32.shared_lanes > 0; },
+     "with fp32.shared_lanes"},
     {"sub_partition.convergence_patience_turns", "sub_partition.divergence",
-     [](const gpu_config& c) { return c.sub_partition.divergence == choice::divergence::independent; }, "with sub_partition.divergence = independent"},
-    {"ldst.operand_latency_cycles", "sub_partition.dependence", [](const gpu_config& c) { return c.sub_partition.dependence == choice::dependence::software; },
+     [](const gpu_config& c) { return c.sub_partition.divergence == choice::divergence::independent; },
+     "with sub_partition.divergence = independent"},
+    {"ldst.operand_latency_cycles", "sub_partition.dependence",
+     [](const gpu_config& c) { return c.sub_partition.dependence == choice::dependence::software; },
      "with sub_partition.dependence = software"},
     {"ldst.return_words ldst.shared_return_words", "ldst.return_interval_cycles",
      [](const gpu_config& c) { return c.ldst.return_interval_cycles > 0; }, "with ldst.return_interval_cycles above 0"},
-    {"sm.warp_allocation_granularity", "sm.register_allocation", [](const gpu_config& c) { return c.sm.register_allocation == choice::register_allocation::block; },
+    {"sm.warp_allocation_granularity", "sm.register_allocation",
+     [](const gpu_config& c) { return c.sm.register_allocation == choice::register_allocation::block; },
      "with sm.register_allocation = block"},
-    {"tlb.page_bytes tlb.miss_latency_cycles", "tlb.entries", [](const gpu_config& c) { return c.tlb.entries > 0; }, "with tlb.entries above 0"},
+    {"tlb.page_bytes tlb.miss_latency_cycles", "tlb.entries", [](const gpu_config& c) { return c.tlb.entries > 0; },
+     "with tlb.entries above 0"},
     {"instruction_cache.second_level_line_bytes instruction_cache.second_level_ways instruction_cache.second_level_miss_latency_cycles",
-     "instruction_cache.second_level_bytes", [](const gpu_config& c) { return c.instruction_cache.second_level_bytes > 0; },
+     "instruction_cache.second_level_bytes",
+     [](const gpu_config& c) { return c.instruction_cache.second_level_bytes > 0; },
      "with a second level, instruction_cache.second_level_bytes above 0"},
-    {"fp64.latency_cycles fp64.fma_latency_cycles fp64.compare_lanes fp64.compare_latency_cycles fp64.shared fp64.issues_alone", "fp64.lanes",
-     [](const gpu_config& c) { return c.fp64.lanes > 0; }, "on a chip with fp64, fp64.lanes above 0"},
+    {"fp64.latency_cycles fp64.fma_latency_cycles fp64.compare_lanes fp64.compare_latency_cycles fp64.shared fp64.issues_alone",
+     "fp64.lanes", [](const gpu_config& c) { return c.fp64.lanes > 0; }, "on a chip with fp64, fp64.lanes above 0"},
     {"half.latency_cycles half.compare_lanes half.compare_latency_cycles half.shared", "half.lanes",
      [](const gpu_config& c) { return c.half.lanes > 0; }, "on a chip with half precision, half.lanes above 0"},
     {"tensor.latency_cycles tensor.deep_latency_cycles tensor.f32_latency_cycles tensor.deep_f32_latency_cycles "
      "tensor.m8n8k16_latency_cycles tensor.f64_latency_cycles",
      "tensor.f16_fma_per_cycle", has_tensor_unit, "on a chip with a tensor unit"},
     {"context.lines_in_flight context.saved_registers context.area_mib context.time_slice_cycles", "context.preemption",
-     [](const gpu_config& c) { return c.context.preemption == choice::preemption::instruction; }, "where blocks can be switched out, context.preemption = instruction"},
-    {"tlm.random_delay_seed", "tlm.random_delay_cycles", [](const gpu_config& c) { return c.tlm.random_delay_cycles > 0; },
-     "with tlm.random_delay_cycles above 0"},
+     [](const gpu_config& c) { return c.context.preemption == choice::preemption::instruction; },
+     "where blocks can be switched out, context.preemption = instruction"},
+    {"tlm.random_delay_seed", "tlm.random_delay_cycles",
+     [](const gpu_config& c) { return c.tlm.random_delay_cycles > 0; }, "with tlm.random_delay_cycles above 0"},
 };
 
 bool is_about(const effect_rule& rule, const std::string& name) {
   const std::string all = std::string(" ") + rule.names + " ";
-  return all.find(" " + name + " ") != std::string::npos || all.find(" " + name.substr(0, name.find('.')) + ".* ") != std::string::npos;
+  return all.find(" " + name + " ") != std::string::npos ||
+         all.find(" " + name.substr(0, name.find('.')) + ".* ") != std::string::npos;
 }
 
 }  // namespace
@@ -79,7 +101,8 @@ bool is_about(const effect_rule& rule, const std::string& name) {
 std::string why_without_effect(const gpu_config& config, const std::string& name) {
   for (const effect_rule& rule : rules)
     if (is_about(rule, name) && !rule.acts(config))
-      return std::string("it acts only ") + rule.condition + "; " + rule.needed + " is " + text_of(*find_parameter(rule.needed), config);
+      return std::string("it acts only ") + rule.condition + "; " + rule.needed + " is " +
+             text_of(*find_parameter(rule.needed), config);
   return "";
 }
 

@@ -26,7 +26,8 @@ std::string parameter_tables() {
                           section.empty() ? "" : "\n", p.section);
       section = p.section;
     }
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", p.key, cell(p.description), p.values(), text_of(p.unit), p.default_text);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", p.key, cell(p.description), p.values(), text_of(p.unit),
+                        p.default_text);
   }
   return text;
 }
@@ -40,8 +41,8 @@ std::string to_described_ini(const gpu_config& config) {
       section = p.section;
     }
     const std::string unit = text_of(p.unit);
-    text += fmt::format("{:<40}  ; {} ({}{}{})\n", p.key + " = " + text_of(p, config), without_links(p.description), p.values(),
-                        unit.empty() ? "" : "; ", unit);
+    text += fmt::format("{:<40}  ; {} ({}{}{})\n", p.key + " = " + text_of(p, config), without_links(p.description),
+                        p.values(), unit.empty() ? "" : "; ", unit);
   }
   return text;
 }

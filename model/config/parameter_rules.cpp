@@ -37,8 +37,9 @@ std::vector<unsigned> parse_carveouts(const std::string& text) {
 }
 
 // Of chips that there are. What a chip can do is looked up by it: of another one nothing is known.
-const names capabilities = {"1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.2", "3.5", "3.7", "5.0", "5.2", "5.3", "6.0",  "6.1",  "6.2",
-                            "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.8", "8.9", "9.0", "10.0", "10.1", "10.3", "11.0", "12.0", "12.1"};
+const names capabilities = {"1.0", "1.1", "1.2", "1.3",  "2.0",  "2.1",  "3.0",  "3.2",  "3.5", "3.7", "5.0",
+                            "5.2", "5.3", "6.0", "6.1",  "6.2",  "7.0",  "7.2",  "7.5",  "8.0", "8.6", "8.7",
+                            "8.8", "8.9", "9.0", "10.0", "10.1", "10.3", "11.0", "12.0", "12.1"};
 
 /// Tells the first violated rule; every rule is one line of one of its functions.
 class rule_checker {
@@ -84,7 +85,8 @@ class rule_checker {
             "expected sm.registers_per_block to be at most sm.registers");
     require(config_.integer.shared_lanes <= config_.fp32.shared_lanes, {"int.shared_lanes", "fp32.shared_lanes"},
             "expected int.shared_lanes to be at most fp32.shared_lanes");
-    require(config_.integer.shared_lanes == 0 || config_.integer.on_fp32_lanes, {"int.shared_lanes", "int.on_fp32_lanes"},
+    require(config_.integer.shared_lanes == 0 || config_.integer.on_fp32_lanes,
+            {"int.shared_lanes", "int.on_fp32_lanes"},
             "expected int.shared_lanes to be 0 where integers are not on the lanes of fp32");
     require((config_.fp64.lanes > 0) == (config_.fp64.compare_lanes > 0), {"fp64.lanes", "fp64.compare_lanes"},
             "expected fp64.lanes and fp64.compare_lanes both 0 (no such unit) or both larger");
@@ -102,9 +104,10 @@ class rule_checker {
     require(shared.max_per_block_bytes <= shared.opt_in_per_block_bytes,
             {"shared_memory.max_per_block_bytes", "shared_memory.opt_in_per_block_bytes"},
             "expected shared_memory.opt_in_per_block_bytes to be at least shared_memory.max_per_block_bytes");
-    require(shared.opt_in_per_block_bytes + shared.reserved_per_block_bytes <= shared.size_bytes,
-            {"shared_memory.opt_in_per_block_bytes", "shared_memory.reserved_per_block_bytes", "shared_memory.size_bytes"},
-            "expected a block's shared memory (opt-in limit and reserved bytes) to fit shared_memory.size_bytes");
+    require(
+        shared.opt_in_per_block_bytes + shared.reserved_per_block_bytes <= shared.size_bytes,
+        {"shared_memory.opt_in_per_block_bytes", "shared_memory.reserved_per_block_bytes", "shared_memory.size_bytes"},
+        "expected a block's shared memory (opt-in limit and reserved bytes) to fit shared_memory.size_bytes");
     require(shared.unified_bytes == 0 || config_.l1.size_bytes + shared.size_bytes <= shared.unified_bytes,
             {"l1.size_bytes", "shared_memory.size_bytes", "shared_memory.unified_bytes"},
             "expected l1.size_bytes and shared_memory.size_bytes together to fit shared_memory.unified_bytes");
@@ -120,10 +123,14 @@ class rule_checker {
     check_cache("instruction_cache", config_.instruction_cache.size_bytes, config_.instruction_cache.line_bytes,
                 config_.instruction_cache.ways);
     const instruction_cache_parameters& code = config_.instruction_cache;
-    require(config_.sub_partition.register_banks * config_.sub_partition.register_write_ports <= sub_partition_parameters::most_write_ports,
-            {"sub_partition.register_banks", "sub_partition.register_write_ports"}, fmt::format("expected at most {} write ports in all banks together", sub_partition_parameters::most_write_ports));
+    require(config_.sub_partition.register_banks * config_.sub_partition.register_write_ports <=
+                sub_partition_parameters::most_write_ports,
+            {"sub_partition.register_banks", "sub_partition.register_write_ports"},
+            fmt::format("expected at most {} write ports in all banks together",
+                        sub_partition_parameters::most_write_ports));
     require(code.second_level_bytes % (code.second_level_line_bytes * code.second_level_ways) == 0,
-            {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways", "instruction_cache.second_level_line_bytes"},
+            {"instruction_cache.second_level_bytes", "instruction_cache.second_level_ways",
+             "instruction_cache.second_level_line_bytes"},
             "expected instruction_cache.second_level_bytes to be a multiple of its line times its ways");
     require(config_.l2.size_bytes % (config_.memory.channels * config_.l2.line_bytes * config_.l2.ways) == 0,
             {"l2.size_bytes", "memory.channels", "l2.ways"},
@@ -136,7 +143,8 @@ class rule_checker {
             "expected constant_cache.miss_latency_cycles to be at least constant_cache.latency_cycles");
   }
 
-  /// What the model holds for each line of a cache, translation or victim tag is up to some 60 bytes: a chip must fit the host's memory.
+  /// What the model holds for each line of a cache, translation or victim tag is up to some 60 bytes: a chip must fit
+  /// the host's memory.
   void size() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 26;
     const auto lines = [](std::uint64_t bytes, unsigned line_bytes) { return bytes / line_bytes; };
@@ -144,36 +152,46 @@ class rule_checker {
     const instruction_cache_parameters& code = config_.instruction_cache;
     const std::uint64_t first_levels = code.per_sub_partition ? sm.sub_partitions : 1;
     const bool tags = config_.sub_partition.scheduler == choice::scheduler::ccws;
-    const std::uint64_t each = lines(std::max<std::uint64_t>(config_.l1.size_bytes, config_.shared_memory.unified_bytes), config_.l1.line_bytes) +
-                               first_levels * lines(code.size_bytes, code.line_bytes) +
-                               lines(code.second_level_bytes, code.second_level_line_bytes) +
-                               lines(config_.constant_cache.size_bytes, config_.constant_cache.line_bytes) + config_.tlb.entries +
-                               (tags ? std::uint64_t{sm.max_warps} * config_.sub_partition.ccws_victim_tags : 0);
-    require(config_.gpu.sm_count * each + lines(config_.l2.size_bytes, config_.l2.line_bytes) <= most,
-            {"gpu.sm_count", "l1.size_bytes", "shared_memory.unified_bytes", "instruction_cache.size_bytes", "instruction_cache.line_bytes",
-             "instruction_cache.second_level_bytes", "instruction_cache.second_level_line_bytes", "constant_cache.size_bytes", "tlb.entries",
-             "sub_partition.ccws_victim_tags", "l2.size_bytes"},
-            fmt::format("expected at most {} cache lines, translations and victim tags on the chip, for which the model needs memory", most));
+    const std::uint64_t each =
+        lines(std::max<std::uint64_t>(config_.l1.size_bytes, config_.shared_memory.unified_bytes),
+              config_.l1.line_bytes) +
+        first_levels * lines(code.size_bytes, code.line_bytes) +
+        lines(code.second_level_bytes, code.second_level_line_bytes) +
+        lines(config_.constant_cache.size_bytes, config_.constant_cache.line_bytes) + config_.tlb.entries +
+        (tags ? std::uint64_t{sm.max_warps} * config_.sub_partition.ccws_victim_tags : 0);
+    require(
+        config_.gpu.sm_count * each + lines(config_.l2.size_bytes, config_.l2.line_bytes) <= most,
+        {"gpu.sm_count", "l1.size_bytes", "shared_memory.unified_bytes", "instruction_cache.size_bytes",
+         "instruction_cache.line_bytes", "instruction_cache.second_level_bytes",
+         "instruction_cache.second_level_line_bytes", "constant_cache.size_bytes", "tlb.entries",
+         "sub_partition.ccws_victim_tags", "l2.size_bytes"},
+        fmt::format(
+            "expected at most {} cache lines, translations and victim tags on the chip, for which the model needs memory",
+            most));
   }
 
   void memory() const {
     const dram_parameters& dram = config_.dram;
-    const double crossing = 2.0 * config_.interconnect.latency_cycles * config_.gpu.core_clock_mhz / config_.interconnect.clock_mhz;
-    require(config_.l2.latency_cycles > crossing + config_.ldst.address_latency_cycles,
-            {"l2.latency_cycles", "interconnect.latency_cycles", "interconnect.clock_mhz", "gpu.core_clock_mhz",
-             "ldst.address_latency_cycles"},
-            fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
-                        "ldst.address_latency_cycles: {:.0f} core cycles)",
-                        std::ceil(crossing + config_.ldst.address_latency_cycles)));
+    const double crossing =
+        2.0 * config_.interconnect.latency_cycles * config_.gpu.core_clock_mhz / config_.interconnect.clock_mhz;
+    require(
+        config_.l2.latency_cycles > crossing + config_.ldst.address_latency_cycles,
+        {"l2.latency_cycles", "interconnect.latency_cycles", "interconnect.clock_mhz", "gpu.core_clock_mhz",
+         "ldst.address_latency_cycles"},
+        fmt::format("expected l2.latency_cycles to be larger than the way there and back (interconnect, both ways, and "
+                    "ldst.address_latency_cycles: {:.0f} core cycles)",
+                    std::ceil(crossing + config_.ldst.address_latency_cycles)));
     require(dram.burst_bytes <= dram.row_bytes, {"dram.burst_bytes", "dram.row_bytes"},
             "expected dram.burst_bytes to be at most dram.row_bytes");
     const context_parameters& context = config_.context;
     const bool stops = context.priority_preemption == choice::priority_preemption::switch_ ||
-                       context.priority_preemption == choice::priority_preemption::flush || context.time_slice_cycles != 0;
+                       context.priority_preemption == choice::priority_preemption::flush ||
+                       context.time_slice_cycles != 0;
     require(context.preemption == choice::preemption::instruction || !stops,
             {"context.preemption", "context.priority_preemption", "context.time_slice_cycles"},
             "expected context.preemption = instruction where running blocks are to be switched out or dropped");
-    require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles, {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
+    require(dram.t_refi_cycles == 0 || dram.t_rfc_cycles < dram.t_refi_cycles,
+            {"dram.t_refi_cycles", "dram.t_rfc_cycles"},
             "expected dram.t_rfc_cycles to be less than dram.t_refi_cycles (0: no refresh)");
   }
 

@@ -68,7 +68,8 @@ struct text_setter {
     return joined(about.choices) + suggestion(text, about.choices);
   }
 
-  template <class T> bool all_of_it(T& parsed) const {
+  template <class T>
+  bool all_of_it(T& parsed) const {
     const char* end = text.data() + text.size();
     const auto result = std::from_chars(text.data(), end, parsed);
     return result.ec == std::errc() && result.ptr == end;
@@ -159,13 +160,16 @@ std::string text_of(const parameter& p, const gpu_config& config) {
   return text_of({&p, p.in(const_cast<gpu_config&>(config))});
 }
 
-std::string set_text(const parameter_reference& r, const std::string& text) { return std::visit(text_setter{*r.about, text}, r.value); }
+std::string set_text(const parameter_reference& r, const std::string& text) {
+  return std::visit(text_setter{*r.about, text}, r.value);
+}
 
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text) {
   const value_pointer value = p.in(config);
   std::string expected = set_text({&p, value}, text);
   const auto* chosen = std::get_if<choice_value>(&value);
-  if (expected.empty() && chosen != nullptr && static_cast<void*>(chosen->number) == &config.dram.preset) apply_dram_preset(config.dram);
+  if (expected.empty() && chosen != nullptr && static_cast<void*>(chosen->number) == &config.dram.preset)
+    apply_dram_preset(config.dram);
   return expected;
 }
 

@@ -12,7 +12,21 @@
 namespace heddle {
 
 /// What a parameter is counted in.
-enum class parameter_unit : std::uint8_t { none, count, per_cycle, lanes, cycles, l2_cycles, dram_cycles, bytes, bytes_per_cycle, mib, mhz, gb_per_second, us };
+enum class parameter_unit : std::uint8_t {
+  none,
+  count,
+  per_cycle,
+  lanes,
+  cycles,
+  l2_cycles,
+  dram_cycles,
+  bytes,
+  bytes_per_cycle,
+  mib,
+  mhz,
+  gb_per_second,
+  us
+};
 /// "core cycles"; empty for what has no unit.
 const char* text_of(parameter_unit unit);
 
@@ -21,7 +35,7 @@ struct numeric_range {
   enum class form : std::uint8_t { any, or_zero, powers_of_two, multiples_of_32 };
   double lowest = 0;
   double highest = 0;
-  form which = form::any;   // or_zero: 0 as well
+  form which = form::any;  // or_zero: 0 as well
 
   bool holds(double value) const;
   /// "1 to 64", "a power of two, 1 to 64", "0 or 0.25 to 128", "128".
@@ -34,15 +48,15 @@ struct choice_value {
 };
 using value_pointer = std::variant<std::string*, unsigned*, double*, bool*, choice_value>;
 
-/// All that is known of one parameter: INI reading, checks, `heddle config`, completion, reports and docs/configuration.md are made from
-/// it. The rows are in parameter_rows.cpp; a default is that of the member.
+/// All that is known of one parameter: INI reading, checks, `heddle config`, completion, reports and
+/// docs/configuration.md are made from it. The rows are in parameter_rows.cpp; a default is that of the member.
 struct parameter {
   std::string section;
   std::string key;
-  std::string description;            // one sentence; may hold links as Markdown has them
+  std::string description;  // one sentence; may hold links as Markdown has them
   parameter_unit unit = parameter_unit::none;
-  numeric_range range;                // of a number
-  std::vector<std::string> choices;   // of a choice, by enumerator
+  numeric_range range;               // of a number
+  std::vector<std::string> choices;  // of a choice, by enumerator
   std::string default_text;
   std::function<value_pointer(gpu_config&)> in;
 
@@ -72,7 +86,8 @@ std::string text_of(const parameter& p, const gpu_config& config);
 /// Sets a parameter from its INI text. Returns what was expected ("an unsigned integer") when the text is no such
 /// value, leaving the parameter alone; empty when it was set.
 std::string set_text(const parameter_reference& reference, const std::string& text);
-/// The same for a whole configuration, where one value may stand for several: dram.preset sets all that a kind of memory says.
+/// The same for a whole configuration, where one value may stand for several: dram.preset sets all that a kind of
+/// memory says.
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text);
 
 /// A description without its links: "see scheduling" for "see [scheduling](scheduling.md)".

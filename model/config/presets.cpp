@@ -77,7 +77,8 @@ std::vector<std::string> config_presets::unused() const {
 void config_presets::refuse(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
-  if (!names.empty()) throw input_error("no GPU has these parameters: " + text + "; expected INSTANCE.SECTION.KEY of one that was built");
+  if (!names.empty())
+    throw input_error("no GPU has these parameters: " + text + "; expected INSTANCE.SECTION.KEY of one that was built");
 }
 
 void config_presets::check_used() const { refuse(unused()); }

@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// share/heddle/configs of the tree that `file` is installed in: PREFIX/bin, PREFIX/lib or PREFIX/lib/ARCHITECTURE; else "".
+/// share/heddle/configs of the tree that `file` is installed in: PREFIX/bin, PREFIX/lib or PREFIX/lib/ARCHITECTURE;
+/// else "".
 fs::path installed_beside(const fs::path& file) {
   std::error_code ignored;
   fs::path directory = fs::weakly_canonical(file, ignored).parent_path();
@@ -30,15 +31,16 @@ fs::path installed_beside(const fs::path& file) {
   return {};
 }
 
-/// The directory of the shipped configurations: where the user says, that of the tree in which the library or the program is
-/// installed, the source tree's, the one that the build was configured to install to.
+/// The directory of the shipped configurations: where the user says, that of the tree in which the library or the
+/// program is installed, the source tree's, the one that the build was configured to install to.
 fs::path config_directory() {
   if (const char* set = std::getenv("HEDDLE_CONFIGS"); set != nullptr && *set != '\0') return set;
   std::error_code ignored;
   Dl_info self{};
   if (dladdr(reinterpret_cast<const void*>(&shipped_config_file), &self) != 0 && self.dli_fname != nullptr)
     if (const fs::path found = installed_beside(self.dli_fname); !found.empty()) return found;
-  if (const fs::path found = installed_beside(fs::read_symlink("/proc/self/exe", ignored)); !found.empty()) return found;
+  if (const fs::path found = installed_beside(fs::read_symlink("/proc/self/exe", ignored)); !found.empty())
+    return found;
   if (fs::is_directory(HEDDLE_SOURCE_CONFIGS, ignored)) return HEDDLE_SOURCE_CONFIGS;
   return HEDDLE_INSTALLED_CONFIGS;
 }
@@ -59,8 +61,7 @@ int age_of(std::string file) {
       if (base.line == 0) break;
       file = base_file(base.value, file);
     }
-  } catch (const input_error&) {
-  }
+  } catch (const input_error&) {}
   return 100000;
 }
 
@@ -106,8 +107,8 @@ std::string shipped_config_file(const std::string& name) {
   if (!name.empty() && fs::is_regular_file(file, ignored)) return file.string();
   const std::vector<std::string> names = shipped_gpus();
   if (names.empty())
-    throw input_error("unknown GPU '" + printable(name) + "': no configurations in " + printable(config_directory().string()) +
-                      " (HEDDLE_CONFIGS names another directory)");
+    throw input_error("unknown GPU '" + printable(name) + "': no configurations in " +
+                      printable(config_directory().string()) + " (HEDDLE_CONFIGS names another directory)");
   std::string list;
   for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
   throw input_error("unknown GPU '" + printable(name) + "', expected one of " + list + " or a file NAME.ini" +

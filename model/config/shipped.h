@@ -14,8 +14,8 @@ std::string shipped_config_folder();
 /// Anything with a '/' or ending in ".ini"; else it is a shipped GPU's name.
 bool names_a_file(const std::string& text);
 
-/// The file that `base = TEXT` in `file` means, there or not: a shipped GPU, or a file relative to that one's folder (to the working
-/// directory, where that one comes from the shell: /dev/stdin).
+/// The file that `base = TEXT` in `file` means, there or not: a shipped GPU, or a file relative to that one's folder
+/// (to the working directory, where that one comes from the shell: /dev/stdin).
 std::string base_file(const std::string& text, const std::string& file);
 
 /// Two names of one existing file.

@@ -10,10 +10,13 @@
 
 namespace heddle {
 
-/// Number of letters to insert, drop, replace or swap with their neighbour that turns `a` into `b`. Capitals count as small letters, and
+/// Number of letters to insert, drop, replace or swap with their neighbour that turns `a` into `b`. Capitals count as
+/// small letters, and
 /// '-' as '_': who mixes them up has made no other mistake.
 inline std::size_t edit_distance(const std::string& a, const std::string& b) {
-  const auto plain = [](char c) { return c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  const auto plain = [](char c) {
+    return c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  };
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -29,17 +32,18 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   return last.back();
 }
 
-/// The candidate closest to `name`: a third of its letters may be wrong, or it may be the beginning of one candidate only. Empty when none is
-/// close.
+/// The candidate closest to `name`: a third of its letters may be wrong, or it may be the beginning of one candidate
+/// only. Empty when none is close.
 inline std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
   constexpr std::size_t longest = 64, shortest_beginning = 3;
   if (name.empty() || name.size() > longest) return {};
   std::string best;
   std::size_t best_distance = name.size() <= 3 ? 2 : std::max<std::size_t>(2, name.size() / 3) + 1;
-  std::string begun;   // with `name`
+  std::string begun;  // with `name`
   std::size_t beginnings = 0;
   for (const std::string& candidate : candidates) {
-    if (name.size() >= shortest_beginning && candidate.compare(0, name.size(), name) == 0 && ++beginnings == 1) begun = candidate;
+    if (name.size() >= shortest_beginning && candidate.compare(0, name.size(), name) == 0 && ++beginnings == 1)
+      begun = candidate;
     if (candidate.size() > 2 * longest) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance && distance < candidate.size()) {
@@ -50,8 +54,8 @@ inline std::string closest(const std::string& name, const std::vector<std::strin
   return best.empty() && beginnings == 1 ? begun : best;
 }
 
-/// ", did you mean 'gto'?", or nothing where no candidate is close. Ends the sentence that says what is wrong; every message of the program
-/// that knows what could have been meant has it from here.
+/// ", did you mean 'gto'?", or nothing where no candidate is close. Ends the sentence that says what is wrong; every
+/// message of the program that knows what could have been meant has it from here.
 inline std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
   const std::string hint = closest(name, candidates);
   return hint.empty() ? "" : ", did you mean '" + hint + "'?";

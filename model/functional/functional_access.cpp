@@ -30,7 +30,8 @@ void gather(const std::uint8_t* page, const std::uint64_t* addresses, std::uint3
       std::memcpy(to + k * isa::warp_size + l, page + addresses[l] % page_bytes + 4 * k, 4);
 }
 
-void gather_some(const std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes, std::uint32_t words[4][isa::warp_size]) {
+void gather_some(const std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, unsigned bytes,
+                 std::uint32_t words[4][isa::warp_size]) {
   if (bytes < 4) {
     each_lane(mask, [&](unsigned l) {
       std::uint32_t v = 0;
@@ -44,7 +45,8 @@ void gather_some(const std::uint8_t* page, const std::uint64_t* addresses, simt:
 }
 
 template <unsigned chunk>
-void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, const std::uint32_t* words, unsigned at) {
+void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask mask, const std::uint32_t* words,
+             unsigned at) {
   if (mask == simt::all_lanes) {
     for (unsigned l = 0; l < isa::warp_size; ++l) std::memcpy(page + addresses[l] % page_bytes + at, &words[l], chunk);
   } else {
@@ -53,7 +55,8 @@ void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask
 }
 
 // Of all lanes: those outside `mask` do no harm.
-inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, simt::lane_mask mask, std::uint64_t* addresses) {
+inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, simt::lane_mask mask,
+                         std::uint64_t* addresses) {
   const isa::operand& a = i.src[0];
   if (!a.is_reg() || a.reg == isa::rz || a.count < 2) return simt::lane_addresses(i, w, mask, addresses);
   const std::uint32_t* const low = w.regs + std::size_t{a.reg} * isa::warp_size;
@@ -62,14 +65,16 @@ inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, s
   for (unsigned l = 0; l < isa::warp_size; ++l) addresses[l] = (low[l] | std::uint64_t{high[l]} << 32) + offset;
 }
 
-// The usual accesses to shared memory: whole words of all lanes, from or to registers. False: it is another one, or a wrong one.
+// The usual accesses to shared memory: whole words of all lanes, from or to registers. False: it is another one, or a
+// wrong one.
 bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes) {
   const isa::operand& a = i.src[0];
   const bool loads = i.op == isa::opcode::ld;
   if (bytes < 4 || (!loads && i.op != isa::opcode::st) || !a.is_reg() || a.reg == isa::rz || a.count != 1) return false;
   const std::uint32_t size = w.block->shared_bytes;
   const std::uint8_t first = loads ? i.dst : i.src[1].reg;
-  if (size < bytes || first == isa::rz || (!loads && (!i.src[1].is_reg() || i.src[1].count * 4u != bytes))) return false;
+  if (size < bytes || first == isa::rz || (!loads && (!i.src[1].is_reg() || i.src[1].count * 4u != bytes)))
+    return false;
   const std::uint32_t* const base = w.regs + std::size_t{a.reg} * isa::warp_size;
   const auto offset = static_cast<std::uint32_t>(i.offset);
   const std::uint32_t last = size - bytes;
@@ -97,7 +102,8 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
 }  // namespace
 
 // The page in which all lanes' addresses lie, where they may be; else null.
-functional_memory::page* functional_executor::common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+functional_memory::page* functional_executor::common_page(functional_step& s, simt::lane_mask mask,
+                                                          const std::uint64_t* addresses, unsigned bytes) {
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
   std::uint64_t differ = 0, odd = 0;
   if (mask == simt::all_lanes) {
@@ -179,14 +185,19 @@ void functional_executor::put(std::uint8_t* to, const void* from, unsigned bytes
   std::memcpy(to, from, bytes);
 }
 
-void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+void functional_executor::check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask,
+                                       const std::uint64_t* addresses, unsigned bytes) {
   const isa::instruction& i = *s.decoded->instruction;
   each_lane(mask, [&](unsigned l) {
     const bool misaligned = (addresses[l] & (bytes - 1)) != 0;
     if (!misaligned && ranges_.find(addresses[l], bytes, s.where)) return;
     const bool atomic = i.op == isa::opcode::atom || i.op == isa::opcode::red;
     const bool stores = i.op == isa::opcode::st || i.op == isa::opcode::sust;
-    fail(b, x.state, i, l, simt::global_fault(atomic ? "atomic" : stores ? "store" : "load", misaligned, addresses[l], bytes));
+    fail(b, x.state, i, l,
+         simt::global_fault(atomic   ? "atomic"
+                            : stores ? "store"
+                                     : "load",
+                            misaligned, addresses[l], bytes));
   });
 }
 
@@ -204,7 +215,8 @@ void functional_executor::any_access(block& b, warp& x, functional_step& s, simt
 }
 
 // Any load, store, atomic or reduction; each lane in its own space.
-void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses) {
+void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask,
+                                 std::uint64_t* addresses) {
   simt::warp_state& w = x.state;
   const isa::instruction& i = *s.decoded->instruction;
   const unsigned bytes = s.bytes;
@@ -244,7 +256,9 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   std::uint8_t* here = nullptr;
   const auto find = [&](unsigned l) {
     const bool own = (local >> l & 1) != 0;
-    here = own ? local_byte(x, addresses[l], l) : loads ? memory_.readable(addresses[l]) : memory_.writable(addresses[l]);
+    here = own     ? local_byte(x, addresses[l], l)
+           : loads ? memory_.readable(addresses[l])
+                   : memory_.writable(addresses[l]);
     return own ? 4 * isa::warp_size : 4;
   };
   if (loads) {
@@ -266,12 +280,15 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   const auto op = static_cast<isa::atomic_op>(i.sub);
   alignas(64) std::uint32_t old[4][isa::warp_size];
   each_lane(rest, [&](unsigned l) {
-    const auto value = [&](unsigned k) { return words[k][l] | (count == 2 ? std::uint64_t{words[k + 1][l]} << 32 : 0); };
+    const auto value = [&](unsigned k) {
+      return words[k][l] | (count == 2 ? std::uint64_t{words[k + 1][l]} << 32 : 0);
+    };
     const unsigned apart = find(l);
     std::uint32_t cell[2] = {0, 0};
     for (unsigned k = 0; k < count; ++k) std::memcpy(&cell[k], here + k * apart, chunk);
     const std::uint64_t before = cell[0] | std::uint64_t{cell[1]} << 32;
-    const std::uint64_t after = simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
+    const std::uint64_t after =
+        simt::atomic_result(op, i.type, before, value(0), op == isa::atomic_op::cas ? value(count) : 0);
     old[0][l] = cell[0];
     old[1][l] = cell[1];
     for (unsigned k = 0; k < count; ++k) {

@@ -11,8 +11,8 @@ namespace heddle {
 struct functional_executor::warp {
   simt::warp_state state;
   bool done = false;
-  bool waits = false;                       // at a barrier, or all its lanes for each other
-  std::uint8_t* local = nullptr;            // word k of lane l at (32 k + l) words
+  bool waits = false;             // at a barrier, or all its lanes for each other
+  std::uint8_t* local = nullptr;  // word k of lane l at (32 k + l) words
 };
 
 struct functional_executor::block {
@@ -21,10 +21,10 @@ struct functional_executor::block {
   std::vector<std::uint8_t> shared;
   std::vector<warp> warps;
   block_barriers barriers;
-  std::vector<std::uint32_t> registers;     // of all warps, with room to align them
+  std::vector<std::uint32_t> registers;  // of all warps, with room to align them
   std::vector<std::uint8_t> local;
-  unsigned slot = 0;                        // which of the chip's blocks it stands for
-  bool spun = false;                        // when it was left, its warps were asking again and again
+  unsigned slot = 0;  // which of the chip's blocks it stands for
+  bool spun = false;  // when it was left, its warps were asking again and again
 };
 
 /// Ends the launch.

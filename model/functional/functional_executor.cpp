@@ -16,9 +16,9 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t block_quantum = 200'000;   // warp instructions of a block before others get their turn
-constexpr std::uint64_t quiet_rounds = 16;         // before states are compared: most who wait do so briefly
-constexpr unsigned most_lines = 64;                // of warps, in a message
+constexpr std::uint64_t block_quantum = 200'000;  // warp instructions of a block before others get their turn
+constexpr std::uint64_t quiet_rounds = 16;        // before states are compared: most who wait do so briefly
+constexpr unsigned most_lines = 64;               // of warps, in a message
 
 std::string place_of(const isa::program& p, std::uint32_t pc) {
   return p.file + ":" + std::to_string(p.code[pc].line) + ":" + std::to_string(p.code[pc].column);
@@ -26,8 +26,8 @@ std::string place_of(const isa::program& p, std::uint32_t pc) {
 
 }  // namespace
 
-functional_executor::functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges,
-                                         program_services& services)
+functional_executor::functional_executor(const gpu_config& config, functional_memory& memory,
+                                         const address_ranges& ranges, program_services& services)
     : config_(config), rules_(config), memory_(memory), ranges_(ranges), services_(services) {}
 
 functional_executor::~functional_executor() = default;
@@ -142,8 +142,8 @@ void functional_executor::start(block& b, std::uint64_t number) {
   }
 }
 
-// Lets the block's warps run in turn. True: it has ended. Else its quantum is used up, or all that do not wait ask again and again for what
-// others do.
+// Lets the block's warps run in turn. True: it has ended. Else its quantum is used up, or all that do not wait ask
+// again and again for what others do.
 bool functional_executor::visit(block& b) {
   const std::uint64_t end = executed_ + block_quantum;
   b.spun = false;
@@ -187,8 +187,8 @@ void functional_executor::release(block& b, const barrier_outcome& o) {
   }
 }
 
-void functional_executor::fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane, const std::string& what,
-                               fault_details details) {
+void functional_executor::fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
+                               const std::string& what, fault_details details) {
   simt::fault_text f = simt::describe_fault(*launch_, b.context.index, w.thread(lane), i, what);
   details.at = f.front;
   throw failure{std::move(f.text), std::move(details)};
@@ -208,8 +208,9 @@ void functional_executor::fail_deadlocked(const block& b) {
   throw failure{describe_deadlock({w}), {}};
 }
 
-// What a round over all blocks does is determined by their state as long as memory stays as it is: when a state comes again, it comes again
-// for ever. The state that later ones are compared with is taken anew at twice the distance (Brent's method).
+// What a round over all blocks does is determined by their state as long as memory stays as it is: when a state comes
+// again, it comes again for ever. The state that later ones are compared with is taken anew at twice the distance
+// (Brent's method).
 void functional_executor::look_for_circles(bool moved) {
   const bool quiet = watches_ && !moved && !changed_;
   watches_ = !moved;
@@ -250,7 +251,8 @@ std::uint64_t functional_executor::fingerprint() {
 }
 
 void functional_executor::fail_in_circles() {
-  std::string text = "deadlock: no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers";
+  std::string text =
+      "deadlock: no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at barriers";
   unsigned lines = 0, more = 0;
   for (const auto& b : resident_)
     for (const warp& x : b->warps) {
@@ -261,8 +263,9 @@ void functional_executor::fail_in_circles() {
       }
       ++lines;
       const simt::dim3& i = b->context.index;
-      const std::string who = "\n  block (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ") of kernel '" +
-                              launch_->program->kernel + "', warp " + std::to_string(x.state.warp_in_block) + ", ";
+      const std::string who = "\n  block (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," +
+                              std::to_string(i.z) + ") of kernel '" + launch_->program->kernel + "', warp " +
+                              std::to_string(x.state.warp_in_block) + ", ";
       for (const std::string& place : standing(*b, x)) text += who + place;
     }
   if (more != 0) text += "\n  and " + std::to_string(more) + " more warps";

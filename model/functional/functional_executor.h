@@ -12,31 +12,32 @@
 #include "heddle/functional/functional_memory.h"
 #include "heddle/functional/functional_program.h"
 #include "heddle/memory/common/address_ranges.h"
-#include "heddle/simt/warp/print_format.h"
 #include "heddle/simt/texture/texture.h"
+#include "heddle/simt/warp/print_format.h"
 #include "heddle/sm/block_barriers.h"
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/protocol/fault_details.h"
 
 namespace heddle {
 
-/// Executes launches without time, as fast as the host can, by the functions by which the SMs execute instructions. Blocks run one after
-/// another, and in turn with as many others as the chip would hold where they wait for each other. The same launch on the same memory
-/// always takes the same course.
+/// Executes launches without time, as fast as the host can, by the functions by which the SMs execute instructions.
+/// Blocks run one after another, and in turn with as many others as the chip would hold where they wait for each other.
+/// The same launch on the same memory always takes the same course.
 class functional_executor {
  public:
-  functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges, program_services& services);
+  functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges,
+                      program_services& services);
   ~functional_executor();
 
   enum class ending : std::uint8_t { completed, failed, stopped };
   struct outcome {
     ending how = ending::completed;
-    std::string text;                        // of a failure
+    std::string text;  // of a failure
     fault_details details;
     std::uint64_t warp_instructions = 0;
   };
-  /// Executes the launch to its end. Clocks, which programs may ask, begin at `cycle`, or where the last launch left them if that is later,
-  /// and count an instruction as a cycle.
+  /// Executes the launch to its end. Clocks, which programs may ask, begin at `cycle`, or where the last launch left
+  /// them if that is later, and count an instruction as a cycle.
   outcome execute(const resident_launch& launch, std::uint64_t cycle);
 
   /// Asked now and then; true: the launch is to be given up.
@@ -54,8 +55,8 @@ class functional_executor {
   void start(block& b, std::uint64_t number);
   bool visit(block& b);
   void release(block& b, const barrier_outcome& o);
-  [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane, const std::string& what,
-                         fault_details details = {});
+  [[noreturn]] void fail(const block& b, const simt::warp_state& w, const isa::instruction& i, unsigned lane,
+                         const std::string& what, fault_details details = {});
   [[noreturn]] void fail_deadlocked(const block& b);
   std::vector<std::string> standing(const block& b, const warp& x) const;
   void look_for_circles(bool moved);
@@ -77,8 +78,10 @@ class functional_executor {
   void access(block& b, warp& x, functional_step& s, simt::lane_mask mask, std::uint64_t* addresses);
   void any_access(block& b, warp& x, functional_step& s, simt::lane_mask mask);
   void texture(block& b, warp& x, functional_step& s, simt::lane_mask mask);
-  functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes);
-  void check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses, unsigned bytes);
+  functional_memory::page* common_page(functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
+                                       unsigned bytes);
+  void check_global(block& b, warp& x, functional_step& s, simt::lane_mask mask, const std::uint64_t* addresses,
+                    unsigned bytes);
   simt::lane_reader memory_of(warp& x, unsigned lane);
   std::uint8_t* local_byte(warp& x, std::uint64_t offset, unsigned lane) const;
   void put(std::uint8_t* to, const void* from, unsigned bytes);
@@ -96,16 +99,16 @@ class functional_executor {
   functional_program* program_ = nullptr;
   std::uint64_t blocks_per_sm_ = 1;
   std::vector<std::unique_ptr<block>> resident_;
-  std::vector<std::unique_ptr<block>> spare_;        // their storage is used again
+  std::vector<std::unique_ptr<block>> spare_;  // their storage is used again
   std::uint64_t next_block_ = 0;
-  std::uint64_t executed_ = 0;                       // warp instructions
-  std::uint64_t clock_ = 0;                          // when it began
+  std::uint64_t executed_ = 0;  // warp instructions
+  std::uint64_t clock_ = 0;     // when it began
   unsigned bad_lane_ = 0;
   // Whether blocks go round in circles:
-  bool watches_ = false;                             // changes of memory are noted
-  bool changed_ = false;                             // memory has changed, or a warp has asked for what changes by itself
-  std::uint64_t quiet_ = 0;                          // rounds in which nothing outside warps and blocks has changed
-  std::uint64_t kept_at_ = 0;                        // the one whose fingerprint was kept
+  bool watches_ = false;       // changes of memory are noted
+  bool changed_ = false;       // memory has changed, or a warp has asked for what changes by itself
+  std::uint64_t quiet_ = 0;    // rounds in which nothing outside warps and blocks has changed
+  std::uint64_t kept_at_ = 0;  // the one whose fingerprint was kept
   std::uint64_t kept_ = 0;
 };
 

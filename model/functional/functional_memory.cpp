@@ -18,7 +18,7 @@ functional_memory::page& functional_memory::bring(std::uint64_t address) {
   }
   std::unique_ptr<page>& p = last_[address % region_bytes / page_bytes];
   if (!p) {
-    p.reset(new page);   // not zeroed: it is filled
+    p.reset(new page);  // not zeroed: it is filled
     ++pages_;
     const std::uint64_t begin = address / page_bytes * page_bytes;
     invariant(below_(false, begin, p->bytes, page_bytes) == page_bytes, "device memory gave less than a page");
@@ -46,7 +46,8 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
       }
     } else {
       // As far as no page is here, at once.
-      while (done + n < bytes && find(a + n) == nullptr) n = static_cast<unsigned>(std::min<std::uint64_t>(bytes - done, n + page_bytes));
+      while (done + n < bytes && find(a + n) == nullptr)
+        n = static_cast<unsigned>(std::min<std::uint64_t>(bytes - done, n + page_bytes));
       const unsigned moved = below_(write, a, data + done, n);
       if (moved < n) return done + moved;
     }
@@ -59,7 +60,8 @@ void functional_memory::close() {
   for (const auto& [number, r] : regions_)
     for (std::size_t k = 0; k < r.size(); ++k)
       if (r[k] && r[k]->dirty)
-        invariant(below_(true, number * region_bytes + k * page_bytes, r[k]->bytes, page_bytes) == page_bytes, "device memory took less than a page");
+        invariant(below_(true, number * region_bytes + k * page_bytes, r[k]->bytes, page_bytes) == page_bytes,
+                  "device memory took less than a page");
   regions_.clear();
   last_number_ = ~std::uint64_t{0};
   last_ = nullptr;

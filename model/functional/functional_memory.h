@@ -9,8 +9,9 @@
 
 namespace heddle {
 
-/// Device memory as launches that are executed functionally see it: pages that are fetched when they are first touched and written back
-/// when somebody else may look. While pages are here they are newer than the memory, so that all others' untimed accesses go by exchange().
+/// Device memory as launches that are executed functionally see it: pages that are fetched when they are first touched
+/// and written back when somebody else may look. While pages are here they are newer than the memory, so that all
+/// others' untimed accesses go by exchange().
 class functional_memory {
  public:
   static constexpr std::uint64_t page_bytes = 65536;
@@ -40,7 +41,8 @@ class functional_memory {
   /// Pages are here.
   bool open() const { return pages_ != 0; }
   std::uint64_t pages() const { return pages_; }
-  /// Somebody else's access: to the pages that are here, to the memory below elsewhere. Returns how many bytes it has moved.
+  /// Somebody else's access: to the pages that are here, to the memory below elsewhere. Returns how many bytes it has
+  /// moved.
   unsigned exchange(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   /// Writes back what has been written and forgets all pages.
   void close();
@@ -52,7 +54,7 @@ class functional_memory {
   page* find(std::uint64_t address);
 
   backing below_;
-  std::map<std::uint64_t, region> regions_;    // by number
+  std::map<std::uint64_t, region> regions_;  // by number
   std::uint64_t last_number_ = ~std::uint64_t{0};
   std::unique_ptr<page>* last_ = nullptr;
   std::uint64_t pages_ = 0;

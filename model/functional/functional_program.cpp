@@ -13,7 +13,8 @@ bool tells_time(const isa::instruction& i) {
 functional_kind kind_of(const decoded_instruction& d) {
   const isa::instruction& i = *d.instruction;
   switch (d.kind) {
-    case issue_kind::arithmetic: return d.synchronises || tells_time(i) ? functional_kind::other : functional_kind::plain;
+    case issue_kind::arithmetic:
+      return d.synchronises || tells_time(i) ? functional_kind::other : functional_kind::plain;
     case issue_kind::branch: return functional_kind::branch;
     case issue_kind::memory:
       if (d.synchronises || d.unit == isa::unit::texture || i.op == isa::opcode::ldc) break;

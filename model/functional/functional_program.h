@@ -19,12 +19,12 @@ struct functional_step {
   const decoded_instruction* decoded = nullptr;
   functional_kind kind = functional_kind::other;
   bool guarded = false;
-  bool synchronises = false;      // lanes may have to wait for others first
+  bool synchronises = false;  // lanes may have to wait for others first
   bool asks_time = false;
   loop_turn turn = loop_turn::none;
-  std::uint8_t bytes = 0;         // that a lane of a load or store moves
+  std::uint8_t bytes = 0;  // that a lane of a load or store moves
   isa::predicate guard;
-  address_ranges::hint where;     // where its addresses last were
+  address_ranges::hint where;  // where its addresses last were
 };
 
 /// A program with its steps; `hints` in them change as it is executed.

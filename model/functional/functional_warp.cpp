@@ -10,8 +10,8 @@ namespace heddle {
 
 namespace {
 
-constexpr unsigned spin_turns = 64;                 // of loops that may wait for others, before these get their turn
-constexpr std::uint64_t warp_quantum = 20'000;      // instructions of a warp in other loops
+constexpr unsigned spin_turns = 64;             // of loops that may wait for others, before these get their turn
+constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in other loops
 
 inline void step_on(simt::warp_state& w) {
   if (__builtin_expect(w.pc + 1 == w.reconverge, 0)) return simt::advance(w);
@@ -71,7 +71,8 @@ void functional_executor::tell_time(simt::warp_state& w) const {
   w.time_ns = static_cast<std::uint64_t>(static_cast<double>(w.cycle) * 1000.0 / config_.gpu.core_clock_mhz);
 }
 
-// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait come to it again.
+// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait come
+// to it again.
 bool functional_executor::lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask) {
   if (w.granted) {
     w.granted = false;
@@ -98,10 +99,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       return exit(b, x, mask);
     case issue_kind::memory:
       if (mask == 0) break;
-      if (d.unit == isa::unit::texture)
-        texture(b, x, s, mask);
-      else
-        any_access(b, x, s, mask);
+      if (d.unit == isa::unit::texture) texture(b, x, s, mask);
+      else any_access(b, x, s, mask);
       break;
     case issue_kind::sleep:
       simt::advance(w);
@@ -110,7 +109,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
       return w.independent && simt::give_way(w) ? pause::none : pause::spins;
     case issue_kind::system_call:
       changed_ = true;
-      system_call(services_, [&](unsigned lane) { return memory_of(x, lane); }, i, w, mask, bad_lane_);
+      system_call(
+          services_, [&](unsigned lane) { return memory_of(x, lane); }, i, w, mask, bad_lane_);
       break;
     case issue_kind::trap:
       if (mask != 0) {
@@ -131,7 +131,8 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
   return pause::none;
 }
 
-functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i, simt::lane_mask mask) {
+functional_executor::pause functional_executor::at_barrier(block& b, warp& x, const isa::instruction& i,
+                                                           simt::lane_mask mask) {
   simt::warp_state& w = x.state;
   std::string error;
   const barrier_outcome o = b.barriers.arrive(rules_, w.warp_in_block, i, w, mask, error);

@@ -14,12 +14,12 @@
 #include "heddle/gpu/path_latency.h"
 #include "heddle/gpu/progress_watch.h"
 #include "heddle/memory/common/address_translator.h"
+#include "heddle/memory/common/random_delay.h"
 #include "heddle/memory/dram/dram_channel.h"
 #include "heddle/memory/dram/fixed_memory.h"
-#include "heddle/memory/noc/interconnect.h"
 #include "heddle/memory/l2/l2_slice.h"
+#include "heddle/memory/noc/interconnect.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
-#include "heddle/memory/common/random_delay.h"
 #include "heddle/memory/protocol/transfer_splitter.h"
 #include "heddle/sm/sm.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
@@ -54,7 +54,7 @@ struct gpu::parts : lookahead {
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
   sc_core::sc_vector<address_translator> translators;
-  std::unique_ptr<progress_watch> watch;   // null where it cannot know what changes memory
+  std::unique_ptr<progress_watch> watch;  // null where it cannot know what changes memory
 
   parts(const gpu_config& c, const gpu_blocks& own)
       : config(c),
@@ -87,13 +87,14 @@ struct gpu::parts : lookahead {
 
   // lookahead
   cycle_t horizon(unsigned part, cycle_t now) override {
-    return std::min({cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
+    return std::min(
+        {cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
   cycle_t reach(unsigned part, cycle_t cycle) override {
     const cycle_t now = l2_clock.cycle();
     const cycle_t until = nothing_responded_until(part, now);
     if (interconnect.has_room(part, now)) return until;
-    return sms[part].sends_unseen() ? std::min(until, cycle) : 0;   // asked again before each cycle
+    return sms[part].sends_unseen() ? std::min(until, cycle) : 0;  // asked again before each cycle
   }
 
   // A response is taken at the first edge after it has come.
@@ -112,7 +113,7 @@ struct gpu::parts : lookahead {
     cycle_t l2_cycle = never;
     cycle_t core_cycle = 0;
   };
-  std::vector<response_time> responded;   // by SM, when last asked
+  std::vector<response_time> responded;  // by SM, when last asked
 
   std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
     if (own.cwd) return own.cwd("cwd", core, config, host);
@@ -132,7 +133,8 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config) : gpu(name, con
 gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_blocks& own)
     : sc_module(name),
       host_socket("host_socket"),
-      memory_socket("memory_socket", checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
+      memory_socket("memory_socket",
+                    checked(config).memory.model == choice::memory_model::external ? config.memory.channels : 0),
       clk("clk"),
       irq("irq"),
       parts_(std::make_unique<parts>(config, own)) {
@@ -141,7 +143,8 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   p.host.irq = &irq;
   p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
-  // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have written.
+  // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have
+  // written.
   const bool shared = config.memory.model == choice::memory_model::external;
   if (shared)
     p.host.before_launch = [this] {
@@ -154,7 +157,8 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   };
   p.host.on_fault = [this](std::string& text) {
     // One SM has told of one block: here all SMs are in the same cycle, and the warps of all blocks can be named.
-    if (std::any_of(parts_->sms.begin(), parts_->sms.end(), [&](const sm& s) { return s.deadlock() == text; })) text = barrier_deadlock();
+    if (std::any_of(parts_->sms.begin(), parts_->sms.end(), [&](const sm& s) { return s.deadlock() == text; }))
+      text = barrier_deadlock();
     parts_->core.halt();
     parts_->cwd->halt();
     // The memory's edges at this instant may be before or behind the core's: all of them are still worked at.
@@ -185,8 +189,10 @@ void gpu::build_memory(const gpu_blocks& own) {
   const bool outside = c.memory.model == choice::memory_model::external;
   const auto make_channel = [&](const char*, std::size_t i) -> memory_model* {
     const auto index = static_cast<unsigned>(i);
-    if (own.memory_channel) return own.memory_channel(numbered("memory_channel", i).c_str(), p.dram_clock, c, index).release();
-    if (c.memory.model == choice::memory_model::dram) return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
+    if (own.memory_channel)
+      return own.memory_channel(numbered("memory_channel", i).c_str(), p.dram_clock, c, index).release();
+    if (c.memory.model == choice::memory_model::dram)
+      return new dram_channel(numbered("dram_channel", i).c_str(), p.dram_clock, c, index);
     return new fixed_memory(numbered("fixed_memory", i).c_str(), p.core, c, index);
   };
   if (!outside) p.channels.init(n, make_channel);
@@ -203,7 +209,8 @@ void gpu::build_memory(const gpu_blocks& own) {
     p.monitors.init(arrows * (delayed ? 2 : 1), [](const char* nm, std::size_t) { return new protocol_monitor(nm); });
   if (delayed)
     p.delays.init(arrows, [&](const char* nm, std::size_t i) {
-      return new random_delay(nm, p.core.time_of(c.tlm.random_delay_cycles), (std::uint64_t{c.tlm.random_delay_seed} << 32) + i);
+      return new random_delay(nm, p.core.time_of(c.tlm.random_delay_cycles),
+                              (std::uint64_t{c.tlm.random_delay_seed} << 32) + i);
     });
   connect_memory();
 }
@@ -282,7 +289,8 @@ bool gpu::stuck() const {
   if (!p.core.quiet() || !p.l2_clock.quiet() || !p.dram_clock.quiet() || !p.cwd->works_by_clock()) return false;
   const auto awaited = [](const l2_cache& s) { return s.awaits_memory(); };
   const auto busy = [](const auto& u) { return !u.idle(); };
-  return std::none_of(p.slices.begin(), p.slices.end(), awaited) && std::none_of(p.delays.begin(), p.delays.end(), busy);
+  return std::none_of(p.slices.begin(), p.slices.end(), awaited) &&
+         std::none_of(p.delays.begin(), p.delays.end(), busy);
 }
 
 std::string gpu::barrier_deadlock() const {
@@ -315,7 +323,9 @@ const sm& gpu::sm_at(unsigned i) const { return parts_->sms[i]; }
 sm& gpu::sm_at(unsigned i) { return parts_->sms[i]; }
 unsigned gpu::channel_count() const { return static_cast<unsigned>(parts_->slices.size()); }
 const l2_cache& gpu::slice_at(unsigned i) const { return parts_->slices[i]; }
-const memory_model* gpu::channel_at(unsigned i) const { return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i]; }
+const memory_model* gpu::channel_at(unsigned i) const {
+  return parts_->channels.size() == 0 ? nullptr : &parts_->channels[i];
+}
 const interconnect& gpu::crossbar() const { return parts_->interconnect; }
 clock_domain& gpu::core_clock() { return parts_->core; }
 clock_domain& gpu::l2_clock() { return parts_->l2_clock; }
@@ -323,7 +333,8 @@ clock_domain& gpu::dram_clock() { return parts_->dram_clock; }
 
 void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   parts& p = *parts_;
-  const bool direct = p.config.memory.model != choice::memory_model::external && !p.config.tlm.check && p.delays.size() == 0;
+  const bool direct =
+      p.config.memory.model != choice::memory_model::external && !p.config.tlm.check && p.delays.size() == 0;
   // Packets that cross in one cycle come a cycle later than granted, or not, as those before them do.
   if (!direct || p.config.interconnect.latency_cycles < 2 || until == 0) return;
   unsigned slice_cycles = ~0u;
@@ -350,7 +361,9 @@ void gpu::host_acts_until(cycle_t cycle) {
 
 bool gpu::idle() const {
   const parts& p = *parts_;
-  const auto all_idle = [](const auto& v) { return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); }); };
+  const auto all_idle = [](const auto& v) {
+    return std::all_of(v.begin(), v.end(), [](const auto& u) { return u.idle(); });
+  };
   return p.cwd->idle() && all_idle(p.sms) && p.interconnect.idle() && all_idle(p.slices) && all_idle(p.channels) &&
          all_idle(p.delays) && all_idle(p.monitors) && all_idle(p.splitters);
 }
@@ -374,7 +387,7 @@ void check_conservation(const Sms& sms, const Slices& slices, const Channels& ch
         fetched += c->fetch_bytes;
         written += c->write_back_bytes;
       }
-    if (i >= channels.size()) continue;   // memory outside: it counts for itself
+    if (i >= channels.size()) continue;  // memory outside: it counts for itself
     for (std::uint32_t l = 0; l < channels[i].counters().end(); ++l)
       if (const memory_counters* c = channels[i].counters().find(l)) {
         read_bytes += c->read_bytes;

@@ -45,23 +45,25 @@ class gpu : public sc_core::sc_module {
   cycle_t cycle() const;
   /// The simulated program's failure, "" while there is none.
   bool faulted() const;
-  /// Which warps wait for ever at barriers, of all blocks; "": no block is known to. It becomes the failure `deadlock_latency_cycles` later.
+  /// Which warps wait for ever at barriers, of all blocks; "": no block is known to. It becomes the failure
+  /// `deadlock_latency_cycles` later.
   std::string barrier_deadlock() const;
   /// Nothing is in flight anywhere.
   bool idle() const;
   /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.
   void check_invariants() const;
-  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot change a result
-  /// (docs/decisions/0002-ahead.md), but not to cycle `until`. For whoever looks into SMs only through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host
-  /// may ask for some. Of no effect where memory lies outside or an arrow of the memory path is watched or delayed.
+  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot
+  /// change a result (docs/decisions/0002-ahead.md), but not to cycle `until`. For whoever looks into SMs only through
+  /// a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may ask for some. Of no effect
+  /// where memory lies outside or an arrow of the memory path is watched or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
-  /// For whoever wants to look at all units between two runs of the simulation: the cycle, not far off, in which all SMs are in step with
-  /// the GPU's time. They stay so until release_ahead(). It changes no result.
+  /// For whoever wants to look at all units between two runs of the simulation: the cycle, not far off, in which all
+  /// SMs are in step with the GPU's time. They stay so until release_ahead(). It changes no result.
   cycle_t bring_into_step();
   /// SMs may be simulated ahead again as simulate_ahead() has said.
   void release_ahead();
-  /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait are not taken for
-  /// deadlocked.
+  /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait
+  /// are not taken for deadlocked.
   void host_acts_until(cycle_t cycle);
   /// Asked now and then while the host has a launch executed functionally; when it answers true the launch is given up.
   void stop_functional_when(std::function<bool()> asked);

@@ -15,15 +15,18 @@ class l2_cache;
 class memory_model;
 class scheduling_policy;
 
-/// Blocks of an architect's own in place of a GPU's: functions that make them, each asked where the GPU would make its own; those
-/// left empty make the GPU's own. `name` is the block's name below the GPU and stays its name. None may return null.
+/// Blocks of an architect's own in place of a GPU's: functions that make them, each asked where the GPU would make its
+/// own; those left empty make the GPU's own. `name` is the block's name below the GPU and stays its name. None may
+/// return null.
 struct gpu_blocks {
   /// The CWD, on the core clock. Its grids' ends and the SMs' faults are told to the listener.
-  std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_listener&)> cwd;
+  std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_listener&)>
+      cwd;
   /// L2 slice `index` of memory.channels, on the L2's clock.
   std::function<std::unique_ptr<l2_cache>(const char* name, clock_domain&, const gpu_config&, unsigned index)> l2_slice;
   /// Memory channel `index` of memory.channels, on the DRAM's clock; not asked with memory.model = external.
-  std::function<std::unique_ptr<memory_model>(const char* name, clock_domain&, const gpu_config&, unsigned index)> memory_channel;
+  std::function<std::unique_ptr<memory_model>(const char* name, clock_domain&, const gpu_config&, unsigned index)>
+      memory_channel;
   /// The scheduling policy of one sub-partition.
   std::function<std::unique_ptr<scheduling_policy>(const gpu_config&)> scheduler;
 };

@@ -10,12 +10,14 @@
 namespace heddle {
 
 unsigned l2_hit_cycles(const gpu_config& config) {
-  // Issue, address stage and L1 port; the answer passes the load/store unit in the cycle in which it comes. Core cycles.
+  // Issue, address stage and L1 port; the answer passes the load/store unit in the cycle in which it comes. Core
+  // cycles.
   const double sm_cycles = config.ldst.address_latency_cycles;
   const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
   // Request header one way; header and one sector the other.
-  const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes + config.interconnect.response_bytes_per_cycle - 1) /
-                               config.interconnect.response_bytes_per_cycle;
+  const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes +
+                                 config.interconnect.response_bytes_per_cycle - 1) /
+                                config.interconnect.response_bytes_per_cycle;
   const double path = 2.0 * config.interconnect.latency_cycles + (up - 1) + (down - 1) + 1;
   const double left = (config.l2.latency_cycles - sm_cycles) * ratio - path;
   if (left < 1)

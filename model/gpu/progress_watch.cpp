@@ -7,12 +7,12 @@ namespace heddle {
 
 namespace {
 
-constexpr unsigned least_samples = 64;    // so that what was under way when the window began has arrived
+constexpr unsigned least_samples = 64;  // so that what was under way when the window began has arrived
 constexpr unsigned most_samples = 512;
-constexpr unsigned most_lines = 64;       // of warps, in a report
+constexpr unsigned most_lines = 64;  // of warps, in a report
 
-// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop that
-// waits for memory stands still, and is seen in one place only.
+// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop
+// that waits for memory stands still, and is seen in one place only.
 cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
 unsigned busy_distance(unsigned sample) { return sample % 29; }
 
@@ -82,7 +82,8 @@ std::uint64_t progress_watch::memory_changes() const {
       if (const l2_counters* c = slice.counters().find(l)) n += c->writes + c->atomic_changes;
   for (const sm& s : sms_)
     for (std::uint32_t l = 0; l < s.shared_memory.counters.end(); ++l)
-      if (const shared_memory_counters* c = s.shared_memory.counters.find(l)) n += c->store_requests + c->atomic_requests;
+      if (const shared_memory_counters* c = s.shared_memory.counters.find(l))
+        n += c->store_requests + c->atomic_requests;
   return n;
 }
 
@@ -103,8 +104,8 @@ progress_watch::verdict progress_watch::sample() {
   return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
 }
 
-// True: the warp will do nothing that it has not done before. One that is found in the state of the last look may just have stood
-// still, or have come round to it, as a branch to itself does at once: only the latter has issued something.
+// True: the warp will do nothing that it has not done before. One that is found in the state of the last look may just
+// have stood still, or have come round to it, as a branch to itself does at once: only the latter has issued something.
 bool progress_watch::note(history& h, std::uint64_t state, cycle_t settled, bool waits) {
   const bool same = !h.states.empty() && h.states.back() == state;
   h.waits = waits && (h.states.empty() || same);
@@ -116,9 +117,11 @@ bool progress_watch::note(history& h, std::uint64_t state, cycle_t settled, bool
 }
 
 std::string progress_watch::report(cycle_t cycle) const {
-  std::string text = "deadlock: since cycle " + std::to_string(unchanged_since_) +
-                     " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at"
-                     " barriers (cycle " + std::to_string(cycle) + ")" + cwd_.who_waits();
+  std::string text =
+      "deadlock: since cycle " + std::to_string(unchanged_since_) +
+      " no block has begun or ended, no memory has changed, and all running warps go round in circles or wait at"
+      " barriers (cycle " +
+      std::to_string(cycle) + ")" + cwd_.who_waits();
   std::size_t at = 0;
   unsigned lines = 0, more = 0;
   for (const sm& s : sms_)
@@ -131,7 +134,8 @@ std::string progress_watch::report(cycle_t cycle) const {
         }
         ++lines;
         const unsigned warp = slot * s.config_.sm.sub_partitions + p.index();
-        const std::string who = "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + p.owner(slot) + ", ";
+        const std::string who =
+            "\n  sm " + std::to_string(s.id()) + " warp " + std::to_string(warp) + ", " + p.owner(slot) + ", ";
         if (warps_[at].returned) {
           text += who + "goes round at " + p.position(slot);
           continue;

@@ -9,7 +9,7 @@ struct shape_row {
   const char* name;
   matrix_size size;
 };
-constexpr shape_row shapes[] = {{"884", {8, 8, 4}},      {"1684", {16, 8, 4}},   {"1688", {16, 8, 8}},
+constexpr shape_row shapes[] = {{"884", {8, 8, 4}},     {"1684", {16, 8, 4}}, {"1688", {16, 8, 8}},
                                 {"16816", {16, 8, 16}}, {"8816", {8, 8, 16}}, {"16832", {16, 8, 32}}};
 
 const shape_row& row_of(matrix_shape s) {
@@ -37,8 +37,8 @@ unsigned multiply_adds(const instruction& i) {
   const matrix_size s = size_of(shape_of(i));
   const unsigned one = s.m * s.n * s.k;
   if (i.src_type == dtype::f64 || shape_of(i) != matrix_shape::m8n8k4) return one;
-  if (i.op != opcode::hmma) return i.type == dtype::f32 ? one : 2 * one;   // recorded: a step of Volta's
-  return i.type == dtype::f32 ? 2 * one : 4 * one;                        // with f32 an instruction computes half the columns
+  if (i.op != opcode::hmma) return i.type == dtype::f32 ? one : 2 * one;  // recorded: a step of Volta's
+  return i.type == dtype::f32 ? 2 * one : 4 * one;  // with f32 an instruction computes half the columns
 }
 
 std::string matrix_suffix(const instruction& i) {
@@ -47,7 +47,8 @@ std::string matrix_suffix(const instruction& i) {
     case opcode::hmma: return hmma_suffix(i);
     case opcode::dmma: return std::string(".") + row_of(shape_of(i)).name;
     case opcode::imma:
-      return std::string(".") + row_of(shape_of(i)).name + (is_signed ? ".S8" : ".U8") + (is_signed != other ? ".S8" : ".U8");
+      return std::string(".") + row_of(shape_of(i)).name + (is_signed ? ".S8" : ".U8") +
+             (is_signed != other ? ".S8" : ".U8");
     case opcode::movm: return ".16.MT88";
     case opcode::ldsm:
       return std::string(i.sub & matrix::transposed ? ".16.MT88" : ".16.M88") +

@@ -17,11 +17,11 @@ inline bool is_byte(dtype t) { return t == dtype::s8 || t == dtype::u8; }
 /// Flags of matrix instructions, in instruction::sub beside the shape.
 namespace matrix {
 constexpr std::uint8_t shape_mask = 7;
-constexpr std::uint8_t a_col = 8, b_row = 16;   // hmma.884: how a and b are held
-constexpr std::uint8_t upper = 32;              // hmma.884, f32: registers 4 to 7 of c and d
-constexpr std::uint8_t b_other_sign = 64;       // imma: b is unsigned where a is signed, and the other way round
-constexpr std::uint8_t count_mask = 7;          // ldsm
-constexpr std::uint8_t transposed = 8;          // ldsm
+constexpr std::uint8_t a_col = 8, b_row = 16;  // hmma.884: how a and b are held
+constexpr std::uint8_t upper = 32;             // hmma.884, f32: registers 4 to 7 of c and d
+constexpr std::uint8_t b_other_sign = 64;      // imma: b is unsigned where a is signed, and the other way round
+constexpr std::uint8_t count_mask = 7;         // ldsm
+constexpr std::uint8_t transposed = 8;         // ldsm
 }  // namespace matrix
 
 struct matrix_size {

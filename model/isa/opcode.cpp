@@ -55,9 +55,9 @@ bool is_float(dtype t) {
 bool is_signed(dtype t) { return t == dtype::s8 || t == dtype::s16 || t == dtype::s32 || t == dtype::s64; }
 
 const char* name_of(dtype t) {
-  static constexpr const char* names[] = {"none", "pred", "u8",  "s8",   "u16",    "s16", "u32", "s32", "u64", "s64", "f16",
-                                          "f16x2", "bf16", "bf16x2", "f32", "f64", "b8", "b16", "b32", "b64", "b128",
-                                          "f32x2", "e4m3x2", "e5m2x2"};
+  static constexpr const char* names[] = {"none", "pred", "u8",  "s8",    "u16",  "s16",    "u32",    "s32",
+                                          "u64",  "s64",  "f16", "f16x2", "bf16", "bf16x2", "f32",    "f64",
+                                          "b8",   "b16",  "b32", "b64",   "b128", "f32x2",  "e4m3x2", "e5m2x2"};
   return names[static_cast<unsigned>(t)];
 }
 

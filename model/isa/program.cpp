@@ -15,7 +15,7 @@ constexpr const char* compare_names[] = {"F",   "LT",  "EQ",  "LE",  "GT",  "NE"
 constexpr const char* bool_names[] = {"AND", "OR", "XOR"};
 constexpr const char* rounding_names[] = {"", ".RZ", ".RM", ".RP", ".RNA"};
 constexpr const char* mufu_names[] = {"RCP", "RSQ", "SQRT", "SIN", "COS", "EX2", "LG2", "TANH", "RCP64H", "RSQ64H"};
-constexpr const char* assist_names[] = {"DIV.F32",  "RCP.F32",  "SQRT.F32", "DIV.F64", "RCP.F64",
+constexpr const char* assist_names[] = {"DIV.F32",  "RCP.F32", "SQRT.F32", "DIV.F64", "RCP.F64",
                                         "SQRT.F64", "DIV.S64", "DIV.U64",  "REM.S64", "REM.U64"};
 constexpr const char* atomic_names[] = {"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS"};
 constexpr const char* shuffle_names[] = {"UP", "DOWN", "BFLY", "IDX"};
@@ -24,11 +24,11 @@ constexpr const char* redux_names[] = {"SUM", "MIN", "MAX", "AND", "OR", "XOR"};
 constexpr const char* vote_names[] = {"ANY", "ALL", "EQ", "BALLOT", "ACTIVE"};
 constexpr const char* space_letters[] = {"", "G", "S", "L", "C"};
 constexpr const char* cache_names[] = {"", ".CG", ".CS", ".LU", ".CV", ".WB", ".WT", ".CI", ".VOLATILE"};
-constexpr const char* special_names[] = {"TID.X",      "TID.Y",       "TID.Z",       "NTID.X",      "NTID.Y",      "NTID.Z",
-                                         "CTAID.X",    "CTAID.Y",     "CTAID.Z",     "NCTAID.X",    "NCTAID.Y",    "NCTAID.Z",
-                                         "LANEID",     "WARPID",      "NWARPID",     "SMID",        "NSMID",       "GRIDID",
-                                         "LANEMASK_EQ", "LANEMASK_LT", "LANEMASK_LE", "LANEMASK_GT", "LANEMASK_GE", "CLOCKLO",
-                                         "CLOCKHI",    "CLOCK",       "GLOBALTIMER", "TOTAL_SMEM",  "DYNAMIC_SMEM", "SRZ"};
+constexpr const char* special_names[] = {
+    "TID.X",   "TID.Y",    "TID.Z",       "NTID.X",      "NTID.Y",       "NTID.Z",      "CTAID.X",     "CTAID.Y",
+    "CTAID.Z", "NCTAID.X", "NCTAID.Y",    "NCTAID.Z",    "LANEID",       "WARPID",      "NWARPID",     "SMID",
+    "NSMID",   "GRIDID",   "LANEMASK_EQ", "LANEMASK_LT", "LANEMASK_LE",  "LANEMASK_GT", "LANEMASK_GE", "CLOCKLO",
+    "CLOCKHI", "CLOCK",    "GLOBALTIMER", "TOTAL_SMEM",  "DYNAMIC_SMEM", "SRZ"};
 constexpr const char* prmt_names[] = {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"};
 constexpr const char* idp_names[] = {".4A", ".2A.LO", ".2A.HI"};
 constexpr const char* bar_names[] = {".SYNC", ".ARV", ".RED.POPC", ".RED.AND", ".RED.OR"};
@@ -191,10 +191,8 @@ bool is_printed(const instruction& i, unsigned k) {
 
 std::string address_text(const instruction& i) {
   std::string a = i.src[0].is_reg() && i.src[0].reg == rz ? "" : operand_text(i.src[0]);
-  if (a.empty())
-    a = fmt::format("{:#x}", i.offset);
-  else if (i.offset != 0)
-    a += fmt::format("{}{:#x}", i.offset < 0 ? "-" : "+", i.offset < 0 ? -i.offset : i.offset);
+  if (a.empty()) a = fmt::format("{:#x}", i.offset);
+  else if (i.offset != 0) a += fmt::format("{}{:#x}", i.offset < 0 ? "-" : "+", i.offset < 0 ? -i.offset : i.offset);
   if (i.op == opcode::ldc) return fmt::format("c[{:#x}][{}]", i.sub, a);
   return "[" + a + "]";
 }
@@ -224,7 +222,8 @@ unsigned predicate_sources(const instruction& i) {
 }
 
 bool has_predicate_result(opcode op) {
-  return op == opcode::isetp || op == opcode::fsetp || op == opcode::dsetp || op == opcode::hsetp2 || op == opcode::plop3;
+  return op == opcode::isetp || op == opcode::fsetp || op == opcode::dsetp || op == opcode::hsetp2 ||
+         op == opcode::plop3;
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ namespace heddle::isa {
 
 /// Layout of constant bank 0, as CC 6.x has it: launch geometry first, kernel parameters from 0x140.
 namespace bank0 {
-constexpr std::uint32_t ntid = 0x08;        // three u32: x y z
-constexpr std::uint32_t nctaid = 0x14;      // three u32
+constexpr std::uint32_t ntid = 0x08;            // three u32: x y z
+constexpr std::uint32_t nctaid = 0x14;          // three u32
 constexpr std::uint32_t shared_window = 0x20;   // u64: generic address of shared memory
 constexpr std::uint32_t local_window = 0x28;    // u64: generic address of local memory
 constexpr std::uint32_t dynamic_shared = 0x30;  // u32: bytes of dynamic shared memory
@@ -24,32 +24,32 @@ constexpr std::uint32_t parameters = 0x140;
 constexpr std::uint64_t shared_window_base = 0x0100'0000;
 constexpr std::uint64_t local_window_base = 0x0200'0000;
 constexpr std::uint64_t window_bytes = 0x0100'0000;
-constexpr std::uint64_t code_window_base = 0x0300'0000;   // addresses of functions; no memory
+constexpr std::uint64_t code_window_base = 0x0300'0000;  // addresses of functions; no memory
 constexpr std::uint64_t heap_base = 0x1000'0000;
 
 struct kernel_parameter {
   std::string name;
-  std::uint32_t offset = 0;   // in the parameter area, bytes
-  std::uint32_t size = 0;     // bytes
+  std::uint32_t offset = 0;  // in the parameter area, bytes
+  std::uint32_t size = 0;    // bytes
   std::uint32_t align = 1;
 };
 
 /// A kernel lowered to the machine: what the SMs run.
 struct program {
-  std::string kernel;                       // entry name
-  std::string file;                         // PTX file it came from, for messages
+  std::string kernel;  // entry name
+  std::string file;    // PTX file it came from, for messages
   std::vector<instruction> code;
-  std::vector<op_class> timing;             // of a recorded program, for each instruction: it is not executed; else empty
-  std::vector<std::string> recorded;        // of a recorded program, each instruction as its trace names it; else empty
+  std::vector<op_class> timing;       // of a recorded program, for each instruction: it is not executed; else empty
+  std::vector<std::string> recorded;  // of a recorded program, each instruction as its trace names it; else empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  bool narrow_addresses = false;            // of a module of 32-bit addresses: pointers among the parameters have 4 bytes
-  std::uint32_t registers = 0;              // 32-bit registers per thread, as allocated
-  std::uint32_t shared_bytes = 0;           // static shared memory per block
-  std::uint32_t local_bytes = 0;            // local memory per thread (variables, spills, stack)
-  std::uint32_t barriers = 0;               // named barriers used (0..16)
-  std::vector<std::uint8_t> bank2;          // literal pool
-  std::uint32_t max_threads[3] = {0, 0, 0}; // .maxntid, 0 = not given
+  bool narrow_addresses = false;    // of a module of 32-bit addresses: pointers among the parameters have 4 bytes
+  std::uint32_t registers = 0;      // 32-bit registers per thread, as allocated
+  std::uint32_t shared_bytes = 0;   // static shared memory per block
+  std::uint32_t local_bytes = 0;    // local memory per thread (variables, spills, stack)
+  std::uint32_t barriers = 0;       // named barriers used (0..16)
+  std::vector<std::uint8_t> bank2;  // literal pool
+  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid, 0 = not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
 };
 

@@ -8,21 +8,23 @@
 
 namespace heddle::isa {
 
-/// Shape of a texture or surface, in the low bits of instruction::sub. Coordinates are in the order of PTX: an array's layer first.
-/// A cube map's coordinates are a direction.
+/// Shape of a texture or surface, in the low bits of instruction::sub. Coordinates are in the order of PTX: an array's
+/// layer first. A cube map's coordinates are a direction.
 enum class texture_shape : std::uint8_t { one, two, three, one_array, two_array, cube, cube_array };
 
 /// Flags beside the shape.
 namespace texture {
 constexpr std::uint8_t shape_mask = 7;
-constexpr std::uint8_t trap = 0, clamp = 8, zero = 16, boundary_mask = 24;   // suld, sust: coordinates outside
-constexpr unsigned component_shift = 3;                                      // tld4: which channel
+constexpr std::uint8_t trap = 0, clamp = 8, zero = 16, boundary_mask = 24;  // suld, sust: coordinates outside
+constexpr unsigned component_shift = 3;                                     // tld4: which channel
 }  // namespace texture
 
 /// txq: what of a texture is asked for.
 enum class texture_query : std::uint8_t { width, height, depth, channels };
 
-inline texture_shape texture_shape_of(const instruction& i) { return static_cast<texture_shape>(i.sub & texture::shape_mask); }
+inline texture_shape texture_shape_of(const instruction& i) {
+  return static_cast<texture_shape>(i.sub & texture::shape_mask);
+}
 inline bool is_array(texture_shape s) {
   return s == texture_shape::one_array || s == texture_shape::two_array || s == texture_shape::cube_array;
 }
@@ -31,7 +33,9 @@ inline bool is_cube(texture_shape s) { return s == texture_shape::cube || s == t
 inline unsigned dimensions(texture_shape s) {
   return s == texture_shape::one || s == texture_shape::one_array ? 1 : s == texture_shape::three || is_cube(s) ? 3 : 2;
 }
-inline bool is_texture(opcode op) { return op == opcode::tex || op == opcode::tld4 || op == opcode::suld || op == opcode::sust; }
+inline bool is_texture(opcode op) {
+  return op == opcode::tex || op == opcode::tld4 || op == opcode::suld || op == opcode::sust;
+}
 
 /// What follows the mnemonic: ".2D.F32", ".2D.64.TRAP".
 std::string texture_suffix(const instruction& i);

@@ -7,8 +7,8 @@
 
 #include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
-#include "heddle/memory/l2/l2_slice.h"
 #include "heddle/memory/dram/memory_model.h"
+#include "heddle/memory/l2/l2_slice.h"
 #include "heddle/metrics/warp_states.h"
 #include "heddle/occupancy/occupancy.h"
 #include "heddle/sm/resource_manager.h"
@@ -23,7 +23,7 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 // What all sub-partitions of the chip counted for one launch, and the SMs' time with warps of it.
 struct issue_sums {
   issue_totals total;
-  std::uint64_t active_cycles = 0;   // summed over SMs
+  std::uint64_t active_cycles = 0;  // summed over SMs
 };
 
 issue_sums issue_of(const gpu& g, std::uint32_t launch) {
@@ -107,12 +107,16 @@ void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
   m.issue_slots = c.inst_issued1 + c.inst_issued2;
   m.ipc = ratio(static_cast<double>(m.inst_executed), active);
   m.issued_ipc = ratio(static_cast<double>(m.inst_issued), active);
-  m.issue_slot_utilization = ratio(static_cast<double>(m.issue_slots), static_cast<double>(k.cycles) * sms * g.config().sm.sub_partitions);
+  m.issue_slot_utilization =
+      ratio(static_cast<double>(m.issue_slots), static_cast<double>(k.cycles) * sms * g.config().sm.sub_partitions);
   m.inst_per_warp = ratio(static_cast<double>(c.inst_executed), static_cast<double>(c.warps));
   m.branch_efficiency = ratio(static_cast<double>(c.branches - c.divergent_branches), static_cast<double>(c.branches));
-  m.warp_execution_efficiency = ratio(static_cast<double>(c.thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
-  m.warp_nonpred_execution_efficiency = ratio(static_cast<double>(c.nonpred_thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
-  m.inst_replay_overhead = ratio(static_cast<double>(m.inst_issued) - static_cast<double>(m.inst_executed), static_cast<double>(m.inst_executed));
+  m.warp_execution_efficiency =
+      ratio(static_cast<double>(c.thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
+  m.warp_nonpred_execution_efficiency =
+      ratio(static_cast<double>(c.nonpred_thread_inst), static_cast<double>(c.inst_executed) * isa::warp_size);
+  m.inst_replay_overhead = ratio(static_cast<double>(m.inst_issued) - static_cast<double>(m.inst_executed),
+                                 static_cast<double>(m.inst_executed));
   m.shared_replay_overhead = ratio(static_cast<double>(c.shared_replays), static_cast<double>(m.inst_executed));
   m.global_replay_overhead = ratio(static_cast<double>(c.global_replays), static_cast<double>(m.inst_executed));
   m.eligible_warps_per_cycle = ratio(static_cast<double>(k.warp_cycles.selected + k.warp_cycles.not_selected), active);
@@ -162,8 +166,10 @@ void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
   profiler_metrics& m = k.metrics;
   m.gld_transactions = lsu.global_load.transactions;
   m.gst_transactions = lsu.global_store.transactions;
-  m.gld_efficiency = ratio(static_cast<double>(lsu.global_load.requested_bytes), static_cast<double>(m.gld_transactions) * sector_bytes);
-  m.gst_efficiency = ratio(static_cast<double>(lsu.global_store.requested_bytes), static_cast<double>(m.gst_transactions) * sector_bytes);
+  m.gld_efficiency = ratio(static_cast<double>(lsu.global_load.requested_bytes),
+                           static_cast<double>(m.gld_transactions) * sector_bytes);
+  m.gst_efficiency = ratio(static_cast<double>(lsu.global_store.requested_bytes),
+                           static_cast<double>(m.gst_transactions) * sector_bytes);
   m.shared_load_transactions = shared.load_transactions;
   m.shared_store_transactions = shared.store_transactions;
   m.shared_efficiency = ratio(static_cast<double>(shared.requested_bytes), static_cast<double>(shared.moved_bytes));
@@ -205,7 +211,8 @@ void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
   k.metrics.dram_write_transactions = dram.write_bytes / sector_bytes;
 }
 
-// The SMs' accounts of warp slots that the launch left empty; what is one cause and what another is said in docs/metrics.md.
+// The SMs' accounts of warp slots that the launch left empty; what is one cause and what another is said in
+// docs/metrics.md.
 void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
   const double block_warps = l.warps_per_block();
@@ -220,11 +227,11 @@ void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch&
     block_cycles += static_cast<double>(o.block_cycles);
     active += static_cast<double>(o.active_cycles);
     if (o.came < o.most_blocks)
-      never += std::min(static_cast<double>(o.waiting), (o.most_blocks - o.came) * block_warps * static_cast<double>(o.active_cycles));
+      never += std::min(static_cast<double>(o.waiting),
+                        (o.most_blocks - o.came) * block_warps * static_cast<double>(o.active_cycles));
   }
   double few = 0, partial = 0;
-  if (static_cast<double>(k.blocks) < full)
-    few = never;
+  if (static_cast<double>(k.blocks) < full) few = never;
   else if (last_wave != 0)
     partial = std::min(empty, (full - last_wave) * block_warps * block_cycles / static_cast<double>(k.blocks));
   const double slots = active * g.config().sm.max_warps;
@@ -250,7 +257,8 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
   k.over_time.step_cycles = active.step_cycles();
   for (std::size_t n = 0; n < active.sums().size(); ++n) {
     const double cycles = static_cast<double>(active.sums()[n]);
-    k.over_time.achieved_occupancy.push_back(ratio(static_cast<double>(live.sums().at(n)), cycles * g.config().sm.max_warps));
+    k.over_time.achieved_occupancy.push_back(
+        ratio(static_cast<double>(live.sums().at(n)), cycles * g.config().sm.max_warps));
     k.over_time.active_sms.push_back(cycles / step);
   }
 }
@@ -282,7 +290,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   fill_lost_occupancy(k, g, l);
   fill_occupancy_over_time(k, g, l.launch_id);
   const issue_sums s = issue_of(g, l.launch_id);
-  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());   // warps of dropped blocks began twice
+  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());  // warps of dropped blocks began twice
   fill_warp_cycles(k, s.total);
   fill_instructions(k, s.total);
   fill_issue_metrics(k, s, g);
@@ -319,12 +327,14 @@ sm_metrics sm_of(const gpu& g, unsigned i) {
   }
   const auto& residencies = s.resource_manager.launch_residency;
   for (std::uint32_t launch = 0; launch < residencies.end(); ++launch) m.blocks += residencies.at(launch).blocks;
-  m.achieved_occupancy = ratio(static_cast<double>(m.active_warps), static_cast<double>(m.active_cycles) * g.config().sm.max_warps);
+  m.achieved_occupancy =
+      ratio(static_cast<double>(m.active_warps), static_cast<double>(m.active_cycles) * g.config().sm.max_warps);
   m.ipc = ratio(static_cast<double>(m.inst_executed), static_cast<double>(m.active_cycles));
   const time_series& warps = s.resource_manager.occupancy.over_time();
   m.occupancy_step_cycles = warps.step_cycles();
   for (const std::uint64_t n : warps.sums())
-    m.occupancy_over_time.push_back(ratio(static_cast<double>(n), static_cast<double>(m.occupancy_step_cycles) * g.config().sm.max_warps));
+    m.occupancy_over_time.push_back(
+        ratio(static_cast<double>(n), static_cast<double>(m.occupancy_step_cycles) * g.config().sm.max_warps));
   return m;
 }
 
@@ -342,22 +352,27 @@ using switch_entries = std::map<std::pair<const context_in_flight*, std::uint32_
 
 // The parts of one request: the last one counts; a phase that one of them has not reached is 0.
 void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fresh) {
-  const auto last = [fresh](std::uint64_t& to, std::uint64_t cycle) { to = fresh || (to != 0 && cycle > to) || cycle == 0 ? cycle : to; };
+  const auto last = [fresh](std::uint64_t& to, std::uint64_t cycle) {
+    to = fresh || (to != 0 && cycle > to) || cycle == 0 ? cycle : to;
+  };
   last(m.quiesced_cycle, c.quiesced_cycle);
   last(m.saved_cycle, c.saved_cycle);
   last(m.resumed_cycle, c.resumed_cycle);
-  if (fresh || m.restore_cycle == 0 || (c.restore_cycle != 0 && c.restore_cycle < m.restore_cycle)) m.restore_cycle = c.restore_cycle;
+  if (fresh || m.restore_cycle == 0 || (c.restore_cycle != 0 && c.restore_cycle < m.restore_cycle))
+    m.restore_cycle = c.restore_cycle;
 }
 
 // One entry per request, SM and kernel that the SM held blocks of, in the order of the blocks.
 void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& entries) {
   std::vector<std::size_t> joined;
   for (const switched_block& b : c.blocks) {
-    const auto [at, fresh] = entries.emplace(std::make_pair(c.first != nullptr ? c.first : &c, b.launch), r.context_switches.size());
+    const auto [at, fresh] =
+        entries.emplace(std::make_pair(c.first != nullptr ? c.first : &c, b.launch), r.context_switches.size());
     if (fresh) {
       context_switch_metrics m;
       m.sm = m.restored_sm = c.sm;
-      const auto kernel = std::find_if(r.kernels.begin(), r.kernels.end(), [&](const auto& k) { return k.launch == b.launch; });
+      const auto kernel =
+          std::find_if(r.kernels.begin(), r.kernels.end(), [&](const auto& k) { return k.launch == b.launch; });
       m.kernel = static_cast<std::uint64_t>(kernel - r.kernels.begin());
       m.mode = name_of(c.mode);
       m.request_cycle = c.request_cycle;

@@ -12,26 +12,26 @@ class gpu;
 
 /// How far one launch is.
 struct grid_progress {
-  std::uint32_t launch = 0;              // the driver's number
+  std::uint32_t launch = 0;  // the driver's number
   std::uint64_t blocks = 0;
   std::uint64_t dispatched = 0;
   std::uint64_t completed = 0;
-  std::uint64_t start_cycle = 0;         // of its first block
-  std::uint64_t block_cycles = 0;        // that its completed blocks spent on SMs
-  std::uint64_t warp_instructions = 0;   // executed
+  std::uint64_t start_cycle = 0;        // of its first block
+  std::uint64_t block_cycles = 0;       // that its completed blocks spent on SMs
+  std::uint64_t warp_instructions = 0;  // executed
   bool finished = false;
 };
 
 /// How far a run is, for a progress display. Cheap enough to be read many times a second.
 struct run_progress {
   std::uint64_t blocks_done = 0;
-  std::uint64_t blocks_launched = 0;     // of all grids whose doorbell has rung
-  std::uint64_t warp_instructions = 0;   // executed
-  std::vector<grid_progress> grids;      // by the driver's number
+  std::uint64_t blocks_launched = 0;    // of all grids whose doorbell has rung
+  std::uint64_t warp_instructions = 0;  // executed
+  std::vector<grid_progress> grids;     // by the driver's number
 };
 
-/// Everything but `host`, from the units' own counters. `launch` of a kernel is the driver's number. May be called at any
-/// time between two simulated instants, also after a fault: counts are then up to that point.
+/// Everything but `host`, from the units' own counters. `launch` of a kernel is the driver's number. May be called at
+/// any time between two simulated instants, also after a fault: counts are then up to that point.
 run_metrics collect(const gpu& g);
 
 run_progress progress_of(const gpu& g);

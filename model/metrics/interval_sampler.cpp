@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "heddle/gpu/gpu.h"
 #include "heddle/gpu/cwd/grid_distributor.h"
+#include "heddle/gpu/gpu.h"
 #include "heddle/memory/dram/memory_model.h"
 #include "heddle/metrics/warp_states.h"
 #include "heddle/sm/sm.h"
@@ -39,7 +39,8 @@ void interval_sampler::after_cycle() {
   samples_.back().states[static_cast<std::size_t>(warp_stall::misc)] += restoring;
   if (samples_.size() >= most_samples) thin_out();
   next_ = (now / step_ + 1) * step_;
-  // The memory clock's edge at this instant may be before or behind the core clock's: when both are over, nothing depends on that.
+  // The memory clock's edge at this instant may be before or behind the core clock's: when both are over, nothing
+  // depends on that.
   memory_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -47,8 +48,8 @@ void interval_sampler::look_at_memory() {
   if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back());
 }
 
-// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back. Returns the
-// warp-cycles that they have taken so far.
+// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back.
+// Returns the warp-cycles that they have taken so far.
 std::uint64_t interval_sampler::settle() {
   std::vector<bool> restoring(gpu_.sm_count());
   std::uint64_t warp_cycles = 0;
@@ -132,8 +133,9 @@ void interval_sampler::fill(run_metrics& m) {
   sample before;
   before.sm_instructions.resize(gpu_.sm_count());
   for (const sample& s : samples_) {
-    if (&s == &samples_.back() && s.states == before.states && s.read_bytes + s.write_bytes == before.read_bytes + before.write_bytes)
-      break;   // nothing happened any more
+    if (&s == &samples_.back() && s.states == before.states &&
+        s.read_bytes + s.write_bytes == before.read_bytes + before.write_bytes)
+      break;  // nothing happened any more
     to.end_cycles.push_back(s.cycle);
     to.inst_executed.push_back(s.instructions - before.instructions);
     to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);

@@ -13,9 +13,10 @@ namespace heddle {
 
 class gpu;
 
-/// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most `most_samples`
-/// looks are kept, with equal distances as far as the chip is at work; each settles the accounts of warps, which changes no sum and
-/// costs as much as some of them issuing. To be made before the simulation starts; the GPU outlives it.
+/// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most
+/// `most_samples` looks are kept, with equal distances as far as the chip is at work; each settles the accounts of
+/// warps, which changes no sum and costs as much as some of them issuing. To be made before the simulation starts; the
+/// GPU outlives it.
 class interval_sampler : public sc_core::sc_module, public cycle_observer {
  public:
   explicit interval_sampler(gpu& g);
@@ -27,7 +28,8 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   cycle_t next_look() const override { return next_; }
   /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
   void fill(run_metrics& m);
-  /// Settles accounts, as a look does. Returns the warp-cycles that blocks have taken which are being read back: they are not settled.
+  /// Settles accounts, as a look does. Returns the warp-cycles that blocks have taken which are being read back: they
+  /// are not settled.
   std::uint64_t settle();
   /// The same as fill() in the middle of a run, after settle(): leaves no trace in what comes later.
   void fill_so_far(run_metrics& m);
@@ -51,11 +53,11 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   gpu& gpu_;
   cycle_t step_ = 256;
   cycle_t next_ = step_;
-  std::uint64_t busy_cycles_ = 0;   // of the clock, at the last call
-  bool blocks_run_ = false;         // at the last call
+  std::uint64_t busy_cycles_ = 0;  // of the clock, at the last call
+  bool blocks_run_ = false;        // at the last call
   sc_core::sc_event memory_due_;
-  std::vector<sample> samples_;   // sums since the start of the simulation
-  std::uint32_t open_from_ = 0;   // launches before this one have ended: their issue is in `closed_`
+  std::vector<sample> samples_;  // sums since the start of the simulation
+  std::uint32_t open_from_ = 0;  // launches before this one have ended: their issue is in `closed_`
   sample closed_;
 };
 

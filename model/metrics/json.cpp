@@ -190,7 +190,8 @@ void write_intervals(json_writer& w, const interval_series& s) {
   write_list(w, "dram_read_bytes", s.dram_read_bytes);
   write_list(w, "dram_write_bytes", s.dram_write_bytes);
   std::vector<std::pair<const char*, std::vector<std::uint64_t>>> states;
-  warp_state_counts().visit([&](const char* name, std::uint64_t) { states.emplace_back(name, std::vector<std::uint64_t>()); });
+  warp_state_counts().visit(
+      [&](const char* name, std::uint64_t) { states.emplace_back(name, std::vector<std::uint64_t>()); });
   for (const warp_state_counts& counts : s.warp_states) {
     auto column = states.begin();
     counts.visit([&](const char*, std::uint64_t n) { column++->second.push_back(n); });

@@ -216,7 +216,7 @@ struct instruction_counts {
   std::uint64_t ldst = 0;
   std::uint64_t branch = 0;
   std::uint64_t tensor = 0;
-  std::uint64_t texture = 0;             // TEX TLD4 SULD SUST
+  std::uint64_t texture = 0;  // TEX TLD4 SULD SUST
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -251,7 +251,7 @@ struct cache_counts {
   std::uint64_t evictions = 0;
   std::uint64_t writebacks = 0;  // dirty sectors written to the next level
   std::uint64_t atomics = 0;
-  std::uint64_t requests = 0;    // L1: to the L2; L2: from the SMs; at most a line each
+  std::uint64_t requests = 0;        // L1: to the L2; L2: from the SMs; at most a line each
   std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits held its banks; L2: 0
 
   template <class Self, class V>
@@ -287,7 +287,7 @@ struct dram_counts {
   std::uint64_t row_misses = 0;
   // Cycles of the data buses from each one's first data of the kernel to its last: all channels together, memory clock.
   std::uint64_t busy_cycles = 0;
-  std::uint64_t idle_cycles = 0;        // nobody asked, or nobody took the answers
+  std::uint64_t idle_cycles = 0;  // nobody asked, or nobody took the answers
   std::uint64_t refresh_cycles = 0;
   std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than their data
   std::uint64_t row_cycles = 0;         // rows were closed and opened
@@ -340,7 +340,7 @@ struct tlb_counts {
   std::uint64_t accesses = 0;  // look-ups
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t merges = 0;    // the translation was on its way
+  std::uint64_t merges = 0;  // the translation was on its way
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -384,15 +384,15 @@ struct memory_counts {
   }
 };
 
-/// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1: all warp
-/// slots of the SMs that held a warp of it), and how its launch went.
+/// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1:
+/// all warp slots of the SMs that held a warp of it), and how its launch went.
 struct lost_occupancy {
-  double imbalance_within_blocks = 0;    // warps had ended, their blocks had not
-  double imbalance_between_blocks = 0;   // tail: blocks had ended earlier than others, and none were left to come
-  double too_few_blocks = 0;             // the grid has fewer blocks than the GPU holds
-  double partial_last_wave = 0;          // the same of its last wave, as it would be with blocks of equal length
-  double launch_latency = 0;             // a block was still to come
-  double other_kernels = 0;              // there were blocks of other launches on the SM
+  double imbalance_within_blocks = 0;   // warps had ended, their blocks had not
+  double imbalance_between_blocks = 0;  // tail: blocks had ended earlier than others, and none were left to come
+  double too_few_blocks = 0;            // the grid has fewer blocks than the GPU holds
+  double partial_last_wave = 0;         // the same of its last wave, as it would be with blocks of equal length
+  double launch_latency = 0;            // a block was still to come
+  double other_kernels = 0;             // there were blocks of other launches on the SM
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -413,20 +413,21 @@ struct lost_occupancy {
   }
 };
 
-/// A kernel's achieved occupancy in steps of equal length, the first of which begins at from_cycle, at or before start_cycle.
+/// A kernel's achieved occupancy in steps of equal length, the first of which begins at from_cycle, at or before
+/// start_cycle.
 struct occupancy_series {
   std::uint64_t from_cycle = 0;
   std::uint64_t step_cycles = 0;
-  std::vector<double> achieved_occupancy;   // of the SMs that held a warp of the kernel, while they did
-  std::vector<double> active_sms;           // how many SMs that were, on the average
+  std::vector<double> achieved_occupancy;  // of the SMs that held a warp of the kernel, while they did
+  std::vector<double> active_sms;          // how many SMs that were, on the average
 };
 
 /// What a kernel's warps spent on the instructions made from one line of its source.
 struct line_metrics {
   std::uint32_t line = 0;
-  std::string text;                // of the source, as far as whoever collects has it; the instruction where there is none
-  std::uint64_t executed = 0;      // warp instructions
-  warp_cycle_counts warp_cycles;   // in which one of them was the warp's next instruction
+  std::string text;            // of the source, as far as whoever collects has it; the instruction where there is none
+  std::uint64_t executed = 0;  // warp instructions
+  warp_cycle_counts warp_cycles;  // in which one of them was the warp's next instruction
   warp_state_counts warp_states;
 };
 
@@ -466,7 +467,7 @@ struct kernel_metrics {
 struct context_switch_metrics {
   std::uint32_t sm = 0;
   std::uint64_t kernel = 0;  // index into `kernels`
-  std::string mode;                       // that the blocks left in; "auto" where they left in different ones
+  std::string mode;          // that the blocks left in; "auto" where they left in different ones
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;
   std::uint64_t saved_cycle = 0;
@@ -475,7 +476,7 @@ struct context_switch_metrics {
   std::uint64_t bytes_saved = 0;
   std::uint64_t bytes_restored = 0;
   std::vector<std::uint64_t> blocks;
-  std::vector<std::string> block_modes;   // of each of them
+  std::vector<std::string> block_modes;  // of each of them
   std::vector<std::uint32_t> warp_ids;
   std::uint32_t restored_sm = 0;
   std::vector<std::uint32_t> restored_warp_ids;
@@ -485,7 +486,7 @@ struct context_switch_metrics {
 struct preempt_request_metrics {
   std::uint64_t asked = 0;
   std::uint64_t found_no_blocks = 0;
-  std::uint64_t after_the_end = 0;   // entries of the job's list whose cycle came after its end, by no SM
+  std::uint64_t after_the_end = 0;  // entries of the job's list whose cycle came after its end, by no SM
 };
 
 /// The states of a sub-partition's warps.
@@ -513,16 +514,17 @@ struct sm_metrics {
   std::vector<warp_slot_metrics> warp_slots;  // of ids that held a warp; empty without sub_partition.states_by_warp
   std::uint64_t occupancy_step_cycles = 0;    // length of a step of the following
   std::vector<double> occupancy_over_time;    // achieved occupancy in each step from cycle 0 on, idle cycles included
-  std::vector<std::uint64_t> inst_executed_over_time;   // warp instructions in each of the run's intervals
+  std::vector<std::uint64_t> inst_executed_over_time;  // warp instructions in each of the run's intervals
 };
 
-/// The run by intervals, of all kernels and SMs together. Each begins where the one before it ends, the first in cycle 0.
+/// The run by intervals, of all kernels and SMs together. Each begins where the one before it ends, the first in cycle
+/// 0.
 struct interval_series {
   std::vector<std::uint64_t> end_cycles;
-  std::vector<std::uint64_t> inst_executed;     // warp instructions
+  std::vector<std::uint64_t> inst_executed;  // warp instructions
   std::vector<std::uint64_t> dram_read_bytes;
   std::vector<std::uint64_t> dram_write_bytes;
-  std::vector<warp_state_counts> warp_states;   // warp-cycles
+  std::vector<warp_state_counts> warp_states;  // warp-cycles
 };
 
 /// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.
@@ -535,16 +537,16 @@ struct host_metrics {
 };
 
 struct run_metrics {
-  std::string stopped;                  // the signal that ended the run before the job had ended; empty: none did
-  bool snapshot = false;                // the run goes on behind these metrics
-  std::uint64_t cut_cycle = 0;          // of either: the cycle in which the counts end
+  std::string stopped;          // the signal that ended the run before the job had ended; empty: none did
+  bool snapshot = false;        // the run goes on behind these metrics
+  std::uint64_t cut_cycle = 0;  // of either: the cycle in which the counts end
   gpu_config config;
   std::uint64_t cycles = 0;             // from the first doorbell to the last completion
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
   std::vector<context_switch_metrics> context_switches;
   preempt_request_metrics preempt_requests;
   std::vector<sm_metrics> sms;
-  interval_series intervals;            // empty where nobody watched the run
+  interval_series intervals;  // empty where nobody watched the run
   host_metrics host;
 };
 

@@ -20,8 +20,8 @@ std::string base_of(const std::string& vcd_name) {
   return dot != std::string::npos && dot + 4 == vcd_name.size() ? vcd_name.substr(0, dot) : vcd_name;
 }
 
-// Colours of GTKWave's (X11's) by state of a warp and by unit: green works, blue waits for a result, red for others, yellow for the
-// memory, violet for the unit, grey for the front end.
+// Colours of GTKWave's (X11's) by state of a warp and by unit: green works, blue waits for a result, red for others,
+// yellow for the memory, violet for the unit, grey for the front end.
 const char* colour_of(warp_stall s) {
   switch (s) {
     case warp_stall::selected: return "forest green";
@@ -48,9 +48,10 @@ const char* colour_of(isa::unit u) {
 
 const char* word_of(isa::op_class c) {
   static constexpr const char* words[] = {
-      "fp32_add",   "fp32_minmax", "fp32_compare",     "int_add",  "int_shift", "int_multiply", "int_minmax",   "int_compare",
-      "special_register", "fp64_add", "fp64_fma",     "fp64_compare", "half_add", "half_compare", "sfu",        "bit_count",
-      "bit_scan",   "conversion",  "tensor",           "load_store", "shuffle", "vote",         "texture",      "branch"};
+      "fp32_add",    "fp32_minmax",      "fp32_compare", "int_add",    "int_shift",    "int_multiply", "int_minmax",
+      "int_compare", "special_register", "fp64_add",     "fp64_fma",   "fp64_compare", "half_add",     "half_compare",
+      "sfu",         "bit_count",        "bit_scan",     "conversion", "tensor",       "load_store",   "shuffle",
+      "vote",        "texture",          "branch"};
   static_assert(sizeof words / sizeof words[0] == static_cast<std::size_t>(isa::op_class::count));
   return words[static_cast<unsigned>(c)];
 }
@@ -72,7 +73,8 @@ std::string state_filter() {
 std::string operation_filter() {
   std::string text = filter_line(0, "gray10", "-");
   for (unsigned c = 0; c < static_cast<unsigned>(isa::op_class::count); ++c)
-    text += filter_line(c + 1, colour_of(isa::unit_of(static_cast<isa::op_class>(c))), word_of(static_cast<isa::op_class>(c)));
+    text += filter_line(c + 1, colour_of(isa::unit_of(static_cast<isa::op_class>(c))),
+                        word_of(static_cast<isa::op_class>(c)));
   return text;
 }
 
@@ -87,7 +89,8 @@ std::string step_filter() {
 std::string module_of(const std::string& signal) { return signal.substr(0, signal.rfind('.')); }
 
 std::string group(const std::string& title, bool open, const std::string& lines) {
-  return (open ? "@800200\n-" : "@c00200\n-") + title + "\n" + lines + (open ? "@1000200\n-" : "@1401200\n-") + title + "\n";
+  return (open ? "@800200\n-" : "@c00200\n-") + title + "\n" + lines + (open ? "@1000200\n-" : "@1401200\n-") + title +
+         "\n";
 }
 
 std::string line_of(const vcd_writer::signal& s) {
@@ -95,8 +98,10 @@ std::string line_of(const vcd_writer::signal& s) {
 }
 
 bool is_mask(const std::string& name) {
-  for (const char* end : {"_mask", "_lanes", ".active", ".ready", ".eligible", ".selected", ".buffered", "_waiting", "_raised", ".open_banks"})
-    if (ends_with(name, end) && !ends_with(name, "requests_waiting") && !ends_with(name, "responses_waiting")) return true;
+  for (const char* end : {"_mask", "_lanes", ".active", ".ready", ".eligible", ".selected", ".buffered", "_waiting",
+                          "_raised", ".open_banks"})
+    if (ends_with(name, end) && !ends_with(name, "requests_waiting") && !ends_with(name, "responses_waiting"))
+      return true;
   return name.find(".free_warps") != std::string::npos;
 }
 
@@ -221,7 +226,7 @@ class layout {
   }
 
   const std::vector<std::string>& files_;
-  std::vector<std::string> modules_;   // in the order of their signals
+  std::vector<std::string> modules_;  // in the order of their signals
   std::map<std::string, std::vector<const vcd_writer::signal*>> by_module_;
   std::map<std::string, const vcd_writer::signal*> by_name_;
   std::set<std::string> used_;
@@ -238,12 +243,13 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
                                                                 const std::vector<vcd_writer::signal>& signals,
                                                                 std::uint64_t start) {
   const auto names = gtkwave_layout_names(vcd_name);
-  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself. Its zoom is such that a word
-  // fits into a few cycles.
-  std::string text = "[dumpfile] \"" + vcd_name + "\"\n[savefile] \"" + names[0] + "\"\n[timestart] " + std::to_string(start) +
-                     "\n[size] 1600 1000\n[pos] -1 -1\n*-13.000000 " + std::to_string(start) +
-                     " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 1\n[signals_width] 480\n"
-                     "[sst_expanded] 0\n@200\n-1 ns = 1 core cycle\n";
+  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself. Its zoom
+  // is such that a word fits into a few cycles.
+  std::string text =
+      "[dumpfile] \"" + vcd_name + "\"\n[savefile] \"" + names[0] + "\"\n[timestart] " + std::to_string(start) +
+      "\n[size] 1600 1000\n[pos] -1 -1\n*-13.000000 " + std::to_string(start) +
+      " -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n[sst_width] 1\n[signals_width] 480\n"
+      "[sst_expanded] 0\n@200\n-1 ns = 1 core cycle\n";
   text += layout(signals, names).text();
   return {{names[0], text}, {names[1], state_filter()}, {names[2], operation_filter()}, {names[3], step_filter()}};
 }

@@ -39,10 +39,8 @@ void kanata_writer::advance(cycle_t cycle) {
     pending_.erase(pending_.begin());
     if (!is_open(e.id)) continue;
     cycle_ = std::max(cycle_, at);
-    if (e.stage != nullptr)
-      begin(e.id, pipeline_lane, e.stage);
-    else
-      retire(e.id, false);
+    if (e.stage != nullptr) begin(e.id, pipeline_lane, e.stage);
+    else retire(e.id, false);
   }
   cycle_ = cycle;
 }

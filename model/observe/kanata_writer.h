@@ -12,8 +12,9 @@
 
 namespace heddle {
 
-/// A pipeline trace in the format Kanata 0004, which Konata shows. Cycles go one way only: what is known ahead is kept until its cycle
-/// has come. Each stage that begins ends, each instruction retires. Memory is taken by instructions that have not retired.
+/// A pipeline trace in the format Kanata 0004, which Konata shows. Cycles go one way only: what is known ahead is kept
+/// until its cycle has come. Each stage that begins ends, each instruction retires. Memory is taken by instructions
+/// that have not retired.
 class kanata_writer {
  public:
   using instruction_id = std::uint64_t;
@@ -28,7 +29,8 @@ class kanata_writer {
 
   /// All that follows happens in `cycle`, which is not before the one before.
   void advance(cycle_t cycle);
-  /// An instruction appears. `number`: its place in the thread's order; `label` is shown at its row, `details` when asked for.
+  /// An instruction appears. `number`: its place in the thread's order; `label` is shown at its row, `details` when
+  /// asked for.
   instruction_id open(std::uint64_t number, std::uint64_t thread, const std::string& label, const std::string& details);
   /// A stage begins, and the one before in its lane ends. The name lives as long as the writer. The same stage goes on.
   void begin(instruction_id id, unsigned lane, const char* stage);
@@ -50,7 +52,7 @@ class kanata_writer {
  private:
   struct event {
     instruction_id id;
-    const char* stage;   // null: it retires
+    const char* stage;  // null: it retires
   };
   struct record {
     std::array<const char*, 2> stage{};
@@ -67,12 +69,12 @@ class kanata_writer {
   std::string buffer_;
   bool failed_ = false;
   bool begun_ = false;
-  cycle_t cycle_ = 0;                          // what is to be written happens then
-  cycle_t written_ = 0;                        // the file stands there
+  cycle_t cycle_ = 0;    // what is to be written happens then
+  cycle_t written_ = 0;  // the file stands there
   instruction_id next_ = 0;
   std::uint64_t retired_ = 0;
   std::unordered_map<instruction_id, record> open_;
-  std::multimap<cycle_t, event> pending_;      // those of one cycle in the order in which they came
+  std::multimap<cycle_t, event> pending_;  // those of one cycle in the order in which they came
 };
 
 }  // namespace heddle

@@ -43,7 +43,8 @@ std::vector<const sc_core::sc_object*> modules_in_scope(const sc_core::sc_object
   collect(top, globs, used, found);
   for (std::size_t k = 0; k < globs.size(); ++k)
     if (!used[k])
-      throw input_error("--trace-scope: '" + globs[k] + "' fits no module, expected hierarchical names such as gpu.sm0* or gpu.l2_slice0");
+      throw input_error("--trace-scope: '" + globs[k] +
+                        "' fits no module, expected hierarchical names such as gpu.sm0* or gpu.l2_slice0");
   if (globs.empty()) throw input_error("--trace-scope: expected hierarchical names such as gpu.sm0* or gpu.l2_slice0");
   return found;
 }

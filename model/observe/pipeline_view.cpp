@@ -57,7 +57,8 @@ void pipeline_view::find_partitions(const std::string& scope, cycle_t first, cyc
     if (watched_[i]) s.l1.observe(this);
   }
   if (partitions_.empty())
-    throw input_error("--trace-scope: '" + scope + "' holds no sub-partition, which --pipeline shows, expected for instance gpu.sm0*");
+    throw input_error("--trace-scope: '" + scope +
+                      "' holds no sub-partition, which --pipeline shows, expected for instance gpu.sm0*");
   for (unsigned i = 0; i < gpu_.channel_count(); ++i)
     if (const auto* slice = dynamic_cast<const l2_slice*>(&gpu_.slice_at(i))) slice->observe(this);
 }
@@ -95,10 +96,8 @@ void pipeline_view::follow(partition_track& p, unsigned slot) {
   }
   w.here = true;
   const unsigned per_warp = static_cast<unsigned>(gpu_.config().sm.sub_partitions);
-  if (p.levels->issued != 0 && p.levels->slots[0].warp / per_warp == slot)
-    issue(p, slot);
-  else
-    wait(p, slot, state);
+  if (p.levels->issued != 0 && p.levels->slots[0].warp / per_warp == slot) issue(p, slot);
+  else wait(p, slot, state);
 }
 
 // The warp is gone: what it was to issue will not be issued.
@@ -129,7 +128,7 @@ void pipeline_view::wait(partition_track& p, unsigned slot, partition_levels::st
   if (is_held(state)) return;
   const partition_levels::warp_place at = p.levels->at(slot);
   const std::uint32_t pc = at.pc;
-  if (pc >= at.program->code.size()) return;   // it comes back from memory, and nobody knows yet where it stands
+  if (pc >= at.program->code.size()) return;  // it comes back from memory, and nobody knows yet where it stands
   if (w.head != none && w.head_pc != pc) {
     writer_.retire(w.head, true);
     w.head = none;
@@ -152,7 +151,8 @@ pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::
   const unsigned warp = slot * c.sm.sub_partitions + p.index;
   const auto& b = at.block->index;
   const std::string label = fmt::format("sm{} w{:02} {:4}: {}", p.sm, warp, pc, text_of(*at.program, pc));
-  const std::string place = at.recorded ? fmt::format("at {:#x}", d.instruction->line) : fmt::format("line {}", d.instruction->line);
+  const std::string place =
+      at.recorded ? fmt::format("at {:#x}", d.instruction->line) : fmt::format("line {}", d.instruction->line);
   const std::string details = fmt::format("{}, {} of {}, block ({},{},{}) warp {}", at.program->program->kernel, place,
                                           at.program->program->file, b.x, b.y, b.z, at.warp_in_block);
   const id_t id = writer_.open(w.instructions++, p.sm * c.sm.max_warps + warp, label, details);
@@ -173,14 +173,16 @@ void pipeline_view::arrows(warp_track& w, const decoded_instruction& d, id_t id)
   unsigned count = 0;
   const auto draw = [&](id_t writer) {
     if (writer == 0 || !writer_.is_open(writer - 1)) return;
-    if (std::find(drawn.begin(), drawn.begin() + count, writer) != drawn.begin() + count || count == drawn.size()) return;
+    if (std::find(drawn.begin(), drawn.begin() + count, writer) != drawn.begin() + count || count == drawn.size())
+      return;
     drawn[count++] = writer;
     writer_.depends(id, writer - 1);
   };
   for (const isa::operand& o : d.instruction->src)
     if (o.is_reg())
       for (unsigned k = 0; k < o.count; ++k) draw(w.writer[(o.reg + k) % registers]);
-  for (unsigned m = d.predicates; m != 0; m &= m - 1) draw(w.writer[registers + static_cast<unsigned>(__builtin_ctz(m))]);
+  for (unsigned m = d.predicates; m != 0; m &= m - 1)
+    draw(w.writer[registers + static_cast<unsigned>(__builtin_ctz(m))]);
 }
 
 void pipeline_view::note_results(warp_track& w, const isa::instruction& i, id_t id) {
@@ -223,7 +225,7 @@ void pipeline_view::issue_one(partition_track& p, unsigned slot, id_t id, std::u
         flights_[w.memory] = {id, depth::queue};
         writer_.begin_at(now_ + 1, id, "Lq");
       } else {
-        writer_.retire_at(now_ + 1, id);   // no lane takes part
+        writer_.retire_at(now_ + 1, id);  // no lane takes part
       }
       break;
     case issue_kind::branch:

@@ -26,10 +26,8 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      out += c;
+    if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else out += c;
   }
   return out + "\"";
 }
@@ -76,31 +74,38 @@ std::string timeline::time_of(cycle_t cycle) const {
 
 void timeline::name_track(unsigned pid, int tid, const char* what, const std::string& name) {
   const std::string thread = tid < 0 ? "" : fmt::format("\"tid\":{},", tid);
-  put(fmt::format("{{\"ph\":\"M\",\"pid\":{},{}\"name\":\"{}\",\"args\":{{\"name\":{}}}}}", pid, thread, what, quoted(name)));
+  put(fmt::format("{{\"ph\":\"M\",\"pid\":{},{}\"name\":\"{}\",\"args\":{{\"name\":{}}}}}", pid, thread, what,
+                  quoted(name)));
 }
 
-// Slices of one track never overlap: each is a begin and an end. Both have the arguments: speedscope takes them for a part of the name.
-void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to, const std::string& arguments) {
+// Slices of one track never overlap: each is a begin and an end. Both have the arguments: speedscope takes them for a
+// part of the name.
+void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to,
+                     const std::string& arguments) {
   from = std::max(from, first_);
   to = std::min(to, last_);
   if (from >= to) return;
-  put(fmt::format("{{\"ph\":\"B\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(from), quoted(name), arguments));
-  put(fmt::format("{{\"ph\":\"E\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(to), quoted(name), arguments));
+  put(fmt::format("{{\"ph\":\"B\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid,
+                  time_of(from), quoted(name), arguments));
+  put(fmt::format("{{\"ph\":\"E\",\"pid\":{},\"tid\":{},\"ts\":{},\"name\":{},\"args\":{{{}}}}}", pid, tid, time_of(to),
+                  quoted(name), arguments));
 }
 
 void timeline::counter(const char* name, cycle_t at, double value) {
-  put(fmt::format("{{\"ph\":\"C\",\"pid\":0,\"ts\":{},\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", time_of(at), name, value));
+  put(fmt::format("{{\"ph\":\"C\",\"pid\":0,\"ts\":{},\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", time_of(at), name,
+                  value));
 }
 
-void timeline::block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block, cycle_t cycle) {
+void timeline::block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                          cycle_t cycle) {
   blocks_[sm][cta_slot] = {&launch, block, cycle};
 }
 
 void timeline::block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) {
   open_block& b = blocks_[sm][cta_slot];
   if (b.launch == nullptr) return;
-  slice(1 + sm, first_cta_track + cta_slot, fmt::format("{} block {}", b.launch->program->kernel, b.block), b.since, cycle,
-        fmt::format("\"launch\":{},\"block\":{}", b.launch->launch_id, b.block));
+  slice(1 + sm, first_cta_track + cta_slot, fmt::format("{} block {}", b.launch->program->kernel, b.block), b.since,
+        cycle, fmt::format("\"launch\":{},\"block\":{}", b.launch->launch_id, b.block));
   b.launch = nullptr;
 }
 
@@ -170,7 +175,7 @@ void timeline::after_cycle() {
     sample(last_);
     return;
   }
-  if (worked_ < first_ && now >= first_) before_ = sums_now(now);   // what was before the window
+  if (worked_ < first_ && now >= first_) before_ = sums_now(now);  // what was before the window
   if (now >= first_ && now - sampled_ >= interval_cycles) {
     // A time without warps is an interval of its own.
     if (was_empty_ && worked_ + interval_cycles < now) sample(worked_ + 1);
@@ -201,14 +206,18 @@ void timeline::write_switches() {
     const unsigned pid = 1 + c->sm;
     if (!named[c->sm]) name_track(pid, switch_track, "thread_name", "context engine");
     named[c->sm] = true;
-    const char* mode = c->mode == preemption_mode::drain ? "drain" : c->mode == preemption_mode::flush ? "flush" : "switch";
+    const char* mode = c->mode == preemption_mode::drain   ? "drain"
+                       : c->mode == preemption_mode::flush ? "flush"
+                                                           : "switch";
     // Of what reaches over the window's ends, the part within it.
-    const cycle_t from = std::max(c->request_cycle, first_), to = std::min(c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle(), last_);
+    const cycle_t from = std::max(c->request_cycle, first_),
+                  to = std::min(c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle(), last_);
     ++id;
     if (from <= to)
       for (const bool begins : {true, false})
-        put(fmt::format("{{\"ph\":\"{}\",\"cat\":\"preemption\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{}\"}}", begins ? "b" : "e", id,
-                        pid, switch_track, time_of(begins ? from : to), mode));
+        put(fmt::format(
+            "{{\"ph\":\"{}\",\"cat\":\"preemption\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{},\"name\":\"{}\"}}",
+            begins ? "b" : "e", id, pid, switch_track, time_of(begins ? from : to), mode));
     if (c->mode != preemption_mode::context_switch) continue;
     std::uint64_t bytes = 0;
     for (const switched_block& b : c->blocks) bytes += b.bytes_saved;
@@ -232,7 +241,9 @@ void timeline::close(const std::string& mark) {
   sample(std::min(end, last_));
   write_kernels();
   write_switches();
-  if (!mark.empty()) put(fmt::format("{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":\"{}\"}}", time_of(std::min(end, last_)), mark));
+  if (!mark.empty())
+    put(fmt::format("{{\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":{},\"name\":\"{}\"}}",
+                    time_of(std::min(end, last_)), mark));
   write("\n]}\n");
   if (std::fclose(file_) != 0) failed_ = true;
   file_ = nullptr;

@@ -13,23 +13,25 @@
 
 namespace heddle {
 
-/// A timeline of a GPU while it runs, in the trace event format of Chrome that Perfetto and speedscope open: kernels by stream,
-/// blocks by CTA slot, warps by warp id, context switches, and counters by interval. Each is written when it ends, so the memory
-/// that it takes does not grow with the run. Times are in microseconds of the core clock.
+/// A timeline of a GPU while it runs, in the trace event format of Chrome that Perfetto and speedscope open: kernels by
+/// stream, blocks by CTA slot, warps by warp id, context switches, and counters by interval. Each is written when it
+/// ends, so the memory that it takes does not grow with the run. Times are in microseconds of the core clock.
 class timeline : public cycle_observer, public block_observer {
  public:
-  /// `path`: file to write. Only core cycles [first, last) are recorded. Throws input_error: the file cannot be written.
+  /// `path`: file to write. Only core cycles [first, last) are recorded. Throws input_error: the file cannot be
+  /// written.
   timeline(gpu& g, const std::string& path, cycle_t first = 0, cycle_t last = never);
   timeline(const timeline&) = delete;
   timeline& operator=(const timeline&) = delete;
   ~timeline() override;
 
-  /// Ends what is still going on and completes the file, with an instant event `mark` at its end unless that is empty. Throws
-  /// input_error on a full disk.
+  /// Ends what is still going on and completes the file, with an instant event `mark` at its end unless that is empty.
+  /// Throws input_error on a full disk.
   void close(const std::string& mark = {});
 
   void after_cycle() override;
-  void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block, cycle_t cycle) override;
+  void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                  cycle_t cycle) override;
   void block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) override;
   void warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) override;
   void warp_left(unsigned sm, unsigned warp, cycle_t cycle) override;
@@ -52,14 +54,15 @@ class timeline : public cycle_observer, public block_observer {
   /// Running sums.
   struct sums {
     std::uint64_t instructions = 0;
-    std::uint64_t eligible = 0;      // warp-cycles, as far as accounted: a warp's count when it changes its state
-    std::uint64_t warps = 0;         // warp-cycles
+    std::uint64_t eligible = 0;  // warp-cycles, as far as accounted: a warp's count when it changes its state
+    std::uint64_t warps = 0;     // warp-cycles
     std::uint64_t dram_bytes = 0;
   };
 
   void write(std::string_view text);
   void put(const std::string& event);
-  void slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to, const std::string& arguments);
+  void slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to,
+             const std::string& arguments);
   void name_track(unsigned pid, int tid, const char* what, const std::string& name);
   void counter(const char* name, cycle_t at, double value);
   std::string time_of(cycle_t cycle) const;
@@ -75,14 +78,14 @@ class timeline : public cycle_observer, public block_observer {
   bool failed_ = false;
   cycle_t first_;
   cycle_t last_;
-  std::vector<std::vector<open_block>> blocks_;   // by SM and CTA slot
-  std::vector<std::vector<open_warp>> warps_;     // by SM and warp id
+  std::vector<std::vector<open_block>> blocks_;  // by SM and CTA slot
+  std::vector<std::vector<open_warp>> warps_;    // by SM and warp id
   std::uint64_t live_warps_ = 0;
   std::uint64_t warp_cycles_ = 0;
   cycle_t warps_counted_ = 0;
-  cycle_t sampled_ = 0;                           // the interval that goes on began here
-  cycle_t worked_ = 0;                            // the last cycle in which a unit worked
-  bool was_empty_ = true;                         // no warp was there after it
+  cycle_t sampled_ = 0;    // the interval that goes on began here
+  cycle_t worked_ = 0;     // the last cycle in which a unit worked
+  bool was_empty_ = true;  // no warp was there after it
   sums before_;
   bool first_event_ = true;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/observe/vcd_writer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <numeric>
-#include <algorithm>
 
 #include "heddle/config/error.h"
 
@@ -87,7 +87,8 @@ void vcd_writer::write_header() {
   buffer_ += "$timescale 1 ps $end\n";
   std::vector<std::size_t> order(items_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) { return split(names_[a].name) < split(names_[b].name); });
+  std::sort(order.begin(), order.end(),
+            [this](std::size_t a, std::size_t b) { return split(names_[a].name) < split(names_[b].name); });
   std::vector<std::string> open;
   for (const std::size_t k : order) {
     std::vector<std::string> scope = split(names_[k].name);
@@ -114,7 +115,8 @@ void vcd_writer::put(const item& i) {
   } else {
     *to++ = 'b';
     const unsigned significant = i.last == 0 ? 1 : 64 - static_cast<unsigned>(__builtin_clzll(i.last));
-    for (unsigned b = std::min<unsigned>(significant, i.width); b-- > 0;) *to++ = static_cast<char>('0' + (i.last >> b & 1));
+    for (unsigned b = std::min<unsigned>(significant, i.width); b-- > 0;)
+      *to++ = static_cast<char>('0' + (i.last >> b & 1));
     *to++ = ' ';
   }
   for (const char* c = i.code; *c != 0; ++c) *to++ = *c;

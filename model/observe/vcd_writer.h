@@ -13,9 +13,10 @@
 
 namespace heddle {
 
-/// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples only
-/// when it is told to, on a time axis of the caller's, writes under a name of the caller's, and notices a full disk. Dotted names become
-/// nested scopes; a name given twice is taken once. Values of types that the model does not use are refused by internal_error.
+/// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples
+/// only when it is told to, on a time axis of the caller's, writes under a name of the caller's, and notices a full
+/// disk. Dotted names become nested scopes; a name given twice is taken once. Values of types that the model does not
+/// use are refused by internal_error.
 class vcd_writer : public sc_core::sc_trace_file, public trace_window {
  public:
   /// Samples are to be taken only in the core cycles of `window`. Throws input_error when the file cannot be written.
@@ -23,8 +24,8 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   ~vcd_writer() override;
 
   struct signal {
-    std::string name;      // hierarchical
-    unsigned width = 1;    // bits
+    std::string name;    // hierarchical
+    unsigned width = 1;  // bits
   };
   const std::vector<signal>& signals() const { return names_; }
 
@@ -35,7 +36,8 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   void set_comment(const std::string& text) { comment_ = text; }
   /// Writes what has changed since the last sample, at `time` in picoseconds of the file's axis.
   void sample(std::uint64_t time);
-  /// Completes the file, which ends at `end`, with `mark` as a comment behind all changes, unless it is empty. Throws input_error when not all could be written (full disk).
+  /// Completes the file, which ends at `end`, with `mark` as a comment behind all changes, unless it is empty. Throws
+  /// input_error when not all could be written (full disk).
   void close(std::uint64_t end, const std::string& mark = {});
 
   void trace(const sc_core::sc_event&, const std::string&) override;
@@ -75,7 +77,7 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
     std::uint64_t last;
     std::uint8_t bytes;
     std::uint8_t width;
-    char code[8];          // VCD identifier
+    char code[8];  // VCD identifier
   };
   void cycle(bool) override {}
   void add(const void* value, const std::string& name, std::size_t bytes, int width);

@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t cycle_ps = 1000;   // on the axis
+constexpr std::uint64_t cycle_ps = 1000;  // on the axis
 
 std::string about(gpu& g) {
   char text[160];
@@ -73,13 +73,16 @@ void waveform::look_for_start(std::uint64_t now) {
 std::uint64_t waveform::present() const {
   const clock_domain& clock = gpu_.core_clock();
   const cycle_t cycle = clock.cycle();
-  const std::uint64_t now = sc_core::sc_time_stamp().value(), edge = clock.time_of(cycle).value(), next = clock.time_of(cycle + 1).value();
+  const std::uint64_t now = sc_core::sc_time_stamp().value(), edge = clock.time_of(cycle).value(),
+                      next = clock.time_of(cycle + 1).value();
   const std::uint64_t since = now > edge && next > edge ? (now - edge) * cycle_ps / (next - edge) : 0;
   return cycle * cycle_ps + std::min(since, cycle_ps - 1);
 }
 
 // A window ends with its last cycle, whose values hold to the edge behind it.
-void waveform::close(const std::string& mark) { writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark); }
+void waveform::close(const std::string& mark) {
+  writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark);
+}
 
 std::vector<waveform::side_file> waveform::layout(const std::string& vcd_name) const {
   return gtkwave_layout(vcd_name, writer_.signals(), start_);

@@ -10,7 +10,7 @@ namespace heddle {
 namespace {
 
 constexpr unsigned warp_size = 32;
-constexpr int volta = 70;                 // from here on the carve-out is a choice
+constexpr int volta = 70;  // from here on the carve-out is a choice
 constexpr int pascal_gp100 = 60;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -65,7 +65,8 @@ unsigned occupancy_calculator::l1_bytes(unsigned carveout_bytes) const {
 block_footprint occupancy_calculator::footprint(const block_demand& demand) const {
   if (demand.threads == 0) throw input_error("a block of 0 threads, expected at least 1");
   if (demand.carveout_percent < -1 || demand.carveout_percent > 100)
-    throw input_error("carve-out of " + std::to_string(demand.carveout_percent) + ", expected a percentage 0 to 100, or -1");
+    throw input_error("carve-out of " + std::to_string(demand.carveout_percent) +
+                      ", expected a percentage 0 to 100, or -1");
   block_footprint block;
   block.threads = demand.threads;
   block.warps = (demand.threads - 1) / warp_size + 1;
@@ -74,8 +75,9 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   const std::uint64_t warp_registers = std::uint64_t{demand.registers_per_thread} * warp_size;
   if (sm_.register_allocation == choice::register_allocation::block) {
     block.registers_per_warp = clamped(warp_registers);
-    block.registers_per_block = clamped(
-        round_up(round_up(block.warps, sm_.warp_allocation_granularity) * block.registers_per_warp, sm_.register_allocation_unit));
+    block.registers_per_block =
+        clamped(round_up(round_up(block.warps, sm_.warp_allocation_granularity) * block.registers_per_warp,
+                         sm_.register_allocation_unit));
   } else {
     block.registers_per_warp = clamped(round_up(warp_registers, sm_.register_allocation_unit));
     block.registers_per_block = clamped(std::uint64_t{block.registers_per_warp} * block.warps);
@@ -85,22 +87,18 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   const std::uint64_t shared = round_up(asked + shared_.reserved_per_block_bytes, shared_.allocation_unit_bytes);
   block.shared_bytes = clamped(shared);
   block.carveout_bytes = carveout(demand.carveout_percent, shared);
-  if (block.threads > sm_.max_threads_per_block)
-    block.limits.warps = 0;
-  else
-    block.limits.warps = std::min(sm_.max_warps / block.warps, sm_.max_threads / block.threads);
+  if (block.threads > sm_.max_threads_per_block) block.limits.warps = 0;
+  else block.limits.warps = std::min(sm_.max_warps / block.warps, sm_.max_threads / block.threads);
   block.limits.blocks = sm_.max_blocks;
   block.limits.registers = register_limit(block, demand.registers_per_thread);
   if (shared > std::uint64_t{shared_.opt_in_per_block_bytes} + shared_.reserved_per_block_bytes)
     block.limits.shared_memory = 0;
-  else if (shared > 0)
-    block.limits.shared_memory = block.carveout_bytes / block.shared_bytes;
-  if (demand.barriers > sm_.barriers_per_block)
-    block.limits.barriers = 0;
-  else if (demand.barriers > 0 && sm_.barriers > 0)
-    block.limits.barriers = sm_.barriers / demand.barriers;
-  // Without a preference the limits are those of the largest shared memory. The driver then gives the SM no more than they need, and the rest
-  // to the L1 (Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for blocks of 3 KiB).
+  else if (shared > 0) block.limits.shared_memory = block.carveout_bytes / block.shared_bytes;
+  if (demand.barriers > sm_.barriers_per_block) block.limits.barriers = 0;
+  else if (demand.barriers > 0 && sm_.barriers > 0) block.limits.barriers = sm_.barriers / demand.barriers;
+  // Without a preference the limits are those of the largest shared memory. The driver then gives the SM no more than
+  // they need, and the rest to the L1 (Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for blocks
+  // of 3 KiB).
   if (demand.carveout_percent < 0 && compute_capability_ >= volta && block.limits.least() > 0)
     block.carveout_bytes = least_carveout(std::uint64_t{block.limits.least()} * block.shared_bytes);
   block.l1_bytes = l1_bytes(block.carveout_bytes);

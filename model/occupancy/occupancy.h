@@ -14,9 +14,10 @@ namespace heddle {
 struct block_demand {
   unsigned threads = 1;
   unsigned registers_per_thread = 0;
-  std::uint64_t shared_bytes = 0;   // static + dynamic
-  int carveout_percent = -1;        // share of the largest shared memory that the kernel prefers, 0..100; -1: the driver's choice
-  unsigned barriers = 0;            // named barriers used
+  std::uint64_t shared_bytes = 0;  // static + dynamic
+  int carveout_percent =
+      -1;                 // share of the largest shared memory that the kernel prefers, 0..100; -1: the driver's choice
+  unsigned barriers = 0;  // named barriers used
 };
 
 /// Blocks that each resource alone would let an SM hold; `unlimited` where the block takes none of it.
@@ -35,12 +36,12 @@ struct resource_limits {
 struct block_footprint {
   unsigned threads = 0;
   unsigned warps = 0;
-  unsigned registers_per_warp = 0;   // 32-bit registers of all lanes of a warp
+  unsigned registers_per_warp = 0;  // 32-bit registers of all lanes of a warp
   unsigned registers_per_block = 0;
   unsigned shared_bytes = 0;
   unsigned barriers = 0;
-  unsigned carveout_bytes = 0;       // shared memory of the SM while only such blocks run
-  unsigned l1_bytes = 0;             // and the L1 that this leaves
+  unsigned carveout_bytes = 0;  // shared memory of the SM while only such blocks run
+  unsigned l1_bytes = 0;        // and the L1 that this leaves
   resource_limits limits;
 };
 
@@ -48,9 +49,9 @@ struct block_footprint {
 struct occupancy_result {
   unsigned blocks_per_sm = 0;
   unsigned active_warps = 0;
-  double theoretical_occupancy = 0;         // active warps / sm.max_warps
-  std::vector<std::string> limiters;        // every resource whose limit is the least: warps, blocks, registers,
-                                            // shared_memory, barriers
+  double theoretical_occupancy = 0;   // active warps / sm.max_warps
+  std::vector<std::string> limiters;  // every resource whose limit is the least: warps, blocks, registers,
+                                      // shared_memory, barriers
   block_footprint block;
 };
 

@@ -106,7 +106,8 @@ void sm_resources::take_again(block_allocation& allocation) {
 }
 
 void sm_resources::add(block_allocation& allocation) {
-  // A block that comes back beside others has their carve-out from then on: it may leave together with them, and be the first back.
+  // A block that comes back beside others has their carve-out from then on: it may leave together with them, and be the
+  // first back.
   if (residents_.empty()) carveout_bytes_ = allocation.carveout_bytes;
   allocation.carveout_bytes = carveout_bytes_;
   threads_ += allocation.threads;
@@ -151,8 +152,10 @@ void sm_resources::check_invariants() const {
     }
   }
   invariant(residents_.size() <= sm_.max_blocks, "an SM holds more blocks than it has slots");
-  invariant(threads == threads_ && threads <= sm_.max_threads, "an SM holds more threads than it may, or has lost count");
-  invariant(registers == registers_ && registers <= sm_.registers, "an SM holds more registers than it has, or has lost count");
+  invariant(threads == threads_ && threads <= sm_.max_threads,
+            "an SM holds more threads than it may, or has lost count");
+  invariant(registers == registers_ && registers <= sm_.registers,
+            "an SM holds more registers than it has, or has lost count");
   invariant(shared_bytes == shared_bytes_ && shared_bytes <= carveout_bytes_ && carveout_bytes_ <= largest_carveout_,
             "an SM holds more shared memory than it has, or has lost count");
   invariant(barriers == barriers_ && (sm_.barriers == 0 || barriers <= sm_.barriers),

@@ -10,24 +10,24 @@ namespace heddle {
 
 /// What one resident block holds, by which it is given back.
 struct block_allocation {
-  std::uint64_t id = 0;                            // unique within the account that made it; 0: none
+  std::uint64_t id = 0;  // unique within the account that made it; 0: none
   unsigned threads = 0;
-  unsigned registers_per_warp = 0;                 // 32-bit registers of all lanes
+  unsigned registers_per_warp = 0;  // 32-bit registers of all lanes
   unsigned registers_per_block = 0;
   unsigned shared_bytes = 0;
   unsigned barriers = 0;
-  unsigned carveout_bytes = 0;                     // of the SM while it holds the block
-  unsigned own_carveout_bytes = 0;                 // that the block's kernel asks for
-  std::vector<std::uint8_t> partition_of_warp;     // sub-partition, by warp of the block
+  unsigned carveout_bytes = 0;                  // of the SM while it holds the block
+  unsigned own_carveout_bytes = 0;              // that the block's kernel asks for
+  std::vector<std::uint8_t> partition_of_warp;  // sub-partition, by warp of the block
 };
 
 /// The running account of one SM's resources, by block: used by the CWD to know what fits and by the SM to deal warps.
 /// Two accounts that see the same calls in the same order deal alike. Source: docs/occupancy.md.
 ///
-/// A block's warps go to the sub-partitions in turn, from where the last block's ended (sm.warp_dealing = round_robin) or
-/// from the first (by_id); one without a free warp slot or registers for the warp is skipped. The carve-out changes
-/// only while the SM is empty; blocks of a smaller one that come later share as much as theirs would be, so that no kernel has
-/// more blocks on an SM than the calculator says.
+/// A block's warps go to the sub-partitions in turn, from where the last block's ended (sm.warp_dealing = round_robin)
+/// or from the first (by_id); one without a free warp slot or registers for the warp is skipped. The carve-out changes
+/// only while the SM is empty; blocks of a smaller one that come later share as much as theirs would be, so that no
+/// kernel has more blocks on an SM than the calculator says.
 class sm_resources {
  public:
   explicit sm_resources(const gpu_config& config);
@@ -55,8 +55,8 @@ class sm_resources {
   unsigned blocks() const { return static_cast<unsigned>(residents_.size()); }
   unsigned warps() const;
   unsigned threads() const { return threads_; }
-  unsigned registers() const { return registers_; }          // allocated, 32-bit
-  unsigned shared_bytes() const { return shared_bytes_; }    // allocated
+  unsigned registers() const { return registers_; }        // allocated, 32-bit
+  unsigned shared_bytes() const { return shared_bytes_; }  // allocated
   unsigned carveout_bytes() const { return carveout_bytes_; }
   /// The L1 that the present carve-out leaves.
   unsigned l1_bytes() const { return calculator_.l1_bytes(carveout_bytes_); }
@@ -80,11 +80,11 @@ class sm_resources {
 
   occupancy_calculator calculator_;
   sm_parameters sm_;
-  bool registers_by_warp_;          // else the SM's registers are one pool
-  unsigned partition_warps_;        // warp slots of a sub-partition
+  bool registers_by_warp_;    // else the SM's registers are one pool
+  unsigned partition_warps_;  // warp slots of a sub-partition
   unsigned partition_registers_;
   std::vector<partition> partitions_;
-  unsigned next_partition_ = 0;     // where the next block's dealing starts
+  unsigned next_partition_ = 0;  // where the next block's dealing starts
   unsigned threads_ = 0;
   unsigned registers_ = 0;
   unsigned shared_bytes_ = 0;

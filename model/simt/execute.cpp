@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/simt/execute.h"
 
+#include "heddle/simt/scalar/topics.h"
 #include "heddle/simt/vector/fast_kernels.h"
 #include "heddle/simt/warp/lanes.h"
-#include "heddle/simt/scalar/topics.h"
 
 namespace heddle::simt {
 
@@ -30,9 +30,10 @@ execute_function select(const isa::instruction& i) {
   if (execute_function f = baseline::select_fast(i)) return f;
 #endif
   constexpr execute_function (*topics[])(const isa::instruction&) = {
-      select_integer,          select_bits,   select_float32, select_float64,      select_half,            select_conversion,
-      select_special_function, select_assist, select_memory,  select_shuffle_vote, select_special_register,
-      select_tensor,           select_texture};
+      select_integer, select_bits,         select_float32,          select_float64,
+      select_half,    select_conversion,   select_special_function, select_assist,
+      select_memory,  select_shuffle_vote, select_special_register, select_tensor,
+      select_texture};
   for (auto topic : topics) {
     if (execute_function f = topic(i)) return f;
   }

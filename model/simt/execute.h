@@ -15,7 +15,9 @@ namespace heddle::simt {
 /// The value of an operand (one word or two, without modifiers) on one lane.
 std::uint64_t lane_value(const isa::operand& o, const warp_state& w, unsigned lane);
 
-/// A reducing barrier's result, of `threads` that came and `count` whose predicate held, for the lanes of `mask` that wait at it.
-void write_reduction(const isa::instruction& i, warp_state& w, lane_mask mask, std::uint32_t count, std::uint32_t threads);
+/// A reducing barrier's result, of `threads` that came and `count` whose predicate held, for the lanes of `mask` that
+/// wait at it.
+void write_reduction(const isa::instruction& i, warp_state& w, lane_mask mask, std::uint32_t count,
+                     std::uint32_t threads);
 
 }  // namespace heddle::simt

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: the named barriers of the blocks resident on an SM.
 // Sockets: none; the SM passes arrivals on and resumes the warps that a completed barrier releases.
-// One cycle: an arrival completes its barrier when all warps of the block that still live (or the count given) have come;
+// One cycle: an arrival completes its barrier when all warps of the block that still live (or the count given) have
+// come;
 //   when lanes are independent, when all its threads that still live (or the count given) have.
 // Parameters: sm.barriers_per_block, sm.max_blocks, sub_partition.divergence. Source: PTX ISA, bar and barrier.
 #pragma once
@@ -26,18 +27,20 @@ class barrier_unit : public sc_core::sc_module {
   /// Writes the state of the block in the CTA slot to a context, or takes it from there.
   void exchange(unsigned cta_slot, simt::context_image& image) { blocks_[cta_slot].exchange(image); }
   /// As of block_barriers, of the block in the CTA slot.
-  outcome arrive(unsigned cta_slot, unsigned warp, const isa::instruction& bar, const simt::warp_state& state, simt::lane_mask mask,
-                 std::string& error) {
+  outcome arrive(unsigned cta_slot, unsigned warp, const isa::instruction& bar, const simt::warp_state& state,
+                 simt::lane_mask mask, std::string& error) {
     return counted(blocks_[cta_slot].arrive(rules_, warp, bar, state, mask, error));
   }
-  void exited(unsigned cta_slot, unsigned warp, simt::lane_mask lanes, bool last) { blocks_[cta_slot].exited(warp, lanes, last); }
+  void exited(unsigned cta_slot, unsigned warp, simt::lane_mask lanes, bool last) {
+    blocks_[cta_slot].exited(warp, lanes, last);
+  }
   outcome after_exit(unsigned cta_slot) { return counted(blocks_[cta_slot].after_exit(rules_)); }
   std::uint64_t waiting(unsigned cta_slot) const { return blocks_[cta_slot].waiting(); }
   bool deadlocked(unsigned cta_slot) const { return blocks_[cta_slot].stuck(rules_); }
   unsigned waits_at(unsigned cta_slot, unsigned warp) const { return blocks_[cta_slot].waits_at(warp); }
 
   void trace(sc_core::sc_trace_file* file) const override;
-  std::uint64_t completed = 0;     // barriers completed
+  std::uint64_t completed = 0;  // barriers completed
 
  private:
   outcome counted(outcome o) {

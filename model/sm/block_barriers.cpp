@@ -51,12 +51,9 @@ void block_barriers::exchange(simt::context_image& image) {
 bool block_barriers::try_complete(const barrier_rules& rules, unsigned number, barrier_outcome& o) {
   barrier& r = barriers_[number];
   bool done = r.arrived != 0;
-  if (r.expected != 0)
-    done = r.arrivals >= r.expected;
-  else if (rules.per_thread)
-    done = done && r.threads >= live_threads_;
-  else
-    done = done && (live_ & ~r.arrived) == 0;
+  if (r.expected != 0) done = r.arrivals >= r.expected;
+  else if (rules.per_thread) done = done && r.threads >= live_threads_;
+  else done = done && (live_ & ~r.arrived) == 0;
   if (!done) return false;
   o.completed = true;
   o.release = r.waiting;
@@ -75,8 +72,8 @@ bool block_barriers::stuck(const barrier_rules& rules) const {
   return rules.per_thread ? waiters_ >= live_threads_ : (live_ & ~waiting_) == 0;
 }
 
-barrier_outcome block_barriers::arrive(const barrier_rules& rules, unsigned warp, const isa::instruction& bar, const simt::warp_state& state,
-                                       simt::lane_mask mask, std::string& error) {
+barrier_outcome block_barriers::arrive(const barrier_rules& rules, unsigned warp, const isa::instruction& bar,
+                                       const simt::warp_state& state, simt::lane_mask mask, std::string& error) {
   barrier_outcome o;
   const std::uint32_t number = uniform_value(bar.src[0], state, mask);
   if (number >= rules.barriers) {
@@ -93,16 +90,14 @@ barrier_outcome block_barriers::arrive(const barrier_rules& rules, unsigned warp
   const std::uint64_t bit = std::uint64_t{1} << warp;
   const auto came = static_cast<unsigned>(__builtin_popcount(mask));
   r.expected = threads;
-  if (!rules.per_thread)
-    r.arrivals += isa::warp_size;
-  else
-    r.arrivals += came + ((r.arrived & bit) == 0 ? static_cast<unsigned>(__builtin_popcount(~state.live)) : 0);
+  if (!rules.per_thread) r.arrivals += isa::warp_size;
+  else r.arrivals += came + ((r.arrived & bit) == 0 ? static_cast<unsigned>(__builtin_popcount(~state.live)) : 0);
   r.arrived |= bit;
   const simt::lane_mask p = state.predicates[bar.psrc[0].reg];
   r.count += static_cast<unsigned>(__builtin_popcount(mask & (bar.psrc[0].negate ? ~p : p)));
   r.threads += came;
   o.barrier = number;
-  if (bar.sub != 1) {   // all forms but arrive wait
+  if (bar.sub != 1) {  // all forms but arrive wait
     o.waits = true;
     r.waiting |= bit;
     r.waiters += came;

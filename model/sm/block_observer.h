@@ -9,11 +9,13 @@ namespace heddle {
 
 struct resident_launch;
 
-/// Hears of the blocks and warps of SMs when they come and go: placed or back from memory, ended or on the way to memory.
+/// Hears of the blocks and warps of SMs when they come and go: placed or back from memory, ended or on the way to
+/// memory.
 class block_observer {
  public:
   virtual ~block_observer() = default;
-  virtual void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block, cycle_t cycle) = 0;
+  virtual void block_came(unsigned sm, unsigned cta_slot, const resident_launch& launch, std::uint64_t block,
+                          cycle_t cycle) = 0;
   virtual void block_left(unsigned sm, unsigned cta_slot, cycle_t cycle) = 0;
   /// `warp` is the warp id on the SM; the warp belongs to the block in `cta_slot`.
   virtual void warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) = 0;

@@ -11,19 +11,20 @@ namespace heddle {
 namespace {
 
 constexpr unsigned line_words = line_bytes / 4;
-constexpr unsigned places = 64;                      // contexts of one SM in memory at one time
-constexpr std::uint64_t state_bytes = 65536;         // most that a warp may need beside its registers
+constexpr unsigned places = 64;               // contexts of one SM in memory at one time
+constexpr std::uint64_t state_bytes = 65536;  // most that a warp may need beside its registers
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 std::uint64_t place_bytes(const gpu_config& c) {
-  const std::uint64_t most = std::uint64_t{c.sm.registers} * 4 + c.shared_memory.size_bytes + c.sm.max_warps * state_bytes;
+  const std::uint64_t most =
+      std::uint64_t{c.sm.registers} * 4 + c.shared_memory.size_bytes + c.sm.max_warps * state_bytes;
   return (most + mebibyte - 1) / mebibyte * mebibyte;
 }
 
 }  // namespace
 
-context_engine::context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
-                               class resource_manager& resources, class barrier_unit& barriers,
+context_engine::context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                               unsigned sm_id, class resource_manager& resources, class barrier_unit& barriers,
                                sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor)
     : sc_module(name),
       memory_socket("memory_socket"),
@@ -74,7 +75,8 @@ void context_engine::on_cycle(cycle_t cycle) {
   }
 }
 
-// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone and what they stored is acknowledged.
+// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone and
+// what they stored is acknowledged.
 void context_engine::check_quiet(cycle_t cycle) {
   const auto ended = [this](unsigned s) { return resources_.block(s).transaction == nullptr; };
   cta_slots_.erase(std::remove_if(cta_slots_.begin(), cta_slots_.end(), ended), cta_slots_.end());
@@ -141,10 +143,8 @@ void context_engine::move_lines(cycle_t cycle) {
     return;
   }
   if (in_flight_ != 0) return;
-  if (step_ == step::saving)
-    end_saving(cycle);
-  else
-    end_restoring(cycle);
+  if (step_ == step::saving) end_saving(cycle);
+  else end_restoring(cycle);
 }
 
 bool context_engine::send_line(cycle_t cycle) {
@@ -210,7 +210,8 @@ void context_engine::end_saving(cycle_t cycle) {
   context_transaction& t = *current_;
   t.saved_cycle = cycle;
   for (const unsigned s : cta_slots_) {
-    each_live_warp(resources_.block(s), [&](unsigned warp, unsigned) { partition_of(warp).swap_out(slot_of(warp), cycle); });
+    each_live_warp(resources_.block(s),
+                   [&](unsigned warp, unsigned) { partition_of(warp).swap_out(slot_of(warp), cycle); });
     barriers_.open(s, 0, 0);
     context_.blocks.push_back(resources_.swap_out(s, cycle));
   }
@@ -223,7 +224,8 @@ void context_engine::end_saving(cycle_t cycle) {
 
 void context_engine::restore(context_transaction& t, cycle_t cycle) {
   invariant(step_ == step::idle, "blocks were called back in the middle of a context switch");
-  const auto found = std::find_if(away_.begin(), away_.end(), [&](const away_context& c) { return c.transaction == &t; });
+  const auto found =
+      std::find_if(away_.begin(), away_.end(), [&](const away_context& c) { return c.transaction == &t; });
   invariant(found != away_.end(), "blocks were called back that did not leave this SM");
   current_ = &t;
   context_ = std::move(*found);
@@ -246,7 +248,8 @@ void context_engine::begin_restoring(cycle_t cycle) {
     cta_slots_.push_back(s);
     supervisor_.divide_cache();
     each_live_warp(b, [&](unsigned warp, unsigned in_block) {
-      partition_of(warp).swap_in(slot_of(warp), *b.launch, b.context, in_block, b.allocation.registers_per_warp / isa::warp_size, cycle);
+      partition_of(warp).swap_in(slot_of(warp), *b.launch, b.context, in_block,
+                                 b.allocation.registers_per_warp / isa::warp_size, cycle);
     });
     words += current_->blocks[k].bytes_saved / 4;
   }
@@ -256,7 +259,8 @@ void context_engine::begin_restoring(cycle_t cycle) {
   move_lines(cycle);
 }
 
-// Blocks that were dropped begin again, on the sub-partitions that they had; their warps take what warp ids are free there.
+// Blocks that were dropped begin again, on the sub-partitions that they had; their warps take what warp ids are free
+// there.
 void context_engine::run_anew(cycle_t cycle) {
   context_transaction& t = *current_;
   t.restore_cycle = t.resumed_cycle = cycle;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: the context engine of an SM: takes resident blocks out to memory between two instructions, and brings them back to
+// Models: the context engine of an SM: takes resident blocks out to memory between two instructions, and brings them
+// back to
 //   the same sub-partitions under the same warp ids.
 // Sockets: memory_socket (initiator, l1_protocol) to the L1, whose way to memory its lines take.
-// One cycle: one line of 128 bytes leaves for memory, or is asked for, while fewer than lines_in_flight are on their way.
-// Parameters: [context]. Source: ARCHITECTURE section 4 "A context switch"; docs/preemption.md.
+// One cycle: one line of 128 bytes leaves for memory, or is asked for, while fewer than lines_in_flight are on their
+// way. Parameters: [context]. Source: ARCHITECTURE section 4 "A context switch"; docs/preemption.md.
 #pragma once
 
 #include <cstdint>
@@ -37,24 +38,27 @@ class context_supervisor {
 class context_engine : public sc_core::sc_module, public clocked, private l1_bw_if {
  public:
   context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
-                 class resource_manager& resources, class barrier_unit& barriers, sc_core::sc_vector<sub_partition>& partitions,
-                 context_supervisor& supervisor);
+                 class resource_manager& resources, class barrier_unit& barriers,
+                 sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor);
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
 
-  /// Takes all resident blocks out, or those that `t` names while the others run on; `saved` is reported when they are gone. With mode flush nothing is written: they are dropped.
+  /// Takes all resident blocks out, or those that `t` names while the others run on; `saved` is reported when they are
+  /// gone. With mode flush nothing is written: they are dropped.
   void preempt(context_transaction& t, cycle_t cycle);
-  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run. Dropped ones begin anew.
+  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run. Dropped
+  /// ones begin anew.
   void restore(context_transaction& t, cycle_t cycle);
   /// A stopped warp has become quiet, or a warp is gone.
   void look_again() {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   bool idle() const { return step_ == step::idle; }
-  /// Device address of the area where contexts of all SMs are saved, in place of context.area_mib. While no context is there.
+  /// Device address of the area where contexts of all SMs are saved, in place of context.area_mib. While no context is
+  /// there.
   void save_at(std::uint64_t address) { base_ = address; }
-  /// Device address of byte `offset` of the `place`-th context that the SM may have in memory at one time. Lines of all SMs take
-  /// turns, so that SMs that are switched together write to the same rows of memory.
+  /// Device address of byte `offset` of the `place`-th context that the SM may have in memory at one time. Lines of all
+  /// SMs take turns, so that SMs that are switched together write to the same rows of memory.
   std::uint64_t address(unsigned place, std::uint64_t offset) const {
     const std::uint64_t line = (place * place_bytes_ + offset) / line_bytes;
     return base_ + (line * sm_count_ + sm_id_) * line_bytes + offset % line_bytes;
@@ -69,13 +73,13 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
   // The blocks of one switch that are in memory, or were dropped.
   struct away_context {
     context_transaction* transaction = nullptr;
-    unsigned place = no_place;                 // in the SM's context area; dropped blocks have none
+    unsigned place = no_place;  // in the SM's context area; dropped blocks have none
     std::vector<resident_block> blocks;
   };
   struct line_access {
     l1_access access;
     lsu_transaction transaction;
-    std::size_t word = 0;                      // of the image
+    std::size_t word = 0;  // of the image
   };
 
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
@@ -91,7 +95,8 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
   void exchange(unsigned cta_slot);
   sub_partition& partition_of(unsigned warp) { return partitions_[warp % sub_partitions_]; }
   unsigned slot_of(unsigned warp) const { return warp / sub_partitions_; }
-  template <class F> void each_live_warp(const resident_block& b, F&& f);
+  template <class F>
+  void each_live_warp(const resident_block& b, F&& f);
   unsigned free_place() const;
 
   clock_port clock_;
@@ -108,11 +113,11 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
   step step_ = step::idle;
   context_transaction* current_ = nullptr;
-  std::vector<unsigned> cta_slots_;            // of the blocks that are being switched
-  away_context context_;                       // the one that is being written or read
+  std::vector<unsigned> cta_slots_;  // of the blocks that are being switched
+  away_context context_;             // the one that is being written or read
   std::vector<away_context> away_;
   simt::context_image image_;
-  std::size_t next_word_ = 0;                  // of the image: the next line begins there
+  std::size_t next_word_ = 0;  // of the image: the next line begins there
   unsigned in_flight_ = 0;
   bool refused_ = false;
   std::vector<std::unique_ptr<line_access>> lines_;

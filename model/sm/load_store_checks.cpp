@@ -12,7 +12,7 @@ namespace heddle {
 
 // True if every global lane's address is aligned and lies in a legal range; else the transaction says which does not.
 bool load_store_unit::legal(lsu_transaction& t) {
-  if (t.launch->recording) return true;   // nobody mapped the memory of the machine on which it was recorded
+  if (t.launch->recording) return true;  // nobody mapped the memory of the machine on which it was recorded
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t bits = 0;
@@ -54,10 +54,11 @@ void load_store_unit::count(const lsu_transaction& t) {
   if (t.kind == lsu_kind::store) d = t.local ? &c.local_store : &c.global_store;
   ++d->requests;
   unsigned sectors = 0;
-  for (unsigned k = 0; k < lines_.count; ++k) sectors += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
+  for (unsigned k = 0; k < lines_.count; ++k)
+    sectors += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
   d->transactions += sectors;
   const unsigned requested = static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
-  d->requested_bytes += std::min(requested, sectors * sector_bytes);   // lanes that ask for the same bytes share them
+  d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes that ask for the same bytes share them
 }
 
 void load_store_unit::check_invariants() const {
@@ -77,7 +78,8 @@ void load_store_unit::check_invariants() const {
     open += c->instructions - c->responses - c->faults;
   }
   invariant(open == pending_, "load/store unit: instructions differ from responses + faults + those in flight");
-  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty() && untranslated_.empty()),
+  invariant(!idle() || (free_accesses_.size() == accesses_.size() && streaming_ == nullptr && due_.empty() &&
+                        untranslated_.empty()),
             "load/store unit: idle, and an access is still with the L1");
 }
 

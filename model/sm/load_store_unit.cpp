@@ -54,7 +54,8 @@ void load_store_unit::start_of_simulation() {
 }
 
 tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time&) {
-  invariant(phase == lsu_phase::request && t.partition < inputs_.size(), "load/store unit: not a request of a sub-partition");
+  invariant(phase == lsu_phase::request && t.partition < inputs_.size(),
+            "load/store unit: not a request of a sub-partition");
   input& in = inputs_[t.partition];
   invariant(in.queue.size() < queue_entries_, "load/store unit: a request without a credit");
   in.queue.push(&t);
@@ -75,9 +76,10 @@ void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
 void load_store_unit::look_at_first(input& in) const {
   const lsu_transaction& t = *in.queue.front();
   in.addressed = t.issue_cycle + address_cycles_;
-  in.needs = t.kind == lsu_kind::constant_load
-                 ? needs_constants
-                 : static_cast<std::uint8_t>((t.shared_mask != 0 ? needs_shared : 0) | (t.global_mask != 0 ? needs_l1 : 0));
+  in.needs =
+      t.kind == lsu_kind::constant_load
+          ? needs_constants
+          : static_cast<std::uint8_t>((t.shared_mask != 0 ? needs_shared : 0) | (t.global_mask != 0 ? needs_l1 : 0));
 }
 
 void load_store_unit::on_cycle(cycle_t cycle) {
@@ -97,7 +99,8 @@ void load_store_unit::on_cycle(cycle_t cycle) {
 
 void load_store_unit::prepare(cycle_t, bool distant) const {
   if (distant) {
-    bring_near(&queue_entries_, reinterpret_cast<const char*>(&nothing_) - reinterpret_cast<const char*>(&queue_entries_));
+    bring_near(&queue_entries_,
+               reinterpret_cast<const char*>(&nothing_) - reinterpret_cast<const char*>(&queue_entries_));
     bring_near(inputs_.data(), inputs_.size() * sizeof(input));
     return;
   }
@@ -120,8 +123,9 @@ bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
 // Takes one instruction from the inputs, if one is ready and its way is free.
 void load_store_unit::pick(cycle_t cycle) {
   starved_ = false;
-  const std::uint32_t before = (1u << next_input_) - 1;   // those whose turn is over
-  for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0; turn &= turn - 1) {
+  const std::uint32_t before = (1u << next_input_) - 1;  // those whose turn is over
+  for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0;
+       turn &= turn - 1) {
     const unsigned index = static_cast<unsigned>(__builtin_ctzll(turn)) % 32;
     input& in = inputs_[index];
     if (ready_to_pick(in) > cycle || !pipes_free(in, cycle)) continue;
@@ -132,10 +136,8 @@ void load_store_unit::pick(cycle_t cycle) {
     }
     lsu_transaction& t = *in.queue.front();
     in.queue.pop();
-    if (in.queue.empty())
-      waiting_ &= ~(1u << index);
-    else
-      look_at_first(in);
+    if (in.queue.empty()) waiting_ &= ~(1u << index);
+    else look_at_first(in);
     --in.queued;
     --queued_;
     in.next_pick = cycle + pick_interval_;
@@ -168,10 +170,8 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
       count(t);
       t.all_sent = false;
       const cycle_t ready = tlb.enabled() ? translated(t, cycle) : cycle;
-      if (ready > cycle)
-        wait_for_translation(t, ready);
-      else
-        stream(t, cycle);
+      if (ready > cycle) wait_for_translation(t, ready);
+      else stream(t, cycle);
       return;
     }
   }
@@ -179,10 +179,8 @@ void load_store_unit::start(lsu_transaction& t, cycle_t cycle) {
 }
 
 void load_store_unit::coalesce_lanes(const lsu_transaction& t) {
-  if (half_warps_)
-    coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines_);
-  else
-    coalesce(t.addresses(), t.global_mask, lines_);
+  if (half_warps_) coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines_);
+  else coalesce(t.addresses(), t.global_mask, lines_);
 }
 
 // Its lines, which are in lines_, go to the L1 from this cycle on.
@@ -192,8 +190,8 @@ void load_store_unit::stream(lsu_transaction& t, cycle_t cycle) {
   send_line(cycle);
 }
 
-// Cycle in which all lines of lines_ have their translation, and older accesses of the same warp theirs: a warp's accesses keep
-// their order.
+// Cycle in which all lines of lines_ have their translation, and older accesses of the same warp theirs: a warp's
+// accesses keep their order.
 cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
   cycle_t ready = cycle;
   for (std::size_t k = 0; k < untranslated_.size(); ++k) {
@@ -328,7 +326,8 @@ void load_store_unit::finish(lsu_transaction& t, cycle_t cycle) {
   }
   // Mostly it is the last one.
   due_.push({t.ready_cycle, &t});
-  for (std::size_t k = due_.size() - 1; k > 0 && due_[k - 1].cycle > due_[k].cycle; --k) std::swap(due_[k - 1], due_[k]);
+  for (std::size_t k = due_.size() - 1; k > 0 && due_[k - 1].cycle > due_[k].cycle; --k)
+    std::swap(due_[k - 1], due_[k]);
   clock_.wake_at(t.ready_cycle);
 }
 

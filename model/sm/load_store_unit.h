@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's load/store unit: address stages, arbitration, coalescing, checks of addresses, answers to the sub-partitions.
-// Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators, on_chip_protocol); l1_socket
+// Models: an SM's load/store unit: address stages, arbitration, coalescing, checks of addresses, answers to the
+// sub-partitions. Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators,
+// on_chip_protocol); l1_socket
 //   (initiator, l1_protocol). To be attached to the clock after the L1 and before the sub-partitions.
 // One cycle: due answers go out; one line of a global access is looked up; one instruction is taken, round robin.
-// Parameters: [ldst], [tlb], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
+// Parameters: [ldst], [tlb], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage,
+// shared stage).
 #pragma once
 
 #include <memory>
@@ -13,10 +15,10 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_ranges.h"
-#include "heddle/memory/l1/coalescer.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/tlb.h"
+#include "heddle/memory/l1/coalescer.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -24,19 +26,20 @@
 
 namespace heddle {
 
-/// Warp instructions by kind. Requests are instructions, transactions 32-byte sectors moved, bytes those that threads asked for.
+/// Warp instructions by kind. Requests are instructions, transactions 32-byte sectors moved, bytes those that threads
+/// asked for.
 struct lsu_counters {
   struct direction {
     std::uint64_t requests = 0;
     std::uint64_t transactions = 0;
-    std::uint64_t requested_bytes = 0;   // asked for by threads; of each instruction at most what moved
+    std::uint64_t requested_bytes = 0;  // asked for by threads; of each instruction at most what moved
   };
   direction global_load;
   direction global_store;
   direction local_load;
   direction local_store;
-  direction atomic;                  // atomics and reductions on global memory
-  std::uint64_t instructions = 0;    // taken from the queues = responses + faults + in flight
+  direction atomic;                // atomics and reductions on global memory
+  std::uint64_t instructions = 0;  // taken from the queues = responses + faults + in flight
   std::uint64_t responses = 0;
   std::uint64_t faults = 0;
 };
@@ -70,10 +73,10 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   // The input of one sub-partition.
   struct input {
     ring<lsu_transaction*> queue;
-    cycle_t next_pick = 0;     // the address stage is busy until then
-    cycle_t addressed = 0;     // the first of the queue has left the address stage
-    std::uint8_t needs = 0;    // of the first of the queue
-    unsigned queued = 0;       // = queue.size(), for tracing
+    cycle_t next_pick = 0;   // the address stage is busy until then
+    cycle_t addressed = 0;   // the first of the queue has left the address stage
+    std::uint8_t needs = 0;  // of the first of the queue
+    unsigned queued = 0;     // = queue.size(), for tracing
   };
   struct due_response {
     cycle_t cycle = 0;
@@ -124,15 +127,15 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   on_chip_initiator on_chip_backward_;
   unsigned queue_entries_;
   unsigned pending_limit_;
-  unsigned address_cycles_;      // issue to pick
-  unsigned pick_interval_;       // cycles between two picks from one input
-  unsigned accept_interval_;     // and from any
+  unsigned address_cycles_;   // issue to pick
+  unsigned pick_interval_;    // cycles between two picks from one input
+  unsigned accept_interval_;  // and from any
   cycle_t next_accept_ = 0;
   bool half_warps_;
   std::vector<input> inputs_;
-  unsigned next_input_ = 0;      // round robin: the first to be asked
-  std::uint32_t waiting_ = 0;    // inputs with something queued, bit per input
-  cycle_t pick_at_ = 0;          // no instruction can be taken before, and the clock calls then; 0: not known
+  unsigned next_input_ = 0;    // round robin: the first to be asked
+  std::uint32_t waiting_ = 0;  // inputs with something queued, bit per input
+  cycle_t pick_at_ = 0;        // no instruction can be taken before, and the clock calls then; 0: not known
   unsigned queued_ = 0;
   unsigned pending_ = 0;
   cycle_t shared_free_ = 0;
@@ -142,20 +145,21 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   coalesced_access lines_;
   unsigned next_line_ = 0;
   ring<untranslated> untranslated_;  // by the cycle of their translations
-  bool refused_ = false;         // the L1 has no room for the next line
-  bool starved_ = false;         // an instruction could be taken but for pending_limit_
+  bool refused_ = false;             // the L1 has no room for the next line
+  bool starved_ = false;             // an instruction could be taken but for pending_limit_
   bool throttled_ = false;
-  // Re-execution queue: loads that found no room in the L1. Later loads, which may hit, go by; what writes waits for them.
+  // Re-execution queue: loads that found no room in the L1. Later loads, which may hit, go by; what writes waits for
+  // them.
   unsigned deferred_entries_;
   ring<l1_access*> deferred_;
-  bool deferred_refused_ = false;   // the L1 has no room for the first of them
+  bool deferred_refused_ = false;  // the L1 has no room for the first of them
   std::vector<std::unique_ptr<l1_access>> accesses_;
   std::vector<l1_access*> free_accesses_;
-  ring<due_response> due_;          // earliest first
+  ring<due_response> due_;  // earliest first
   // What the sockets are bound to, looked up once: the way through port and export costs cache misses per instruction.
   std::vector<lsu_bw_if*> partitions_;
   l1_fw_if* l1_ = nullptr;
-  lsu_transaction nothing_;         // payload of throttle_on and throttle_off
+  lsu_transaction nothing_;  // payload of throttle_on and throttle_off
 };
 
 }  // namespace heddle

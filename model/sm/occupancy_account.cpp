@@ -61,7 +61,7 @@ void occupancy_account::advance(cycle_t cycle) {
   if (cycle <= last_) return;
   const cycle_t n = cycle - last_;
   for (launch_occupancy* l : resident_) {
-    if (l->warps == 0) continue;   // only cycles in which the SM holds a warp of the launch count
+    if (l->warps == 0) continue;  // only cycles in which the SM holds a warp of the launch count
     const std::uint64_t held = std::uint64_t{l->blocks} * l->warps_per_block;
     const std::uint64_t empty = std::uint64_t{l->most_blocks - l->blocks} * l->warps_per_block;
     l->active_cycles += n;
@@ -70,16 +70,15 @@ void occupancy_account::advance(cycle_t cycle) {
     l->active_over_time.add(last_, cycle, 1);
     l->ended += n * (held - l->warps);
     l->block_cycles += n * l->blocks;
-    if (blocks_ > l->blocks)
-      l->beside_others += n * empty;
-    else
-      l->waiting += n * empty;
+    if (blocks_ > l->blocks) l->beside_others += n * empty;
+    else l->waiting += n * empty;
   }
   over_time_.add(last_, cycle, warps_);
   last_ = cycle;
 }
 
-void occupancy_account::block_came(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block, cycle_t cycle) {
+void occupancy_account::block_came(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block,
+                                   cycle_t cycle) {
   advance(cycle);
   launch_occupancy& l = launches_[launch];
   l.most_blocks = most_blocks;

@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-/// A sum over time, by steps of equal length; step k begins at cycle k x step_cycles(). They double in length when there are too
-/// many from the first to the last that counts something.
+/// A sum over time, by steps of equal length; step k begins at cycle k x step_cycles(). They double in length when
+/// there are too many from the first to the last that counts something.
 class time_series {
  public:
   explicit time_series(std::size_t most_steps) : most_steps_(most_steps) {}
@@ -38,23 +38,23 @@ class time_series {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Where the warp slots of one SM went that one launch could have filled: each cycle in which the SM holds a warp of it counts
-/// `blocks_per_sm` x warps of a block, and each of these is live or in exactly one of the others.
+/// Where the warp slots of one SM went that one launch could have filled: each cycle in which the SM holds a warp of it
+/// counts `blocks_per_sm` x warps of a block, and each of these is live or in exactly one of the others.
 struct launch_occupancy {
   // Now
-  unsigned most_blocks = 0;               // of the launch that fit
+  unsigned most_blocks = 0;  // of the launch that fit
   unsigned warps_per_block = 0;
   unsigned blocks = 0;
   unsigned warps = 0;
-  std::uint64_t waiting = 0;              // warp-cycles of empty block places since the last block came: nobody filled them
-  unsigned came = 0;                      // blocks, so far
+  std::uint64_t waiting = 0;  // warp-cycles of empty block places since the last block came: nobody filled them
+  unsigned came = 0;          // blocks, so far
   // In all, warp-cycles
   std::uint64_t live = 0;
-  std::uint64_t ended = 0;                // of warps that have ended and whose block has not
-  std::uint64_t filled_later = 0;         // of places to which a block came after all
-  std::uint64_t beside_others = 0;        // of empty places while other launches' blocks were on the SM
-  std::uint64_t block_cycles = 0;         // of resident blocks
-  std::uint64_t active_cycles = 0;        // cycles in which the SM held a warp of the launch
+  std::uint64_t ended = 0;          // of warps that have ended and whose block has not
+  std::uint64_t filled_later = 0;   // of places to which a block came after all
+  std::uint64_t beside_others = 0;  // of empty places while other launches' blocks were on the SM
+  std::uint64_t block_cycles = 0;   // of resident blocks
+  std::uint64_t active_cycles = 0;  // cycles in which the SM held a warp of the launch
   // The same over time
   time_series live_over_time{128};
   time_series active_over_time{128};
@@ -79,8 +79,8 @@ class occupancy_account {
   void advance(cycle_t cycle);
 
   per_launch<launch_occupancy> launches_;
-  std::vector<launch_occupancy*> resident_;   // launches with blocks on the SM
-  unsigned blocks_ = 0;                       // of all launches
+  std::vector<launch_occupancy*> resident_;  // launches with blocks on the SM
+  unsigned blocks_ = 0;                      // of all launches
   unsigned warps_ = 0;
   cycle_t last_ = 0;
   time_series over_time_ = time_series::from_zero(256);

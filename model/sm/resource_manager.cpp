@@ -51,18 +51,16 @@ void resource_manager::on_cycle(cycle_t cycle) {
   while (!arrivals_.empty() && arrivals_.front().cycle <= cycle) {
     const arrival a = arrivals_.front();
     arrivals_.pop_front();
-    if (a.phase == cta_phase::dispatch)
-      place(*a.transaction, cycle);
+    if (a.phase == cta_phase::dispatch) place(*a.transaction, cycle);
     else if (a.phase == cta_phase::preempt)
       supervisor_.preempt(static_cast<context_transaction&>(*a.transaction), cycle);
-    else
-      supervisor_.restore(static_cast<context_transaction&>(*a.transaction), cycle);
+    else supervisor_.restore(static_cast<context_transaction&>(*a.transaction), cycle);
   }
   if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
 }
 
-// The CWD knew, when it sent what arrives in `cycle`, of completions reported to it by then and of no others. Reckoning with
-// the same ones deals the warps as the CWD's fit test did.
+// The CWD knew, when it sent what arrives in `cycle`, of completions reported to it by then and of no others. Reckoning
+// with the same ones deals the warps as the CWD's fit test did.
 void resource_manager::take_returned(cycle_t cycle) {
   const cycle_t sent = cycle - config_.cwd.dispatch_latency_cycles;
   while (!returned_.empty() && returned_.front().known <= sent) {
@@ -83,9 +81,11 @@ unsigned resource_manager::run_anew(resident_block dropped, cycle_t cycle) {
   return t.cta_slot;
 }
 
-void resource_manager::begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle) {
+void resource_manager::begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation,
+                             cycle_t cycle) {
   const auto& launch = static_cast<const resident_launch&>(*t.launch);
-  const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
+  const auto free =
+      std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
   invariant(free != blocks_.end(), "the CWD sent a block to an SM without a free CTA slot");
   resident_block& b = *free;
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
@@ -180,7 +180,8 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
       --b.unsettled;
       return;
     }
-  const auto left = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const unsettled_block& u) { return u.sequence == sequence; });
+  const auto left = std::find_if(unsettled_.begin(), unsettled_.end(),
+                                 [&](const unsettled_block& u) { return u.sequence == sequence; });
   invariant(left != unsettled_.end(), "stores of no block were acknowledged");
   if (--left->warps != 0) return;
   cta_transaction& t = *left->transaction;
@@ -233,7 +234,8 @@ bool resource_manager::warp_ids_free(const resident_block& b) const {
 }
 
 unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
-  const auto free = std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
+  const auto free =
+      std::find_if(blocks_.begin(), blocks_.end(), [](const resident_block& b) { return b.transaction == nullptr; });
   invariant(free != blocks_.end(), "a block came back to an SM without a free CTA slot");
   invariant(warp_ids_free(back), "a block came back while others had its warp ids");
   const unsigned slot = static_cast<unsigned>(free - blocks_.begin());
@@ -262,7 +264,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
 void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) { tell(t, phase, cycle); }
 
 void resource_manager::report_fault(const std::string& text, cycle_t latency, const fault_details& details) {
-  if (failed_) return;   // the first is what counts
+  if (failed_) return;  // the first is what counts
   failed_ = true;
   fault_.fault = text;
   fault_.details = details;

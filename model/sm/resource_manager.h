@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models: the resource manager of an SM: CTA slots, warp slots, registers, shared memory and barriers of resident blocks;
+// Models: the resource manager of an SM: CTA slots, warp slots, registers, shared memory and barriers of resident
+// blocks;
 //   it deals a block's warps to the sub-partitions and frees what they held when they are gone.
 // Sockets: cta_socket (target) from the CWD.
 // One cycle: places the blocks whose dispatch arrives in this cycle.
@@ -17,9 +18,9 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/occupancy/sm_resources.h"
+#include "heddle/simt/warp/warp_state.h"
 #include "heddle/sm/block_observer.h"
 #include "heddle/sm/occupancy_account.h"
-#include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
@@ -31,24 +32,24 @@ block_demand demand_of(const simt::launch_context& launch);
 
 /// A block resident on the SM.
 struct resident_block {
-  cta_transaction* transaction = nullptr;      // null: the CTA slot is free
+  cta_transaction* transaction = nullptr;  // null: the CTA slot is free
   const resident_launch* launch = nullptr;
   simt::block_context context;
-  std::vector<std::uint8_t> shared;            // its shared memory
+  std::vector<std::uint8_t> shared;  // its shared memory
   block_allocation allocation;
-  std::vector<std::uint8_t> warps;             // warp id on the SM, by warp of the block
+  std::vector<std::uint8_t> warps;  // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
-  std::uint64_t live = 0;                      // warps of the block that have not ended, bit per warp
-  unsigned most_blocks = 0;                    // such blocks that an SM holds
-  std::uint64_t sequence = 0;                  // which of all blocks that came to the SM
-  unsigned unsettled = 0;                      // warps that are gone and whose stores are not all acknowledged
+  std::uint64_t live = 0;      // warps of the block that have not ended, bit per warp
+  unsigned most_blocks = 0;    // such blocks that an SM holds
+  std::uint64_t sequence = 0;  // which of all blocks that came to the SM
+  unsigned unsettled = 0;      // warps that are gone and whose stores are not all acknowledged
 };
 
 /// How long, and how full, an SM was with warps of one launch (or of any).
 struct residency {
-  std::uint64_t active_cycles = 0;             // cycles with at least one warp
-  std::uint64_t blocks = 0;                    // blocks completed
-  unsigned warps = 0;                          // now
+  std::uint64_t active_cycles = 0;  // cycles with at least one warp
+  std::uint64_t blocks = 0;         // blocks completed
+  unsigned warps = 0;               // now
   cycle_t since = 0;
   void enter(cycle_t cycle) {
     if (warps++ == 0) since = cycle;
@@ -93,10 +94,12 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   /// CTA slot and warp of the block that a warp id holds.
   unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
   unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
-  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete. With `stores_left`, stores of it
-  /// are under way: stores_settled is called when all are acknowledged. Returns the block's sequence number.
+  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete. With
+  /// `stores_left`, stores of it are under way: stores_settled is called when all are acknowledged. Returns the block's
+  /// sequence number.
   std::uint64_t release_warp(unsigned warp, bool stores_left, cycle_t cycle);
-  /// The stores that one warp of the block had left are acknowledged. With the last such warp of a complete block the CWD is told.
+  /// The stores that one warp of the block had left are acknowledged. With the last such warp of a complete block the
+  /// CWD is told.
   void stores_settled(std::uint64_t sequence, cycle_t cycle);
   /// The block in the CTA slot has left for memory: frees all that it holds. Returns what is needed to bring it back.
   resident_block swap_out(unsigned cta_slot, cycle_t cycle);
@@ -133,7 +136,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
     cta_phase phase;
   };
   struct returned {
-    cycle_t known;               // the CWD reckons with it in dispatches sent from this cycle on
+    cycle_t known;  // the CWD reckons with it in dispatches sent from this cycle on
     block_allocation allocation;
   };
   struct owner {
@@ -156,21 +159,21 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   block_observer* observer_ = nullptr;
   clock_port clock_;
   std::vector<resident_block> blocks_;
-  std::vector<owner> owner_;                   // by warp id
-  std::vector<std::uint64_t> free_warps_;      // by sub-partition: mask of free warp slots
-  sm_resources resources_;                     // by block, in step with the CWD's account
+  std::vector<owner> owner_;               // by warp id
+  std::vector<std::uint64_t> free_warps_;  // by sub-partition: mask of free warp slots
+  sm_resources resources_;                 // by block, in step with the CWD's account
   std::deque<arrival> arrivals_;
   std::deque<returned> returned_;
   struct unsettled_block {
     std::uint64_t sequence = 0;
     cta_transaction* transaction = nullptr;
-    unsigned warps = 0;                        // of it whose stores are not all acknowledged
+    unsigned warps = 0;  // of it whose stores are not all acknowledged
   };
-  std::vector<unsettled_block> unsettled_;     // blocks that are complete but for these
+  std::vector<unsettled_block> unsettled_;  // blocks that are complete but for these
   std::uint64_t blocks_begun_ = 0;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;
-  cta_transaction fault_;                      // of no block: those may leave before it has arrived
+  cta_transaction fault_;  // of no block: those may leave before it has arrived
   bool failed_ = false;
   std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;
@@ -178,12 +181,12 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   struct slot_levels {
     std::uint32_t launch = 0;
     std::uint64_t block = 0;
-    unsigned warps = 0;                        // that have not ended; 0: the slot is free
+    unsigned warps = 0;  // that have not ended; 0: the slot is free
   };
   struct levels {
     std::vector<slot_levels> slots;
     unsigned free_cta_slots = 0;
-    unsigned free_registers = 0;               // 32-bit, not allocated
+    unsigned free_registers = 0;  // 32-bit, not allocated
     unsigned free_shared_bytes = 0;
     unsigned free_barriers = 0;
   };

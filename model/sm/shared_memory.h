@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT
 // Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
-// One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between accesses.
-// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles, atomic_interval_cycles.
-// Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a conflict.
+// One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between
+// accesses. Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles,
+// atomic_interval_cycles. Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a
+// conflict.
 #pragma once
 
 #include <systemc>
 #include <tlm>
 
 #include "heddle/config/parameters.h"
-#include "heddle/memory/l1/coalescer.h"
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/l1/coalescer.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
 
 namespace heddle {
 
 struct shared_memory_counters {
-  std::uint64_t accesses = 0;            // warp instructions: loads, stores and atomics
-  std::uint64_t load_requests = 0;       // warp instructions
-  std::uint64_t load_transactions = 0;   // passes
+  std::uint64_t accesses = 0;           // warp instructions: loads, stores and atomics
+  std::uint64_t load_requests = 0;      // warp instructions
+  std::uint64_t load_transactions = 0;  // passes
   std::uint64_t store_requests = 0;
   std::uint64_t store_transactions = 0;
   std::uint64_t atomic_requests = 0;
   std::uint64_t atomic_transactions = 0;
-  std::uint64_t bank_conflicts = 0;      // sum of (passes - 1)
-  std::uint64_t requested_bytes = 0;     // asked for by threads; of each access at most what moved
-  std::uint64_t moved_bytes = 0;         // passes times the width of all banks
+  std::uint64_t bank_conflicts = 0;   // sum of (passes - 1)
+  std::uint64_t requested_bytes = 0;  // asked for by threads; of each access at most what moved
+  std::uint64_t moved_bytes = 0;      // passes times the width of all banks
 };
 
 class shared_memory : public sc_core::sc_module, private on_chip_target {

@@ -5,7 +5,8 @@
 
 namespace heddle {
 
-sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id, const address_ranges& ranges)
+sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id,
+       const address_ranges& ranges)
     : sc_module(name),
       config_(config),
       clock("clock", core_clock),
@@ -19,11 +20,13 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
       instruction_caches("instruction_cache"),
       context_engine("context_engine", clock, config, id, resource_manager, barrier_unit, partitions, *this),
       partitions("partition"),
-      shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size, config.sm.sub_partitions),
+      shared_fp32_(config.fp32.shared_lanes / isa::warp_size, config.integer.shared_lanes / isa::warp_size,
+                   config.sm.sub_partitions),
       independent_(config.sub_partition.divergence == choice::divergence::independent),
       id_(id) {
   const bool own_caches = config.instruction_cache.per_sub_partition;
-  class instruction_cache* const second = config.instruction_cache.second_level_bytes != 0 ? &second_instruction_cache : nullptr;
+  class instruction_cache* const second =
+      config.instruction_cache.second_level_bytes != 0 ? &second_instruction_cache : nullptr;
   instruction_caches.init(own_caches ? config.sm.sub_partitions : 1, [&](const char*, std::size_t k) {
     return new class instruction_cache(("instruction_cache" + std::to_string(k)).c_str(),
                                        instruction_cache::first_level(config.instruction_cache), second);
@@ -35,7 +38,9 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   for (auto& p : partitions) p.share_profiles(profiles);
   if (config.fp32.shared_lanes != 0)
     for (auto& p : partitions) p.share_fp32(shared_fp32_);
-  l1.fence_performed = [this](unsigned warp, cycle_t cycle) { partition_of(warp).system_fence_performed(slot_of(warp), cycle); };
+  l1.fence_performed = [this](unsigned warp, cycle_t cycle) {
+    partition_of(warp).system_fence_performed(slot_of(warp), cycle);
+  };
   if (config.l1.prefetch_lines != 0) l1.prefetch_within(ranges);
   if (partitions[0].scheduler.policy().wants_lost_locality())
     l1.watch_locality(config.sm.max_warps, config.sub_partition.ccws_victim_tags, *this);
@@ -43,7 +48,8 @@ sm::sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config&
   load_store_unit.constant_socket.bind(constant_cache.access_socket);
   load_store_unit.l1_socket.bind(l1.access_socket);
   context_engine.memory_socket.bind(l1.context_socket);
-  for (unsigned k = 0; k < config.sm.sub_partitions; ++k) partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
+  for (unsigned k = 0; k < config.sm.sub_partitions; ++k)
+    partitions[k].lsu_socket.bind(load_store_unit.partition_socket[k]);
 }
 
 void sm::use(program_services& services) {
@@ -73,14 +79,17 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   for (unsigned w = 0; w < warps; ++w) {
     const unsigned partition = b.allocation.partition_of_warp[w];
     const unsigned warp = resource_manager.take_warp(cta_slot, w, partition, cycle);
-    partitions[partition].place_warp(slot_of(warp), *b.launch, b.context, w, b.allocation.registers_per_warp / isa::warp_size, cycle);
+    partitions[partition].place_warp(slot_of(warp), *b.launch, b.context, w,
+                                     b.allocation.registers_per_warp / isa::warp_size, cycle);
   }
 }
 
 // A unified cache is divided anew only while nothing runs but the block that has just come.
 void sm::divide_cache() {
   const unsigned l1_bytes = resource_manager.l1_bytes();
-  if (config_.shared_memory.unified_bytes == 0 || resource_manager.resident_blocks() != 1 || l1_bytes == l1_bytes_ || !l1.idle()) return;
+  if (config_.shared_memory.unified_bytes == 0 || resource_manager.resident_blocks() != 1 || l1_bytes == l1_bytes_ ||
+      !l1.idle())
+    return;
   l1.resize(l1_bytes);
   l1_bytes_ = l1_bytes;
 }
@@ -160,14 +169,19 @@ void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycl
 }
 
 void sm::report_deadlock(unsigned cta_slot) {
-  if (!deadlock_.empty()) return;   // of another block
+  if (!deadlock_.empty()) return;  // of another block
   deadlock_ = describe_deadlock({waiting_in(cta_slot)});
   resource_manager.report_fault(deadlock_, deadlock_latency_cycles);
 }
 
 waiting_block sm::waiting_in(unsigned cta_slot) const {
   const resident_block& b = resource_manager.block(cta_slot);
-  waiting_block w{b.launch->launch_id, b.transaction->block, b.context.index, b.launch->program.get(), barrier_unit.deadlocked(cta_slot), {}};
+  waiting_block w{b.launch->launch_id,
+                  b.transaction->block,
+                  b.context.index,
+                  b.launch->program.get(),
+                  barrier_unit.deadlocked(cta_slot),
+                  {}};
   for (unsigned k = 0; k < b.warps.size(); ++k)
     if ((barrier_unit.waiting(cta_slot) >> k & 1) != 0) w.warps.emplace_back(k, standing(b.warps[k]));
   return w;
@@ -175,7 +189,8 @@ waiting_block sm::waiting_in(unsigned cta_slot) const {
 
 void sm::waiting_blocks(std::vector<waiting_block>& to) const {
   for (unsigned slot = 0; slot < resource_manager.cta_slots(); ++slot)
-    if (resource_manager.block(slot).transaction != nullptr && barrier_unit.waiting(slot) != 0) to.push_back(waiting_in(slot));
+    if (resource_manager.block(slot).transaction != nullptr && barrier_unit.waiting(slot) != 0)
+      to.push_back(waiting_in(slot));
 }
 
 void sm::program_fault_with(const std::string& text, const fault_details& details) {

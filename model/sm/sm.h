@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory, L1.
-// Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the interconnect).
-// One cycle: none of its own; its units, a part of the core clock, work in the order L1, load/store unit, resource manager, context
+// Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory,
+// L1. Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
+// interconnect). One cycle: none of its own; its units, a part of the core clock, work in the order L1, load/store
+// unit, resource manager, context
 //   engine, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: ARCHITECTURE section 3.
 #pragma once
@@ -34,10 +35,11 @@ class sm : public sc_core::sc_module,
            private lost_locality_listener {
  public:
   /// `ranges`: the device memory that is mapped; read only.
-  sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id, const address_ranges& ranges);
+  sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id,
+     const address_ranges& ranges);
 
-  const gpu_config config_;   // of all units
-  clock_domain clock;         // a part of the clock that the SM was made with
+  const gpu_config config_;  // of all units
+  clock_domain clock;        // a part of the clock that the SM was made with
 
   l1_cache l1;
   class shared_memory shared_memory;
@@ -45,11 +47,12 @@ class sm : public sc_core::sc_module,
   class load_store_unit load_store_unit;
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
-  class instruction_cache second_instruction_cache;                  // of no effect without second_level_bytes
-  sc_core::sc_vector<class instruction_cache> instruction_caches;    // first level: one of the SM, or one for each sub-partition
+  class instruction_cache second_instruction_cache;  // of no effect without second_level_bytes
+  sc_core::sc_vector<class instruction_cache>
+      instruction_caches;  // first level: one of the SM, or one for each sub-partition
   class context_engine context_engine;
   sc_core::sc_vector<sub_partition> partitions;
-  per_launch<launch_profile> profiles;   // of the launches' instructions, all sub-partitions together
+  per_launch<launch_profile> profiles;  // of the launches' instructions, all sub-partitions together
 
   /// What the device runtime's routines work on outside the SM.
   void use(program_services& services);
@@ -78,7 +81,7 @@ class sm : public sc_core::sc_module,
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
   void warp_quiet(unsigned warp) override;
-  void program_fault(const std::string& text) override { program_fault_with(text, {}); }   // context_supervisor's too
+  void program_fault(const std::string& text) override { program_fault_with(text, {}); }  // context_supervisor's too
   void program_fault_with(const std::string& text, const fault_details& details) override;
   bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) override;
   void fence_passed(unsigned scope) override;
@@ -106,10 +109,10 @@ class sm : public sc_core::sc_module,
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
   shared_lanes shared_fp32_;
-  const bool independent_;   // lanes have their own program counters
+  const bool independent_;  // lanes have their own program counters
   unsigned id_;
   std::string deadlock_;
-  unsigned l1_bytes_ = 0;    // of a unified cache, since the last division
+  unsigned l1_bytes_ = 0;  // of a unified cache, since the last division
 };
 
 }  // namespace heddle

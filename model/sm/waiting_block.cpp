@@ -16,11 +16,15 @@ std::string place_of(const waiting_block& b) {
 void add_warps(std::string& text, const waiting_block& b) {
   for (std::size_t w = 0; w < b.warps.size();) {
     std::size_t end = w + 1;
-    while (end < b.warps.size() && b.warps[end].second == b.warps[w].second && b.warps[end].first == b.warps[end - 1].first + 1) ++end;
+    while (end < b.warps.size() && b.warps[end].second == b.warps[w].second &&
+           b.warps[end].first == b.warps[end - 1].first + 1)
+      ++end;
     for (std::string place : b.warps[w].second) {
       const std::size_t verb = place.find("waits");
       if (end - w > 1 && verb != std::string::npos) place.replace(verb, 5, "wait");
-      text += end - w == 1 ? "\n  warp " + std::to_string(b.warps[w].first) : "\n  warps " + std::to_string(b.warps[w].first) + " to " + std::to_string(b.warps[end - 1].first);
+      text += end - w == 1
+                  ? "\n  warp " + std::to_string(b.warps[w].first)
+                  : "\n  warps " + std::to_string(b.warps[w].first) + " to " + std::to_string(b.warps[end - 1].first);
       text += " " + place;
     }
     w = end;
@@ -56,9 +60,9 @@ std::string describe_deadlock(std::vector<waiting_block> blocks) {
     const waiting_block& b = blocks[k];
     const std::string where = "kernel '" + b.program->kernel + "', block " + place_of(b);
     if (text.empty())
-      text = b.program->file + ": deadlock at a barrier in " + where + ": every warp that has not exited waits, and no barrier can complete";
-    else
-      text += "\n  likewise in " + where + (b.for_ever ? ":" : ", where other warps had not come to a barrier yet:");
+      text = b.program->file + ": deadlock at a barrier in " + where +
+             ": every warp that has not exited waits, and no barrier can complete";
+    else text += "\n  likewise in " + where + (b.for_ever ? ":" : ", where other warps had not come to a barrier yet:");
     add_warps(text, b);
     std::vector<const waiting_block*> same;
     for (std::size_t n = k + 1; n < blocks.size(); ++n)

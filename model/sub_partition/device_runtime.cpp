@@ -22,8 +22,8 @@ bool within(std::uint64_t address, std::uint64_t base) { return address >= base 
 }
 
 // One lane's call.
-std::uint64_t system_routine(program_services& services, const simt::lane_reader& read, const simt::warp_state& w, const isa::instruction& i,
-                             unsigned lane) {
+std::uint64_t system_routine(program_services& services, const simt::lane_reader& read, const simt::warp_state& w,
+                             const isa::instruction& i, unsigned lane) {
   const std::uint64_t a = simt::lane_value(i.src[0], w, lane);
   switch (static_cast<isa::system_function>(i.sub)) {
     case isa::system_function::vprintf: {
@@ -62,8 +62,8 @@ simt::lane_reader lane_memory(const simt::warp_state& w, program_services& servi
   };
 }
 
-void system_call(program_services& services, const std::function<simt::lane_reader(unsigned lane)>& memory_of, const isa::instruction& i,
-                 simt::warp_state& w, simt::lane_mask mask, unsigned& bad_lane) {
+void system_call(program_services& services, const std::function<simt::lane_reader(unsigned lane)>& memory_of,
+                 const isa::instruction& i, simt::warp_state& w, simt::lane_mask mask, unsigned& bad_lane) {
   for (simt::lane_mask m = mask; m != 0; m &= m - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
     bad_lane = lane;
@@ -74,7 +74,8 @@ void system_call(program_services& services, const std::function<simt::lane_read
   }
 }
 
-fault_details assertion_details(const simt::lane_reader& read, const isa::instruction& i, const simt::warp_state& w, unsigned lane) {
+fault_details assertion_details(const simt::lane_reader& read, const isa::instruction& i, const simt::warp_state& w,
+                                unsigned lane) {
   if (i.sub != isa::trap_assertion || i.src[3].kind == isa::operand_kind::none) return {};
   fault_details details;
   const auto add = [&](const char* before, unsigned operand) {
@@ -82,8 +83,7 @@ fault_details assertion_details(const simt::lane_reader& read, const isa::instru
     const std::uint64_t a = simt::lane_value(i.src[operand], w, lane);
     if (within(a, isa::shared_window_base) || within(a, isa::local_window_base))
       details.pieces.back().text += simt::read_string(read, a);
-    else
-      details.pieces.push_back({"", a});
+    else details.pieces.push_back({"", a});
   };
   try {
     add(": ", 0);
@@ -91,7 +91,7 @@ fault_details assertion_details(const simt::lane_reader& read, const isa::instru
     add((":" + std::to_string(simt::lane_value(i.src[2], w, lane)) + ", ").c_str(), 3);
     details.pieces.push_back({")", 0});
   } catch (const program_error&) {
-    return {};   // what it was cannot be read
+    return {};  // what it was cannot be read
   }
   return details;
 }

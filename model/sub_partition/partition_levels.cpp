@@ -62,7 +62,8 @@ void partition_levels::show_issue(cycle_t cycle) {
   p.register_file.conflict_cycles = p.conflicts_at_ == cycle ? p.conflicts_ : 0;
 }
 
-// How the unit's input stood in `cycle`: what it has counted since the last look, less what was to be expected of the cycles between.
+// How the unit's input stood in `cycle`: what it has counted since the last look, less what was to be expected of the
+// cycles between.
 issue_gate::closure partition_levels::closure_in(isa::unit u, cycle_t cycle) {
   issue_gate& gate = partition_.scheduler.gate(u);
   gate_record& r = gates_[static_cast<unsigned>(u)];
@@ -72,14 +73,10 @@ issue_gate::closure partition_levels::closure_in(isa::unit u, cycle_t cycle) {
     return after - before > (r.coming == c ? between : 0);
   };
   closure now = closure::open;
-  if (r.counted_to == 0)
-    now = gate.closure_at(cycle);
-  else if (here(closure::throttled, r.counted.throttled, counted.throttled))
-    now = closure::throttled;
-  else if (here(closure::busy, r.counted.busy, counted.busy))
-    now = closure::busy;
-  else if (here(closure::stalled, r.counted.stalled, counted.stalled))
-    now = closure::stalled;
+  if (r.counted_to == 0) now = gate.closure_at(cycle);
+  else if (here(closure::throttled, r.counted.throttled, counted.throttled)) now = closure::throttled;
+  else if (here(closure::busy, r.counted.busy, counted.busy)) now = closure::busy;
+  else if (here(closure::stalled, r.counted.stalled, counted.stalled)) now = closure::stalled;
   r.counted = counted;
   r.counted_to = cycle + 1;
   r.coming = gate.closure_at(cycle + 1);
@@ -117,8 +114,9 @@ void partition_levels::show_warps(cycle_t cycle) {
     if ((eligible & bit) != 0 || (w.phase == warp_phase::ready && w.mark <= cycle)) ready |= bit;
     if (w.phase != warp_phase::empty && w.fetch_at <= cycle) buffered |= bit;
     if (p.active_ >> s & 1) {
-      w.program->control_codes ? p.dependence_counters.show(s, cycle)
-                               : p.scoreboard.show(s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
+      w.program->control_codes
+          ? p.dependence_counters.show(s, cycle)
+          : p.scoreboard.show(s, std::min(w.launch->program->registers, w.program->scoreboard_registers), cycle);
     }
   }
   p.scheduler.shown = {ready, eligible, selected};
@@ -130,7 +128,7 @@ partition_levels::state partition_levels::state_in(unsigned slot, cycle_t cycle)
   const sub_partition::warp_slot& w = p.slots_[slot];
   if (w.phase == warp_phase::empty) return no_warp;
   if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
-  if (w.mark > cycle) {   // what it does, it does from then on
+  if (w.mark > cycle) {  // what it does, it does from then on
     look_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
   }

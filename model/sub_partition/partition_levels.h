@@ -16,9 +16,9 @@ namespace heddle {
 struct decoded_program;
 class sub_partition;
 
-/// What a sub-partition does in each cycle, for waveforms and pipeline views. A sub-partition keeps times and counts what lay between
-/// them, so that it need not work each cycle; what a warp does *in* a cycle is worked out here, for those whom somebody looks at. Sums
-/// over the cycles are the sub-partition's counters. Looking changes nothing.
+/// What a sub-partition does in each cycle, for waveforms and pipeline views. A sub-partition keeps times and counts
+/// what lay between them, so that it need not work each cycle; what a warp does *in* a cycle is worked out here, for
+/// those whom somebody looks at. Sums over the cycles are the sub-partition's counters. Looking changes nothing.
 class partition_levels : public cycle_observer {
  public:
   /// Of one warp slot: 0 nothing, else 1 + its warp_stall.
@@ -31,10 +31,10 @@ class partition_levels : public cycle_observer {
 
   /// One of the two instructions that can issue in a cycle.
   struct issue_slot {
-    std::uint32_t pc = 0;             // of the last one, as the warp
-    unsigned warp = 0;                // warp id
-    std::uint32_t lanes = 0;          // active ones
-    std::uint8_t operation = 0;       // in this cycle: 0 none, else 1 + its op_class
+    std::uint32_t pc = 0;        // of the last one, as the warp
+    unsigned warp = 0;           // warp id
+    std::uint32_t lanes = 0;     // active ones
+    std::uint8_t operation = 0;  // in this cycle: 0 none, else 1 + its op_class
   };
 
   partition_levels(const sub_partition& partition, clock_domain& clock);
@@ -42,7 +42,8 @@ class partition_levels : public cycle_observer {
   partition_levels& operator=(const partition_levels&) = delete;
   ~partition_levels() override;
 
-  /// Somebody looks in cycles `first` to `last`, both included; without it, in none. Of several, the span that holds all.
+  /// Somebody looks in cycles `first` to `last`, both included; without it, in none. Of several, the span that holds
+  /// all.
   void only_in(cycle_t first, cycle_t last);
   void after_cycle() override;
 
@@ -52,14 +53,14 @@ class partition_levels : public cycle_observer {
     const simt::block_context* block;
     unsigned warp_in_block;
     std::uint32_t pc;
-    bool recorded;                    // a trace's
+    bool recorded;  // a trace's
   };
   warp_place at(unsigned slot) const;
 
-  unsigned issued = 0;                // instructions issued in this cycle
-  bool replaying = false;             // a replay takes the issue slot
+  unsigned issued = 0;     // instructions issued in this cycle
+  bool replaying = false;  // a replay takes the issue slot
   std::array<issue_slot, 2> slots;
-  std::vector<state> states;          // by warp slot
+  std::vector<state> states;  // by warp slot
 
  private:
   state state_in(unsigned slot, cycle_t cycle);
@@ -73,7 +74,8 @@ class partition_levels : public cycle_observer {
   issue_gate::closure closure_in(isa::unit u, cycle_t cycle);
 
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
-  // How the input of a unit stands: what it had counted behind the last cycle looked at, and what it was going to be from then on.
+  // How the input of a unit stands: what it had counted behind the last cycle looked at, and what it was going to be
+  // from then on.
   struct gate_record {
     issue_gate::closed_cycles counted;
     issue_gate::closure coming = issue_gate::closure::open;
@@ -84,9 +86,9 @@ class partition_levels : public cycle_observer {
   const sub_partition& partition_;
   clock_domain& clock_;
   std::array<gate_record, units> gates_;
-  cycle_t first_ = never;             // somebody looks from here
-  cycle_t last_ = 0;                  // to here
-  cycle_t next_ = never;              // something changes then by time alone
+  cycle_t first_ = never;  // somebody looks from here
+  cycle_t last_ = 0;       // to here
+  cycle_t next_ = never;   // something changes then by time alone
 };
 
 }  // namespace heddle

@@ -12,10 +12,10 @@ namespace heddle {
 namespace {
 constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "tensor", "ldst", "branch", "texture"};
 static_assert(std::size(unit_names) == static_cast<std::size_t>(isa::unit::count));
-}
+}  // namespace
 
-sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
-                             unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
+sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                             unsigned sm_id, unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
     : sc_module(name),
       lsu_socket("lsu_socket"),
       shared_dispatch_socket("shared_dispatch_socket"),
@@ -35,10 +35,10 @@ sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, 
       sm_id_(sm_id),
       index_(index),
       credits_(config.ldst.queue_entries),
-      pairing_(config.sub_partition.issue_width < 2            ? pairing::none
+      pairing_(config.sub_partition.issue_width < 2                             ? pairing::none
                : config.sub_partition.dual_issue == choice::dual_issue::none    ? pairing::none
                : config.sub_partition.dual_issue == choice::dual_issue::maxwell ? pairing::maxwell
-                                                              : pairing::any),
+                                                                                : pairing::any),
       replays_(config.ldst.replay == choice::replay::issue),
       independent_(config.sub_partition.divergence == choice::divergence::independent),
       read_window_(config.sub_partition.operand_read == choice::operand_read::window),
@@ -147,7 +147,8 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
   if (redirected && w.program->control_codes) dependence_counters.jump(slot);
   w.constant_at = w.fetch_at;
   if (w.next->has_constant)
-    w.constant_at = immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
+    w.constant_at =
+        immediate_constants.access(w.launch->launch_id, w.next->constant_bank, w.next->constant_offset, w.fetch_at);
   w.phase = warp_phase::waiting;
   w.timer = never;
   reconsider(slot, from);
@@ -163,10 +164,8 @@ void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
     return;
   }
   const cycle_t at = std::max(answer.cycle, w.constant_at);
-  if (at <= cycle)
-    make_ready(slot, cycle);
-  else
-    set_timer(slot, at);
+  if (at <= cycle) make_ready(slot, cycle);
+  else set_timer(slot, at);
 }
 
 void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
@@ -175,7 +174,8 @@ void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
   const isa::instruction& i = *w.next->instruction;
   if (w.step == nullptr)
     for (const isa::operand& o : i.src)
-      if (o.is_reg()) bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
+      if (o.is_reg())
+        bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
   account(slot, cycle);
   w.phase = warp_phase::ready;
   w.timer = never;
@@ -222,7 +222,7 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
           supervisor_.begin_system_fence(w.state.slot, w.launch->launch_id, cycle)) {
         w.fence_begun = true;
         w.timer = never;
-        ++w.loads;   // an answer is outstanding
+        ++w.loads;  // an answer is outstanding
         break;
       }
       account(slot, cycle);
@@ -244,7 +244,7 @@ void sub_partition::system_fence_performed(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   --w.loads;
   if (w.phase == warp_phase::stopped) return supervisor_.warp_quiet(w.state.slot);
-  if (w.phase != warp_phase::at_fence) return;   // the simulated program has failed
+  if (w.phase != warp_phase::at_fence) return;  // the simulated program has failed
   set_timer(slot, cycle + 1);
   clock_.wake_at(w.timer);
 }
@@ -254,7 +254,8 @@ cycle_t sub_partition::next_timer(cycle_t cycle) const {
   if (wheel_occupied_) {
     // Buckets hold cycles cycle + 1 .. cycle + 63: rotate so that bit 0 is the next cycle.
     const unsigned start = (cycle + 1) % wheel_.size();
-    const std::uint64_t rotated = start == 0 ? wheel_occupied_ : wheel_occupied_ >> start | wheel_occupied_ << (64 - start);
+    const std::uint64_t rotated =
+        start == 0 ? wheel_occupied_ : wheel_occupied_ >> start | wheel_occupied_ << (64 - start);
     best = cycle + 1 + static_cast<unsigned>(__builtin_ctzll(rotated));
   }
   for (std::uint64_t f = far_timers_; f; f &= f - 1)
@@ -265,7 +266,8 @@ cycle_t sub_partition::next_timer(cycle_t cycle) const {
 void sub_partition::schedule(cycle_t cycle) {
   const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
   if (at != never) clock_.wake_at(at);
-  // What lets a held warp go (scores that fall, room in the memory system) tells nobody: the policy is asked each cycle.
+  // What lets a held warp go (scores that fall, room in the memory system) tells nobody: the policy is asked each
+  // cycle.
   if (held_ != 0) clock_.wake_at(cycle + 1);
 }
 
@@ -309,7 +311,8 @@ void sub_partition::on_cycle(cycle_t cycle) {
 
 void sub_partition::prepare(cycle_t cycle, bool distant) const {
   if (distant) {
-    bring_near(&slots_, sizeof slots_ + (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
+    bring_near(&slots_,
+               sizeof slots_ + (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
     bring_near(&wheel_[cycle % wheel_.size()], 1);
     scheduler.prepare();
     scoreboard.prepare();
@@ -318,7 +321,8 @@ void sub_partition::prepare(cycle_t cycle, bool distant) const {
   }
   // Warps whose wait is over, and one that may go on.
   std::uint64_t soon = wheel_[cycle % wheel_.size()];
-  for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1) prepare_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
+  for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
+    prepare_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
   if (scheduler.ready() != 0) prepare_warp(static_cast<unsigned>(__builtin_ctzll(scheduler.ready())));
 }
 
@@ -337,7 +341,8 @@ void sub_partition::finish(unsigned slot, cycle_t cycle) {
 }
 
 std::vector<sub_partition::departed_warp>::iterator sub_partition::departed(unsigned slot, std::uint16_t residency) {
-  return std::find_if(departed_.begin(), departed_.end(), [=](const departed_warp& d) { return d.slot == slot && d.residency == residency; });
+  return std::find_if(departed_.begin(), departed_.end(),
+                      [=](const departed_warp& d) { return d.slot == slot && d.residency == residency; });
 }
 
 // Adds the cycles from w.mark to `until` to the states that held in them.
@@ -349,13 +354,16 @@ void sub_partition::account(unsigned slot, cycle_t until) {
   switch (w.phase) {
     case warp_phase::waiting: {
       const cycle_t fetched = std::clamp(w.fetch_at, c, until);
-      add(w, warp_cycle::inst_fetch, w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction, fetched - c);
+      add(w, warp_cycle::inst_fetch, w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction,
+          fetched - c);
       const cycle_t constant = std::clamp(w.constant_at, fetched, until);
       add(w, warp_cycle::constant_memory_dependency, warp_stall::imc_miss, constant - fetched);
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
       // Who needs the texture path waits for that first, while it is full.
       const cycle_t changed = std::clamp(texture_changed_, constant, until);
-      const cycle_t full = w.next->unit != isa::unit::texture ? 0 : texture_full_ ? until - changed : changed - constant;
+      const cycle_t full = w.next->unit != isa::unit::texture ? 0
+                           : texture_full_                    ? until - changed
+                                                              : changed - constant;
       add(w, warp_cycle::texture, warp_stall::tex_throttle, full);
       add(w, warp_cycle::exec_dependency, stall[static_cast<unsigned>(w.waits_for)], until - constant - full);
       break;
@@ -375,12 +383,13 @@ void sub_partition::account(unsigned slot, cycle_t until) {
   }
 }
 
-// From cycle `from` on the texture path takes no more instructions, or again. Warps that wait for it have been accounted up to now, so
-// that behind what is accounted of a warp it changes once at most.
+// From cycle `from` on the texture path takes no more instructions, or again. Warps that wait for it have been
+// accounted up to now, so that behind what is accounted of a warp it changes once at most.
 void sub_partition::set_texture_full(bool full, cycle_t from) {
   for (std::uint64_t a = active_; a != 0; a &= a - 1) {
     const unsigned slot = static_cast<unsigned>(__builtin_ctzll(a));
-    if (slots_[slot].phase == warp_phase::waiting && slots_[slot].next->unit == isa::unit::texture) account(slot, std::min(from, clock_.cycle()));
+    if (slots_[slot].phase == warp_phase::waiting && slots_[slot].next->unit == isa::unit::texture)
+      account(slot, std::min(from, clock_.cycle()));
   }
   texture_full_ = full;
   texture_changed_ = from;

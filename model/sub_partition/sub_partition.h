@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one sub-partition of an SM: fetch, warp scheduler, scoreboard, register file and execution units.
 // Sockets: dispatch_socket[u] (initiator) to each execution unit; lsu_socket (initiator) to the SM's load/store unit.
-// One cycle: warps whose wait is over become ready; the scheduler selects one eligible warp; it issues one instruction, or
+// One cycle: warps whose wait is over become ready; the scheduler selects one eligible warp; it issues one instruction,
+// or
 //   two consecutive ones; the warp's next instruction is looked at and its wait worked out.
 // Parameters: [sub_partition] and the sections of the units. Source: ARCHITECTURE section 4 "A warp instruction".
 #pragma once
@@ -17,25 +18,25 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/parameters.h"
-#include "heddle/memory/l1/coalescer.h"
 #include "heddle/memory/common/per_launch.h"
+#include "heddle/memory/l1/coalescer.h"
 #include "heddle/simt/warp/context_image.h"
 #include "heddle/simt/warp/print_format.h"
-#include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/sub_partition/issue/execution_unit.h"
-#include "heddle/sub_partition/fetch/fetch.h"
-#include "heddle/sub_partition/fetch/immediate_constants.h"
 #include "heddle/sub_partition/account/instruction_observer.h"
 #include "heddle/sub_partition/account/issue_counters.h"
-#include "heddle/sub_partition/memory/memory_operation.h"
-#include "heddle/sub_partition/partition_levels.h"
-#include "heddle/sub_partition/program_services.h"
-#include "heddle/sub_partition/issue/register_file.h"
+#include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/dependence/dependence_counters.h"
 #include "heddle/sub_partition/dependence/scoreboard.h"
 #include "heddle/sub_partition/dependence/shared_lanes.h"
+#include "heddle/sub_partition/fetch/fetch.h"
+#include "heddle/sub_partition/fetch/immediate_constants.h"
+#include "heddle/sub_partition/issue/execution_unit.h"
+#include "heddle/sub_partition/issue/register_file.h"
 #include "heddle/sub_partition/issue/warp_scheduler.h"
 #include "heddle/sub_partition/issue/write_ports.h"
+#include "heddle/sub_partition/memory/memory_operation.h"
+#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/fault_details.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -46,14 +47,14 @@ namespace heddle {
 class warp_supervisor {
  public:
   virtual ~warp_supervisor() = default;
-  /// The warp in warp slot `warp` (warp id on the SM) has exited, no load of it is outstanding and the load/store unit has the data of its
-  /// stores; it is gone from `cycle` on. With
-  /// `stores_left`, stores of it are not acknowledged yet: stores_settled tells when they are. Returns a name of its block for that.
+  /// The warp in warp slot `warp` (warp id on the SM) has exited, no load of it is outstanding and the load/store unit
+  /// has the data of its stores; it is gone from `cycle` on. With `stores_left`, stores of it are not acknowledged yet:
+  /// stores_settled tells when they are. Returns a name of its block for that.
   virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) = 0;
   /// All stores that a finished warp of the block had left are acknowledged.
   virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
-  /// Lanes of the warp have exited in `cycle` (their outstanding instructions may still be on their way). Told for every exit
-  /// of lanes when lanes are independent, else when the warp's last ones exit.
+  /// Lanes of the warp have exited in `cycle` (their outstanding instructions may still be on their way). Told for
+  /// every exit of lanes when lanes are independent, else when the warp's last ones exit.
   virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
   /// The warp executed BAR in `cycle`; returns false if it need not wait (arrive). Waiting warps are resumed by
   /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
@@ -72,10 +73,13 @@ class warp_supervisor {
   virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
     return static_cast<void>(warp), static_cast<void>(launch), static_cast<void>(cycle), false;
   }
-  /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored before theirs.
+  /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored
+  /// before theirs.
   virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
   /// The sub-partition has issued an instruction that takes the SM's other sub-partitions' next issue cycle, too.
-  virtual void issued_alone(unsigned sub_partition, cycle_t cycle) { static_cast<void>(sub_partition), static_cast<void>(cycle); }
+  virtual void issued_alone(unsigned sub_partition, cycle_t cycle) {
+    static_cast<void>(sub_partition), static_cast<void>(cycle);
+  }
   /// The sub-partition's instruction holds a unit of all sub-partitions from `cycle` to before `until`.
   virtual void shared_unit_taken(isa::unit unit, unsigned sub_partition, cycle_t cycle, cycle_t until) {
     static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
@@ -84,30 +88,42 @@ class warp_supervisor {
   virtual bool memory_saturated() const { return false; }
 };
 
-constexpr unsigned system_scope = 2;   // MEMBAR's
+constexpr unsigned system_scope = 2;  // MEMBAR's
 
 /// What a warp slot holds and what it waits for.
-enum class warp_phase : std::uint8_t { empty, waiting, ready, at_barrier, at_fence, sleeping, exited, held, stopped, replaying };
+enum class warp_phase : std::uint8_t {
+  empty,
+  waiting,
+  ready,
+  at_barrier,
+  at_fence,
+  sleeping,
+  exited,
+  held,
+  stopped,
+  replaying
+};
 
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   /// Warp slot s of sub-partition `index` is warp id s * sm.sub_partitions + index of the SM.
-  sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id, unsigned index,
-                instruction_cache& cache, warp_supervisor& supervisor);
+  sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+                unsigned index, instruction_cache& cache, warp_supervisor& supervisor);
   ~sub_partition() override;
 
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
   // Not sc_vector, which works out a name for each element: a large chip has thousands of these.
-  std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;   // by unit
-  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;   // as shared_unit
+  std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;                 // by unit
+  sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
 
-  /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not 0.
+  /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not
+  /// 0.
   void share_fp32(shared_lanes& lanes) { shared_lanes_ = &lanes; }
   /// What the warp in the slot was told by begin_system_fence has come to pass.
   void system_fence_performed(unsigned slot, cycle_t cycle);
   /// Places a warp of `block` in a free slot; it is active from `cycle` on.
-  void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
-                  unsigned allocated_registers, cycle_t cycle);
+  void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
+                  unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle);
 
   // A context switch (sub_partition_switch.cpp): stop, exchange, swap_out; swap_in, exchange, resume.
   /// The slot's warp issues nothing from `cycle` on. One that has exited ends by itself.
@@ -116,9 +132,11 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
   /// When the results of all its other instructions are there.
   cycle_t settled(unsigned slot) const {
-    return slots_[slot].program->control_codes ? dependence_counters.settled(slot) : scoreboard.settled(slot, slots_[slot].program->scoreboard_registers);
+    return slots_[slot].program->control_codes ? dependence_counters.settled(slot)
+                                               : scoreboard.settled(slot, slots_[slot].program->scoreboard_registers);
   }
-  /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this program.
+  /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this
+  /// program.
   void exchange(unsigned slot, simt::context_image& image);
   /// The stopped warp is in memory: frees the slot, and leaves nothing of it here.
   void swap_out(unsigned slot, cycle_t cycle);
@@ -130,8 +148,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   /// Independent lanes of `mask`, active in the slot's warp, wait at barrier `number`.
   void stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number);
-  /// Barrier `number`, at which the slot's warp or lanes of it wait, has completed; a warp that can do nothing else goes on at
-  /// `cycle`.
+  /// Barrier `number`, at which the slot's warp or lanes of it wait, has completed; a warp that can do nothing else
+  /// goes on at `cycle`.
   void resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle);
   /// Gives those that wait at a reducing barrier its result: of `threads` that came, `count` had the predicate true.
   void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
@@ -149,8 +167,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
   /// Where the slot's warp stands, for messages: "file.ptx:12:5".
   std::string position(unsigned slot) const;
-  /// What each group of the warp's lanes waits for and where, for messages: "lanes 0x0000ffff, waits at barrier 1, file.ptx:12:5".
-  /// `barrier`: the one at which the warp waits as a whole, if it does.
+  /// What each group of the warp's lanes waits for and where, for messages: "lanes 0x0000ffff, waits at barrier 1,
+  /// file.ptx:12:5". `barrier`: the one at which the warp waits as a whole, if it does.
   std::vector<std::string> standing(unsigned slot, unsigned barrier) const;
   /// What goes on in each cycle from `first` to `last`, both included, for a view of it; as long as the sub-partition.
   const partition_levels& watch(cycle_t first, cycle_t last) const;
@@ -176,7 +194,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool idle() const { return active_ == 0 && operations_.in_use() == 0; }
   void check_invariants() const;
   per_launch<issue_counters> counters;
-  /// Counts by instruction go there from now on, beside those of the SM's other sub-partitions; without it, to profiles of its own.
+  /// Counts by instruction go there from now on, beside those of the SM's other sub-partitions; without it, to profiles
+  /// of its own.
   void share_profiles(per_launch<launch_profile>& profiles) { profiles_ = &profiles; }
   /// States of all warps that a slot has held, by slot; empty without sub_partition.states_by_warp.
   std::vector<state_counts> states_by_slot;
@@ -188,10 +207,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   class register_file register_file;
   class immediate_constants immediate_constants;
   std::deque<execution_unit> units;
-  sc_core::sc_vector<execution_unit> shared_unit;   // fp32 on lanes that the SM's sub-partitions share: one, or none
+  sc_core::sc_vector<execution_unit> shared_unit;  // fp32 on lanes that the SM's sub-partitions share: one, or none
 
  private:
-  friend class partition_levels;   // which looks at it
+  friend class partition_levels;  // which looks at it
   // Units answer within the dispatch; the backward path is there because a socket has one.
   struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
     tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
@@ -201,36 +220,37 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   };
   // Three cache lines serve nearly every instruction: the state's first one, and these two.
   struct alignas(64) warp_slot {
-    const decoded_instruction* next = nullptr;   // instruction at state.pc
+    const decoded_instruction* next = nullptr;  // instruction at state.pc
     const decoded_program* program = nullptr;
     issue_counters* counters = nullptr;
-    launch_profile* profile = nullptr;           // of the launch on this SM
-    cycle_t mark = 0;                            // accounted up to here
-    cycle_t fetch_at = 0;                        // next instruction in the buffer from here on
-    cycle_t constant_at = 0;                     // its constant operand from here on
-    cycle_t timer = never;                       // on_timer is due
+    launch_profile* profile = nullptr;  // of the launch on this SM
+    cycle_t mark = 0;                   // accounted up to here
+    cycle_t fetch_at = 0;               // next instruction in the buffer from here on
+    cycle_t constant_at = 0;            // its constant operand from here on
+    cycle_t timer = never;              // on_timer is due
     const resident_launch* launch = nullptr;
-    const isa::recorded_step* step = nullptr;    // of a recorded warp: the one at state.pc; null: the warp executes its program
-    const isa::recorded_step* last_step = nullptr;   // of its piece
-    const isa::recorded_piece* piece = nullptr;  // of a recorded warp: the steps around the one at state.pc
-    unsigned loads = 0;                          // outstanding loads, atomics
-    unsigned stores = 0;                         // outstanding stores, reductions
-    std::uint32_t sequence = 0;                  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
-    simt::lane_mask barrier_lanes = 0;           // of a recorded warp: those that wait at the barrier, while others may go on
+    const isa::recorded_step* step =
+        nullptr;  // of a recorded warp: the one at state.pc; null: the warp executes its program
+    const isa::recorded_step* last_step = nullptr;  // of its piece
+    const isa::recorded_piece* piece = nullptr;     // of a recorded warp: the steps around the one at state.pc
+    unsigned loads = 0;                             // outstanding loads, atomics
+    unsigned stores = 0;                            // outstanding stores, reductions
+    std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
+    simt::lane_mask barrier_lanes = 0;  // of a recorded warp: those that wait at the barrier, while others may go on
     warp_phase phase = warp_phase::empty;
-    producer waits_for = producer::fixed;        // phase waiting: slowest producer of the operands
-    warp_phase stopped_in = warp_phase::empty;   // phase stopped: what it did before
-    bool redirected = false;                     // the fetch in progress follows a change of direction
-    bool jumps = false;                          // may go on elsewhere than in sequence after any instruction
-    launch_profile::line* line = nullptr;        // of the next instruction in the profile
+    producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
+    warp_phase stopped_in = warp_phase::empty;  // phase stopped: what it did before
+    bool redirected = false;                    // the fetch in progress follows a change of direction
+    bool jumps = false;                         // may go on elsewhere than in sequence after any instruction
+    launch_profile::line* line = nullptr;       // of the next instruction in the profile
     simt::warp_state state;
-    cycle_t rest = never;                        // phase stopped: for how long it would have gone on waiting, if that was known
+    cycle_t rest = never;  // phase stopped: for how long it would have gone on waiting, if that was known
     cycle_t placed_at = 0;
-    unsigned queued = 0;                         // transactions of stores whose data the load/store unit has not taken
-    std::uint16_t residency = 0;                 // which of the warps that the slot has held
-    unsigned fence_scope = 0;                    // phase at_fence: MEMBAR's
-    bool fence_begun = false;                    // phase at_fence: all slices of the L2 have been asked
-    std::shared_ptr<const isa::recorded_piece> held_piece;   // keeps the piece in memory
+    unsigned queued = 0;          // transactions of stores whose data the load/store unit has not taken
+    std::uint16_t residency = 0;  // which of the warps that the slot has held
+    unsigned fence_scope = 0;     // phase at_fence: MEMBAR's
+    bool fence_begun = false;     // phase at_fence: all slices of the L2 have been asked
+    std::shared_ptr<const isa::recorded_piece> held_piece;  // keeps the piece in memory
   };
 
   // A warp that is gone, and whose stores are not all acknowledged: its slot may hold another by now.
@@ -238,9 +258,9 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     unsigned slot = 0;
     std::uint16_t residency = 0;
     unsigned stores = 0;
-    std::uint64_t block = 0;                     // as the supervisor names it
+    std::uint64_t block = 0;  // as the supervisor names it
     const resident_launch* launch = nullptr;
-    simt::dim3 index;                            // of its block in the grid
+    simt::dim3 index;  // of its block in the grid
     std::uint32_t warp_in_block = 0;
   };
 
@@ -288,7 +308,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   // With tlm.check the scoreboard is kept beside control codes, and no instruction may issue before it says so.
   bool keeps_scoreboard(unsigned slot) const { return !slots_[slot].program->control_codes || checks_codes_; }
   void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
-    invariant(scoreboard.probe(slot, d).cycle <= cycle, "control codes let an instruction issue before its operands were ready");
+    invariant(scoreboard.probe(slot, d).cycle <= cycle,
+              "control codes let an instruction issue before its operands were ready");
   }
 
   // Accounting (sub_partition.cpp)
@@ -301,7 +322,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     if (cycles == 0) return;
     const unsigned state = state_of(c, s);
     w.profile->add(*w.line, launch_profile::what(state), cycles);
-    if (__builtin_expect(by_warp_, 0)) add_state(states_by_slot[static_cast<std::size_t>(&w - slots_.data())], state, cycles);
+    if (__builtin_expect(by_warp_, 0))
+      add_state(states_by_slot[static_cast<std::size_t>(&w - slots_.data())], state, cycles);
     w.counters->states[state] += cycles;
   }
   void account(unsigned slot, cycle_t until);
@@ -327,9 +349,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   std::string place_of(unsigned slot, const isa::instruction& i) const;
   void issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle);
-  void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details = {});
-  void fault_of(const resident_launch& launch, const simt::dim3& block, std::uint32_t thread, const decoded_instruction& d, const std::string& what,
-                fault_details details);
+  void fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
+             fault_details details = {});
+  void fault_of(const resident_launch& launch, const simt::dim3& block, std::uint32_t thread,
+                const decoded_instruction& d, const std::string& what, fault_details details);
 
   // Device runtime (sub_partition_system.cpp)
   void issue_system(unsigned slot, simt::lane_mask mask, cycle_t cycle);
@@ -338,16 +361,15 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   // Control flow: computed, or read from a recording (sub_partition_recorded.cpp)
   void advance(warp_slot& w) {
-    if (__builtin_expect(w.step != nullptr, 0))
-      next_step(w);
-    else
-      simt::advance(w.state);
+    if (__builtin_expect(w.step != nullptr, 0)) next_step(w);
+    else simt::advance(w.state);
   }
   /// Having issued, the warp does not go on at `sequence`, the next instruction on the straight line.
   static bool leaves(const warp_slot& w, std::uint32_t sequence) { return w.jumps && w.state.pc != sequence; }
   static void next_step(warp_slot& w) {
     ++w.step;
-    if (__builtin_expect(w.step == w.last_step, 0) && !w.piece->ends) stand_at(w, w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first));
+    if (__builtin_expect(w.step == w.last_step, 0) && !w.piece->ends)
+      stand_at(w, w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first));
     w.state.pc = w.step->instruction;
     w.state.active = w.step->mask;
   }
@@ -366,7 +388,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
     const warp_slot& w = slots_[slot];
     return leaves(w, sequence) ? fetch.redirect(slot, w.program->code_address, w.state.pc, cycle)
-                                                  : fetch.next(slot, w.program->code_address, w.state.pc, cycle);
+                               : fetch.next(slot, w.program->code_address, w.state.pc, cycle);
   }
   bool lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle);
   void go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle);
@@ -381,7 +403,8 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   lsu_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
   void texels_arrived(const lsu_transaction& t);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
-  /// Further issues that the access costs where each of its passes goes through the issue stage (sub_partition_replay.cpp).
+  /// Further issues that the access costs where each of its passes goes through the issue stage
+  /// (sub_partition_replay.cpp).
   void count_replays(const warp_slot& w, const lsu_transaction& t);
   void replay(unsigned slot, std::uint32_t sequence, cycle_t cycle);
   void split(lsu_transaction& first);
@@ -391,62 +414,65 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   enum class pairing : std::uint8_t { none, any, maxwell };
 
-  const gpu_config& config_;   // outlives the sub-partition, as its SM does
-  const bool checks_codes_;    // tlm.check
+  const gpu_config& config_;  // outlives the sub-partition, as its SM does
+  const bool checks_codes_;   // tlm.check
   // From here to halted_: what every instruction touches, in as few cache lines as it takes.
   alignas(64) std::vector<warp_slot> slots_;
   clock_port clock_;
-  std::uint64_t active_ = 0;                   // slots that hold a warp
-  std::uint64_t held_ = 0;                     // of these, ready ones that the policy keeps from the memory
+  std::uint64_t active_ = 0;  // slots that hold a warp
+  std::uint64_t held_ = 0;    // of these, ready ones that the policy keeps from the memory
   // Timers: a wheel of 64 cycles, each a mask of slots; further ones in a mask.
   std::uint64_t wheel_occupied_ = 0;
   std::uint64_t far_timers_ = 0;
-  cycle_t replays_until_ = 0;                  // the issue slots before are taken by replays
-  unsigned pending_replays_ = 0;               // of the instructions being issued
+  cycle_t replays_until_ = 0;     // the issue slots before are taken by replays
+  unsigned pending_replays_ = 0;  // of the instructions being issued
   warp_supervisor& supervisor_;
   shared_lanes* shared_lanes_ = nullptr;
   tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
   unsigned sm_id_;
   unsigned index_;
   unsigned credits_;
-  unsigned textures_ = 0;                      // texture and surface instructions under way
-  bool texture_full_ = false;                  // no more of them are taken, or again, from texture_changed_ on
+  unsigned textures_ = 0;      // texture and surface instructions under way
+  bool texture_full_ = false;  // no more of them are taken, or again, from texture_changed_ on
   cycle_t texture_changed_ = 0;
-  const pairing pairing_;                      // none also when the issue width is 1
-  const bool replays_;                         // a memory instruction's further passes are further issues
-  const bool independent_;                     // lanes have their own program counters
-  const bool read_window_;                     // operands are read in a fixed window, not collected
-  const bool by_warp_;                         // states_by_slot is kept
-  bool codes_ = false;                         // the warp placed last depends as control codes tell
-  const bool software_;                        // dependence as control codes tell, but for recorded programs
-  const bool fp64_alone_;                      // an fp64 instruction takes the others' issue cycle, too
-  std::uint16_t shared_units_ = 0;             // units that the SM's sub-partitions have together, bit per unit
-  const decoded_instruction* reuses_ = nullptr;   // the instruction behind the last arithmetic one, whose operands the reuse cache holds
-  unsigned last_slot_ = 0;                     // and that one's warp
-  const decoded_instruction* to_shared_ = nullptr;   // of the pair being issued, the one for the shared lanes
+  const pairing pairing_;           // none also when the issue width is 1
+  const bool replays_;              // a memory instruction's further passes are further issues
+  const bool independent_;          // lanes have their own program counters
+  const bool read_window_;          // operands are read in a fixed window, not collected
+  const bool by_warp_;              // states_by_slot is kept
+  bool codes_ = false;              // the warp placed last depends as control codes tell
+  const bool software_;             // dependence as control codes tell, but for recorded programs
+  const bool fp64_alone_;           // an fp64 instruction takes the others' issue cycle, too
+  std::uint16_t shared_units_ = 0;  // units that the SM's sub-partitions have together, bit per unit
+  const decoded_instruction* reuses_ =
+      nullptr;              // the instruction behind the last arithmetic one, whose operands the reuse cache holds
+  unsigned last_slot_ = 0;  // and that one's warp
+  const decoded_instruction* to_shared_ = nullptr;  // of the pair being issued, the one for the shared lanes
   // As of the last issue, for observers.
-  unsigned issued_ = 0;                        // instructions issued in the last active cycle
-  cycle_t issued_at_ = never;                  // the cycle of the last issue
+  unsigned issued_ = 0;        // instructions issued in the last active cycle
+  cycle_t issued_at_ = never;  // the cycle of the last issue
   unsigned issued_warp_ = 0;
   std::uint32_t issued_pc_ = 0;
   simt::lane_mask issued_mask_ = 0;
   bool halted_ = false;
-  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per issue.
-  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)> dispatch_to_{};
+  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per
+  // issue.
+  std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)>
+      dispatch_to_{};
 
   std::array<std::uint64_t, 64> wheel_{};
   memory_operation_pool operations_;
   std::vector<departed_warp> departed_;
-  std::deque<lsu_transaction*> backlog_; // transactions of split instructions that wait for credits
+  std::deque<lsu_transaction*> backlog_;  // transactions of split instructions that wait for credits
   program_services* services_ = nullptr;
   per_launch<launch_profile> own_profiles_;
   per_launch<launch_profile>* profiles_ = &own_profiles_;
   bank_conflicts banks_;
   class write_ports write_ports_;
   unit_answers unit_answers_;
-  unsigned conflicts_ = 0;                     // cycles that the operands of the last instruction with a bank conflict took more
-  cycle_t conflicts_at_ = never;               // its issue
-  mutable std::unique_ptr<partition_levels> levels_;   // only while somebody looks
+  unsigned conflicts_ = 0;        // cycles that the operands of the last instruction with a bank conflict took more
+  cycle_t conflicts_at_ = never;  // its issue
+  mutable std::unique_ptr<partition_levels> levels_;  // only while somebody looks
   instruction_observer* observer_ = nullptr;
 };
 

@@ -16,10 +16,12 @@ constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s
 // What does not compute when it issues: its unit or the memory system does it.
 void execute_elsewhere(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
-// The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers and not lanes,
-// wait for nothing but what these have computed: on one arm of a branch it also waits for the other arm's results.
+// The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers
+// and not lanes, wait for nothing but what these have computed: on one arm of a branch it also waits for the other
+// arm's results.
 simt::lane_mask all_threads(const simt::warp_state& w) {
-  const unsigned threads = std::min(w.block->launch->threads_per_block() - w.warp_in_block * isa::warp_size, isa::warp_size);
+  const unsigned threads =
+      std::min(w.block->launch->threads_per_block() - w.warp_in_block * isa::warp_size, isa::warp_size);
   return threads == isa::warp_size ? simt::all_lanes : (1u << threads) - 1;
 }
 }  // namespace
@@ -45,7 +47,8 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
   } else {
     ++c.inst_issued1;
   }
-  if (halted_ && w.phase == warp_phase::ready) w.phase = warp_phase::waiting;   // it failed, and is among the ready ones no more
+  if (halted_ && w.phase == warp_phase::ready)
+    w.phase = warp_phase::waiting;  // it failed, and is among the ready ones no more
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
   if (__builtin_expect(pending_replays_ != 0, 0)) return replay(slot, sequence, cycle);
@@ -57,21 +60,25 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   warp_slot& w = slots_[slot];
   if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
-  // A policy that holds accesses to memory back is asked about the first instruction of a warp: as such it comes in the next cycle.
+  // A policy that holds accesses to memory back is asked about the first instruction of a warp: as such it comes in the
+  // next cycle.
   if (second.global_access && scheduler.holds_memory()) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
   const bool shared = first.unit == second.unit;
-  if (shared && (shared_lanes_ == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none)) return false;
+  if (shared && (shared_lanes_ == nullptr || std::max(first.shared_use, second.shared_use) == lane_use::none))
+    return false;
   if (pairing_ == pairing::maxwell && !first.partner && !second.partner) return false;
   if (fp64_alone_ && (first.unit == isa::unit::fp64 || second.unit == isa::unit::fp64)) return false;
   if (!shared && !scheduler.gate(second.unit).open(cycle)) return false;
   if (fetch.next(slot, w.program->code_address, w.state.pc, cycle) > cycle) return false;
-  if (second.has_constant && immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
+  if (second.has_constant &&
+      immediate_constants.access(w.launch->launch_id, second.constant_bank, second.constant_offset, cycle) > cycle)
     return false;
   if (operands(slot, second).cycle > cycle) return false;
   if (shared) {
     if (!shared_lanes_->grant(index_, std::max(first.shared_use, second.shared_use), cycle)) return false;
-    to_shared_ = first.shared_use > second.shared_use ? &first : &second;   // the other one takes the sub-partition's own lanes
+    to_shared_ =
+        first.shared_use > second.shared_use ? &first : &second;  // the other one takes the sub-partition's own lanes
   }
   look_at(w, w.state.pc);
   return true;
@@ -138,10 +145,10 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   return false;
 }
 
-// Operands of an arithmetic instruction meet in a register bank. A collector gathers them while other instructions issue; through a
-// fixed window nothing issues until they are read.
+// Operands of an arithmetic instruction meet in a register bank. A collector gathers them while other instructions
+// issue; through a fixed window nothing issues until they are read.
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-  const bool behind = last_slot_ == slot && reuses_ == &d;   // no other warp's operands came between
+  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
   if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
@@ -154,13 +161,14 @@ void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& 
 void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
-  // The time is part of a warp's state for those that ask for it only: others are in the same state again when they come round.
+  // The time is part of a warp's state for those that ask for it only: others are in the same state again when they
+  // come round.
   if (d.timing == isa::op_class::special_register && tells_time(static_cast<isa::special>(d.instruction->sub))) {
     w.state.cycle = cycle;
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
     w.state.time_ns = clock_.domain().nanoseconds_at(cycle);
   }
-  issue_transaction packet;   // on the stack, where it is in the cache
+  issue_transaction packet;  // on the stack, where it is in the cache
   packet.instruction = d.instruction;
   packet.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_elsewhere;
   packet.warp = &w.state;
@@ -179,7 +187,8 @@ void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::
   dispatch_to_[u]->b_transport(packet, delay);
   if (__builtin_expect(fp64_alone_, 0) && d.unit == isa::unit::fp64) supervisor_.issued_alone(index_, cycle);
   scheduler.gate(d.unit).take(cycle, d.initiation_cycles);
-  if (__builtin_expect(shared_units_ >> u & 1, 0)) supervisor_.shared_unit_taken(d.unit, index_, cycle, cycle + d.initiation_cycles);
+  if (__builtin_expect(shared_units_ >> u & 1, 0))
+    supervisor_.shared_unit_taken(d.unit, index_, cycle, cycle + d.initiation_cycles);
 }
 
 void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
@@ -220,10 +229,8 @@ void sub_partition::issue_exit(unsigned slot, simt::lane_mask mask, cycle_t cycl
   dispatch(slot, d, 0, cycle);
   if (w.step != nullptr) return recorded_exit(slot, mask, cycle);
   const std::uint32_t fall_through = w.state.pc + 1;
-  if (mask == 0)
-    advance(w);
-  else
-    simt::exit_lanes(w.state, mask);
+  if (mask == 0) advance(w);
+  else simt::exit_lanes(w.state, mask);
   if (independent_ && mask != 0 && w.state.live != 0) return lanes_exit(slot, mask, fall_through, cycle);
   if (w.state.live != 0) {
     const cycle_t resolved = cycle + d.latency_cycles;
@@ -261,13 +268,14 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
 }
 
 // `details` belong behind `what`.
-void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what, fault_details details) {
+void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
+                          fault_details details) {
   const warp_slot& w = slots_[slot];
   fault_of(*w.launch, w.state.block->index, w.state.thread(lane), d, what, std::move(details));
 }
 
-void sub_partition::fault_of(const resident_launch& launch, const simt::dim3& b, std::uint32_t t, const decoded_instruction& d,
-                             const std::string& what, fault_details details) {
+void sub_partition::fault_of(const resident_launch& launch, const simt::dim3& b, std::uint32_t t,
+                             const decoded_instruction& d, const std::string& what, fault_details details) {
   halted_ = true;
   const simt::fault_text f = simt::describe_fault(launch, b, t, *d.instruction, what);
   if (details.pieces.empty()) return supervisor_.program_fault(f.text);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The issue stage of a sub-partition whose warps have independent lanes: instructions at which some lanes stop while others
-// go on.
+// The issue stage of a sub-partition whose warps have independent lanes: instructions at which some lanes stop while
+// others go on.
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 
-// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait issue it
-// again when all have come.
+// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait issue
+// it again when all have come.
 bool sub_partition::lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   if (w.state.granted) {
@@ -34,7 +34,8 @@ void sub_partition::go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle) 
     return;
   }
   const bool redirected = w.state.pc != sequence;
-  settle(slot, cycle + 1, fetched(slot, sequence, redirected ? cycle + config_.branch.latency_cycles : cycle + 1), redirected);
+  settle(slot, cycle + 1, fetched(slot, sequence, redirected ? cycle + config_.branch.latency_cycles : cycle + 1),
+         redirected);
 }
 
 void sub_partition::lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {

@@ -14,7 +14,9 @@ namespace {
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
 // What reaches shared memory and constants alone has nothing to do with the L1.
-producer waited_for_as(simt::lane_mask global_mask) { return global_mask == 0 ? producer::short_latency : producer::long_latency; }
+producer waited_for_as(simt::lane_mask global_mask) {
+  return global_mask == 0 ? producer::short_latency : producer::long_latency;
+}
 
 }  // namespace
 
@@ -22,7 +24,8 @@ producer waited_for_as(simt::lane_mask global_mask) { return global_mask == 0 ? 
 std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const {
   const std::uint64_t per_thread = (w.launch->program->local_bytes + 3) / 4 * 4;
   const std::uint64_t warp = std::uint64_t{sm_id_} * config_.sm.max_warps + w.state.slot;
-  return w.launch->local_base + warp * per_thread * isa::warp_size + offset / 4 * (4 * isa::warp_size) + lane * 4 + offset % 4;
+  return w.launch->local_base + warp * per_thread * isa::warp_size + offset / 4 * (4 * isa::warp_size) + lane * 4 +
+         offset % 4;
 }
 
 // Turns the lanes' addresses into shared-memory offsets and global addresses. False: a lane's address is in no memory.
@@ -112,10 +115,8 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   t.issue_cycle = cycle;
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
-  if (w.step != nullptr)
-    recorded_addresses(w, t);
-  else
-    simt::lane_addresses(i, w.state, mask, t.own_addresses);
+  if (w.step != nullptr) recorded_addresses(w, t);
+  else simt::lane_addresses(i, w.state, mask, t.own_addresses);
   if (t.kind == lsu_kind::constant_load) {
     if (w.step == nullptr && !constants_exist(slot, t, mask)) return;
     d.execute(i, w.state, mask);
@@ -123,21 +124,20 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (!resolve(slot, t, mask)) return;
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
-    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);   // they are at hand now
+    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);  // they are at hand now
     try {
       simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
     } catch (const program_error& e) {
       fault(slot, d, bad_lane, e.what());
       return;
     }
-    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);   // it is these accesses that take time
+    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // it is these accesses that take time
   }
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)
-      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));   // recordings have no data
-    else
-      simt::lane_store_data(i, w.state, t.words);
+      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));  // recordings have no data
+    else simt::lane_store_data(i, w.state, t.words);
   }
   const producer kind = waited_for_as(t.global_mask);
   if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, kind);
@@ -145,10 +145,8 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   ++(is_write(t.kind) ? w.stores : w.loads);
   t.sole = !t.local || t.bytes_per_lane <= 4;
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
-  if (t.sole)
-    send(t);
-  else
-    split(t);
+  if (t.sole) send(t);
+  else split(t);
   update_gate(cycle + 1);
 }
 
@@ -217,7 +215,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       update_gate(cycle);
       if (scheduler.ready() != 0) clock_.wake_at(cycle);
       if (is_write(t.kind) && !t.texture) {
-        warp_slot& w = slots_[t.slot];   // it stays until all its stores are taken
+        warp_slot& w = slots_[t.slot];  // it stays until all its stores are taken
         if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never) finish(t.slot, cycle);
       }
       break;
@@ -228,7 +226,8 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       } else {
         const auto gone = departed(t.slot, t.residency);
         invariant(gone != departed_.end(), "a store of no warp failed");
-        fault_of(*gone->launch, gone->index, gone->warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault, {});
+        fault_of(*gone->launch, gone->index, gone->warp_in_block * isa::warp_size + t.fault_lane, *t.decoded, t.fault,
+                 {});
       }
       break;
     }
@@ -271,7 +270,8 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
     operations_.give_back(t);
     if (--o.remaining != 0) return;
   }
-  if (returns && global_mask != 0 && w.step == nullptr && !texture) simt::lane_write_back(*d.instruction, w.state, global_mask, words);
+  if (returns && global_mask != 0 && w.step == nullptr && !texture)
+    simt::lane_write_back(*d.instruction, w.state, global_mask, words);
   if (gone) {
     if (observer_ != nullptr) observer_->memory_done(o, cycle);
     operations_.give_back(o);
@@ -284,8 +284,8 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
   } else {
     cycle_t written = texture ? cycle + config_.texture.filter_latency_cycles : cycle + d.index_cycles;
     if ((write_ports_.limited() || d.return_interval != 0) && d.instruction->dst != isa::rz)
-      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words, d.return_interval,
-                                   first_data);
+      written = write_ports_.write(d.instruction->dst, d.instruction->dst_count, written, cycle, d.return_words,
+                                   d.return_interval, first_data);
     release(slot, d, written, waited_for_as(global_mask));
     if (observer_ != nullptr) observer_->memory_done(o, written);
   }
@@ -311,10 +311,8 @@ void sub_partition::complete(lsu_transaction& t, cycle_t cycle) {
       return;
     default: return;
   }
-  if (w.phase == warp_phase::ready)
-    clock_.wake_at(cycle);
-  else if (w.timer != never)
-    clock_.wake_at(w.timer);
+  if (w.phase == warp_phase::ready) clock_.wake_at(cycle);
+  else if (w.timer != never) clock_.wake_at(w.timer);
 }
 
 }  // namespace heddle

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Control flow of warps that follow a recording instead of computing: each step names the next instruction and its lanes.
+// Control flow of warps that follow a recording instead of computing: each step names the next instruction and its
+// lanes.
 #include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -27,8 +28,8 @@ bool sub_partition::stand_at(warp_slot& w, std::uint64_t position) {
   return true;
 }
 
-// Some lanes wait at a barrier. Is what comes next the others' business only? Instructions without lanes belong to those that
-// follow; the end of the warp is everybody's.
+// Some lanes wait at a barrier. Is what comes next the others' business only? Instructions without lanes belong to
+// those that follow; the end of the warp is everybody's.
 bool sub_partition::lanes_go_on(const warp_slot& w) {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
   const isa::recorded_step* s = w.step;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Replays: up to Kepler a memory instruction makes one pass per issue, and what it cannot do in one comes again through issue.
+// Replays: up to Kepler a memory instruction makes one pass per issue, and what it cannot do in one comes again through
+// issue.
 #include <algorithm>
 
 #include "heddle/sub_partition/sub_partition.h"
@@ -44,12 +45,10 @@ void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) 
   }
   if (t.global_mask != 0) {
     coalesced_access lines;
-    if (half_warps)
-      coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
-    else
-      coalesce(t.addresses(), t.global_mask, lines);
+    if (half_warps) coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
+    else coalesce(t.addresses(), t.global_mask, lines);
     const unsigned free = half_warps ? halves_of(t.global_mask) : 1;
-    const unsigned words = t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;   // local memory's are lines apart
+    const unsigned words = t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;  // local memory's are lines apart
     const unsigned more = lines.count * words - std::min(lines.count, free);
     c.global_replays += more;
     pending_replays_ += more;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a sub-partition tells of itself: its invariants, where its warps stand, its waveform.
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/fault_text.h"
@@ -28,7 +28,8 @@ void sub_partition::check_invariants() const {
     invariant(cycles == active, "warp-cycle states do not partition active warp-cycles");
     invariant(stalls == active, "warp stall states do not partition active warp-cycles");
     invariant(c.inst_issued1 + 2 * c.inst_issued2 >= c.inst_executed, "fewer instructions issued than executed");
-    invariant(pairing_ != pairing::none || c.inst_issued2 == 0, "more instructions issued in a cycle than the issue width");
+    invariant(pairing_ != pairing::none || c.inst_issued2 == 0,
+              "more instructions issued in a cycle than the issue width");
     selected += c.warp_cycles[static_cast<unsigned>(warp_cycle::selected)];
   }
   invariant(selected <= clock_.cycle() + 1, "more warps were selected than there were cycles");
@@ -46,8 +47,9 @@ std::string sub_partition::place_of(unsigned slot, const isa::instruction& i) co
 std::vector<std::string> sub_partition::standing(unsigned slot, unsigned barrier) const {
   const warp_slot& w = slots_[slot];
   const std::uint32_t number = barrier;
-  if (w.step != nullptr)   // its state has no lanes
-    return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "stands at ") + position(slot)};
+  if (w.step != nullptr)  // its state has no lanes
+    return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "stands at ") +
+            position(slot)};
   return simt::standing_of(w.state, w.phase == warp_phase::at_barrier ? &number : nullptr,
                            [&](std::uint32_t pc) { return place_of(slot, *w.program->code[pc].instruction); });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A sub-partition's part in a context switch: its warps are stopped between two instructions, written out, and come back.
+// A sub-partition's part in a context switch: its warps are stopped between two instructions, written out, and come
+// back.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -16,13 +17,12 @@ constexpr unsigned line_words = 32;
 void sub_partition::stop(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
-  if (w.phase == warp_phase::ready)
-    account_ready(slot, std::max(cycle, w.mark));
-  else
-    account(slot, cycle);
-  // A warp that waits for operands, its unit or its replays looks at its instruction anew; other waits go on where they were.
-  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting || w.phase == warp_phase::held ||
-                          w.phase == warp_phase::replaying;
+  if (w.phase == warp_phase::ready) account_ready(slot, std::max(cycle, w.mark));
+  else account(slot, cycle);
+  // A warp that waits for operands, its unit or its replays looks at its instruction anew; other waits go on where they
+  // were.
+  const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
+                          w.phase == warp_phase::held || w.phase == warp_phase::replaying;
   held_ &= ~(std::uint64_t{1} << slot);
   w.stopped_in = looks_anew ? warp_phase::waiting : w.phase;
   w.rest = looks_anew || w.timer == never ? never : w.timer - std::min(w.timer, cycle);
@@ -33,16 +33,15 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
 void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
-  image.align(line_words);   // a register of a warp is one line of memory
-  if (w.step != nullptr)
-    image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
+  image.align(line_words);  // a register of a warp is one line of memory
+  if (w.step != nullptr) image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
   else if (w.program->live.empty())
     image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
   image(w.state);
   image(w.stopped_in);
   image(w.rest);
   image(w.sequence);
-  std::uint64_t step = 0;   // where a recorded warp stands
+  std::uint64_t step = 0;  // where a recorded warp stands
   if (w.step != nullptr) {
     step = w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first);
     image(step);
@@ -60,8 +59,7 @@ void sub_partition::take_up(unsigned slot, std::uint64_t step) {
   const std::size_t instructions = w.program->code.size();
   const bool runs = w.stopped_in != warp_phase::at_barrier;
   bool plausible = known;
-  if (w.step != nullptr)
-    plausible = plausible && stand_at(w, step) && w.state.pc == w.step->instruction;
+  if (w.step != nullptr) plausible = plausible && stand_at(w, step) && w.state.pc == w.step->instruction;
   else
     plausible = plausible && simt::plausible(w.state, instructions) && w.state.independent == independent_ &&
                 (!runs || w.state.active != 0);
@@ -78,7 +76,8 @@ void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
   for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
   for (const simt::convergence_frame& f : w.state.frames)
     if (f.participants != 0) needed |= live[f.resume];
-  // A barrier that has let the warp go has written its result, though the warp still stands at its BAR for the barrier's latency.
+  // A barrier that has let the warp go has written its result, though the warp still stands at its BAR for the
+  // barrier's latency.
   if (w.stopped_in == warp_phase::at_barrier && w.state.pc + 1 < live.size()) needed |= live[w.state.pc + 1];
   image.align(line_words);
   for (std::size_t r = 0; r < w.launch->program->registers; ++r)
@@ -122,7 +121,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   w.timer = never;
   w.phase = warp_phase::stopped;
   w.fence_begun = false;
-  w.fence_scope = ~0u;   // should it come back to a fence, then to one that leaves nothing stale
+  w.fence_scope = ~0u;  // should it come back to a fence, then to one that leaves nothing stale
 }
 
 void sub_partition::resume(unsigned slot, cycle_t cycle) {
@@ -137,7 +136,7 @@ void sub_partition::resume(unsigned slot, cycle_t cycle) {
     case warp_phase::at_barrier:
       if (w.rest != never) set_timer(slot, cycle + std::max<cycle_t>(w.rest, 1));
       break;
-    case warp_phase::at_fence: set_timer(slot, cycle + 1); break;   // nothing is outstanding
+    case warp_phase::at_fence: set_timer(slot, cycle + 1); break;  // nothing is outstanding
     default: set_timer(slot, cycle + std::max<cycle_t>(std::min(w.rest, cycle_t{1} << 40), 1)); break;
   }
   schedule(cycle);

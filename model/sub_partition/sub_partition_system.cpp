@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that what the warp has stored can be inspected.
+// SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that what the warp has stored can be
+// inspected.
 #include "heddle/config/error.h"
 #include "heddle/sub_partition/device_runtime.h"
 #include "heddle/sub_partition/sub_partition.h"
@@ -20,7 +21,8 @@ void sub_partition::issue_system(unsigned slot, simt::lane_mask mask, cycle_t cy
   set_ready(slot, d, cycle + d.latency_cycles);
   unsigned bad_lane = 0;
   try {
-    system_call(*services_, [this, &w](unsigned lane) { return memory_of(w, lane); }, *d.instruction, w.state, mask, bad_lane);
+    system_call(
+        *services_, [this, &w](unsigned lane) { return memory_of(w, lane); }, *d.instruction, w.state, mask, bad_lane);
   } catch (const program_error& e) {
     return fault(slot, d, bad_lane, e.what());
   }

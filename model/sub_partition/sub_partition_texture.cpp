@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface instructions of a sub-partition: each texel of a filter is an access of the warp through the load/store unit.
+// Texture and surface instructions of a sub-partition: each texel of a filter is an access of the warp through the
+// load/store unit.
 #include <cstring>
 
 #include "heddle/config/error.h"
@@ -34,16 +35,17 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   o.is_texture = true;
   o.remaining = 0;
   for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
-  if (o.remaining == 0) {   // everything lies outside
+  if (o.remaining == 0) {  // everything lies outside
     if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, a);
     set_ready(slot, d, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
     operations_.give_back(o);
     return;
   }
-  if (w.program->control_codes) dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
+  if (w.program->control_codes)
+    dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   set_pending(slot, d, producer::long_latency);
-  ++w.loads;   // surface stores, too: the warp stays until the texture path is through with them
+  ++w.loads;  // surface stores, too: the warp stays until the texture path is through with them
   ++textures_;
   for (unsigned k = 0; k < a.count; ++k)
     if (a.mask[k] != 0) send(texel_access(w, o, k, cycle));
@@ -73,7 +75,7 @@ lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operatio
   t.texture = true;
   t.data = true;
   t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
-  t.bypass_l1 = !t.read_only;   // other SMs' stores to a surface are seen
+  t.bypass_l1 = !t.read_only;  // other SMs' stores to a surface are seen
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   std::memcpy(t.own_addresses, a.addresses[k], sizeof t.own_addresses);

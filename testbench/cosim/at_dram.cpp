@@ -10,8 +10,8 @@ using sc_core::sc_time_stamp;
 
 namespace {
 constexpr std::uint64_t row_bytes = 2048;
-const unsigned read_ns = 15;       // column access
-const unsigned activate_ns = 28;   // precharge and activation of another row
+const unsigned read_ns = 15;      // column access
+const unsigned activate_ns = 28;  // precharge and activation of another row
 }  // namespace
 
 at_port::at_port(sc_core::sc_module_name name, at_dram& dram)
@@ -39,10 +39,8 @@ void at_port::on_event(tlm::tlm_generic_payload& p, const tlm::tlm_phase& phase)
     sc_time delay;
     socket->nb_transport_bw(p, send, delay);
   } else if (phase == tlm::BEGIN_RESP) {
-    if (responding_)
-      finished_.push_back(&p);
-    else
-      respond(p);
+    if (responding_) finished_.push_back(&p);
+    else respond(p);
   } else {
     p.release();
     responding_ = false;
@@ -58,7 +56,8 @@ void at_port::respond(tlm::tlm_generic_payload& p) {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_time delay;
   const tlm::tlm_sync_enum answer = socket->nb_transport_bw(p, phase, delay);
-  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP)) events_.notify(p, tlm::END_RESP, delay);
+  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP))
+    events_.notify(p, tlm::END_RESP, delay);
 }
 
 void at_port::b_transport(tlm::tlm_generic_payload& p, sc_time& delay) {
@@ -67,12 +66,9 @@ void at_port::b_transport(tlm::tlm_generic_payload& p, sc_time& delay) {
 }
 
 unsigned at_port::transport_dbg(tlm::tlm_generic_payload& p) {
-  if (p.is_read())
-    dram_.bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
-  else if (p.is_write())
-    dram_.bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
-  else
-    return 0;
+  if (p.is_read()) dram_.bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+  else if (p.is_write()) dram_.bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
+  else return 0;
   return p.get_data_length();
 }
 
@@ -87,11 +83,11 @@ void at_dram::perform(tlm::tlm_generic_payload& p) {
     return;
   }
   for (unsigned i = 0; i < p.get_data_length(); ++i) {
-    if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED) continue;
-    if (p.is_read())
-      bytes.read(p.get_address() + i, p.get_data_ptr() + i, 1);
-    else if (p.is_write())
-      bytes.write(p.get_address() + i, p.get_data_ptr() + i, 1);
+    if (p.get_byte_enable_ptr() != nullptr &&
+        p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED)
+      continue;
+    if (p.is_read()) bytes.read(p.get_address() + i, p.get_data_ptr() + i, 1);
+    else if (p.is_write()) bytes.write(p.get_address() + i, p.get_data_ptr() + i, 1);
   }
   p.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -101,10 +97,8 @@ sc_time at_dram::serve(std::uint64_t address, unsigned length) {
   bank& b = banks_[address / row_bytes % banks_.size()];
   const std::uint64_t row = address / row_bytes / banks_.size();
   sc_time ready = std::max(sc_time_stamp(), b.free) + sc_time(read_ns, sc_core::SC_NS);
-  if (row == b.row)
-    ++row_hits_;
-  else
-    ready += sc_time(activate_ns, sc_core::SC_NS);
+  if (row == b.row) ++row_hits_;
+  else ready += sc_time(activate_ns, sc_core::SC_NS);
   b.row = row;
   // 32 bytes a nanosecond on a bus that all banks and ports share.
   bus_free_ = std::max(bus_free_, ready) + sc_time((length + 31) / 32, sc_core::SC_NS);

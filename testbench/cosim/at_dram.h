@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Models: a DRAM with open rows as somebody else's IP: it knows nothing of GPUs. Several ports share banks and data bus.
-// Sockets: socket of each port (AT and LT target, 32 bits; debug transport, no DMI).
-// One cycle: none; it is event driven and speaks all four phases of the base protocol.
-// Parameters: the timings below. Source: none, they are plausible.
+// Models: a DRAM with open rows as somebody else's IP: it knows nothing of GPUs. Several ports share banks and data
+// bus. Sockets: socket of each port (AT and LT target, 32 bits; debug transport, no DMI). One cycle: none; it is event
+// driven and speaks all four phases of the base protocol. Parameters: the timings below. Source: none, they are
+// plausible.
 #pragma once
 
+#include <tlm_utils/peq_with_cb_and_phase.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/peq_with_cb_and_phase.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "testbench/cosim/sparse_bytes.h"
 
@@ -34,8 +34,8 @@ class at_port : public sc_core::sc_module {
 
   at_dram& dram_;
   tlm_utils::peq_with_cb_and_phase<at_port> events_;
-  bool responding_ = false;                          // BEGIN_RESP sent, END_RESP not yet seen
-  std::deque<tlm::tlm_generic_payload*> finished_;   // wait for the response before them to end
+  bool responding_ = false;                         // BEGIN_RESP sent, END_RESP not yet seen
+  std::deque<tlm::tlm_generic_payload*> finished_;  // wait for the response before them to end
 };
 
 class at_dram : public sc_core::sc_module {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a CWD of one's own for a whole GPU: one grid at a time, its blocks from the last to the first, each to the SM with most room.
-// Sockets: cta_socket[i] (initiator), one per SM.
-// One cycle: takes the ends of blocks, then dispatches one block.
-// Parameters: cwd.dispatch_latency_cycles.
+// Models: a CWD of one's own for a whole GPU: one grid at a time, its blocks from the last to the first, each to the SM
+// with most room. Sockets: cta_socket[i] (initiator), one per SM. One cycle: takes the ends of blocks, then dispatches
+// one block. Parameters: cwd.dispatch_latency_cycles.
 #pragma once
 
 #include <heddle/gpu/cwd/grid_distributor.h>
@@ -16,8 +15,12 @@ namespace cosim {
 
 class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, public heddle::cta_bw_if {
  public:
-  backwards_cwd(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, heddle::grid_listener& listener)
-      : grid_distributor(name, config), latency_(config.cwd.dispatch_latency_cycles), listener_(listener), clock_(clock, *this) {
+  backwards_cwd(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
+                heddle::grid_listener& listener)
+      : grid_distributor(name, config),
+        latency_(config.cwd.dispatch_latency_cycles),
+        listener_(listener),
+        clock_(clock, *this) {
     for (auto& socket : cta_socket) {
       socket.bind(*this);
       rooms_.emplace_back(config);
@@ -51,14 +54,14 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   struct message {
     placed_block* block;
     heddle::cta_phase phase;
-    heddle::cycle_t taken_at;                 // when it is taken
+    heddle::cycle_t taken_at;  // when it is taken
   };
 
   bool dispatch(heddle::grid_record& grid, heddle::cycle_t cycle) {
     unsigned best = 0;
     for (unsigned i = 1; i < rooms_.size(); ++i)
       if (rooms_[i].warps() < rooms_[best].warps()) best = i;
-    if (!rooms_[best].fits(grid.footprint)) return false;   // goes on when a block has ended
+    if (!rooms_[best].fits(grid.footprint)) return false;  // goes on when a block has ended
     placed_block& b = blocks_.emplace_back();
     b.launch = grid.launch.get();
     b.block = grid.blocks() - ++grid.dispatched;
@@ -92,13 +95,14 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
     listener_.grid_finished(grid, cycle);
   }
 
-  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& t, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& t, heddle::cta_phase& phase,
+                                     sc_core::sc_time& delay) override {
     if (phase == heddle::cta_phase::fault) {
       listener_.program_fault(t.fault);
       return tlm::TLM_ACCEPTED;
     }
     auto& b = static_cast<placed_block&>(t);
-    messages_.push_back({&b, phase, clock_.domain().arrival(delay)});   // all take the same time, so they come in order
+    messages_.push_back({&b, phase, clock_.domain().arrival(delay)});  // all take the same time, so they come in order
     clock_.wake_at(messages_.back().taken_at);
     return tlm::TLM_ACCEPTED;
   }
@@ -107,9 +111,9 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   unsigned latency_;
   heddle::grid_listener& listener_;
   heddle::clock_port clock_;
-  std::vector<heddle::sm_resources> rooms_;   // what each SM has left
+  std::vector<heddle::sm_resources> rooms_;  // what each SM has left
   std::deque<placed_block> blocks_;
-  std::deque<message> messages_;                   // on the way
+  std::deque<message> messages_;  // on the way
   bool halted_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU among others: its memory is somebody else's DRAM model, which it shares with a CPU; the CPU's software launches kernels
-// through the registers and sleeps until the interrupt.
+// A GPU among others: its memory is somebody else's DRAM model, which it shares with a CPU; the CPU's software launches
+// kernels through the registers and sleeps until the interrupt.
 //
 //   cpu --> lt_bus --> gpu.host_socket
 //              \--> dram.port[0]          gpu.memory_socket[i] --> dram.port[1 + i]
@@ -33,7 +33,8 @@ int sc_main(int argc, char* argv[]) {
   cpu.irq(irq);
 
   sc_core::sc_start();
-  std::cout << (cpu.finished() ? "finished" : "stuck") << " at " << sc_core::sc_time_stamp() << ", " << cpu.wrong_values()
-            << " wrong values, " << dram.accesses() << " accesses of the DRAM, " << dram.row_hits() << " to open rows\n";
+  std::cout << (cpu.finished() ? "finished" : "stuck") << " at " << sc_core::sc_time_stamp() << ", "
+            << cpu.wrong_values() << " wrong values, " << dram.accesses() << " accesses of the DRAM, "
+            << dram.row_hits() << " to open rows\n";
   return cpu.finished() && cpu.wrong_values() == 0 ? 0 : 1;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a memory channel of one's own for the inside of a GPU: all reads take one time, all writes another, one answer in a cycle.
-// Sockets: request_socket (target), which memory_model has.
-// One cycle: answers one request whose time is over.
-// Parameters: the two times.
+// Models: a memory channel of one's own for the inside of a GPU: all reads take one time, all writes another, one
+// answer in a cycle. Sockets: request_socket (target), which memory_model has. One cycle: answers one request whose
+// time is over. Parameters: the two times.
 #pragma once
 
 #include <heddle/memory/dram/memory_model.h>
@@ -14,8 +13,8 @@ namespace cosim {
 
 class even_memory : public heddle::memory_model {
  public:
-  even_memory(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, unsigned index, unsigned read_cycles,
-              unsigned write_cycles)
+  even_memory(const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, unsigned index,
+              unsigned read_cycles, unsigned write_cycles)
       : memory_model(name, clock, config, index, 64), read_cycles_(read_cycles), write_cycles_(write_cycles) {}
 
  private:
@@ -35,7 +34,9 @@ class even_memory : public heddle::memory_model {
     }
     return queue_.empty() ? heddle::never : std::max(queue_.front().due, now + 1);
   }
-  heddle::cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override { return p.is_read() ? read_cycles_ : write_cycles_; }
+  heddle::cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const override {
+    return p.is_read() ? read_cycles_ : write_cycles_;
+  }
 
   unsigned read_cycles_;
   unsigned write_cycles_;

@@ -5,11 +5,11 @@
 // Parameters: the address from which on there is memory.
 #pragma once
 
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <cstdint>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 namespace cosim {
 
@@ -25,7 +25,9 @@ class lt_bus : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket<lt_bus> memory{"memory"};
 
  private:
-  tlm_utils::simple_initiator_socket<lt_bus>& owner(std::uint64_t address) { return address < memory_base_ ? gpu : memory; }
+  tlm_utils::simple_initiator_socket<lt_bus>& owner(std::uint64_t address) {
+    return address < memory_base_ ? gpu : memory;
+  }
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
     delay += sc_core::sc_time(10, sc_core::SC_NS);
     owner(p.get_address())->b_transport(p, delay);

@@ -19,7 +19,8 @@ struct matrix_product : sc_core::sc_module {
   bool right = false;
   sc_core::sc_time ended;
 
-  matrix_product(sc_core::sc_module_name name, const heddle::gpu_config& config, const std::string& text, const heddle::gpu_blocks& own = {})
+  matrix_product(sc_core::sc_module_name name, const heddle::gpu_config& config, const std::string& text,
+                 const heddle::gpu_blocks& own = {})
       : sc_module(name), gpu("gpu", config, own), driver("driver", config), ptx(text) {
     driver.host_socket.bind(gpu.host_socket);
     gpu.irq(irq);

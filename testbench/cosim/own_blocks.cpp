@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU with blocks of one's own inside, without touching the library: the CWD, the L2, the DRAM, the warp scheduler, and all of them at
-// once. All have to give the same product, each in a time of its own.
+// A GPU with blocks of one's own inside, without touching the library: the CWD, the L2, the DRAM, the warp scheduler,
+// and all of them at once. All have to give the same product, each in a time of its own.
 #include <heddle/gpu/gpu_blocks.h>
 #include <heddle/heddle.h>
 
@@ -20,13 +20,15 @@ namespace {
 /// The makers of the blocks, as gpu_blocks takes them.
 heddle::gpu_blocks all_own() {
   heddle::gpu_blocks own;
-  own.cwd = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, heddle::grid_listener& listener) {
+  own.cwd = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
+               heddle::grid_listener& listener) {
     return std::make_unique<cosim::backwards_cwd>(name, clock, config, listener);
   };
   own.l2_slice = [](const char* name, heddle::clock_domain&, const heddle::gpu_config&, unsigned) {
     return std::make_unique<cosim::transparent_l2>(name);
   };
-  own.memory_channel = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config, unsigned index) {
+  own.memory_channel = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
+                          unsigned index) {
     return std::make_unique<cosim::even_memory>(name, clock, config, index, 400, 20);
   };
   own.scheduler = [](const heddle::gpu_config&) { return std::make_unique<cosim::least_issued>(); };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A warp scheduler of one's own, without touching the library: the class (least_issued.h), and one line that puts it into every
-// sub-partition. Compared with the policies that the library has, on a matrix product.
+// A warp scheduler of one's own, without touching the library: the class (least_issued.h), and one line that puts it
+// into every sub-partition. Compared with the policies that the library has, on a matrix product.
 #include <heddle/heddle.h>
 #include <heddle/sm/sm.h>
 
@@ -25,9 +25,11 @@ int sc_main(int argc, char* argv[]) {
   }
   const std::string ptx = cosim::text_file(argv[1]);
   // Three GPUs side by side, so that one run compares them.
-  cosim::matrix_product lrr("lrr", with_policy("lrr"), ptx), gto("gto", with_policy("gto"), ptx), own("own", with_policy("lrr"), ptx);
+  cosim::matrix_product lrr("lrr", with_policy("lrr"), ptx), gto("gto", with_policy("gto"), ptx),
+      own("own", with_policy("lrr"), ptx);
   for (unsigned i = 0; i < own.gpu.sm_count(); ++i)
-    for (auto& partition : own.gpu.sm_at(i).partitions) partition.scheduler.use(std::make_unique<cosim::least_issued>());
+    for (auto& partition : own.gpu.sm_at(i).partitions)
+      partition.scheduler.use(std::make_unique<cosim::least_issued>());
   sc_core::sc_start();
   for (const cosim::matrix_product* s : {&lrr, &gto, &own})
     std::cout << s->basename() << ": " << (s->right ? "right" : "wrong") << " after " << s->ended << "\n";

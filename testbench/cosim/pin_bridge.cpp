@@ -20,12 +20,9 @@ void pin_bridge::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& dela
 }
 
 unsigned pin_bridge::transport_dbg(tlm::tlm_generic_payload& p) {
-  if (p.is_read())
-    storage_.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
-  else if (p.is_write())
-    storage_.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
-  else
-    return 0;
+  if (p.is_read()) storage_.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+  else if (p.is_write()) storage_.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
+  else return 0;
   return p.get_data_length();
 }
 

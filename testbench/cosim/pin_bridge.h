@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Models: the way from transactions to pins: each transaction becomes accesses of 8 bytes at a request/response interface.
-// Sockets: socket (target, 32 bits; blocking and non-blocking; debug transport goes to the storage behind the pins).
-// One cycle: one beat is under way; the next begins when it is answered.
-// Parameters: none. Source: none.
+// Models: the way from transactions to pins: each transaction becomes accesses of 8 bytes at a request/response
+// interface. Sockets: socket (target, 32 bits; blocking and non-blocking; debug transport goes to the storage behind
+// the pins). One cycle: one beat is under way; the next begins when it is answered. Parameters: none. Source: none.
 #pragma once
 
+#include <tlm_utils/simple_target_socket.h>
 #include <cstdint>
 #include <deque>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "testbench/cosim/sparse_bytes.h"
 
@@ -45,7 +44,7 @@ class pin_bridge : public sc_core::sc_module {
   std::uint64_t beat(bool write, std::uint32_t word, std::uint64_t data, std::uint32_t strobe);
 
   sparse_bytes& storage_;
-  std::deque<job*> jobs_;      // in the order of arrival, which is the order in which they take effect
+  std::deque<job*> jobs_;  // in the order of arrival, which is the order in which they take effect
   sc_core::sc_event arrived_;
   std::uint64_t beats_ = 0;
 };

@@ -14,7 +14,8 @@
 
 namespace {
 
-template <class T> using signal = sc_core::sc_signal<T>;
+template <class T>
+using signal = sc_core::sc_signal<T>;
 
 /// The controller between bridge and storage, with the wires.
 struct rtl_memory : sc_core::sc_module {
@@ -22,10 +23,11 @@ struct rtl_memory : sc_core::sc_module {
   cosim::pin_storage storage{"storage"};
   cosim::pin_bridge bridge{"bridge", storage.bytes};
   Vmemory_controller controller{"controller"};
-  signal<bool> reset{"reset"}, request_valid{"request_valid"}, request_ready{"request_ready"}, request_write{"request_write"},
-      response_valid{"response_valid"}, enable{"enable"}, write{"write"};
+  signal<bool> reset{"reset"}, request_valid{"request_valid"}, request_ready{"request_ready"},
+      request_write{"request_write"}, response_valid{"response_valid"}, enable{"enable"}, write{"write"};
   signal<std::uint32_t> request_word{"request_word"}, request_strobe{"request_strobe"}, word{"word"}, strobe{"strobe"};
-  signal<std::uint64_t> request_data{"request_data"}, response_data{"response_data"}, data{"data"}, read_data{"read_data"};
+  signal<std::uint64_t> request_data{"request_data"}, response_data{"response_data"}, data{"data"},
+      read_data{"read_data"};
 
   explicit rtl_memory(sc_core::sc_module_name name) : sc_module(name) {
     const auto join = [](auto& wire, auto& one, auto& other) {
@@ -103,8 +105,8 @@ int sc_main(int argc, char* argv[]) {
     std::cerr << "usage: rtl_memory saxpy.ptx\n";
     return 2;
   }
-  const heddle::gpu_config config =
-      heddle::load_config("gtx1080", {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "tlm.check=true"});
+  const heddle::gpu_config config = heddle::load_config(
+      "gtx1080", {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "tlm.check=true"});
   heddle::gpu gpu("gpu", config);
   program host("host", config, cosim::text_file(argv[1]));
   rtl_memory memory("memory");
@@ -116,7 +118,8 @@ int sc_main(int argc, char* argv[]) {
   gpu.irq(irq);
   host.driver.irq(irq);
 
-  while (!host.finished && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS)) sc_core::sc_start(1, sc_core::SC_US);
+  while (!host.finished && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS))
+    sc_core::sc_start(1, sc_core::SC_US);
   std::cout << (host.right ? "right" : "wrong") << " at " << sc_core::sc_time_stamp() << ", " << memory.bridge.beats()
             << " beats through the RTL\n";
   memory.controller.final();

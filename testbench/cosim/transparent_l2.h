@@ -19,7 +19,8 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
   bool idle() const override { return begun_ == ended_; }
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     if (phase == tlm::BEGIN_REQ) {
       ++begun_;
       if (!count(p)) {
@@ -33,7 +34,8 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
     ended_ += ends || answer == tlm::TLM_COMPLETED;
     return answer;
   }
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     const bool response = phase == tlm::BEGIN_RESP;
     const tlm::tlm_sync_enum answer = request_socket->nb_transport_bw(p, phase, delay);
     ended_ += response && answer != tlm::TLM_ACCEPTED;
@@ -45,7 +47,8 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
     heddle::l2_counters& c = counters_[request != nullptr ? request->launch : 0];
     std::uint64_t bytes = 0;
     for (unsigned i = 0; i < p.get_data_length(); ++i)
-      bytes += p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
+      bytes += p.get_byte_enable_ptr() == nullptr ||
+               p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] == TLM_BYTE_ENABLED;
     if (p.is_read()) {
       ++c.reads;
       ++c.fetches;
@@ -55,13 +58,15 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
       ++c.write_backs;
       c.write_back_bytes += bytes;
     } else {
-      c.atomics += request != nullptr && request->atomic != nullptr;   // a fence finds nothing here to give or take
+      c.atomics += request != nullptr && request->atomic != nullptr;  // a fence finds nothing here to give or take
       return false;
     }
     return true;
   }
 
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { memory_socket->b_transport(p, delay); }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
+    memory_socket->b_transport(p, delay);
+  }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return memory_socket->transport_dbg(p); }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two GPUs of different generations on one memory: the first fills an array, the second works on it, both at the same time on
-// parts of their own. Each has a clock of its own kind: one is given from outside, one is the GPU's.
+// Two GPUs of different generations on one memory: the first fills an array, the second works on it, both at the same
+// time on parts of their own. Each has a clock of its own kind: one is given from outside, one is the GPU's.
 //
 //   first.memory_socket[i] --> dram.port[i]      second.memory_socket[i] --> dram.port[n + i]
 #include <heddle/heddle.h>
@@ -14,7 +14,8 @@
 namespace {
 
 heddle::gpu_config with_outside_memory(const char* name, unsigned channels) {
-  return heddle::load_config(name, {"memory.model=external", "tlm.check=true", "memory.channels=" + std::to_string(channels)});
+  return heddle::load_config(
+      name, {"memory.model=external", "tlm.check=true", "memory.channels=" + std::to_string(channels)});
 }
 
 /// A GPU with its driver and interrupt line.
@@ -48,7 +49,8 @@ struct program : sc_core::sc_module {
   std::string ptx;
   bool right = false;
 
-  program(sc_core::sc_module_name name, const heddle::gpu_config& one, const heddle::gpu_config& other, const std::string& text)
+  program(sc_core::sc_module_name name, const heddle::gpu_config& one, const heddle::gpu_config& other,
+          const std::string& text)
       : sc_module(name), first("first", one, 0x1000'0000), second("second", other, 0x8000'0000), ptx(text) {
     SC_HAS_PROCESS(program);
     SC_THREAD(run);
@@ -91,7 +93,8 @@ int sc_main(int argc, char* argv[]) {
     return 2;
   }
   const unsigned channels = 4;
-  program top("top", with_outside_memory("gtx1080", channels), with_outside_memory("v100", channels), cosim::text_file(argv[1]));
+  program top("top", with_outside_memory("gtx1080", channels), with_outside_memory("v100", channels),
+              cosim::text_file(argv[1]));
   cosim::at_dram dram("dram", 2 * channels);
   for (unsigned i = 0; i < channels; ++i) {
     top.first.gpu.memory_socket[i].bind(dram.port[i].socket);
@@ -101,7 +104,8 @@ int sc_main(int argc, char* argv[]) {
   top.first.gpu.clk(clk);
 
   // An outside clock never ends, so the simulation needs a limit.
-  while (!top.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS)) sc_core::sc_start(10, sc_core::SC_US);
+  while (!top.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS))
+    sc_core::sc_start(10, sc_core::SC_US);
   std::cout << (top.right ? "right" : "wrong") << " at " << sc_core::sc_time_stamp() << ", " << dram.accesses()
             << " accesses of the DRAM\n";
   return top.right ? 0 : 1;

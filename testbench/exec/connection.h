@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/files/descriptor.h"
 #include "testbench/exec/wire.h"
+#include "testbench/files/descriptor.h"
 
 namespace heddle::testbench {
 

@@ -9,13 +9,14 @@ namespace heddle::testbench {
 
 namespace {
 
-// Where no program has anything of its own, so that an address means the same to it and to the GPU: between what a linker places and what
-// the system maps, and not in a sanitizer's shadow.
+// Where no program has anything of its own, so that an address means the same to it and to the GPU: between what a
+// linker places and what the system maps, and not in a sanitizer's shadow.
 constexpr std::uint64_t first_address = std::uint64_t{1} << 45;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 double dram_gigabytes_per_second(const gpu_config& c) {
-  if (c.memory.model != choice::memory_model::dram) return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000;
+  if (c.memory.model != choice::memory_model::dram)
+    return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000;
   return c.memory.channels * c.dram.bytes_per_cycle * c.dram.clock_mhz / 1000;
 }
 
@@ -52,7 +53,8 @@ wire::device_info cuda_machine::info() const {
   d.registers_per_block = static_cast<std::int32_t>(c.sm.registers_per_block);
   d.shared_per_sm = static_cast<std::int32_t>(c.shared_memory.size_bytes);
   d.shared_per_block = static_cast<std::int32_t>(c.shared_memory.max_per_block_bytes);
-  d.shared_per_block_optin = static_cast<std::int32_t>(std::max(c.shared_memory.opt_in_per_block_bytes, c.shared_memory.max_per_block_bytes));
+  d.shared_per_block_optin =
+      static_cast<std::int32_t>(std::max(c.shared_memory.opt_in_per_block_bytes, c.shared_memory.max_per_block_bytes));
   d.reserved_shared_per_block = static_cast<std::int32_t>(c.shared_memory.reserved_per_block_bytes);
   d.l2_bytes = static_cast<std::int32_t>(c.l2.size_bytes);
   d.max_resident_grids = static_cast<std::int32_t>(c.cwd.max_resident_grids);

@@ -68,19 +68,27 @@ std::int32_t status_of_fault(const std::string& text) {
 
 }  // namespace
 
-cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make, run_signals& signals)
-    : options_(o), make_(std::move(make)), signals_(signals), address_(new_address()), listener_(listen_at(address_)), progress_(o.progress, job_plan()) {}
+cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make,
+                         run_signals& signals)
+    : options_(o),
+      make_(std::move(make)),
+      signals_(signals),
+      address_(new_address()),
+      listener_(listen_at(address_)),
+      progress_(o.progress, job_plan()) {}
 
 int cuda_server::serve(pid_t program) {
   descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   int status = 0;
   bool running = true;
   for (;;) {
-    std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};   // without the latter, poll passes over it
+    std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0},
+                               {ended.get(), POLLIN, 0}};  // without the latter, poll passes over it
     for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
     const int patience = somebody_waits() && !program_is_busy() ? 0 : ended.is_open() && running ? -1 : 20;
     const int n = ::poll(wanted.data(), wanted.size(), patience);
-    if (n < 0 && errno != EINTR) throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
+    if (n < 0 && errno != EINTR)
+      throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
     take_signals(running ? program : 0);
     accept_clients();
     for (const auto& c : clients_) serve_client(*c);
@@ -143,7 +151,8 @@ void cuda_server::serve_client(client& c) {
         simulate_for_query();
       }
     }
-    a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }), a.until.end());
+    a.until.erase(std::remove_if(a.until.begin(), a.until.end(), [](const queue_entry& op) { return op->done; }),
+                  a.until.end());
     if (a.status == wire::success && (!a.until.empty() || a.then || a.host_function)) {
       c.waits = true;
       c.answer = std::move(a);
@@ -166,7 +175,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   }
   if (!machine_) {
     machine_ = make_();
-    sc_core::sc_start(sc_core::SC_ZERO_TIME);   // elaborates
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates
     machine_->chip.chip().core_clock().observe(pauses_);
     machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
     machine_->chip.chip().stop_functional_when([] { return run_signals::pending(); });
@@ -175,7 +184,8 @@ void cuda_server::greet(client& c, wire::reader& in) {
   if (!session) {
     const std::string refusal = remote_memory(process).refusal(probe);
     if (!refusal.empty()) {
-      message_log::error("this system does not let one process read another one's memory (process_vm_readv: " + refusal + "), which heddle exec needs");
+      message_log::error("this system does not let one process read another one's memory (process_vm_readv: " +
+                         refusal + "), which heddle exec needs");
       a.status = wire::not_supported;
       return reply(c, a);
     }
@@ -227,11 +237,11 @@ bool cuda_server::program_is_busy() const {
 // The time that an answer takes is simulated time: how fast the host is must not matter.
 void cuda_server::simulate_for_query() {
   if (!sc_core::sc_pending_activity()) return simulate(sc_core::sc_max_time());
-  const sc_core::sc_time question(1, sc_core::SC_US);   // and answer
+  const sc_core::sc_time question(1, sc_core::SC_US);  // and answer
   const sc_core::sc_time end = sc_core::sc_time_stamp() + std::max(question, sc_core::sc_time_to_pending_activity());
   machine_->queues.await(machine_->queues.last_of_all());
-  while (broken_ == wire::success && !program_is_busy() && machine_->queues.awaits() && sc_core::sc_pending_activity() &&
-         sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() <= end)
+  while (broken_ == wire::success && !program_is_busy() && machine_->queues.awaits() &&
+         sc_core::sc_pending_activity() && sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() <= end)
     simulate(end);
 }
 
@@ -244,22 +254,28 @@ void cuda_server::simulate(sc_core::sc_time end) {
     if (!c->waits) continue;
     std::vector<queue_entry>& own = c->answer.until;
     own.erase(std::remove_if(own.begin(), own.end(), [](const queue_entry& op) { return op->done; }), own.end());
-    if (own.empty() && !c->answer.host_function) return;   // it can be answered
+    if (own.empty() && !c->answer.host_function) return;  // it can be answered
     until.insert(until.end(), own.begin(), own.end());
   }
   if (!until.empty()) machine_->queues.await(std::move(until));
   machine& chip = machine_->chip;
   const core_time& clock = chip.clock();
   const std::uint64_t limit = options_.max_cycles != 0 ? std::min(options_.max_cycles, clock.last()) : clock.last();
-  if (clock.cycle() >= limit || (sc_core::sc_pending_activity() && sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
+  if (clock.cycle() >= limit ||
+      (sc_core::sc_pending_activity() &&
+       sc_core::sc_time_stamp() + sc_core::sc_time_to_pending_activity() > clock.time_of(limit)))
     return fail(wire::launch_timeout, "the limit of " + grouped(limit) + " cycles (--max-cycles) was reached");
   chip.run_for(std::min(clock.time_of(limit), end) - sc_core::sc_time_stamp());
-  if (!machine_->queues.fault().empty()) return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
+  if (!machine_->queues.fault().empty())
+    return fail(status_of_fault(machine_->queues.fault()), machine_->queues.fault());
   if (!sc_core::sc_pending_activity() && !machine_->queues.idle() && !machine_->queues.waits_for_host()) {
     const std::string why = chip.chip().barrier_deadlock();
-    return fail(wire::launch_timeout, why.empty() ? "deadlock: nothing can go on any more, but a kernel has not ended" : why);
+    return fail(wire::launch_timeout,
+                why.empty() ? "deadlock: nothing can go on any more, but a kernel has not ended" : why);
   }
-  if (progress_.due()) progress_.update(clock.cycle(), progress_of(chip.chip()), machine_->positions, chip.cpu_seconds(), chip.wall_seconds());
+  if (progress_.due())
+    progress_.update(clock.cycle(), progress_of(chip.chip()), machine_->positions, chip.cpu_seconds(),
+                     chip.wall_seconds());
 }
 
 void cuda_server::fail(std::int32_t status, const std::string& text) {
@@ -274,7 +290,8 @@ void cuda_server::fail(std::int32_t status, const std::string& text) {
 void cuda_server::drop_gone() {
   clients_.remove_if([](const auto& c) { return c->gone; });
   for (auto s = sessions_.begin(); s != sessions_.end();) {
-    const bool used = std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c->session == s->second.get(); });
+    const bool used =
+        std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c->session == s->second.get(); });
     if (!used && ::kill(s->first, 0) != 0) {
       ended_.push_back(std::move(s->second));
       s = sessions_.erase(s);

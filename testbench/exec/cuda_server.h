@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "testbench/files/descriptor.h"
 #include "testbench/exec/connection.h"
 #include "testbench/exec/cuda_session.h"
 #include "testbench/exec/pause_watch.h"
+#include "testbench/files/descriptor.h"
 #include "testbench/run/progress.h"
 #include "testbench/run/run_signals.h"
 
 namespace heddle::testbench {
 
-/// Answers the calls of a CUDA program and of the processes that it starts. The program runs at its own speed; simulated time goes on while
-/// one of its threads waits for the GPU, and while nobody does it stands.
+/// Answers the calls of a CUDA program and of the processes that it starts. The program runs at its own speed;
+/// simulated time goes on while one of its threads waits for the GPU, and while nobody does it stands.
 class cuda_server {
  public:
   /// `make` builds the machine when the first call comes. Throws input_error when no socket can be had.
@@ -71,7 +71,7 @@ class cuda_server {
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
   pause_watch pauses_;
-  std::int32_t broken_ = wire::success;    // what all calls get from then on
+  std::int32_t broken_ = wire::success;  // what all calls get from then on
   std::string failure_;
   int stop_signal_ = 0;
 };

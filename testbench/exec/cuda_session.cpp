@@ -16,8 +16,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_text = std::uint64_t{1} << 30;   // of PTX in a program's memory
-constexpr std::uint32_t ptx_module = 1, fat_binary = 2;       // what an image is
+constexpr std::uint64_t most_text = std::uint64_t{1} << 30;  // of PTX in a program's memory
+constexpr std::uint32_t ptx_module = 1, fat_binary = 2;      // what an image is
 
 unsigned capability_of(const gpu_config& c) { return static_cast<unsigned>(compute_capability(c)); }
 
@@ -36,7 +36,7 @@ call_answer cuda_session::handle(wire::call what, wire::reader& in) {
   try {
     switch (what) {
       case wire::call::load_image: load_image(in, out); break;
-      case wire::call::unload_image: break;   // its functions are called no more
+      case wire::call::unload_image: break;  // its functions are called no more
       case wire::call::find_function: find_function(in, out); break;
       case wire::call::find_variable: find_variable(in, out); break;
       case wire::call::list_functions: list_functions(in, out); break;
@@ -102,8 +102,8 @@ std::string cuda_session::image_text(std::uint64_t address, call_answer& out) {
   const fat_binary_entry& chosen = choose_ptx(entries, chip);
   if (chosen.architecture > chip && m_.told.insert(program_ + std::to_string(chosen.architecture)).second)
     message_log::warning(program_ + ": its PTX is for compute_" + std::to_string(chosen.architecture) + ", " +
-                         m_.chip.config().gpu.name + " is of compute capability " + std::to_string(chip / 10) + "." + std::to_string(chip % 10) +
-                         ", where CUDA would refuse it; it is run all the same");
+                         m_.chip.config().gpu.name + " is of compute capability " + std::to_string(chip / 10) + "." +
+                         std::to_string(chip % 10) + ", where CUDA would refuse it; it is run all the same");
   return chosen.text;
 }
 
@@ -124,7 +124,8 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
         if (!program_memory_.read(address, text.data(), text.size())) out.status = wire::invalid_value;
         text.resize(std::min(text.size(), text.find('\0')));
       }
-      if (out.status == wire::success) texts.push_back({text, program_ + "." + std::to_string(m_.sources.size() + texts.size() + 1) + ".ptx"});
+      if (out.status == wire::success)
+        texts.push_back({text, program_ + "." + std::to_string(m_.sources.size() + texts.size() + 1) + ".ptx"});
     }
     if (out.status != wire::success || texts.empty()) return;
     for (const module_text& t : texts) m_.sources[t.file] = t.text;
@@ -132,7 +133,8 @@ void cuda_session::load_image(wire::reader& in, call_answer& out) {
     out.body.put(static_cast<std::uint32_t>(modules_.size()));
     modules_.emplace_back();
     for (const unsigned h : handles)
-      if (std::find(modules_.back().begin(), modules_.back().end(), h) == modules_.back().end()) modules_.back().push_back(h);
+      if (std::find(modules_.back().begin(), modules_.back().end(), h) == modules_.back().end())
+        modules_.back().push_back(h);
   } catch (const input_error& e) {
     message_log::error(program_ + ": " + one_line(e.what()));
     out.body.put_text(e.what());
@@ -186,9 +188,12 @@ void cuda_session::find_function(wire::reader& in, call_answer& out) {
   d.registers_per_thread = p->registers;
   d.shared_bytes = p->shared_bytes;
   d.barriers = p->barriers;
-  for (d.threads = most; d.threads > 32 && compute(m_.chip.config(), d).blocks_per_sm == 0;) d.threads -= d.threads % 32 == 0 ? 32 : d.threads % 32;
+  for (d.threads = most; d.threads > 32 && compute(m_.chip.config(), d).blocks_per_sm == 0;)
+    d.threads -= d.threads % 32 == 0 ? 32 : d.threads % 32;
   info.max_threads = d.threads;
-  out.body.put(static_cast<std::uint32_t>(functions_.size())).put(info).put(static_cast<std::uint32_t>(p->parameters.size()));
+  out.body.put(static_cast<std::uint32_t>(functions_.size()))
+      .put(info)
+      .put(static_cast<std::uint32_t>(p->parameters.size()));
   for (const isa::kernel_parameter& q : p->parameters) out.body.put(q.offset).put(q.size);
   functions_.push_back(f);
 }
@@ -205,7 +210,7 @@ void cuda_session::find_variable(wire::reader& in, call_answer& out) {
       const symbol_location where = m_.chip.driver().symbol(handle, name);
       out.body.put(where.address).put(where.size);
       return;
-    } catch (const input_error&) {   // it may be another part's
+    } catch (const input_error&) {  // it may be another part's
     }
   }
   out.status = wire::not_found;
@@ -244,7 +249,7 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   std::copy(std::begin(head.block), std::end(head.block), r.block);
   r.dynamic_shared_bytes = head.dynamic_shared_bytes;
   r.stream = stream;
-  r.priority = -m_.queues.priority(stream);   // in CUDA the smaller one is more urgent
+  r.priority = -m_.queues.priority(stream);  // in CUDA the smaller one is more urgent
   r.carveout_percent = f.carveout;
   r.parameters.assign(parameters, parameters + head.parameter_bytes);
   const gpu_config& c = m_.chip.config();
@@ -258,8 +263,8 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
   } catch (const input_error& e) {
     message_log::error(program_ + ": " + one_line(e.what()));
     const std::uint64_t threads = std::uint64_t{head.block[0]} * head.block[1] * head.block[2];
-    const bool shape = threads == 0 || threads > c.sm.max_threads_per_block || head.grid[0] == 0 || head.grid[1] - 1 >= 65535 ||
-                       head.grid[2] - 1 >= 65535 || head.block[2] > 64;
+    const bool shape = threads == 0 || threads > c.sm.max_threads_per_block || head.grid[0] == 0 ||
+                       head.grid[1] - 1 >= 65535 || head.grid[2] - 1 >= 65535 || head.block[2] > 64;
     out.status = shape ? wire::invalid_configuration : wire::launch_out_of_resources;
     return;
   }
@@ -270,7 +275,8 @@ void cuda_session::launch(wire::reader& in, call_answer& out) {
     d.shared_bytes = shared;
     d.barriers = program_of(f).barriers;
     d.carveout_percent = f.carveout;
-    if (std::uint64_t{head.grid[0]} * head.grid[1] * head.grid[2] > std::uint64_t{compute(c, d).blocks_per_sm} * c.gpu.sm_count) {
+    if (std::uint64_t{head.grid[0]} * head.grid[1] * head.grid[2] >
+        std::uint64_t{compute(c, d).blocks_per_sm} * c.gpu.sm_count) {
       out.status = wire::cooperative_too_large;
       return;
     }

@@ -21,9 +21,9 @@ namespace heddle::testbench {
 struct call_answer {
   std::int32_t status = wire::success;
   wire::writer body;
-  std::vector<queue_entry> until;                 // not empty: the reply waits until all of these have ended
-  std::function<void(call_answer&)> then;         // then this completes it
-  bool host_function = false;                     // waits for the turn of one
+  std::vector<queue_entry> until;          // not empty: the reply waits until all of these have ended
+  std::function<void(call_answer&)> then;  // then this completes it
+  bool host_function = false;              // waits for the turn of one
 };
 
 /// What all CUDA programs of a run share: the machine, and what was loaded into it.
@@ -34,11 +34,11 @@ struct cuda_machine {
   host_queues queues;
   device_memory memory;
   unsigned launch_calls = 0;
-  std::vector<unsigned> positions;                // of launches, by the driver's number: in the order of the program's calls
-  std::map<std::string, std::string> sources;     // PTX by the name of its file
-  std::set<std::string> told;                     // warnings, of which one is enough
-  std::map<std::vector<std::uint8_t>, std::uint64_t> textures;   // handles, by the bytes of what was asked for
-  std::string printed;                            // by kernels, for the next reply
+  std::vector<unsigned> positions;  // of launches, by the driver's number: in the order of the program's calls
+  std::map<std::string, std::string> sources;                   // PTX by the name of its file
+  std::set<std::string> told;                                   // warnings, of which one is enough
+  std::map<std::vector<std::uint8_t>, std::uint64_t> textures;  // handles, by the bytes of what was asked for
+  std::string printed;                                          // by kernels, for the next reply
   wire::device_info info() const;
 };
 
@@ -58,21 +58,21 @@ class cuda_session {
   bool runs_host_function() const;
 
  private:
-  using module_entry = std::vector<unsigned>;   // the driver's: several when parts of an image do not need each other
+  using module_entry = std::vector<unsigned>;  // the driver's: several when parts of an image do not need each other
   struct function_entry {
     unsigned module = 0;
     std::string name;
     std::int32_t carveout = -1;
-    std::uint32_t dynamic_shared = 0;   // that the program has asked to be allowed
+    std::uint32_t dynamic_shared = 0;  // that the program has asked to be allowed
   };
   struct event_entry {
-    queue_entry recorded;               // null: never
+    queue_entry recorded;  // null: never
     std::shared_ptr<sc_core::sc_time> time = std::make_shared<sc_core::sc_time>();
   };
   struct host_memory {
     std::uint64_t bytes = 0;
-    bool managed = false;               // else the program's own, pinned
-    bool used = false;                  // by kernels
+    bool managed = false;  // else the program's own, pinned
+    bool used = false;     // by kernels
   };
 
   void load_image(wire::reader& in, call_answer& out);
@@ -96,7 +96,7 @@ class cuda_session {
   bool move_box(const wire::copy_request& r, const std::vector<std::uint8_t>& staged);
   void take_memory();
   void give_to_program(std::uint64_t address, std::uint64_t bytes);
-  bool is_shared(std::uint64_t address) const;   // with kernels, in the program's own memory
+  bool is_shared(std::uint64_t address) const;  // with kernels, in the program's own memory
   void use_pinned(const std::vector<std::uint8_t>& parameters);
   std::uint32_t stream_of(std::uint32_t number, call_answer& out) const;
   const isa::program& program_of(const function_entry& f) const;
@@ -109,8 +109,8 @@ class cuda_session {
   std::map<std::uint32_t, event_entry> events_;
   std::uint32_t next_event_ = 1;
   std::set<std::uint32_t> streams_;
-  std::map<std::uint64_t, host_memory> host_memory_;    // by address: managed and pinned
-  bool memory_is_away_ = false;                         // managed memory has been handed to the GPU
+  std::map<std::uint64_t, host_memory> host_memory_;  // by address: managed and pinned
+  bool memory_is_away_ = false;                       // managed memory has been handed to the GPU
   std::map<std::uint64_t, queue_entry> host_functions_;
   std::set<std::uint64_t> allocations_;
 };

@@ -46,7 +46,8 @@ void cuda_session::release(wire::reader& in, call_answer& out) {
   };
 }
 
-// Memory of the program's own that it has pinned. Kernels may use it by the program's address once they have been given that.
+// Memory of the program's own that it has pinned. Kernels may use it by the program's address once they have been given
+// that.
 void cuda_session::host_range(wire::reader& in, call_answer& out) {
   const auto address = in.get<std::uint64_t>();
   const auto bytes = in.get<std::uint64_t>();
@@ -62,14 +63,16 @@ void cuda_session::host_range(wire::reader& in, call_answer& out) {
     return;
   }
   if (what == 1 && found == host_memory_.end()) host_memory_[address].bytes = bytes;
-  if (what == 3) {   // a variable that the module has placed: its first value goes to the program
+  if (what == 3) {  // a variable that the module has placed: its first value goes to the program
     host_memory& h = host_memory_[address];
     h.bytes = bytes;
     h.managed = true;
     give_to_program(address, bytes);
   }
   if (what == 2) {
-    const auto holds = std::find_if(host_memory_.begin(), host_memory_.end(), [&](const auto& h) { return address >= h.first && address - h.first < h.second.bytes; });
+    const auto holds = std::find_if(host_memory_.begin(), host_memory_.end(), [&](const auto& h) {
+      return address >= h.first && address - h.first < h.second.bytes;
+    });
     if (holds == host_memory_.end()) {
       out.status = wire::invalid_value;
     } else if (!holds->second.used) {
@@ -121,7 +124,7 @@ void cuda_session::give_to_program(std::uint64_t address, std::uint64_t bytes) {
   for (std::uint64_t done = 0; done < bytes; done += piece.size()) {
     piece.resize(std::min<std::uint64_t>(piece_bytes, bytes - done));
     m_.chip.driver().read(address + done, piece.data(), piece.size());
-    if (!program_memory_.write(address + done, piece.data(), piece.size())) return;   // the program has unmapped it
+    if (!program_memory_.write(address + done, piece.data(), piece.size())) return;  // the program has unmapped it
   }
 }
 
@@ -137,7 +140,8 @@ bool cuda_session::move_box(const wire::copy_request& r, const std::vector<std::
   std::vector<std::uint8_t> piece;
   // Rows without gaps on both sides are one row.
   const bool rows_touch = r.source_pitch == r.width && r.destination_pitch == r.width;
-  const bool layers_touch = rows_touch && r.source_layer == r.width * r.height && r.destination_layer == r.width * r.height;
+  const bool layers_touch =
+      rows_touch && r.source_layer == r.width * r.height && r.destination_layer == r.width * r.height;
   const std::uint64_t width = layers_touch ? r.width * r.height * r.depth : rows_touch ? r.width * r.height : r.width;
   const std::uint64_t height = rows_touch ? 1 : r.height;
   const std::uint64_t depth = layers_touch ? 1 : r.depth;
@@ -189,7 +193,8 @@ void cuda_session::copy(wire::reader& in, call_answer& out) {
     staged.resize(op->bytes);
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
-        if (!program_memory_.read(r.source + z * r.source_layer + y * r.source_pitch, staged.data() + (z * r.height + y) * r.width, r.width)) {
+        if (!program_memory_.read(r.source + z * r.source_layer + y * r.source_pitch,
+                                  staged.data() + (z * r.height + y) * r.width, r.width)) {
           out.status = wire::invalid_value;
           return;
         }
@@ -204,7 +209,8 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
   const std::uint32_t stream = stream_of(r.stream, out);
   if (out.status != wire::success) return;
   const bool sane = (r.value_bytes == 1 || r.value_bytes == 2 || r.value_bytes == 4) && r.width % r.value_bytes == 0 &&
-                    r.width <= m_.memory.capacity() && r.height <= m_.memory.capacity() && r.depth <= m_.memory.capacity();
+                    r.width <= m_.memory.capacity() && r.height <= m_.memory.capacity() &&
+                    r.depth <= m_.memory.capacity();
   if (!sane) {
     out.status = wire::invalid_value;
     return;
@@ -217,11 +223,13 @@ void cuda_session::fill(wire::reader& in, call_answer& out) {
   op->bytes = r.width * r.height * r.depth;
   op->act = [this, r] {
     std::vector<std::uint8_t> piece(std::min<std::uint64_t>(piece_bytes, r.width));
-    for (std::size_t k = 0; k < piece.size(); ++k) piece[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
+    for (std::size_t k = 0; k < piece.size(); ++k)
+      piece[k] = static_cast<std::uint8_t>(r.value >> (8 * (k % r.value_bytes)));
     for (std::uint64_t z = 0; z < r.depth; ++z)
       for (std::uint64_t y = 0; y < r.height; ++y)
         for (std::uint64_t x = 0; x < r.width; x += piece.size())
-          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, piece.data(), std::min<std::uint64_t>(piece.size(), r.width - x));
+          m_.chip.driver().write(r.address + z * r.layer + y * r.pitch + x, piece.data(),
+                                 std::min<std::uint64_t>(piece.size(), r.width - x));
   };
   m_.queues.add(op);
   m_.queues.poke();

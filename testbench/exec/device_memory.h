@@ -24,8 +24,8 @@ class device_memory {
   host_driver& driver_;
   std::uint64_t capacity_;
   std::uint64_t taken_ = 0;
-  std::map<std::uint64_t, std::uint64_t> live_;        // address: bytes
-  std::multimap<std::uint64_t, std::uint64_t> free_;   // bytes: address
+  std::map<std::uint64_t, std::uint64_t> live_;       // address: bytes
+  std::multimap<std::uint64_t, std::uint64_t> free_;  // bytes: address
 };
 
 }  // namespace heddle::testbench

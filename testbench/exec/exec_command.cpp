@@ -30,7 +30,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libheddle_cuda.so";
 
-/// The folder of our CUDA libraries: beside the program in a build tree, below its lib in an installed one. Throws input_error.
+/// The folder of our CUDA libraries: beside the program in a build tree, below its lib in an installed one. Throws
+/// input_error.
 std::string library_folder() {
   std::error_code ignored;
   const fs::path self = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -68,24 +69,28 @@ const std::string* source_of(const cuda_machine& m, const std::string& file) {
 void tell_of_functional(const run_options& o, const host_queues& queues) {
   const host_queues::functional_totals& f = queues.functional();
   if (!o.chosen.all() && !o.chosen.none && queues.launches() == 0)
-    message_log::warning("none of " + std::to_string(f.launches) + " launches is one that --launches and --kernel-name choose: nothing was simulated in detail");
+    message_log::warning("none of " + std::to_string(f.launches) +
+                         " launches is one that --launches and --kernel-name choose: nothing was simulated in detail");
   if (f.launches == 0 || o.quiet) return;
-  std::fprintf(stderr, "%u %s executed functionally: %.1f million warp instructions in %.2f s\n", f.launches, f.launches == 1 ? "launch was" : "launches were",
-               static_cast<double>(f.warp_instructions) / 1e6, f.seconds);
+  std::fprintf(stderr, "%u %s executed functionally: %.1f million warp instructions in %.2f s\n", f.launches,
+               f.launches == 1 ? "launch was" : "launches were", static_cast<double>(f.warp_instructions) / 1e6,
+               f.seconds);
 }
 
 // What the program has simulated, as a run tells it, but on stderr: stdout is the program's.
 void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
-  if (server.failure().empty() && server.stop_signal() == 0) chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));   // what is on its way arrives
+  if (server.failure().empty() && server.stop_signal() == 0)
+    chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));  // what is on its way arrives
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
   outcome.failure = server.failure();
   outcome.metrics = chip.final_metrics(m.positions, [&m](const std::string& file) { return source_of(m, file); });
   // Streams that overtake each other are launched in another order than they are called.
   auto& kernels = outcome.metrics.kernels;
-  std::stable_sort(kernels.begin(), kernels.end(), [](const kernel_metrics& a, const kernel_metrics& b) { return a.launch < b.launch; });
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const kernel_metrics& a, const kernel_metrics& b) { return a.launch < b.launch; });
   if (server.stop_signal() != 0) {
     outcome.metrics.stopped = name_of_signal(server.stop_signal());
     outcome.metrics.cut_cycle = chip.clock().cycle();
@@ -112,7 +117,8 @@ int exec_command(const std::vector<std::string>& arguments) {
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
   check_result_files(o, job{}, std::move(roles));
-  cuda_server server(o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
+  cuda_server server(
+      o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
   const pid_t process = start(program, server.address());
   signals.note_stops();
   const int code = server.serve(process);

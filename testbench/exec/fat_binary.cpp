@@ -14,7 +14,7 @@ namespace heddle::testbench {
 namespace {
 
 constexpr std::uint32_t fat_binary_magic = 0xba55ed50;
-constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;   // of one entry, before we believe that it is a mistake
+constexpr std::uint64_t most_ptx = std::uint64_t{1} << 30;  // of one entry, before we believe that it is a mistake
 constexpr std::uint16_t kind_of_ptx = 1;
 constexpr std::uint64_t packed_by_lz4 = 0x2000, packed_by_zstd = 0x8000;
 
@@ -29,18 +29,23 @@ T field(const std::uint8_t* data, std::size_t offset) {
 
 std::string unpacked(const std::uint8_t* data, std::size_t bytes, std::uint64_t unpacked_bytes, std::uint64_t flags) {
   if ((flags & (packed_by_lz4 | packed_by_zstd)) == 0) return {reinterpret_cast<const char*>(data), bytes};
-  if (unpacked_bytes > most_ptx || bytes > most_ptx) refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " + std::to_string(most_ptx));
+  if (unpacked_bytes > most_ptx || bytes > most_ptx)
+    refuse_binary("has PTX of " + std::to_string(unpacked_bytes) + " bytes, expected at most " +
+                  std::to_string(most_ptx));
   std::string text(unpacked_bytes, '\0');
   std::size_t got = 0;
   if (flags & packed_by_zstd) {
     got = ZSTD_decompress(text.data(), text.size(), data, bytes);
     if (ZSTD_isError(got)) refuse_binary(std::string("has PTX that zstd cannot unpack: ") + ZSTD_getErrorName(got));
   } else {
-    const int n = LZ4_decompress_safe(reinterpret_cast<const char*>(data), text.data(), static_cast<int>(bytes), static_cast<int>(text.size()));
+    const int n = LZ4_decompress_safe(reinterpret_cast<const char*>(data), text.data(), static_cast<int>(bytes),
+                                      static_cast<int>(text.size()));
     if (n < 0) refuse_binary("has PTX that LZ4 cannot unpack");
     got = static_cast<std::size_t>(n);
   }
-  if (got != text.size()) refuse_binary("has PTX of " + std::to_string(got) + " bytes, and says that they are " + std::to_string(text.size()));
+  if (got != text.size())
+    refuse_binary("has PTX of " + std::to_string(got) + " bytes, and says that they are " +
+                  std::to_string(text.size()));
   return text;
 }
 
@@ -53,15 +58,20 @@ fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::siz
   const auto payload = field<std::uint64_t>(data, 8);
   const auto packed = field<std::uint32_t>(data, 16);
   const auto flags = field<std::uint64_t>(data, 40);
-  if (head < least_entry || head > left) refuse_binary("has an entry with a head of " + std::to_string(head) + " bytes");
-  if (payload > left - head) refuse_binary("has an entry of " + std::to_string(payload) + " bytes, and ends before that");
-  if (packed > payload) refuse_binary("has an entry of " + std::to_string(payload) + " bytes with " + std::to_string(packed) + " packed ones");
+  if (head < least_entry || head > left)
+    refuse_binary("has an entry with a head of " + std::to_string(head) + " bytes");
+  if (payload > left - head)
+    refuse_binary("has an entry of " + std::to_string(payload) + " bytes, and ends before that");
+  if (packed > payload)
+    refuse_binary("has an entry of " + std::to_string(payload) + " bytes with " + std::to_string(packed) +
+                  " packed ones");
   fat_binary_entry e;
   e.is_ptx = what == kind_of_ptx;
   e.architecture = field<std::uint32_t>(data, 28);
   if (e.is_ptx) {
-    e.text = unpacked(data + head, (flags & (packed_by_lz4 | packed_by_zstd)) != 0 ? packed : payload, field<std::uint64_t>(data, 56), flags);
-    e.text.resize(std::min(e.text.size(), e.text.find('\0')));   // padded
+    e.text = unpacked(data + head, (flags & (packed_by_lz4 | packed_by_zstd)) != 0 ? packed : payload,
+                      field<std::uint64_t>(data, 56), flags);
+    e.text.resize(std::min(e.text.size(), e.text.find('\0')));  // padded
   }
   taken = head + payload;
   return e;
@@ -70,10 +80,12 @@ fat_binary_entry read_entry(const std::uint8_t* data, std::size_t left, std::siz
 }  // namespace
 
 std::uint64_t fat_binary_bytes(const std::uint8_t* data, std::size_t bytes) {
-  if (bytes < fat_binary_head_bytes || field<std::uint32_t>(data, 0) != fat_binary_magic) refuse_binary("does not begin as one");
+  if (bytes < fat_binary_head_bytes || field<std::uint32_t>(data, 0) != fat_binary_magic)
+    refuse_binary("does not begin as one");
   const auto head = field<std::uint16_t>(data, 6);
   const auto body = field<std::uint64_t>(data, 8);
-  if (head < fat_binary_head_bytes || body > (std::uint64_t{1} << 36)) refuse_binary("has a head of " + std::to_string(head) + " bytes for " + std::to_string(body));
+  if (head < fat_binary_head_bytes || body > (std::uint64_t{1} << 36))
+    refuse_binary("has a head of " + std::to_string(head) + " bytes for " + std::to_string(body));
   return head + body;
 }
 
@@ -103,8 +115,8 @@ const fat_binary_entry& choose_ptx(const std::vector<fat_binary_entry>& entries,
   }
   if (newest == nullptr) {
     const std::string arch = std::to_string(machine != 0 ? machine : compute_capability);
-    refuse_binary("has machine code of sm_" + arch + " alone, and no PTX; build it with nvcc -gencode arch=compute_" + arch + ",code=compute_" + arch +
-           " (or -arch=sm_" + arch + ", which keeps both)");
+    refuse_binary("has machine code of sm_" + arch + " alone, and no PTX; build it with nvcc -gencode arch=compute_" +
+                  arch + ",code=compute_" + arch + " (or -arch=sm_" + arch + ", which keeps both)");
   }
   return fits != nullptr ? *fits : *newest;
 }

@@ -9,11 +9,13 @@
 namespace heddle::testbench {
 
 namespace {
-// Of one stream that the GPU has been given and that have not ended: it keeps their order itself, and its queue is finite.
+// Of one stream that the GPU has been given and that have not ended: it keeps their order itself, and its queue is
+// finite.
 constexpr std::size_t most_handed = 32;
 }  // namespace
 
-host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link, double device_copy_gbs)
+host_queues::host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
+                         double device_copy_gbs)
     : sc_module(name), driver_(driver), link_(link), device_copy_gbs_(device_copy_gbs) {
   streams_[0];
   SC_HAS_PROCESS(host_queues);
@@ -55,7 +57,8 @@ bool host_queues::idle() const {
 
 bool host_queues::waits_for_host() const {
   return std::any_of(streams_.begin(), streams_.end(), [](const auto& s) {
-    return !s.second.operations.empty() && s.second.operations.front()->what == queue_operation::kind::host_function && s.second.operations.front()->begun;
+    return !s.second.operations.empty() && s.second.operations.front()->what == queue_operation::kind::host_function &&
+           s.second.operations.front()->begun;
   });
 }
 
@@ -162,7 +165,8 @@ bool host_queues::advance(std::uint32_t, stream& s) {
 
 // What is executed functionally is so between the kernels that the GPU runs; those that come after it let it go first.
 bool host_queues::may_begin(const queue_operation& op) const {
-  if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; })) return false;
+  if (!std::all_of(op.after.begin(), op.after.end(), [](const queue_entry& other) { return other->done; }))
+    return false;
   if (op.what == queue_operation::kind::functional) return running_ == 0;
   return op.what != queue_operation::kind::kernel || !functional_waits();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the streams of a CUDA program on the host's side: kernels, copies over the host link, events, host functions, in their order.
-// Sockets: none; it calls the driver.
-// One cycle: none; it wakes when a launch completes, when a copy ends and when the host asks for something.
-// Parameters: [host_link] and the core clock.
+// Models: the streams of a CUDA program on the host's side: kernels, copies over the host link, events, host functions,
+// in their order. Sockets: none; it calls the driver. One cycle: none; it wakes when a launch completes, when a copy
+// ends and when the host asks for something. Parameters: [host_link] and the core clock.
 #pragma once
 
 #include <cstdint>
@@ -32,26 +31,28 @@ struct queue_operation {
 
   kind what = kind::action;
   std::uint32_t stream = 0;
-  launch_request request;                // kernel, functional
-  route by = route::on_device;           // transfer
+  launch_request request;       // kernel, functional
+  route by = route::on_device;  // transfer
   std::uint64_t bytes = 0;
-  std::function<void()> act;             // when it ends: moves the bytes, notes the time
-  std::vector<std::shared_ptr<queue_operation>> after;   // those of other streams that end before it begins
+  std::function<void()> act;                            // when it ends: moves the bytes, notes the time
+  std::vector<std::shared_ptr<queue_operation>> after;  // those of other streams that end before it begins
 
   bool begun = false;
   bool done = false;
-  bool told = false;                     // host function that the host knows of
-  unsigned call = 0;                     // kernel, functional: which of the program's launches
-  unsigned launch = 0;                   // kernel that has begun: the driver's number
-  sc_core::sc_time ends;                 // transfer that has begun
+  bool told = false;      // host function that the host knows of
+  unsigned call = 0;      // kernel, functional: which of the program's launches
+  unsigned launch = 0;    // kernel that has begun: the driver's number
+  sc_core::sc_time ends;  // transfer that has begun
 };
 using queue_entry = std::shared_ptr<queue_operation>;
 
 class host_queues : public sc_core::sc_module {
  public:
-  host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link, double device_copy_gbs);
+  host_queues(sc_core::sc_module_name name, host_driver& driver, const host_link_parameters& link,
+              double device_copy_gbs);
 
-  /// Appends an operation to its stream. `blocking` streams and stream 0 wait for each other, as CUDA's legacy default stream has it.
+  /// Appends an operation to its stream. `blocking` streams and stream 0 wait for each other, as CUDA's legacy default
+  /// stream has it.
   void add(const queue_entry& op);
   std::uint32_t make_stream(bool blocking, std::int32_t priority);
   /// The stream goes when what is in it has ended.
@@ -75,7 +76,8 @@ class host_queues : public sc_core::sc_module {
   bool awaits() const { return !awaited(); }
   /// The GPU's fault, of which nothing recovers; empty: none.
   const std::string& fault() const { return fault_; }
-  /// Kernels launched so far; and those that were executed functionally, with their warp instructions and the seconds they took.
+  /// Kernels launched so far; and those that were executed functionally, with their warp instructions and the seconds
+  /// they took.
   unsigned launches() const { return launches_; }
   struct functional_totals {
     unsigned launches = 0;
@@ -88,7 +90,7 @@ class host_queues : public sc_core::sc_module {
 
  private:
   struct stream {
-    std::deque<queue_entry> operations;   // the oldest first
+    std::deque<queue_entry> operations;  // the oldest first
     bool blocking = true;
     bool dropped = false;
     std::int32_t priority = 0;
@@ -108,14 +110,14 @@ class host_queues : public sc_core::sc_module {
   const double device_copy_gbs_;
   std::map<std::uint32_t, stream> streams_;
   std::uint32_t next_stream_ = 1;
-  sc_core::sc_time link_free_[3];        // by route: when the last copy ends
+  sc_core::sc_time link_free_[3];  // by route: when the last copy ends
   sc_core::sc_time wake_;
   sc_core::sc_event poked_;
   std::vector<queue_entry> awaited_;
   bool host_function_ready_ = false;
   std::string fault_;
   unsigned launches_ = 0;
-  unsigned running_ = 0;                 // kernels that the GPU has been given and that have not ended
+  unsigned running_ = 0;  // kernels that the GPU has been given and that have not ended
   functional_totals functional_;
 };
 

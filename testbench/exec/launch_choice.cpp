@@ -12,16 +12,18 @@ namespace heddle::testbench {
 
 namespace {
 
-/// The names under which a user may know a kernel: as the module has it, as the source declares it, without what it returns and takes, and
-/// without the values of its template's parameters.
+/// The names under which a user may know a kernel: as the module has it, as the source declares it, without what it
+/// returns and takes, and without the values of its template's parameters.
 std::vector<std::string> names_of(const std::string& kernel) {
   std::vector<std::string> names{kernel};
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(kernel.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
   if (status != 0 || text == nullptr) return names;
   const std::string whole(text.get());
   names.push_back(whole);
-  // The list of parameters begins at the first parenthesis that is in no template's list; "(anonymous namespace)" is none.
+  // The list of parameters begins at the first parenthesis that is in no template's list; "(anonymous namespace)" is
+  // none.
   std::size_t end = std::string::npos, begin = 0, bare = std::string::npos;
   int depth = 0;
   for (std::size_t k = 0; k < whole.size() && end == std::string::npos; ++k) {
@@ -32,7 +34,7 @@ std::vector<std::string> names_of(const std::string& kernel) {
     } else if (whole[k] == '>') {
       --depth;
     } else if (depth == 0 && whole[k] == ' ') {
-      begin = k + 1;   // behind the type that a template returns
+      begin = k + 1;  // behind the type that a template returns
     } else if (depth == 0 && whole[k] == '(') {
       end = k;
     }
@@ -54,7 +56,8 @@ bool launch_choice::in_detail(std::uint64_t number, const std::string& kernel) c
   if (names.empty()) return true;
   const std::vector<std::string> known = names_of(kernel);
   return std::any_of(names.begin(), names.end(), [&](const std::string& pattern) {
-    return std::any_of(known.begin(), known.end(), [&](const std::string& name) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+    return std::any_of(known.begin(), known.end(),
+                       [&](const std::string& name) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
   });
 }
 

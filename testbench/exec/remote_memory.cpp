@@ -11,7 +11,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::size_t most_at_once = std::size_t{1} << 30;   // the system moves no more than 2 GiB
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // the system moves no more than 2 GiB
 
 template <class Move>
 bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move&& move) {
@@ -32,13 +32,15 @@ bool move_all(std::uint64_t address, std::uint8_t* data, std::size_t bytes, Move
 }  // namespace
 
 bool remote_memory::read(std::uint64_t address, void* data, std::size_t bytes) const {
-  return move_all(address, static_cast<std::uint8_t*>(data), bytes,
-                  [this](const iovec* here, const iovec* there) { return ::process_vm_readv(process_, here, 1, there, 1, 0); });
+  return move_all(address, static_cast<std::uint8_t*>(data), bytes, [this](const iovec* here, const iovec* there) {
+    return ::process_vm_readv(process_, here, 1, there, 1, 0);
+  });
 }
 
 bool remote_memory::write(std::uint64_t address, const void* data, std::size_t bytes) const {
-  return move_all(address, const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data)), bytes,
-                  [this](const iovec* here, const iovec* there) { return ::process_vm_writev(process_, here, 1, there, 1, 0); });
+  return move_all(
+      address, const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(data)), bytes,
+      [this](const iovec* here, const iovec* there) { return ::process_vm_writev(process_, here, 1, there, 1, 0); });
 }
 
 std::string remote_memory::refusal(std::uint64_t address) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a CUDA program's library and `heddle exec` say to each other over a socket: calls one way, one reply to each. Numbers are the
-// host's own, for both are on one machine. Included by both sides; needs nothing but the standard library.
+// What a CUDA program's library and `heddle exec` say to each other over a socket: calls one way, one reply to each.
+// Numbers are the host's own, for both are on one machine. Included by both sides; needs nothing but the standard
+// library.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +18,37 @@ constexpr std::uint32_t version = 2;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 enum class call : std::uint32_t {
-  hello,            // u32 version, u32 process, u64 address that it can read there -> device_info
-  load_image,       // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32 module; not good: a string why
-  unload_image,     // u32 module
-  find_function,    // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset, u32 bytes each
-  find_variable,    // u32 module, string name -> u64 address, u64 bytes
-  allocate,         // u64 bytes, u32 memory_kind -> u64 address
-  release,          // u64 address
-  host_range,       // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed
-  copy,             // copy_request
-  fill,             // fill_request
-  launch,           // launch_head, parameter bytes
-  make_stream,      // u32 flags, s32 priority -> u32 stream
-  drop_stream,      // u32 stream
-  make_event,       // -> u32 event
-  drop_event,       // u32 event
-  record_event,     // u32 event, u32 stream
-  wait_event,       // u32 stream, u32 event
-  host_function,    // u32 stream, u64 number: to be run by the program when its turn has come
-  next_host_function,   // -> u64 number of one whose turn has come, replied to then; 0: none is left
-  host_function_done,   // u64 number
-  wait,             // u32 wait_kind, u32 number: replied to when that has ended
-  query,            // u32 wait_kind, u32 number -> status not_ready while it has not
-  elapsed,          // u32 event, u32 event -> f64 nanoseconds of simulated time
-  make_texture,     // texture_request -> u64 handle
-  occupancy,        // u32 function, u32 threads, u64 dynamic shared bytes -> u32 blocks per SM
-  memory_info,      // -> u64 free, u64 total
-  function_setting, // u32 function, u32 setting, s32 value
-  bind_texture,     // u32 module, string reference, u64 handle
-  list_functions,   // u32 module -> u32 count, then a string each
+  hello,          // u32 version, u32 process, u64 address that it can read there -> device_info
+  load_image,     // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32
+                  // module; not good: a string why
+  unload_image,   // u32 module
+  find_function,  // u32 module, string name -> u32 function, function_info, parameters as u32 count, then u32 offset,
+                  // u32 bytes each
+  find_variable,  // u32 module, string name -> u64 address, u64 bytes
+  allocate,       // u64 bytes, u32 memory_kind -> u64 address
+  release,        // u64 address
+  host_range,     // u64 address, u64 bytes, u32 0: forget, 1: pinned, 2: kernels use it, 3: managed
+  copy,           // copy_request
+  fill,           // fill_request
+  launch,         // launch_head, parameter bytes
+  make_stream,    // u32 flags, s32 priority -> u32 stream
+  drop_stream,    // u32 stream
+  make_event,     // -> u32 event
+  drop_event,     // u32 event
+  record_event,   // u32 event, u32 stream
+  wait_event,     // u32 stream, u32 event
+  host_function,  // u32 stream, u64 number: to be run by the program when its turn has come
+  next_host_function,  // -> u64 number of one whose turn has come, replied to then; 0: none is left
+  host_function_done,  // u64 number
+  wait,                // u32 wait_kind, u32 number: replied to when that has ended
+  query,               // u32 wait_kind, u32 number -> status not_ready while it has not
+  elapsed,             // u32 event, u32 event -> f64 nanoseconds of simulated time
+  make_texture,        // texture_request -> u64 handle
+  occupancy,           // u32 function, u32 threads, u64 dynamic shared bytes -> u32 blocks per SM
+  memory_info,         // -> u64 free, u64 total
+  function_setting,    // u32 function, u32 setting, s32 value
+  bind_texture,        // u32 module, string reference, u64 handle
+  list_functions,      // u32 module -> u32 count, then a string each
 };
 
 /// Values of cudaError_t and CUresult that the simulator itself gives; the two agree in these.
@@ -79,9 +82,9 @@ constexpr std::uint32_t non_blocking = 1;
 }
 
 struct message_head {
-  std::uint32_t what;     // call; in a reply: status
+  std::uint32_t what;  // call; in a reply: status
   std::uint32_t reserved;
-  std::uint64_t bytes;    // that follow
+  std::uint64_t bytes;  // that follow
 };
 
 /// The modelled chip, for device properties and attributes.
@@ -95,7 +98,7 @@ struct device_info {
   std::int32_t shared_per_sm, shared_per_block, shared_per_block_optin, reserved_shared_per_block;
   std::int32_t l2_bytes;
   std::int32_t max_resident_grids;
-  std::int32_t preemption;       // of running blocks
+  std::int32_t preemption;  // of running blocks
   std::uint64_t memory_bytes;
 };
 
@@ -107,7 +110,8 @@ struct function_info {
 struct copy_request {
   std::uint32_t stream;
   std::uint8_t source_on_host, destination_on_host;
-  std::uint8_t source_is_pinned, destination_is_pinned;   // then the copy is made when its turn has come, else what is to be sent is read at once
+  std::uint8_t source_is_pinned,
+      destination_is_pinned;  // then the copy is made when its turn has come, else what is to be sent is read at once
   std::uint64_t source, destination;
   std::uint64_t source_pitch, source_layer, destination_pitch, destination_layer;
   std::uint64_t width, height, depth;
@@ -115,10 +119,10 @@ struct copy_request {
 
 struct fill_request {
   std::uint32_t stream;
-  std::uint32_t value, value_bytes;   // 1, 2 or 4
+  std::uint32_t value, value_bytes;  // 1, 2 or 4
   std::uint32_t reserved;
   std::uint64_t address, pitch, layer;
-  std::uint64_t width, height, depth; // width in bytes
+  std::uint64_t width, height, depth;  // width in bytes
 };
 
 struct launch_head {
@@ -133,10 +137,10 @@ struct launch_head {
 struct texture_request {
   std::uint64_t address;
   std::uint32_t width, height, depth;
-  std::uint8_t type, channels, linear, normalized;   // simt::texel_type
+  std::uint8_t type, channels, linear, normalized;  // simt::texel_type
   std::uint8_t mode[3];
   std::uint8_t reserved;
-  std::uint64_t pitch_bytes;                         // 0: rows without gaps
+  std::uint64_t pitch_bytes;  // 0: rows without gaps
 };
 
 class writer {

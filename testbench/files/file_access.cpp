@@ -24,7 +24,8 @@ std::string canonical(const std::string& path) {
 
 }  // namespace
 
-file_access::file_access(const std::string& folder, const std::string& who) : folder_(folder), prefix_(canonical(folder)) {
+file_access::file_access(const std::string& folder, const std::string& who)
+    : folder_(folder), prefix_(canonical(folder)) {
   const int root = prefix_.empty() ? -1 : ::open(prefix_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) throw input_error(who + ": '" + folder + "' is no folder: " + std::strerror(errno));
   root_ = std::make_shared<const descriptor>(root);
@@ -39,7 +40,8 @@ bool file_access::holds_file(const std::string& path) const {
 }
 
 std::string file_access::outside() const {
-  return "it is not below the folder '" + folder_ + "', which a job's files must not leave (--confine DIR names another folder)";
+  return "it is not below the folder '" + folder_ +
+         "', which a job's files must not leave (--confine DIR names another folder)";
 }
 
 int file_access::open(const std::string& path, int flags, std::string& problem) const {
@@ -82,7 +84,9 @@ std::unique_ptr<input_file> file_access::open_file(const std::string& path, cons
   return file;
 }
 
-std::uint64_t file_access::size(const std::string& path, const std::string& who) const { return open_file(path, who)->bytes(); }
+std::uint64_t file_access::size(const std::string& path, const std::string& who) const {
+  return open_file(path, who)->bytes();
+}
 
 std::string file_access::read(const std::string& path, const std::string& who) const {
   const auto file = open_file(path, who);
@@ -104,10 +108,12 @@ void file_access::check(const std::string& path, const std::string& who) const {
 void file_access::check_new(const std::string& path, const std::string& who) const {
   std::error_code error;
   const std::string real = std::filesystem::weakly_canonical(path, error).string();
-  if (is_confined() && (error || !holds(std::filesystem::absolute(real).string()))) throw input_error(who + ": cannot write '" + path + "': " + outside());
+  if (is_confined() && (error || !holds(std::filesystem::absolute(real).string())))
+    throw input_error(who + ": cannot write '" + path + "': " + outside());
 }
 
-std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine, const std::string& gpu) {
+std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine,
+                                                                    const std::string& gpu) {
   if (confine.empty()) return {};
   const std::filesystem::path own = std::filesystem::path(gpu).parent_path();
   const bool has_folder = names_a_file(gpu) && !names_own_descriptor(gpu);

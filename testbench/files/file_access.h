@@ -14,8 +14,9 @@ class input_file;
 
 namespace heddle::testbench {
 
-/// Which files a job may name: all, or those below one folder. Symbolic links are resolved first. What is opened then is reached from that
-/// folder step by step without following links, so that a link that is put there meanwhile is refused and not followed.
+/// Which files a job may name: all, or those below one folder. Symbolic links are resolved first. What is opened then
+/// is reached from that folder step by step without following links, so that a link that is put there meanwhile is
+/// refused and not followed.
 class file_access {
  public:
   /// All files.
@@ -26,7 +27,8 @@ class file_access {
   bool is_confined() const { return root_ != nullptr; }
   /// It is an existing file that may be named.
   bool holds_file(const std::string& path) const;
-  /// Size of a regular file that can be read, and a whole one. Throw input_error with `who` (whose file it is) in front.
+  /// Size of a regular file that can be read, and a whole one. Throw input_error with `who` (whose file it is) in
+  /// front.
   std::uint64_t size(const std::string& path, const std::string& who) const;
   std::string read(const std::string& path, const std::string& who) const;
   /// A folder for openat(2); not open: `problem` tells why.
@@ -42,13 +44,13 @@ class file_access {
   int open(const std::string& path, int flags, std::string& problem) const;
   std::unique_ptr<input_file> open_file(const std::string& path, const std::string& who) const;
 
-  std::string folder_;   // as written
-  std::string prefix_;   // its canonical name with a '/' at the end
+  std::string folder_;  // as written
+  std::string prefix_;  // its canonical name with a '/' at the end
   std::shared_ptr<const descriptor> root_;
 };
 
-/// How a GPU's configuration reads the files that it is based on: with `confine` only those below that folder or below its own; empty:
-/// all. Shipped ones it reads by itself.
+/// How a GPU's configuration reads the files that it is based on: with `confine` only those below that folder or below
+/// its own; empty: all. Shipped ones it reads by itself.
 std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine, const std::string& gpu);
 
 }  // namespace heddle::testbench

@@ -9,7 +9,8 @@ namespace heddle::testbench {
 
 void file_roles::add_input(const std::string& path, const std::string& who) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) inputs_.emplace(identity(status.st_dev, status.st_ino, ""), who);
+  if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+    inputs_.emplace(identity(status.st_dev, status.st_ino, ""), who);
 }
 
 file_roles::identity file_roles::identity_of(const output_place& place) {
@@ -25,9 +26,11 @@ void file_roles::add_output(const output_place& place, const std::string& who, c
   const auto [first, last] = inputs_.equal_range(file);
   for (auto input = first; input != last; ++input)
     if (beside.empty() || input->second != beside)
-      throw input_error(who + ": '" + place.path + "' is read by this run (" + input->second + "), expected another file to write");
+      throw input_error(who + ": '" + place.path + "' is read by this run (" + input->second +
+                        "), expected another file to write");
   const auto [at, fresh] = outputs_.emplace(file, who);
-  if (!fresh) throw input_error(who + ": '" + place.path + "' is written by something else already (" + at->second + ")");
+  if (!fresh)
+    throw input_error(who + ": '" + place.path + "' is written by something else already (" + at->second + ")");
 }
 
 }  // namespace heddle::testbench

@@ -17,7 +17,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr int most_links = 40;   // as the kernel follows
+constexpr int most_links = 40;  // as the kernel follows
 
 std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -29,7 +29,8 @@ std::string directory_of(const std::string& path) {
 bool holds_nothing(const struct stat& status) {
   if (!S_ISCHR(status.st_mode)) return false;
   const unsigned major = ::major(status.st_rdev), minor = ::minor(status.st_rdev);
-  return (major == 1 && (minor == 3 || minor == 5 || minor == 7)) || major == 4 || major == 5 || (major >= 136 && major <= 143);
+  return (major == 1 && (minor == 3 || minor == 5 || minor == 7)) || major == 4 || major == 5 ||
+         (major >= 136 && major <= 143);
 }
 
 std::string refusal_of(const struct stat& status) {
@@ -47,7 +48,8 @@ int own_number(const std::string& path) {
   return digits.size() < 8 ? std::atoi(digits.c_str()) : -1;
 }
 
-/// Follows links in the last part of a path, also one to what does not exist yet: it comes into being. Empty: they go in a circle.
+/// Follows links in the last part of a path, also one to what does not exist yet: it comes into being. Empty: they go
+/// in a circle.
 std::string follow(std::string path) {
   for (int k = 0; k < most_links; ++k) {
     char link[PATH_MAX];
@@ -65,7 +67,9 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || (names_own_descriptor(path) && own_number(path) == STDOUT_FILENO);
 }
 
-output_place find_output(const std::string& path, const std::string& who) { return find_output(path, who, file_access()); }
+output_place find_output(const std::string& path, const std::string& who) {
+  return find_output(path, who, file_access());
+}
 
 output_place find_output(const std::string& path, const std::string& who, const file_access& access) {
   const std::string begin = who.empty() ? "" : who + ": ";
@@ -105,7 +109,8 @@ output_place find_output(const std::string& path, const std::string& who, const 
   } else if (errno != ENOENT) {
     refuse(std::strerror(errno));
   }
-  if (::faccessat(folder, ".", W_OK | X_OK, 0) != 0) refuse("directory '" + place.directory + "': " + std::strerror(errno));
+  if (::faccessat(folder, ".", W_OK | X_OK, 0) != 0)
+    refuse("directory '" + place.directory + "': " + std::strerror(errno));
   return place;
 }
 

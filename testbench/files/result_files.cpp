@@ -34,12 +34,14 @@ void write_all(int fd, const void* data, std::size_t bytes, const std::string& p
   }
 }
 
-/// The permissions of a file that replaces `before`. Who may read it through its group is only known if it gets that group.
+/// The permissions of a file that replaces `before`. Who may read it through its group is only known if it gets that
+/// group.
 mode_t mode_like(const struct stat& before, int fd) {
   struct stat made {};
   if (::fstat(fd, &made) != 0) return 0600;
-  const bool same = (made.st_uid == before.st_uid && made.st_gid == before.st_gid) || ::fchown(fd, before.st_uid, before.st_gid) == 0 ||
-                    made.st_gid == before.st_gid || ::fchown(fd, static_cast<uid_t>(-1), before.st_gid) == 0;
+  const bool same = (made.st_uid == before.st_uid && made.st_gid == before.st_gid) ||
+                    ::fchown(fd, before.st_uid, before.st_gid) == 0 || made.st_gid == before.st_gid ||
+                    ::fchown(fd, static_cast<uid_t>(-1), before.st_gid) == 0;
   return before.st_mode & (same ? 0777 : 0707);
 }
 
@@ -60,10 +62,11 @@ void result_files::make_temporary(entry& e) {
     e.name = ".heddle-" + random_word() + ".tmp";
     e.temporary = temporary_file(e.place.directory + "/" + e.name);
     if (before_making) before_making(temporary_names());
-    e.file = descriptor(::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    e.file = descriptor(
+        ::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (e.file.is_open()) break;
     const int error = errno;
-    e.temporary.keep();   // whatever has that name is not ours
+    e.temporary.keep();  // whatever has that name is not ours
     if (error != EEXIST || attempt == 100) fail(e.place.path, error);
   }
   struct stat status {};
@@ -85,10 +88,12 @@ void result_files::make_nameless(entry& e) {
 
 void result_files::add(const std::string& path, const void* data, std::size_t bytes, const file_access& access) {
   const char* const from = static_cast<const char*>(data);
-  add(path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access);
+  add(
+      path, bytes, [&](std::uint64_t at, void* to, std::size_t count) { std::memcpy(to, from + at, count); }, access);
 }
 
-void result_files::add(const std::string& path, std::uint64_t bytes, const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access) {
+void result_files::add(const std::string& path, std::uint64_t bytes,
+                       const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access) {
   entry& e = make(path, access);
   if (e.place.what != output_place::kind::file) {
     e.data.resize(bytes);
@@ -116,7 +121,8 @@ std::string result_files::reserve(const std::string& path) {
 
 std::string result_files::reserve_name(const std::string& path) {
   entry& e = make(path, {});
-  if (e.place.what != output_place::kind::file) throw input_error("cannot write '" + path + "': expected a regular file");
+  if (e.place.what != output_place::kind::file)
+    throw input_error("cannot write '" + path + "': expected a regular file");
   make_temporary(e);
   return e.temporary.name();
 }
@@ -130,16 +136,19 @@ std::vector<std::string> result_files::temporary_names() const {
 
 void result_files::finish(entry& e) {
   if (!e.file.is_open()) return;
-  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0) fail(e.place.path, errno);
+  if (::fsync(e.file.get()) != 0 || ::fchmod(e.file.get(), e.mode) != 0 || e.file.close() != 0)
+    fail(e.place.path, errno);
 }
 
 void result_files::rename(entry& e) {
   const int folder = e.place.folder->get();
   struct stat status {};
-  const bool ours = ::fstatat(folder, e.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == e.device && status.st_ino == e.inode;
+  const bool ours = ::fstatat(folder, e.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_dev == e.device &&
+                    status.st_ino == e.inode;
   if (!ours) {
     e.temporary.keep();
-    throw input_error("cannot write '" + e.place.path + "': its temporary file '" + e.name + "' was taken away or replaced");
+    throw input_error("cannot write '" + e.place.path + "': its temporary file '" + e.name +
+                      "' was taken away or replaced");
   }
   if (::renameat(folder, e.name.c_str(), folder, e.place.name.c_str()) != 0) fail(e.place.path, errno);
   e.temporary.keep();
@@ -148,7 +157,7 @@ void result_files::rename(entry& e) {
 void result_files::write_directly(entry& e) {
   const std::string& path = e.place.path;
   const bool device = e.place.what == output_place::kind::device;
-  if (device && e.data.empty()) return;   // somebody else has written to it
+  if (device && e.data.empty()) return;  // somebody else has written to it
   std::fflush(stdout);
   descriptor to(device ? ::openat(e.place.folder->get(), e.place.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
                        : ::fcntl(e.place.number, F_DUPFD_CLOEXEC, 0));

@@ -15,11 +15,11 @@
 
 namespace heddle::testbench {
 
-/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take their names at the
-/// end, with the permissions of the files that they replace. Standard output, devices and what the shell opened are written at commit().
-/// What was not committed is removed by the destructor, or when a signal ends the program.
-/// A temporary file is made under a name that nobody can foresee and that nothing has yet, and until it is whole only its owner may read
-/// it: a link that somebody else puts into the same directory is not followed.
+/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take
+/// their names at the end, with the permissions of the files that they replace. Standard output, devices and what the
+/// shell opened are written at commit(). What was not committed is removed by the destructor, or when a signal ends the
+/// program. A temporary file is made under a name that nobody can foresee and that nothing has yet, and until it is
+/// whole only its owner may read it: a link that somebody else puts into the same directory is not followed.
 class result_files {
  public:
   result_files() = default;
@@ -29,14 +29,17 @@ class result_files {
   /// Writes and syncs `bytes` under a temporary name. Throws input_error: full disk, …
   void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {});
   /// The same of `bytes` that `read` delivers in pieces, from an offset on.
-  void add(const std::string& path, std::uint64_t bytes, const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access);
+  void add(const std::string& path, std::uint64_t bytes,
+           const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access);
   void add(const std::string& path, const std::string& text) { add(path, text.data(), text.size()); }
-  /// The name of an empty file for somebody else to open and write; what is in it at commit() becomes `path`. It stands for the open file
-  /// where the system has such names (/proc/self/fd), so that nobody can put another one in its place.
+  /// The name of an empty file for somebody else to open and write; what is in it at commit() becomes `path`. It stands
+  /// for the open file where the system has such names (/proc/self/fd), so that nobody can put another one in its
+  /// place.
   std::string reserve(const std::string& path);
   /// The same, by the temporary file's name in its directory: for what must know it.
   std::string reserve_name(const std::string& path);
-  /// Called with the names of all temporary files before the last of them comes into being: for who removes what a kill leaves.
+  /// Called with the names of all temporary files before the last of them comes into being: for who removes what a kill
+  /// leaves.
   std::function<void(const std::vector<std::string>&)> before_making;
   /// Gives all files their names. Throws input_error.
   void commit();
@@ -51,8 +54,8 @@ class result_files {
     descriptor file;           // open until commit()
     dev_t device = 0;          // which file was made
     ino_t inode = 0;
-    mode_t mode = 0;           // that it gets
-    std::string data;          // for what is written directly
+    mode_t mode = 0;   // that it gets
+    std::string data;  // for what is written directly
   };
   entry& make(const std::string& path, const file_access& access);
   void make_temporary(entry& e);

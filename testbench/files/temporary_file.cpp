@@ -25,7 +25,7 @@ void remove_and_end(int signal_number) {
   for (int k = 0; k < slot_count; ++k) {
     if (in_use[k]) ::unlink(slots[k]);
   }
-  ::raise(signal_number);   // SA_RESETHAND: this time it ends the program, and its parent sees why
+  ::raise(signal_number);  // SA_RESETHAND: this time it ends the program, and its parent sees why
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ void temporary_file::watch_signals() {
   ::signal(SIGXFSZ, SIG_IGN);
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before;
-    if (::sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) ::sigaction(signal_number, &action, nullptr);
+    if (::sigaction(signal_number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+      ::sigaction(signal_number, &action, nullptr);
   }
 }
 

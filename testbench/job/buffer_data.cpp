@@ -16,18 +16,15 @@ namespace {
 
 std::uint32_t word_at(const buffer& b, std::uint64_t index) {
   switch (b.content) {
-    case buffer::fill::iota32:
-      return static_cast<std::uint32_t>(index);
+    case buffer::fill::iota32: return static_cast<std::uint32_t>(index);
     case buffer::fill::iotaf: {
       const auto value = static_cast<float>(index);
       std::uint32_t bits = 0;
       std::memcpy(&bits, &value, sizeof bits);
       return bits;
     }
-    case buffer::fill::random:
-      return static_cast<std::uint32_t>(splitmix64(b.seed, index / 2) >> (index % 2 * 32));
-    default:
-      return 0;
+    case buffer::fill::random: return static_cast<std::uint32_t>(splitmix64(b.seed, index / 2) >> (index % 2 * 32));
+    default: return 0;
   }
 }
 

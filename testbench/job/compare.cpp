@@ -72,18 +72,14 @@ void compare_as(const output& o, const std::vector<std::uint8_t>& got, const std
 unsigned bytes_of(element_type type) {
   switch (type) {
     case element_type::u8:
-    case element_type::s8:
-      return 1;
+    case element_type::s8: return 1;
     case element_type::u16:
     case element_type::s16:
-    case element_type::f16:
-      return 2;
+    case element_type::f16: return 2;
     case element_type::u64:
     case element_type::s64:
-    case element_type::f64:
-      return 8;
-    default:
-      return 4;
+    case element_type::f64: return 8;
+    default: return 4;
   }
 }
 
@@ -92,39 +88,17 @@ comparison compare(const output& o, const std::vector<std::uint8_t>& got, const 
   c.name = o.name;
   c.expect = o.expect;
   switch (o.type) {
-    case element_type::u8:
-      compare_as<std::uint8_t>(o, got, expected, c);
-      break;
-    case element_type::s8:
-      compare_as<std::int8_t>(o, got, expected, c);
-      break;
-    case element_type::u16:
-      compare_as<std::uint16_t>(o, got, expected, c);
-      break;
-    case element_type::s16:
-      compare_as<std::int16_t>(o, got, expected, c);
-      break;
-    case element_type::u32:
-      compare_as<std::uint32_t>(o, got, expected, c);
-      break;
-    case element_type::s32:
-      compare_as<std::int32_t>(o, got, expected, c);
-      break;
-    case element_type::u64:
-      compare_as<std::uint64_t>(o, got, expected, c);
-      break;
-    case element_type::s64:
-      compare_as<std::int64_t>(o, got, expected, c);
-      break;
-    case element_type::f16:
-      compare_as<half>(o, got, expected, c);
-      break;
-    case element_type::f32:
-      compare_as<float>(o, got, expected, c);
-      break;
-    case element_type::f64:
-      compare_as<double>(o, got, expected, c);
-      break;
+    case element_type::u8: compare_as<std::uint8_t>(o, got, expected, c); break;
+    case element_type::s8: compare_as<std::int8_t>(o, got, expected, c); break;
+    case element_type::u16: compare_as<std::uint16_t>(o, got, expected, c); break;
+    case element_type::s16: compare_as<std::int16_t>(o, got, expected, c); break;
+    case element_type::u32: compare_as<std::uint32_t>(o, got, expected, c); break;
+    case element_type::s32: compare_as<std::int32_t>(o, got, expected, c); break;
+    case element_type::u64: compare_as<std::uint64_t>(o, got, expected, c); break;
+    case element_type::s64: compare_as<std::int64_t>(o, got, expected, c); break;
+    case element_type::f16: compare_as<half>(o, got, expected, c); break;
+    case element_type::f32: compare_as<float>(o, got, expected, c); break;
+    case element_type::f64: compare_as<double>(o, got, expected, c); break;
   }
   return c;
 }

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "heddle/config/suggestion.h"
-#include "testbench/job/compare.h"
 #include "testbench/files/file_roles.h"
+#include "testbench/job/compare.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -43,7 +43,7 @@ void check_buffers(const job& j) {
                           bytes_text(host_bytes) + ")");
     }
     for (const pointer_patch& p : b.pointers) {
-      check_range(b, p.at, 4, p.where);   // 8 where the modules have such addresses, which their texts say
+      check_range(b, p.at, 4, p.where);  // 8 where the modules have such addresses, which their texts say
       const buffer& to = existing_buffer(j, p.to, p.where);
       if (p.offset > to.bytes)
         refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
@@ -72,11 +72,8 @@ void check_operations(const job& j, const std::vector<operation>& operations) {
       case operation::kind::memset:
         check_range(existing_buffer(j, op.buffer, op.where), op.offset, op.bytes, op.where);
         break;
-      case operation::kind::repeat:
-        check_operations(j, op.body);
-        break;
-      case operation::kind::synchronise:
-        break;
+      case operation::kind::repeat: check_operations(j, op.body); break;
+      case operation::kind::synchronise: break;
     }
   }
 }
@@ -159,7 +156,8 @@ void add_files(const job& j, file_roles& roles) {
     if (o.file.empty()) continue;
     // inout:FILE:FILE asks for just that: what was read is replaced.
     const buffer* b = o.is_symbol ? nullptr : find_buffer(j, o.name);
-    roles.add_output(find_output(o.file, o.where, j.access), o.where, b != nullptr && b->where == o.where ? reader(*b) : "");
+    roles.add_output(find_output(o.file, o.where, j.access), o.where,
+                     b != nullptr && b->where == o.where ? reader(*b) : "");
   }
 }
 

@@ -9,8 +9,8 @@
 
 #include "heddle/config/error.h"
 #include "heddle/simt/texture/texture.h"
-#include "testbench/files/file_access.h"
 #include "heddle/tlm/protocol/preemption_mode.h"
+#include "testbench/files/file_access.h"
 
 namespace heddle::sass_trace {
 struct trace_kernel;
@@ -49,7 +49,7 @@ struct buffer {
 struct texture {
   std::string name;
   std::string buffer;
-  simt::texture_descriptor descriptor;   // its address is known once the buffers have theirs
+  simt::texture_descriptor descriptor;  // its address is known once the buffers have theirs
   place where;
 };
 
@@ -141,10 +141,10 @@ struct job {
   std::vector<texture> textures;
   std::vector<operation> operations;
   std::vector<preemption> preemptions;  // by cycle
-  bool in_order = false;  // the host makes all operations one after another; else each stream on its own
+  bool in_order = false;                // the host makes all operations one after another; else each stream on its own
   std::vector<output> outputs;
   std::shared_ptr<const file_contents> read_before;  // files that are not read again; null: none
-  file_access access;     // which files it may name
+  file_access access;                                // which files it may name
 };
 
 /// The whole of a file of the job, and its size. Throw input_error.

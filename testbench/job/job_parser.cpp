@@ -7,16 +7,17 @@
 #include "heddle/config/input_file.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/job/arguments.h"
+#include "testbench/job/texture_parser.h"
 #include "testbench/text/json_tree.h"
 #include "testbench/text/text.h"
-#include "testbench/job/texture_parser.h"
 
 namespace heddle::testbench {
 
 namespace {
 
 constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time reaches it at any clock
-const std::vector<std::string> element_names = {"u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "f32", "f64"};
+const std::vector<std::string> element_names = {"u8",  "s8",  "u16", "s16", "u32", "s32",
+                                                "u64", "s64", "f16", "f32", "f64"};
 
 using kind = json_value::kind;
 
@@ -32,7 +33,7 @@ class parser {
   job parse(const json_value& root) {
     job_.name = file_;
     json_reader r(root, file_, "");
-    if (r.has("$schema")) r.string("$schema");   // for editors
+    if (r.has("$schema")) r.string("$schema");  // for editors
     r.offer({"$schema", "module", "modules"});
     modules(r);
     if (const json_value* v = r.optional("buffers")) buffers(r, *v);
@@ -240,8 +241,8 @@ class parser {
       a.name = r.string(key);
       existing_texture(job_, a.name, r.place(key));
     } else {
-      refuse(a.where,
-             r.path() + ": expected one of the keys " + join(argument_keys(), ", ") + r.suggestion_among(argument_keys()));
+      refuse(a.where, r.path() + ": expected one of the keys " + join(argument_keys(), ", ") +
+                          r.suggestion_among(argument_keys()));
     }
     return a;
   }
@@ -301,7 +302,8 @@ class parser {
     if (o.has("while_nonzero")) {
       const buffer& b = named_buffer(o, "while_nonzero");
       if (b.bytes != 4)
-        refuse(o.place("while_nonzero"), "buffer '" + b.name + "' has " + std::to_string(b.bytes) + " bytes, expected a flag of 4");
+        refuse(o.place("while_nonzero"),
+               "buffer '" + b.name + "' has " + std::to_string(b.bytes) + " bytes, expected a flag of 4");
       op.while_nonzero = b.name;
     } else {
       o.optional("while_nonzero");
@@ -333,8 +335,8 @@ class parser {
     }
     if (r.has("mode")) {
       static const std::vector<std::string> names = {"drain", "switch", "flush", "auto"};
-      constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch, preemption_mode::flush,
-                                           preemption_mode::automatic};
+      constexpr preemption_mode modes[] = {preemption_mode::drain, preemption_mode::context_switch,
+                                           preemption_mode::flush, preemption_mode::automatic};
       p.mode = modes[choice(r, "mode", names)];
     }
     p.resume_after = r.number("resume_after", 0, latest_cycle);
@@ -368,7 +370,8 @@ class parser {
     const std::string name = r.string(key);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
-      refuse(r.place(key), "unknown " + key + " '" + name + "', expected one of " + join(names, " ") + suggestion(name, names));
+      refuse(r.place(key),
+             "unknown " + key + " '" + name + "', expected one of " + join(names, " ") + suggestion(name, names));
     return static_cast<std::size_t>(found - names.begin());
   }
 

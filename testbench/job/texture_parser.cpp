@@ -17,10 +17,12 @@ const std::vector<std::string> type_names = {"u8",  "s8",  "u16",    "s16",    "
                                              "f16", "f32", "unorm8", "snorm8", "unorm16", "snorm16"};
 const std::vector<std::string> address_names = {"wrap", "clamp", "mirror", "border"};
 
-std::size_t choice(json_reader& r, const json_value& v, const std::string& path, const std::vector<std::string>& names) {
+std::size_t choice(json_reader& r, const json_value& v, const std::string& path,
+                   const std::vector<std::string>& names) {
   const std::string& text = r.expect(v, kind::string, path).text;
   const auto found = std::find(names.begin(), names.end(), text);
-  if (found == names.end()) r.fail(v, path, "got '" + text + "', expected one of " + join(names, " ") + suggestion(text, names));
+  if (found == names.end())
+    r.fail(v, path, "got '" + text + "', expected one of " + join(names, " ") + suggestion(text, names));
   return static_cast<std::size_t>(found - names.begin());
 }
 
@@ -40,9 +42,9 @@ void check_size(const texture& t, const buffer& b) {
   __extension__ typedef unsigned __int128 wide;
   const wide needed = wide{d.width} * d.height * d.depth * simt::texel_bytes(d);
   if (needed <= b.bytes) return;
-  refuse(t.where, "buffer '" + b.name + "' has " + std::to_string(b.bytes) + " bytes, texture '" + t.name + "' of " + std::to_string(d.width) +
-                      " x " + std::to_string(d.height) + " x " + std::to_string(d.depth) + " texels of " +
-                      std::to_string(simt::texel_bytes(d)) + " bytes needs more");
+  refuse(t.where, "buffer '" + b.name + "' has " + std::to_string(b.bytes) + " bytes, texture '" + t.name + "' of " +
+                      std::to_string(d.width) + " x " + std::to_string(d.height) + " x " + std::to_string(d.depth) +
+                      " texels of " + std::to_string(simt::texel_bytes(d)) + " bytes needs more");
 }
 
 texture parse_texture(json_reader& r, const std::string& name, const job& j) {
@@ -63,10 +65,13 @@ texture parse_texture(json_reader& r, const std::string& name, const job& j) {
   if (const json_value* v = r.optional("filter"))
     d.linear = choice(r, *v, r.path_of("filter"), {"point", "linear"}) == 1;
   if (d.linear && d.type < simt::texel_type::f16)
-    refuse(r.place("filter"), r.path_of("filter") + ": 'linear' needs a type that is read as a float: f16, f32, unorm8, snorm8, unorm16 or snorm16");
+    refuse(r.place("filter"),
+           r.path_of("filter") +
+               ": 'linear' needs a type that is read as a float: f16, f32, unorm8, snorm8, unorm16 or snorm16");
   if (const json_value* v = r.optional("address")) {
     r.expect(*v, kind::array, r.path_of("address"));
-    if (v->items.empty() || v->items.size() > 3) r.fail(*v, r.path_of("address"), "expected one to three address modes");
+    if (v->items.empty() || v->items.size() > 3)
+      r.fail(*v, r.path_of("address"), "expected one to three address modes");
     for (std::size_t k = 0; k < v->items.size(); ++k)
       d.mode[k] = static_cast<simt::texture_address>(choice(r, v->items[k], r.path_of("address"), address_names));
   }

@@ -45,11 +45,8 @@ void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&)
       if (state().level >= (detail ? log_level::debug : log_level::info)) print(detail ? "debug" : "info", text);
       break;
     }
-    case sc_core::SC_WARNING:
-      message_log::warning(text);
-      break;
-    default:
-      throw report;
+    case sc_core::SC_WARNING: message_log::warning(text); break;
+    default: throw report;
   }
 }
 

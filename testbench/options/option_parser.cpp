@@ -65,8 +65,12 @@ option_parser& option_parser::add(const char* name, const char* meaning, const c
   return *this;
 }
 
-option_parser& option_parser::value(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, false); }
-option_parser& option_parser::values(const char* name, const char* meaning, const char* help) { return add(name, meaning, help, true); }
+option_parser& option_parser::value(const char* name, const char* meaning, const char* help) {
+  return add(name, meaning, help, false);
+}
+option_parser& option_parser::values(const char* name, const char* meaning, const char* help) {
+  return add(name, meaning, help, true);
+}
 option_parser& option_parser::flag(const char* name, const char* help) { return add(name, "", help, false); }
 
 option_parser& option_parser::also(const char* name) {
@@ -202,7 +206,8 @@ std::size_t option_parser::choice(const std::string& option) const {
   const std::vector<std::string> names = split(find(option)->meaning, '|');
   const auto found = std::find(names.begin(), names.end(), text(option));
   if (found == names.end())
-    fail(written(option) + ": got '" + text(option) + "', expected " + join(names, " | ") + suggestion(text(option), names));
+    fail(written(option) + ": got '" + text(option) + "', expected " + join(names, " | ") +
+         suggestion(text(option), names));
   return static_cast<std::size_t>(found - names.begin());
 }
 

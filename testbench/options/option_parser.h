@@ -9,15 +9,16 @@
 
 namespace heddle::testbench {
 
-/// One option as the user knows it. `meaning` says what its value is, and is all that completion needs: words in small letters between '|'
-/// are the values there are, FILE.json is a file with that ending, DIR a folder, SECTION.KEY=VALUE a parameter; empty: it takes no value.
+/// One option as the user knows it. `meaning` says what its value is, and is all that completion needs: words in small
+/// letters between '|' are the values there are, FILE.json is a file with that ending, DIR a folder, SECTION.KEY=VALUE
+/// a parameter; empty: it takes no value.
 struct option_entry {
   std::string name;
-  char letter = 0;                     // -o; 0: none
+  char letter = 0;  // -o; 0: none
   std::string meaning;
   std::string help;
   bool repeatable = false;
-  std::vector<std::string> also;       // other names that are accepted
+  std::vector<std::string> also;  // other names that are accepted
 };
 
 struct option_group {
@@ -25,8 +26,8 @@ struct option_group {
   std::vector<option_entry> options;
 };
 
-/// One command's options: the table from which its arguments are read, and its help, its manual page and its completion are made. No
-/// guessing of abbreviated names, and messages in our words.
+/// One command's options: the table from which its arguments are read, and its help, its manual page and its completion
+/// are made. No guessing of abbreviated names, and messages in our words.
 class option_parser {
  public:
   /// `usage` is what follows "usage: heddle ", lines apart; `purpose` a sentence for the help.
@@ -88,7 +89,7 @@ class option_parser {
   std::vector<std::string> notes_;
   std::vector<std::pair<std::string, std::string>> examples_;
   boost::program_options::variables_map values_;
-  std::map<std::string, std::string> written_;   // options that were given by another name
+  std::map<std::string, std::string> written_;  // options that were given by another name
   std::vector<std::string> positionals_;
 };
 

@@ -17,19 +17,23 @@ void add_simulation_options(option_parser& p) {
   p.value("metrics", "FILE.json", "write the metrics; when SIGUSR1 comes, those so far");
   p.value("report", "FILE.html", "write the report, a page for a browser");
   p.value("vcd", "FILE.vcd", "write a waveform, with FILE.gtkw and its filters beside it");
-  p.value("timeline", "FILE.json", "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
+  p.value("timeline", "FILE.json",
+          "write a timeline for Perfetto or speedscope: kernels, blocks, warps, context switches, counters");
   p.value("pipeline", "FILE.kanata", "write a pipeline view of warp instructions for Konata");
-  p.value("trace-scope", "GLOB[,GLOB]", "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
+  p.value("trace-scope", "GLOB[,GLOB]",
+          "modules that the waveform and the pipeline view hold (default: gpu.cwd,gpu.sm0*)");
   p.value("trace-window", "A:B", "only cycles A to B");
   p.flag("quiet", "no summary on stdout");
   p.group("The run");
-  p.value("max-cycles", "N", "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
+  p.value("max-cycles", "N",
+          "stop with exit code 1 when reached (Ctrl-C stops the run and keeps what ran: exit code 130)");
   p.value("progress", "auto|always|never",
           "a progress line on stderr (auto: only on a terminal), with the time left as far as it can be known");
   p.value("log-level", "error|warning|info|debug", "how much is told on stderr (default: warning)");
   p.flag("help,h", "this text");
-  p.note("Ctrl-C (SIGINT) or SIGTERM ends a run and keeps what ran until then, with exit code 130 or 143; a second one leaves at once. "
-         "SIGUSR1 writes a snapshot of the metrics, and the run goes on.");
+  p.note(
+      "Ctrl-C (SIGINT) or SIGTERM ends a run and keeps what ran until then, with exit code 130 or 143; a second one leaves at once. "
+      "SIGUSR1 writes a snapshot of the metrics, and the run goes on.");
 }
 
 // The launch of one kernel, of which the calculator knows a part.
@@ -38,7 +42,7 @@ void add_carveout(option_parser& p) {
   p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
 }
 
-constexpr std::size_t most_reports = 16;   // that a reader can still tell apart, side by side
+constexpr std::size_t most_reports = 16;  // that a reader can still tell apart, side by side
 
 }  // namespace
 
@@ -52,7 +56,8 @@ option_parser options_of_run() {
   p.value("block", "X[,Y[,Z]]", "threads of a block");
   add_shared_bytes(p, "dynamic shared memory of a block (default: 0)");
   add_carveout(p);
-  p.value("registers-per-thread", "R", "registers that the kernel may use; what finds no room is kept in local memory (default: what it needs)")
+  p.value("registers-per-thread", "R",
+          "registers that the kernel may use; what finds no room is kept in local memory (default: what it needs)")
       .also("regs");
   p.values("arg", "TYPE:VALUE",
            "the next kernel argument: u32:7 s32:-1 f32:1.5 (u8 to u64, s8 to s64, f32, f64); "
@@ -60,43 +65,58 @@ option_parser options_of_run() {
   add_gpu_options(p);
   add_simulation_options(p);
   p.value("confine", "DIR", "refuse a job that names files elsewhere than below DIR (default: it may name any)");
-  p.note("A job file is JSON: modules, buffers, launches, and what the results are held against. The page job.md describes it; "
-         "job.schema.json is its schema, for editors.");
-  p.example("run job.json --gpu v100 --report out.html", "the launches of a job on a V100, and a page that says what bounds them");
-  p.example("run --kernel saxpy.ptx --grid 40 --block 256 --arg u32:10000 \\\n      --arg f32:2 --arg buf:40000:iotaf --arg out:40000:y.bin",
-            "one kernel without a job file; y.bin gets its last argument");
+  p.note(
+      "A job file is JSON: modules, buffers, launches, and what the results are held against. The page job.md describes it; "
+      "job.schema.json is its schema, for editors.");
+  p.example("run job.json --gpu v100 --report out.html",
+            "the launches of a job on a V100, and a page that says what bounds them");
+  p.example(
+      "run --kernel saxpy.ptx --grid 40 --block 256 --arg u32:10000 \\\n      --arg f32:2 --arg buf:40000:iotaf --arg out:40000:y.bin",
+      "one kernel without a job file; y.bin gets its last argument");
   p.example("run job.json --set sub_partition.scheduler=lrr --vcd out.vcd", "another scheduler, with a waveform");
   return p;
 }
 
 option_parser options_of_exec() {
-  option_parser p("exec", "exec [options] -- PROGRAM [ARGUMENTS]",
-                  "Runs a CUDA program as it is, with a simulated GPU under it: what it launches is simulated, its output and exit code stay its own.");
+  option_parser p(
+      "exec", "exec [options] -- PROGRAM [ARGUMENTS]",
+      "Runs a CUDA program as it is, with a simulated GPU under it: what it launches is simulated, its output and exit code stay its own.");
   p.operands("PROGRAM", std::size_t{1} << 20);
   add_gpu_options(p);
   p.group("Which launches");
-  p.value("launches", "N[-M][,N[-M]]",
-          "simulate these launches in detail, by their number in the order of the program's calls, from 0 on; execute all others functionally: "
-          "at once, with right results, without time and metrics");
-  p.values("kernel-name", "GLOB", "the same of launches of kernels whose name fits, as the program's source or its PTX has it; may be given several times; with "
-                                   "--launches a launch must fit both");
-  p.flag("skip-functional", "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
+  p.value(
+      "launches", "N[-M][,N[-M]]",
+      "simulate these launches in detail, by their number in the order of the program's calls, from 0 on; execute all others functionally: "
+      "at once, with right results, without time and metrics");
+  p.values(
+      "kernel-name", "GLOB",
+      "the same of launches of kernels whose name fits, as the program's source or its PTX has it; may be given several times; with "
+      "--launches a launch must fit both");
+  p.flag(
+      "skip-functional",
+      "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
   add_simulation_options(p);
-  p.note("The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
-         "The page cuda_programs.md says what is there of CUDA's functions.");
-  p.example("exec --gpu h100 --report r.html -- ./vectorAdd", "a program on an H100, and a page that says what bounds its kernels");
-  p.example("exec --launches 3,17-20 --metrics m.json -- ./solver", "five launches in detail; the others bring the program there in little time");
+  p.note(
+      "The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
+      "The page cuda_programs.md says what is there of CUDA's functions.");
+  p.example("exec --gpu h100 --report r.html -- ./vectorAdd",
+            "a program on an H100, and a page that says what bounds its kernels");
+  p.example("exec --launches 3,17-20 --metrics m.json -- ./solver",
+            "five launches in detail; the others bring the program there in little time");
   return p;
 }
 
 option_parser options_of_replay() {
-  option_parser p("replay", "replay KERNELSLIST [options]",
-                  "Simulates recorded kernels: Accel-Sim SASS traces (.traceg, also .xz .zst .gz), in the order of their list.");
+  option_parser p(
+      "replay", "replay KERNELSLIST [options]",
+      "Simulates recorded kernels: Accel-Sim SASS traces (.traceg, also .xz .zst .gz), in the order of their list.");
   p.operands("KERNELSLIST.g");
   add_gpu_options(p);
   p.group("The traces");
-  p.flag("strict", "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
-  p.value("trace-memory", "MIB", "for blocks of traces (default: 192); blocks for which there is no room run from a temporary file");
+  p.flag("strict",
+         "refuse opcodes that are not known, and traces of another generation than the GPU's, instead of warning");
+  p.value("trace-memory", "MIB",
+          "for blocks of traces (default: 192); blocks for which there is no room run from a temporary file");
   add_simulation_options(p);
   p.example("replay traces/kernelslist.g --gpu v100 --metrics out.json", "what a tracer has recorded, on a V100");
   return p;
@@ -109,18 +129,24 @@ option_parser options_of_gpus() {
 }
 
 option_parser options_of_config() {
-  option_parser p("config", "config --gpu G [--set K=V]... [--describe]", "Prints the whole effective configuration as an INI file.");
+  option_parser p("config", "config --gpu G [--set K=V]... [--describe]",
+                  "Prints the whole effective configuration as an INI file.");
   add_gpu_options(p);
-  p.group("Options").flag("describe", "with what each parameter means, its range and its unit").flag("help,h", "this text");
+  p.group("Options")
+      .flag("describe", "with what each parameter means, its range and its unit")
+      .flag("help,h", "this text");
   p.example("config --gpu v100 > mine.ini", "a GPU of one's own: edit the file, and run with --gpu mine.ini");
   return p;
 }
 
 option_parser options_of_disasm() {
-  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]", "Prints the machine program that a kernel is lowered to.");
+  option_parser p("disasm", "disasm FILE.ptx[:ENTRY] [--gpu G]",
+                  "Prints the machine program that a kernel is lowered to.");
   p.operands("FILE.ptx[:ENTRY]");
   add_gpu_options(p);
-  p.group("Options").value("kernel", "FILE.ptx[:ENTRY]", "the same as the argument, as run takes it").flag("help,h", "this text");
+  p.group("Options")
+      .value("kernel", "FILE.ptx[:ENTRY]", "the same as the argument, as run takes it")
+      .flag("help,h", "this text");
   p.example("disasm saxpy.ptx:saxpy --gpu v100", "one kernel, with the PTX line of each instruction");
   return p;
 }
@@ -135,13 +161,15 @@ option_parser options_of_occupancy() {
   add_shared_bytes(p, "shared memory of a block, static and dynamic (default: 0)");
   add_carveout(p);
   p.group("Options").flag("json", "one JSON object").flag("help,h", "this text");
-  p.example("occupancy --gpu v100 --block 256 --registers-per-thread 40", "a block of 256 threads with 40 registers each");
+  p.example("occupancy --gpu v100 --block 256 --registers-per-thread 40",
+            "a block of 256 threads with 40 registers each");
   return p;
 }
 
 option_parser options_of_report() {
-  option_parser p("report", "report FILE... -o REPORT.html",
-                  "Writes one page for a browser, with everything in it: of a metrics file, of several beside each other, or of a sweep's store.");
+  option_parser p(
+      "report", "report FILE... -o REPORT.html",
+      "Writes one page for a browser, with everything in it: of a metrics file, of several beside each other, or of a sweep's store.");
   p.operands("FILE.json|STORE.sqlite", most_reports);
   p.group("Options").value("output,o", "REPORT.html", "the page").flag("help,h", "this text");
   p.example("report out.json -o out.html", "the page of a run that wrote its --metrics");
@@ -158,7 +186,9 @@ option_parser options_of_sweep() {
   p.value("shard", "I/N", "only every N-th point from the I-th on; results are written for a later gathering");
   p.flag("yes", "more than a million points are meant");
   p.flag("dry-run", "only list the points");
-  p.value("confine", "DIR", "refuse jobs that name files elsewhere than below DIR (default: each job's own folder; / lets them name any)");
+  p.value(
+      "confine", "DIR",
+      "refuse jobs that name files elsewhere than below DIR (default: each job's own folder; / lets them name any)");
   p.group("Where they run");
   p.value("engine", "local|slurm", "processes on this machine (default), or one job array of Slurm");
   p.value("jobs", "N", "local: points at a time (default: one a core); slurm: tasks of the array (default: 16)");
@@ -174,7 +204,8 @@ option_parser options_of_sweep() {
 }
 
 option_parser options_of_help() {
-  option_parser p("help", "help [COMMAND]", "Tells what the commands are, or a command's options, as COMMAND --help does.");
+  option_parser p("help", "help [COMMAND]",
+                  "Tells what the commands are, or a command's options, as COMMAND --help does.");
   p.operands("COMMAND");
   p.group("Options").flag("help,h", "this text");
   return p;
@@ -191,9 +222,10 @@ option_parser options_of_completion() {
                   "Prints what makes a shell complete heddle's commands, options, GPUs, parameters and their values.");
   p.operands("bash|zsh|fish");
   p.group("Options").flag("help,h", "this text");
-  p.note("The Debian package installs all three. Elsewhere, bash: source <(heddle completion bash) in ~/.bashrc; zsh: "
-         "heddle completion zsh > _heddle in a folder of fpath; fish: heddle completion fish > "
-         "~/.config/fish/completions/heddle.fish.");
+  p.note(
+      "The Debian package installs all three. Elsewhere, bash: source <(heddle completion bash) in ~/.bashrc; zsh: "
+      "heddle completion zsh > _heddle in a folder of fpath; fish: heddle completion fish > "
+      "~/.config/fish/completions/heddle.fish.");
   return p;
 }
 
@@ -201,7 +233,9 @@ option_parser options_of_man() {
   option_parser p("man", "man [COMMAND] [--folder DIR]",
                   "Prints a manual page, as man and groff read it, or writes the pages of all commands.");
   p.operands("COMMAND");
-  p.group("Options").value("folder", "DIR", "write heddle.1 and a page for each command into this folder").flag("help,h", "this text");
+  p.group("Options")
+      .value("folder", "DIR", "write heddle.1 and a page for each command into this folder")
+      .flag("help,h", "this text");
   p.example("man run | man -l -", "the page of run on the screen, where it is not installed");
   return p;
 }

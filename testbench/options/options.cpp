@@ -47,7 +47,8 @@ void read_launch(const option_parser& p, run_options& o) {
   read_dimensions(p, "block", o.block);
   if (p.has("shared-bytes")) o.shared_bytes = static_cast<std::uint32_t>(p.number("shared-bytes", 0, largest_u32));
   if (p.has("carveout")) o.carveout = static_cast<std::int32_t>(p.number("carveout", 0, 100));
-  if (p.has("registers-per-thread")) o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 1, 65535));
+  if (p.has("registers-per-thread"))
+    o.registers = static_cast<std::uint32_t>(p.number("registers-per-thread", 1, 65535));
   o.arguments = p.list("arg");
 }
 
@@ -83,13 +84,15 @@ namespace {
 void read_choice(const option_parser& p, launch_choice& c) {
   c.none = p.has("skip-functional");
   c.names = p.list("kernel-name");
-  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;   // all but those chosen
+  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;  // all but those chosen
   if (!p.has("launches")) return;
   for (const std::string& part : split(p.text("launches"), ',')) {
     const auto ends = split(part, '-');
     launch_choice::range r;
-    if (ends.empty() || ends.size() > 2 || !parse_unsigned(ends.front(), r.first) || !parse_unsigned(ends.back(), r.last) || r.first > r.last)
-      p.fail("--launches: got '" + p.text("launches") + "', expected numbers and ranges of launches, from 0 on, such as 3,17-20");
+    if (ends.empty() || ends.size() > 2 || !parse_unsigned(ends.front(), r.first) ||
+        !parse_unsigned(ends.back(), r.last) || r.first > r.last)
+      p.fail("--launches: got '" + p.text("launches") +
+             "', expected numbers and ranges of launches, from 0 on, such as 3,17-20");
     c.numbers.push_back(r);
   }
 }
@@ -133,7 +136,8 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   }
   // What stands behind the mark is the program's, whatever it looks like; what stands before it is ours.
   const auto behind = static_cast<std::size_t>(arguments.end() - mark);
-  if (behind < 2 || p.positionals().size() != behind - 1) p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
+  if (behind < 2 || p.positionals().size() != behind - 1)
+    p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
   o.arguments = p.positionals();
   read_choice(p, o.chosen);
   read_gpu_options(p, o.gpu, o.overrides);

@@ -15,9 +15,9 @@ struct launch_choice {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
   };
-  std::vector<range> numbers;         // empty: any
-  std::vector<std::string> names;     // patterns, of which one must fit; empty: any
-  bool none = false;                  // not one of them
+  std::vector<range> numbers;      // empty: any
+  std::vector<std::string> names;  // patterns, of which one must fit; empty: any
+  bool none = false;               // not one of them
 
   /// `number`: in the order of the program's calls, from 0 on. `kernel` as the module has it.
   bool in_detail(std::uint64_t number, const std::string& kernel) const;
@@ -36,13 +36,13 @@ struct run_options {
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
-  std::int32_t carveout = -1;    // percent; -1: the chip's default
-  std::uint32_t registers = 0;   // per thread; 0: as the kernel needs
-  std::vector<std::string> arguments;   // of the kernel; exec: the program and its own
-  launch_choice chosen;      // exec
-  std::string kernels_list;  // replay
-  bool strict = false;       // replay
-  std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;   // replay
+  std::int32_t carveout = -1;                                           // percent; -1: the chip's default
+  std::uint32_t registers = 0;                                          // per thread; 0: as the kernel needs
+  std::vector<std::string> arguments;                                   // of the kernel; exec: the program and its own
+  launch_choice chosen;                                                 // exec
+  std::string kernels_list;                                             // replay
+  bool strict = false;                                                  // replay
+  std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;  // replay
 
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
@@ -68,7 +68,7 @@ struct info_options {
   std::vector<std::string> overrides;
   bool json = false;
   bool describe = false;  // config
-  std::string file;  // disasm
+  std::string file;       // disasm
   std::string kernel;
   std::uint32_t threads = 0;  // occupancy
   std::uint32_t registers = 0;

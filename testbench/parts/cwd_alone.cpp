@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CWD between a host of one's own, which submits grids and hears of their end, and what stands for three SMs: a long grid, and
-// a more urgent one that comes while it runs and has to overtake it.
+// The CWD between a host of one's own, which submits grids and hears of their end, and what stands for three SMs: a
+// long grid, and a more urgent one that comes while it runs and has to overtake it.
 //
 //   host --calls--> cwd.cta_socket[i] ==cta_protocol==> own_sm[i]
 #include <heddle/gpu/cwd/compute_work_distributor.h>
@@ -20,7 +20,9 @@ namespace {
 struct host : heddle::grid_listener {
   std::vector<std::uint32_t> finished;
   std::string fault;
-  void grid_finished(const heddle::grid_record& grid, heddle::cycle_t) override { finished.push_back(grid.launch->launch_id); }
+  void grid_finished(const heddle::grid_record& grid, heddle::cycle_t) override {
+    finished.push_back(grid.launch->launch_id);
+  }
   void program_fault(const std::string& text) override { fault = text; }
 };
 
@@ -73,8 +75,8 @@ int sc_main(int argc, char* argv[]) {
   // Registers and shared memory leave room for as many blocks as the SM has threads for.
   right = right && blocks == long_grid + urgent_grid && most == config.sm.max_threads / threads;
   right = right && listener.finished == std::vector<std::uint32_t>{1, 0};
-  std::cout << (right ? "right" : "wrong") << ", " << blocks << " blocks, at most " << most << " on an SM, the urgent grid from "
-            << cwd.grids()[1].start_cycle << " to " << cwd.grids()[1].end_cycle << ", the other one from "
-            << cwd.grids()[0].start_cycle << " to " << cwd.grids()[0].end_cycle << "\n";
+  std::cout << (right ? "right" : "wrong") << ", " << blocks << " blocks, at most " << most
+            << " on an SM, the urgent grid from " << cwd.grids()[1].start_cycle << " to " << cwd.grids()[1].end_cycle
+            << ", the other one from " << cwd.grids()[0].start_cycle << " to " << cwd.grids()[0].end_cycle << "\n";
   return right ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An L1 between what stands for a load/store unit and an L2 of one's own: eight warps load and store at random, each in words of
-// its own that share lines with the others', and compare what they load with what they stored last.
+// An L1 between what stands for a load/store unit and an L2 of one's own: eight warps load and store at random, each in
+// words of its own that share lines with the others', and compare what they load with what they stored last.
 //
 //   warps ==l1_protocol==> l1.access_socket          l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>
@@ -18,7 +18,8 @@ namespace {
 constexpr unsigned warp_count = 8;
 constexpr unsigned words_per_line = heddle::line_bytes / 4;
 
-/// Issues accesses of one line each, and keeps to the protocol: an access that is refused is tried again when the L1 says so.
+/// Issues accesses of one line each, and keeps to the protocol: an access that is refused is tried again when the L1
+/// says so.
 struct warps : sc_core::sc_module, heddle::l1_bw_if {
   tlm::tlm_initiator_socket<32, heddle::l1_protocol_types> socket{"socket"};
   unsigned finished = 0;
@@ -28,7 +29,8 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
 
   warps(sc_core::sc_module_name name, heddle::clock_domain& clock) : sc_module(name), clock_(clock) {
     socket.bind(*this);
-    for (unsigned w = 0; w < warp_count; ++w) sc_core::sc_spawn([this, w] { run(w); }, sc_core::sc_gen_unique_name("warp"));
+    for (unsigned w = 0; w < warp_count; ++w)
+      sc_core::sc_spawn([this, w] { run(w); }, sc_core::sc_gen_unique_name("warp"));
   }
 
  private:
@@ -58,10 +60,8 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
       for (unsigned lane = 0; lane < words_per_line / warp_count; ++lane) {
         if (!(access.lanes >> lane & 1)) continue;
         std::uint32_t& word = stored[t.addresses()[lane]];
-        if (t.kind == heddle::lsu_kind::store)
-          word = t.words[0][lane];
-        else if (t.words[0][lane] != word)
-          ++wrong;
+        if (t.kind == heddle::lsu_kind::store) word = t.words[0][lane];
+        else if (t.words[0][lane] != word) ++wrong;
       }
       if (!t.fault.empty()) ++wrong;
     }
@@ -91,10 +91,8 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
   }
 
   tlm::tlm_sync_enum nb_transport_bw(heddle::l1_access& access, heddle::l1_phase& phase, sc_core::sc_time&) override {
-    if (phase == heddle::l1_phase::retry)
-      retry_.notify(sc_core::SC_ZERO_TIME);
-    else
-      done_.at(&access)->notify(sc_core::SC_ZERO_TIME);
+    if (phase == heddle::l1_phase::retry) retry_.notify(sc_core::SC_ZERO_TIME);
+    else done_.at(&access)->notify(sc_core::SC_ZERO_TIME);
     return tlm::TLM_ACCEPTED;
   }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
@@ -108,8 +106,8 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
 }  // namespace
 
 int sc_main(int, char*[]) {
-  const heddle::gpu_config config =
-      heddle::load_config("gtx1080", {"l1.cache_global_loads=true", "l1.size_bytes=16384", "l1.ways=4", "l1.mshr_entries=4"});
+  const heddle::gpu_config config = heddle::load_config(
+      "gtx1080", {"l1.cache_global_loads=true", "l1.size_bytes=16384", "l1.ways=4", "l1.mshr_entries=4"});
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
   heddle::l1_cache l1("l1", clock, config, 0);
   warps source("warps", clock);
@@ -121,9 +119,10 @@ int sc_main(int, char*[]) {
   l1.check_invariants();
   const heddle::l1_counters& count = l1.counters.at(0);
   const bool worked = count.hits > 0 && count.evictions > 0 && source.refusals > 0;
-  const bool right = source.finished == warp_count && source.wrong == 0 && worked && l1.idle() && l2.reads == count.read_requests;
-  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << source.hits << " accesses hit, "
-            << source.refusals << " were refused, " << l2.reads << " reads and " << l2.writes << " writes of the L2, "
-            << count.evictions << " lines replaced\n";
+  const bool right =
+      source.finished == warp_count && source.wrong == 0 && worked && l1.idle() && l2.reads == count.read_requests;
+  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << source.hits
+            << " accesses hit, " << source.refusals << " were refused, " << l2.reads << " reads and " << l2.writes
+            << " writes of the L2, " << count.evictions << " lines replaced\n";
   return right ? 0 : 1;
 }

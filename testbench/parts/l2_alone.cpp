@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One L2 slice between a traffic generator and somebody else's DRAM: random reads and writes over more lines than it holds, every
-// byte read compared with what was written last.
+// One L2 slice between a traffic generator and somebody else's DRAM: random reads and writes over more lines than it
+// holds, every byte read compared with what was written last.
 //
 //   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
 #include <heddle/heddle.h>
@@ -87,8 +87,8 @@ struct traffic : sc_core::sc_module {
 }  // namespace
 
 int sc_main(int, char*[]) {
-  const heddle::gpu_config config =
-      heddle::load_config("gtx1080", {"memory.channels=1", "l2.size_bytes=16384", "l2.ways=4", "memory.model=external"});
+  const heddle::gpu_config config = heddle::load_config(
+      "gtx1080", {"memory.channels=1", "l2.size_bytes=16384", "l2.ways=4", "memory.model=external"});
   heddle::clock_domain clock("clock", config.interconnect.clock_mhz);
   heddle::l2_slice slice("slice", clock, config, 0, 30);
   traffic source("source");
@@ -99,8 +99,8 @@ int sc_main(int, char*[]) {
 
   slice.check_invariants();
   const auto& count = slice.counters().at(0);
-  std::cout << (source.finished && source.wrong == 0 ? "right" : "wrong") << ", " << count.fetches << " fetches, " << count.write_backs
-            << " write-backs, slowest " << source.slowest << "\n";
+  std::cout << (source.finished && source.wrong == 0 ? "right" : "wrong") << ", " << count.fetches << " fetches, "
+            << count.write_backs << " write-backs, slowest " << source.slowest << "\n";
   const bool worked = count.fetches > 0 && count.write_backs > 0;
   return source.finished && source.wrong == 0 && worked && slice.idle() ? 0 : 1;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models: a CWD of one's own for one SM: it keeps a fixed number of blocks resident and gives them out from the last to the first.
-// Sockets: cta_socket (initiator) to the SM's resource manager.
-// One cycle: none; it acts on completions.
+// Models: a CWD of one's own for one SM: it keeps a fixed number of blocks resident and gives them out from the last to
+// the first. Sockets: cta_socket (initiator) to the SM's resource manager. One cycle: none; it acts on completions.
 // Parameters: the number of blocks, which has to fit the SM: a dispatch cannot be refused.
 #pragma once
 
@@ -57,11 +56,12 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
     }
   }
 
-  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& block, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_bw(heddle::cta_transaction& block, heddle::cta_phase& phase,
+                                     sc_core::sc_time& delay) override {
     if (phase == heddle::cta_phase::fault) {
       fault_ = block.fault;
       left_ = 0;
-    } else if (phase == heddle::cta_phase::complete) {   // settled says that its stores are acknowledged, too
+    } else if (phase == heddle::cta_phase::complete) {  // settled says that its stores are acknowledged, too
       ++completed_;
       room_.notify(delay + travel_);
     }
@@ -72,7 +72,7 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
   unsigned resident_;
   sc_core::sc_time travel_;
   std::shared_ptr<const heddle::resident_launch> launch_;
-  std::deque<heddle::cta_transaction> blocks_;   // ours until they are complete
+  std::deque<heddle::cta_transaction> blocks_;  // ours until they are complete
   std::uint64_t first_ = 0;
   std::uint64_t left_ = 0;
   std::uint64_t completed_ = 0;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Models: an L2 of one's own that always hits: bytes after a fixed time. Atomics, which only an L2 of Heddle's knows, are refused.
-// Sockets: socket (target) from an SM's L1, approximately timed; END_REQ comes at once, so requests overlap.
-// One cycle: none.
-// Parameters: the latency. Source: none.
+// Models: an L2 of one's own that always hits: bytes after a fixed time. Atomics, which only an L2 of Heddle's knows,
+// are refused. Sockets: socket (target) from an SM's L1, approximately timed; END_REQ comes at once, so requests
+// overlap. One cycle: none. Parameters: the latency. Source: none.
 #pragma once
 
-#include <systemc>
-#include <tlm>
 #include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_target_socket.h>
+#include <systemc>
+#include <tlm>
 
 #include "testbench/cosim/sparse_bytes.h"
 
@@ -51,10 +50,8 @@ class own_l2 : public sc_core::sc_module {
     ++(p.is_read() ? reads : writes);
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] == 0) continue;
-      if (p.is_read())
-        bytes.read(p.get_address() + i, p.get_data_ptr() + i, 1);
-      else if (p.is_write())
-        bytes.write(p.get_address() + i, p.get_data_ptr() + i, 1);
+      if (p.is_read()) bytes.read(p.get_address() + i, p.get_data_ptr() + i, 1);
+      else if (p.is_write()) bytes.write(p.get_address() + i, p.get_data_ptr() + i, 1);
     }
   }
 

@@ -56,10 +56,8 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
       // Its place in the queue is free for another instruction, long before it is answered.
       answer(t, heddle::lsu_phase::credit);
     }
-    if (!queue_.empty())
-      clock_.wake_at(cycle + 1);
-    else if (!pending_.empty())
-      clock_.wake_at(pending_.front().due);
+    if (!queue_.empty()) clock_.wake_at(cycle + 1);
+    else if (!pending_.empty()) clock_.wake_at(pending_.front().due);
   }
 
   void perform(heddle::lsu_transaction& t) {
@@ -93,7 +91,7 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
   heddle::clock_port clock_;
   unsigned latency_;
   std::deque<heddle::lsu_transaction*> queue_;
-  std::deque<pending> pending_;   // all take the same time, so they end in order
+  std::deque<pending> pending_;  // all take the same time, so they end in order
 };
 
 }  // namespace parts

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A machine of one's own from Heddle's parts and other ones: two SMs, the crossbar and two L2 slices are Heddle's, the CWDs (one
-// for each SM, with half of the grid) and the DRAM are not.
+// A machine of one's own from Heddle's parts and other ones: two SMs, the crossbar and two L2 slices are Heddle's, the
+// CWDs (one for each SM, with half of the grid) and the DRAM are not.
 //
 //   own_cwd[i] ==cta_protocol==> sm[i] ==AT==> interconnect ==AT==> l2_slice[m] ==AT==> dram.port[m]
 #include <heddle/gpu/path_latency.h>
 #include <heddle/heddle.h>
 #include <heddle/memory/common/address_ranges.h>
-#include <heddle/memory/noc/interconnect.h>
 #include <heddle/memory/l2/l2_slice.h>
+#include <heddle/memory/noc/interconnect.h>
 #include <heddle/memory/protocol/protocol_monitor.h>
 #include <heddle/sm/sm.h>
 
@@ -45,7 +45,8 @@ struct machine : sc_core::sc_module {
     cwd.init(sms, [&](const char* n, std::size_t) {
       return new parts::own_cwd(n, 3, core.time_of(c.cwd.dispatch_latency_cycles));
     });
-    sm.init(sms, [&](const char* n, std::size_t i) { return new heddle::sm(n, core, c, static_cast<unsigned>(i), mapped); });
+    sm.init(sms,
+            [&](const char* n, std::size_t i) { return new heddle::sm(n, core, c, static_cast<unsigned>(i), mapped); });
     l2.init(channels, [&](const char* n, std::size_t m) {
       return new heddle::l2_slice(n, l2_clock, c, static_cast<unsigned>(m), heddle::l2_hit_cycles(c));
     });

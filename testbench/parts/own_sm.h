@@ -8,11 +8,11 @@
 #include <heddle/simt/warp/warp_state.h>
 #include <heddle/tlm/protocol/cta_protocol.h>
 
+#include <tlm_utils/peq_with_get.h>
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <systemc>
-#include <tlm_utils/peq_with_get.h>
 #include <utility>
 
 namespace parts {
@@ -34,17 +34,16 @@ class own_sm : public sc_core::sc_module, public heddle::cta_fw_if {
   }
 
   tlm::tlm_target_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> ended;   // by launch and block: how often
+  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> ended;  // by launch and block: how often
   unsigned resident = 0;
   unsigned most_resident = 0;
-  std::uint64_t misunderstood = 0;                    // phases other than dispatch
+  std::uint64_t misunderstood = 0;  // phases other than dispatch
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(heddle::cta_transaction& block, heddle::cta_phase& phase, sc_core::sc_time& delay) override {
-    if (phase == heddle::cta_phase::dispatch)
-      arrivals_.notify(block, delay);
-    else
-      ++misunderstood;
+  tlm::tlm_sync_enum nb_transport_fw(heddle::cta_transaction& block, heddle::cta_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    if (phase == heddle::cta_phase::dispatch) arrivals_.notify(block, delay);
+    else ++misunderstood;
     return tlm::TLM_ACCEPTED;
   }
 

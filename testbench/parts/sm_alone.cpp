@@ -46,7 +46,7 @@ int sc_main(int argc, char* argv[]) {
   bool right = cwd.fault().empty() && cwd.completed() == launch->grid.count() && sm.idle();
   for (std::uint32_t i = 0; i < n; ++i) right = right && result[i] == a * x[i] + y[i];
   sm.check_invariants();
-  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << cwd.completed() << " blocks, " << l2.reads
-            << " reads and " << l2.writes << " writes of the L2 " << cwd.fault() << "\n";
+  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << cwd.completed()
+            << " blocks, " << l2.reads << " reads and " << l2.writes << " writes of the L2 " << cwd.fault() << "\n";
   return right ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One sub-partition, without the SM around it: somebody else places the warps and hears of their end, and a load/store unit of
-// one's own serves its memory instructions.
+// One sub-partition, without the SM around it: somebody else places the warps and hears of their end, and a load/store
+// unit of one's own serves its memory instructions.
 //
 //   supervisor --calls--> partition --lsu_protocol--> own_load_store_unit
 #include <heddle/heddle.h>
@@ -43,7 +43,8 @@ int sc_main(int argc, char* argv[]) {
   }
   const heddle::gpu_config config = heddle::load_config("gtx1080", {"gpu.sm_count=1"});
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
-  heddle::instruction_cache instructions("instruction_cache", heddle::instruction_cache::first_level(config.instruction_cache));
+  heddle::instruction_cache instructions("instruction_cache",
+                                         heddle::instruction_cache::first_level(config.instruction_cache));
   supervisor warps;
   parts::own_load_store_unit memory("memory", clock, 200);
   heddle::sub_partition partition("partition", clock, config, 0, 0, instructions, warps);
@@ -56,7 +57,8 @@ int sc_main(int argc, char* argv[]) {
   for (std::uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>(i), y[i] = static_cast<float>(n - i);
   memory.bytes.write(x_array, reinterpret_cast<const std::uint8_t*>(x.data()), n * 4);
   memory.bytes.write(y_array, reinterpret_cast<const std::uint8_t*>(y.data()), n * 4);
-  const auto launch = parts::saxpy_launch(config, cosim::text_file(argv[1]), 1, block_warps * heddle::isa::warp_size, n, a);
+  const auto launch =
+      parts::saxpy_launch(config, cosim::text_file(argv[1]), 1, block_warps * heddle::isa::warp_size, n, a);
   heddle::simt::block_context block;
   block.launch = launch.get();
   block.index = {0, 0, 0};
@@ -69,7 +71,7 @@ int sc_main(int argc, char* argv[]) {
   for (std::uint32_t i = 0; i < n; ++i) right = right && result[i] == a * x[i] + y[i];
   partition.check_invariants();
   const heddle::issue_counters& count = partition.counters.at(0);
-  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << count.inst_executed << " instructions, "
-            << memory.loads << " loads and " << memory.stores << " stores " << warps.fault << "\n";
+  std::cout << (right ? "right" : "wrong") << " after " << clock.cycle() << " cycles, " << count.inst_executed
+            << " instructions, " << memory.loads << " loads and " << memory.stores << " stores " << warps.fault << "\n";
   return right ? 0 : 1;
 }

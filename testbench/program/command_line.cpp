@@ -8,12 +8,12 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "testbench/options/log.h"
 #include "testbench/program/command_table.h"
 #include "testbench/program/completion.h"
-#include "testbench/options/log.h"
+#include "testbench/program/wrong_file.h"
 #include "testbench/text/text.h"
 #include "testbench/text/usage_error.h"
-#include "testbench/program/wrong_file.h"
 
 namespace heddle::testbench {
 

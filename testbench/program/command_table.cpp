@@ -9,12 +9,12 @@
 #include "heddle/config/ini_reader.h"
 #include "heddle/config/suggestion.h"
 #include "testbench/exec/exec_command.h"
+#include "testbench/options/option_tables.h"
 #include "testbench/program/help_commands.h"
 #include "testbench/program/info_commands.h"
-#include "testbench/options/option_tables.h"
 #include "testbench/program/places.h"
-#include "testbench/run/replay_command.h"
 #include "testbench/report/report_command.h"
+#include "testbench/run/replay_command.h"
 #include "testbench/run/run_command.h"
 #include "testbench/sweep/sweep_command.h"
 #include "testbench/text/text.h"
@@ -30,17 +30,41 @@ const std::vector<command>& command_table() {
         {"run --kernel FILE.ptx[:ENTRY] ...", "simulate one launch, no file needed"}},
        options_of_run,
        run_command},
-      {"exec", {{"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}}, options_of_exec, exec_command},
-      {"replay", {{"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}}, options_of_replay, replay_command},
-      {"occupancy", {{"occupancy --gpu G --block X ...", "the occupancy calculator"}}, options_of_occupancy, occupancy_command},
+      {"exec",
+       {{"exec [options] -- PROGRAM ...", "run a CUDA program on a simulated GPU"}},
+       options_of_exec,
+       exec_command},
+      {"replay",
+       {{"replay KERNELSLIST [options]", "simulate Accel-Sim SASS traces"}},
+       options_of_replay,
+       replay_command},
+      {"occupancy",
+       {{"occupancy --gpu G --block X ...", "the occupancy calculator"}},
+       options_of_occupancy,
+       occupancy_command},
       {"gpus", {{"gpus [--json]", "the shipped GPUs and their main figures"}}, options_of_gpus, gpus_command},
-      {"config", {{"config --gpu G [--set K=V]...", "a GPU's whole configuration as an INI file"}}, options_of_config, config_command},
-      {"disasm", {{"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}}, options_of_disasm, disasm_command},
-      {"report", {{"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}}, options_of_report, report_command},
-      {"sweep", {{"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}}, options_of_sweep, sweep_command},
+      {"config",
+       {{"config --gpu G [--set K=V]...", "a GPU's whole configuration as an INI file"}},
+       options_of_config,
+       config_command},
+      {"disasm",
+       {{"disasm FILE.ptx[:ENTRY] [--gpu G]", "the machine program of a kernel"}},
+       options_of_disasm,
+       disasm_command},
+      {"report",
+       {{"report FILE... -o REPORT.html", "one page of metrics, or of a sweep's store"}},
+       options_of_report,
+       report_command},
+      {"sweep",
+       {{"sweep SWEEP.ini [options]", "many points, on this machine or a cluster"}},
+       options_of_sweep,
+       sweep_command},
       {"help", {{"help [COMMAND]", "this text, or a command's options"}}, options_of_help, help_command},
       {"version", {{"version", "the version, and where things are"}}, options_of_version, version_command},
-      {"completion", {{"completion bash|zsh|fish", "what makes a shell complete all of this"}}, options_of_completion, completion_command},
+      {"completion",
+       {{"completion bash|zsh|fish", "what makes a shell complete all of this"}},
+       options_of_completion,
+       completion_command},
       {"man", {{"man [COMMAND]", "the manual pages"}}, options_of_man, man_command},
   };
   return table;
@@ -56,21 +80,23 @@ const command& command_named(const std::string& name) {
   for (const command& c : command_table())
     if (name == c.name) return c;
   const std::vector<std::string> names = command_names();
-  throw usage_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) + "', expected one of " +
-                    join(names, ", ") + suggestion(name, names),
+  throw usage_error(std::string(name[0] == '-' ? "unknown option '" : "unknown command '") + printable(name) +
+                        "', expected one of " + join(names, ", ") + suggestion(name, names),
                     "(see heddle --help)");
 }
 
 std::string program_help() {
   constexpr int usage_width = 36;
   const text_style style = stdout_style();
-  std::string text = style.bold("usage:") +
-                     " heddle COMMAND ...\nA cycle-level model of a GPU's streaming multiprocessors that runs CUDA kernels\n(PTX).\n\n" +
-                     style.bold("Commands:") + "\n";
+  std::string text =
+      style.bold("usage:") +
+      " heddle COMMAND ...\nA cycle-level model of a GPU's streaming multiprocessors that runs CUDA kernels\n(PTX).\n\n" +
+      style.bold("Commands:") + "\n";
   for (const command& c : command_table())
     for (const auto& [usage, purpose] : c.uses) text += fmt::format("  {:<{}}{}\n", usage, usage_width, purpose);
   text += "\nheddle COMMAND --help tells a command's options; heddle --version the version.\n";
-  if (const std::string folder = docs_folder(); !folder.empty()) text += "The pages are in " + folder + "; first_hour.md begins.\n";
+  if (const std::string folder = docs_folder(); !folder.empty())
+    text += "The pages are in " + folder + "; first_hour.md begins.\n";
   return text;
 }
 

@@ -12,9 +12,9 @@ namespace heddle::testbench {
 /// One command of the program. Its options are the table that its arguments are read by.
 struct command {
   const char* name;
-  std::vector<std::pair<const char*, const char*>> uses;   // what follows "heddle ", and what that does
+  std::vector<std::pair<const char*, const char*>> uses;  // what follows "heddle ", and what that does
   option_parser (*options)();
-  int (*run)(const std::vector<std::string>& arguments);   // returns the exit code; throws input_error
+  int (*run)(const std::vector<std::string>& arguments);  // returns the exit code; throws input_error
 };
 
 /// All commands, in the order in which people are told of them.

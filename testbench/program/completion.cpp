@@ -51,7 +51,8 @@ void add_parameters(candidates& found) {
   if (p == nullptr || p->is_number()) return;
   const std::string values = p->values();
   if (values != "text")
-    for (const std::string& value : split(values, ',')) found.add(p->name() + "=" + value.substr(value.find_first_not_of(' ')));
+    for (const std::string& value : split(values, ','))
+      found.add(p->name() + "=" + value.substr(value.find_first_not_of(' ')));
 }
 
 void add_arguments(candidates& found) {
@@ -71,7 +72,8 @@ void add_entries(candidates& found) {
   const auto colon = found.word().rfind(':');
   if (colon == std::string::npos) return;
   const std::string file = found.word().substr(0, colon);
-  for (const std::string& kernel : ptx::kernels(*ptx::parse(read_file(file, "complete"), file))) found.add(file + ":" + kernel);
+  for (const std::string& kernel : ptx::kernels(*ptx::parse(read_file(file, "complete"), file)))
+    found.add(file + ":" + kernel);
 }
 
 /// What an option or operand of this meaning can be.

@@ -6,12 +6,12 @@
 
 #include "heddle/config/shipped.h"
 #include "heddle/config/suggestion.h"
+#include "testbench/files/result_files.h"
+#include "testbench/options/option_tables.h"
 #include "testbench/program/command_table.h"
 #include "testbench/program/completion.h"
 #include "testbench/program/man_page.h"
-#include "testbench/options/option_tables.h"
 #include "testbench/program/places.h"
-#include "testbench/files/result_files.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -35,7 +35,8 @@ int help_command(const std::vector<std::string>& arguments) {
 int version_command(const std::vector<std::string>& arguments) {
   option_parser p = options_of_version();
   if (p.parse(arguments)) return answer(p.help());
-  std::string text = "heddle " HEDDLE_VERSION "\nSystemC " SC_VERSION "\nshipped GPUs: " + shipped_config_folder() + "\n";
+  std::string text =
+      "heddle " HEDDLE_VERSION "\nSystemC " SC_VERSION "\nshipped GPUs: " + shipped_config_folder() + "\n";
   if (const std::string folder = docs_folder(); !folder.empty()) text += "pages: " + folder + "\n";
   return answer(text);
 }
@@ -59,7 +60,8 @@ int man_command(const std::vector<std::string>& arguments) {
     if (!p.positionals().empty()) p.fail("--folder writes the pages of all commands; expected no command");
     result_files files;
     files.add(p.text("folder") + "/heddle.1", program_man_page());
-    for (const command& c : command_table()) files.add(p.text("folder") + "/heddle-" + c.name + ".1", command_man_page(c));
+    for (const command& c : command_table())
+      files.add(p.text("folder") + "/heddle-" + c.name + ".1", command_man_page(c));
     files.commit();
     return 0;
   }

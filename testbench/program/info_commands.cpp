@@ -24,7 +24,8 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 double memory_bandwidth(const gpu_config& c) {
   if (c.memory.model == choice::memory_model::dram)
     return c.memory.channels * static_cast<double>(c.dram.bytes_per_cycle) * c.dram.clock_mhz * 1e6;
-  if (c.memory.model == choice::memory_model::fixed) return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz * 1e6;
+  if (c.memory.model == choice::memory_model::fixed)
+    return c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz * 1e6;
   return 0;
 }
 
@@ -152,7 +153,8 @@ int disasm_command(const std::vector<std::string>& arguments) {
   if (parse_disasm(arguments, o, help)) return print(help), 0;
   const gpu_config config = load_config(o.gpu, o.overrides);
   auto ast = ptx::parse(read_file(o.file, "disasm"), o.file);
-  const std::uint64_t constants = isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;   // as a GPU with nothing else would
+  const std::uint64_t constants =
+      isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as a GPU with nothing else would
   const auto module = ptx::place(std::move(ast), isa::heap_base, constants);
   auto names = ptx::kernels(*module.ast);
   if (!o.kernel.empty()) names = {o.kernel};

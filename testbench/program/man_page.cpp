@@ -30,12 +30,14 @@ std::string plain(const std::string& text) {
 std::string bold(const std::string& text) { return "\\fB" + plain(text) + "\\fR"; }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 
 std::string head(const std::string& name, const std::string& purpose) {
-  return ".TH " + upper(plain(name)) + " 1 \"\" \"heddle " HEDDLE_VERSION "\" \"Heddle\"\n.SH NAME\n" + plain(name + " - " + purpose) + "\n";
+  return ".TH " + upper(plain(name)) + " 1 \"\" \"heddle " HEDDLE_VERSION "\" \"Heddle\"\n.SH NAME\n" +
+         plain(name + " - " + purpose) + "\n";
 }
 
 std::string paragraph(const std::string& text) { return ".PP\n" + plain(text) + "\n"; }
@@ -56,7 +58,9 @@ std::string option_item(const option_entry& o) {
 std::string tail(const std::string& self) {
   std::string text = ".SH EXIT STATUS\n";
   text += item("0", "done");
-  text += item("1", "the simulated program failed: an illegal address, a deadlock, a result that differs from what was expected, --max-cycles");
+  text += item(
+      "1",
+      "the simulated program failed: an illegal address, a deadlock, a result that differs from what was expected, --max-cycles");
   text += item("2", "bad input: an unknown option, a wrong value, a syntax error, a block that fits no SM");
   text += item("3", "a fault in Heddle itself; the message says how to report it");
   text += ".SH ENVIRONMENT\n";
@@ -68,23 +72,31 @@ std::string tail(const std::string& self) {
     if ("heddle-" + name == self) continue;
     others += (others.empty() ? "" : ",\n") + bold("heddle-" + name) + "(1)";
   }
-  return text + others + "\n" + paragraph("The pages in /usr/share/heddle/docs, or in docs/ of the source tree: first_hour.md, job.md, metrics.md.");
+  return text + others + "\n" +
+         paragraph(
+             "The pages in /usr/share/heddle/docs, or in docs/ of the source tree: first_hour.md, job.md, metrics.md.");
 }
 
 }  // namespace
 
 std::string program_man_page() {
   std::string text = head("heddle", "a cycle-level model of a GPU that runs CUDA kernels");
-  text += ".SH SYNOPSIS\n" + bold("heddle") + " \\fICOMMAND\\fR ...\n.br\n" + bold("heddle --help") + " | " + bold("--version") + "\n";
+  text += ".SH SYNOPSIS\n" + bold("heddle") + " \\fICOMMAND\\fR ...\n.br\n" + bold("heddle --help") + " | " +
+          bold("--version") + "\n";
   text += ".SH DESCRIPTION\n";
-  text += plain("Heddle is a SystemC TLM-2.0 model, cycle by cycle, of a GPU's streaming multiprocessors, caches and memory. It runs CUDA "
-                "kernels (PTX as compilers emit it) without a GPU, says how many cycles they take and what they wait for, and writes metrics, "
-                "a report for a browser, waveforms and timelines.") + "\n";
+  text +=
+      plain(
+          "Heddle is a SystemC TLM-2.0 model, cycle by cycle, of a GPU's streaming multiprocessors, caches and memory. It runs CUDA "
+          "kernels (PTX as compilers emit it) without a GPU, says how many cycles they take and what they wait for, and writes metrics, "
+          "a report for a browser, waveforms and timelines.") +
+      "\n";
   text += ".SH COMMANDS\n";
   for (const command& c : command_table())
-    for (const auto& [usage, purpose] : c.uses) text += item(bold(std::string("heddle ") + usage), std::string(purpose) + "; see heddle-" + c.name + "(1)");
+    for (const auto& [usage, purpose] : c.uses)
+      text += item(bold(std::string("heddle ") + usage), std::string(purpose) + "; see heddle-" + c.name + "(1)");
   text += ".SH FILES\n";
-  text += item("/usr/share/heddle/configs", "the shipped GPUs, one INI file each; copy one, edit it, and name it with --gpu FILE.ini");
+  text += item("/usr/share/heddle/configs",
+               "the shipped GPUs, one INI file each; copy one, edit it, and name it with --gpu FILE.ini");
   text += item("/usr/share/heddle/workloads", "kernels with jobs to begin with");
   text += item("/usr/share/heddle/waveforms", "layouts and filters for GTKWave");
   text += item("/usr/share/heddle/job.schema.json", "the schema of job files, for editors");
@@ -106,7 +118,8 @@ std::string command_man_page(const command& c) {
     for (const option_entry& o : g.options) text += option_item(o);
   }
   if (!p.examples().empty()) text += ".SH EXAMPLES\n";
-  for (const auto& [arguments, purpose] : p.examples()) text += paragraph(purpose + ":") + verbatim("heddle " + arguments);
+  for (const auto& [arguments, purpose] : p.examples())
+    text += paragraph(purpose + ":") + verbatim("heddle " + arguments);
   return text + tail(name);
 }
 

@@ -22,7 +22,21 @@ namespace {
 namespace fs = std::filesystem;
 
 enum class file_kind : std::uint8_t {
-  unknown, directory, job, ptx, cuda_source, host_program, cubin, fat_binary, configuration, sweep, kernels_list, trace, raw_trace, metrics, store
+  unknown,
+  directory,
+  job,
+  ptx,
+  cuda_source,
+  host_program,
+  cubin,
+  fat_binary,
+  configuration,
+  sweep,
+  kernels_list,
+  trace,
+  raw_trace,
+  metrics,
+  store
 };
 
 bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
@@ -48,7 +62,11 @@ std::string beginning_of(const std::string& file) {
 
 file_kind kind_of_binary(const std::string& name, const std::string& text) {
   constexpr unsigned char cuda_machine = 190;
-  if (begins(text, "\x7f" "ELF")) return text.size() > 19 && static_cast<unsigned char>(text[18]) == cuda_machine ? file_kind::cubin : file_kind::host_program;
+  if (begins(text,
+             "\x7f"
+             "ELF"))
+    return text.size() > 19 && static_cast<unsigned char>(text[18]) == cuda_machine ? file_kind::cubin
+                                                                                    : file_kind::host_program;
   if (begins(text, "\x50\xed\x55\xba")) return file_kind::fat_binary;
   if (begins(text, "SQLite format 3")) return file_kind::store;
   if (name.find(".traceg.") != std::string::npos) return file_kind::trace;
@@ -82,7 +100,9 @@ file_kind kind_of(const std::string& file) {
   const auto first = text.find_first_not_of(" \t\r\n");
   const auto holds = [&](const char* part) { return text.find(part) != std::string::npos; };
   if (first != std::string::npos && text[first] == '{')
-    return holds("\"heddle.metrics/") ? file_kind::metrics : holds("\"launches\"") ? file_kind::job : file_kind::unknown;
+    return holds("\"heddle.metrics/") ? file_kind::metrics
+           : holds("\"launches\"")    ? file_kind::job
+                                      : file_kind::unknown;
   if (begins(text, "-kernel name")) return ends(file, ".trace") ? file_kind::raw_trace : file_kind::trace;
   if (ends_in_one_of(file, {".cu", ".cuh"}) || holds("__global__")) return file_kind::cuda_source;
   if (begins(text, ".version") || holds("\n.version")) return file_kind::ptx;
@@ -112,7 +132,8 @@ std::string launch_of(const std::string& file) {
 
 /// What to do with PTX that has yet to be made from `file`.
 std::string then(const std::string& command) {
-  return command == "disasm" ? "then heddle disasm x.ptx" : "then heddle run --kernel x.ptx --grid X --block X --arg TYPE:VALUE";
+  return command == "disasm" ? "then heddle disasm x.ptx"
+                             : "then heddle run --kernel x.ptx --grid X --block X --arg TYPE:VALUE";
 }
 
 std::string with_directory(const std::string& command, const std::string& folder) {
@@ -120,14 +141,18 @@ std::string with_directory(const std::string& command, const std::string& folder
   const fs::path place = folder;
   const std::pair<const char*, const char*> known[] = {{"job.json", "run"}, {"kernelslist.g", "replay"}};
   for (const auto& [name, what] : known)
-    if (fs::is_regular_file(place / name, ignored)) return std::string("heddle ") + what + " " + printable((place / name).lexically_normal().string());
+    if (fs::is_regular_file(place / name, ignored))
+      return std::string("heddle ") + what + " " + printable((place / name).lexically_normal().string());
   std::vector<std::string> found;
-  for (fs::directory_iterator at(place, ignored), end; !ignored && at != end && found.size() < 100; at.increment(ignored)) {
+  for (fs::directory_iterator at(place, ignored), end; !ignored && at != end && found.size() < 100;
+       at.increment(ignored)) {
     const std::string file = at->path().filename().string();
-    if (ends(file, command == "sweep" ? ".ini" : command == "disasm" ? ".ptx" : command == "replay" ? ".g" : ".json")) found.push_back(file);
+    if (ends(file, command == "sweep" ? ".ini" : command == "disasm" ? ".ptx" : command == "replay" ? ".g" : ".json"))
+      found.push_back(file);
   }
   if (found.empty()) return "name a file of it";
-  return "heddle " + command + " " + printable((place / *std::min_element(found.begin(), found.end())).lexically_normal().string());
+  return "heddle " + command + " " +
+         printable((place / *std::min_element(found.begin(), found.end())).lexically_normal().string());
 }
 
 std::string with_trace(const std::string& file) {
@@ -147,14 +172,19 @@ std::string advice(file_kind kind, const std::string& command, const std::string
     case file_kind::cuda_source:
       return "CUDA source: nvcc -ptx " + name + " -o x.ptx (or clang++ --cuda-device-only -S), " + then(command);
     case file_kind::host_program:
-      return "a program of this machine: cuobjdump -ptx " + name + " takes the PTX of its CUDA kernels out; save it as x.ptx, " + then(command);
-    case file_kind::fat_binary: return "a CUDA fat binary: cuobjdump -ptx " + name + " takes its PTX out; save it as x.ptx, " + then(command);
-    case file_kind::cubin: return "a GPU's machine code, which Heddle does not run: compile its source with nvcc -ptx -o x.ptx, " + then(command);
+      return "a program of this machine: cuobjdump -ptx " + name +
+             " takes the PTX of its CUDA kernels out; save it as x.ptx, " + then(command);
+    case file_kind::fat_binary:
+      return "a CUDA fat binary: cuobjdump -ptx " + name + " takes its PTX out; save it as x.ptx, " + then(command);
+    case file_kind::cubin:
+      return "a GPU's machine code, which Heddle does not run: compile its source with nvcc -ptx -o x.ptx, " +
+             then(command);
     case file_kind::configuration: return "a GPU's configuration: heddle run JOB.json --gpu " + name;
     case file_kind::sweep: return "a sweep: heddle sweep " + name;
     case file_kind::kernels_list: return "a list of traces: heddle replay " + name;
     case file_kind::trace: return "the trace of one kernel: " + with_trace(file);
-    case file_kind::raw_trace: return "a trace as the tracer writes it: Accel-Sim's post-traces-processing makes a .traceg and a kernelslist.g of it";
+    case file_kind::raw_trace:
+      return "a trace as the tracer writes it: Accel-Sim's post-traces-processing makes a .traceg and a kernelslist.g of it";
     case file_kind::metrics: return "the metrics of a run: heddle report " + name + " -o REPORT.html";
     case file_kind::store: return "a database, perhaps a sweep's store: heddle report " + name + " -o REPORT.html";
     case file_kind::unknown: break;
@@ -162,7 +192,8 @@ std::string advice(file_kind kind, const std::string& command, const std::string
   return "";
 }
 
-void refuse_unless(const std::string& command, const std::string& file, std::initializer_list<file_kind> taken, const std::string& expected) {
+void refuse_unless(const std::string& command, const std::string& file, std::initializer_list<file_kind> taken,
+                   const std::string& expected) {
   const file_kind kind = kind_of(file);
   if (kind == file_kind::unknown || std::find(taken.begin(), taken.end(), kind) != taken.end()) return;
   throw input_error("'" + printable(file) + "' is " + advice(kind, command, file) + " (expected " + expected + ")");
@@ -183,7 +214,8 @@ void refuse_wrong_files(const command& c, const std::vector<std::string>& argume
     if (name == "run" && !p.has("kernel")) refuse_unless(name, file, {file_kind::job}, "a job file");
     if (name == "replay") refuse_unless(name, file, {file_kind::kernels_list}, "a list of traces");
     if (name == "sweep") refuse_unless(name, file, {file_kind::sweep}, "a sweep file");
-    if (name == "report") refuse_unless(name, file, {file_kind::metrics, file_kind::store}, "metrics, or the store of a sweep");
+    if (name == "report")
+      refuse_unless(name, file, {file_kind::metrics, file_kind::store}, "metrics, or the store of a sweep");
     if (name == "disasm") module(file);
   }
   if ((name == "run" || name == "disasm") && p.has("kernel")) module(p.text("kernel"));

@@ -46,7 +46,8 @@ found change_to(const judged& j, const std::string& key, const json& to, const c
 }
 
 // What to try: twice as much, half as much, or another choice; nothing where the machine has no more of it.
-found twice(const judged& j, const std::string& key, const char* why, double most = std::numeric_limits<double>::infinity()) {
+found twice(const judged& j, const std::string& key, const char* why,
+            double most = std::numeric_limits<double>::infinity()) {
   const double now = j.machine.number(key);
   return now > 0 && now * 2 <= most ? change_to(j, key, as_number(now * 2), why) : std::nullopt;
 }
@@ -65,7 +66,9 @@ found half_but_for_address(const judged& j, const std::string& key, const char* 
 
 found only_if(bool condition, const found& f) { return condition ? f : std::nullopt; }
 
-found more_lanes(const judged& j, const std::string& key) { return twice(j, key, "the unit is the narrowest place", 32); }
+found more_lanes(const judged& j, const std::string& key) {
+  return twice(j, key, "the unit is the narrowest place", 32);
+}
 found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
 found wider_issue(const judged& j) {
   found f = twice(j, "sub_partition.issue_width", "schedulers have more to issue than slots", 2);
@@ -74,14 +77,18 @@ found wider_issue(const judged& j) {
   return f;
 }
 found one_pass(const judged& j) {
-  return only_if(j.number("shared_memory.pass_cycles") > 1, change_to(j, "shared_memory.pass_cycles", 1, "a pass holds the banks for less"));
+  return only_if(j.number("shared_memory.pass_cycles") > 1,
+                 change_to(j, "shared_memory.pass_cycles", 1, "a pass holds the banks for less"));
 }
 
-// A cache that never evicted a line was large enough: what missed, it had never had. Files of older versions do not say.
+// A cache that never evicted a line was large enough: what missed, it had never had. Files of older versions do not
+// say.
 bool evicted(const judged& j, const char* cache) {
   return !has(j.kernel, {"memory", cache, "evictions"}) || j.of_kernel({"memory", cache, "evictions"}) > 0;
 }
-found more_l2(const judged& j) { return only_if(evicted(j, "l2"), twice(j, "l2.size_bytes", "what misses the L2 goes to the memory")); }
+found more_l2(const judged& j) {
+  return only_if(evicted(j, "l2"), twice(j, "l2.size_bytes", "what misses the L2 goes to the memory"));
+}
 
 // Bytes that came from the L2 several times, of which an L1 could have kept some.
 bool reused(const judged& j) {
@@ -102,30 +109,39 @@ found grown(const judged& j, const char* key, const char* why) {
   if (f && unified > 0) f->also.emplace_back("shared_memory.unified_bytes", as_number(unified + j.number(key)));
   return f;
 }
-found more_l1(const judged& j) { return only_if(evicted(j, "l1"), grown(j, "l1.size_bytes", "what misses the L1 goes to the L2")); }
+found more_l1(const judged& j) {
+  return only_if(evicted(j, "l1"), grown(j, "l1.size_bytes", "what misses the L1 goes to the L2"));
+}
 found more_shared(const judged& j, const char* why) {
   found f = grown(j, "shared_memory.size_bytes", why);
   if (f) {
     const std::string carveouts = value_text(j.machine.value("shared_memory.carveouts_kb"));
-    f->also.emplace_back("shared_memory.carveouts_kb", carveouts + "," + value_text(as_number(f->to.get<double>() / 1024)));
+    f->also.emplace_back("shared_memory.carveouts_kb",
+                         carveouts + "," + value_text(as_number(f->to.get<double>() / 1024)));
   }
   return f;
 }
 
 // Where the ports are: an SM has one, and so has a slice.
 found more_ports(const judged& j) {
-  return j.number("memory.channels") <= j.number("gpu.sm_count") ? twice(j, "memory.channels", "more L2 slices side by side")
-                                                                 : more_sms(j, "more ports to the L2");
+  return j.number("memory.channels") <= j.number("gpu.sm_count")
+             ? twice(j, "memory.channels", "more L2 slices side by side")
+             : more_sms(j, "more ports to the L2");
 }
-found wider_requests(const judged& j) { return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores get away sooner"); }
+found wider_requests(const judged& j) {
+  return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores get away sooner");
+}
 
 // What keeps more warps off an SM, so that waits show.
 found more_warps(const judged& j) {
   // A grid that does not fill the places needs no more of them.
-  if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1)) return std::nullopt;
+  if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1))
+    return std::nullopt;
   static constexpr const char* why = "more warps would hide the wait; this limits them";
-  static constexpr const char* keys[][2] = {
-      {"warps", "sm.max_warps"}, {"blocks", "sm.max_blocks"}, {"registers", "sm.registers"}, {"barriers", "sm.barriers"}};
+  static constexpr const char* keys[][2] = {{"warps", "sm.max_warps"},
+                                            {"blocks", "sm.max_blocks"},
+                                            {"registers", "sm.registers"},
+                                            {"barriers", "sm.barriers"}};
   const auto limiters = j.kernel.find("occupancy_limiters");
   if (limiters == j.kernel.end() || !limiters->is_array() || limiters->empty()) return std::nullopt;
   if ((*limiters)[0] == "shared_memory") return more_shared(j, why);
@@ -160,18 +176,20 @@ std::vector<change> memory_wait(const judged& j) {
 }
 
 std::vector<change> shared_memory_wait(const judged& j) {
-  return first({only_if(j.of_kernel({"memory", "shared", "bank_conflicts"}) > 0,
-                        half(j, "shared_memory.conflict_cycles", "bank conflicts hold the banks")),
-                only_if(j.of_kernel({"memory", "shared", "accesses"}) > 0,
-                        half_but_for_address(j, "shared_memory.latency_cycles", "what comes from shared memory is waited for")),
-                only_if(j.instructions("sfu") > 0, more_lanes(j, "sfu.lanes")), more_warps(j)});
+  return first(
+      {only_if(j.of_kernel({"memory", "shared", "bank_conflicts"}) > 0,
+               half(j, "shared_memory.conflict_cycles", "bank conflicts hold the banks")),
+       only_if(j.of_kernel({"memory", "shared", "accesses"}) > 0,
+               half_but_for_address(j, "shared_memory.latency_cycles", "what comes from shared memory is waited for")),
+       only_if(j.instructions("sfu") > 0, more_lanes(j, "sfu.lanes")), more_warps(j)});
 }
 
 std::vector<change> arithmetic_latency(const judged& j) {
   const char* most = "fp32";
   for (const char* unit : {"int", "fp64", "half"})
     if (j.instructions(unit) > j.instructions(most)) most = unit;
-  return first({more_warps(j), half(j, std::string(most) + ".latency_cycles", "instructions wait for the result of the one before")});
+  return first({more_warps(j),
+                half(j, std::string(most) + ".latency_cycles", "instructions wait for the result of the one before")});
 }
 
 std::vector<change> narrow_unit(const judged& j) {
@@ -188,18 +206,21 @@ std::vector<change> narrow_unit(const judged& j) {
 
 std::vector<change> memory_queue(const judged& j) {
   return first({more_lanes(j, "ldst.lanes"),
-                twice(j, "ldst.queue_entries", "warps with memory instructions wait for a place in the queue"), one_pass(j)});
+                twice(j, "ldst.queue_entries", "warps with memory instructions wait for a place in the queue"),
+                one_pass(j)});
 }
 
 std::vector<change> global_accesses(const judged& j) {
   // Loads that bypass the L1 take no MSHR, and stores never do.
-  return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses under way")), more_ports(j), wider_requests(j),
+  return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses under way")), more_ports(j),
+                wider_requests(j),
                 twice(j, "l1.miss_queue_entries", "more requests wait for the interconnect instead of in the unit"),
                 more_lanes(j, "ldst.lanes")});
 }
 
 std::vector<change> texture_queue(const judged& j) {
-  return first({more_lanes(j, "texture.lanes"), twice(j, "texture.queue_entries", "more texture instructions under way")});
+  return first(
+      {more_lanes(j, "texture.lanes"), twice(j, "texture.queue_entries", "more texture instructions under way")});
 }
 
 std::vector<change> barriers(const judged& j) {
@@ -208,7 +229,8 @@ std::vector<change> barriers(const judged& j) {
 }
 
 std::vector<change> fences(const judged& j) {
-  return first({half(j, "l2.latency_cycles", "a fence waits for the L2"), half(j, "interconnect.latency_cycles", "and for the way there")});
+  return first({half(j, "l2.latency_cycles", "a fence waits for the L2"),
+                half(j, "interconnect.latency_cycles", "and for the way there")});
 }
 
 std::vector<change> branches(const judged& j) {
@@ -223,7 +245,8 @@ std::vector<change> instructions_missing(const judged& j) {
   static constexpr const char* slow = "instructions that no cache has take long";
   const bool fits = bytes > 0 && bytes <= j.number("instruction_cache.size_bytes");
   return first({only_if(!fits, twice(j, "instruction_cache.size_bytes", "the program does not fit")),
-                half(j, "instruction_cache.second_level_miss_latency_cycles", slow), half(j, "instruction_cache.miss_latency_cycles", slow)});
+                half(j, "instruction_cache.second_level_miss_latency_cycles", slow),
+                half(j, "instruction_cache.miss_latency_cycles", slow)});
 }
 
 std::vector<change> constants_missing(const judged& j) {
@@ -232,13 +255,15 @@ std::vector<change> constants_missing(const judged& j) {
 }
 
 std::vector<change> dispatch_conflicts(const judged& j) {
-  return first({twice(j, "sub_partition.register_banks", "operands lie in the same bank"), other_order(j, "the policy holds warps back")});
+  return first({twice(j, "sub_partition.register_banks", "operands lie in the same bank"),
+                other_order(j, "the policy holds warps back")});
 }
 
 std::vector<change> last_stores(const judged& j) { return first({more_ports(j), wider_requests(j)}); }
 std::vector<change> sleepers(const judged&) { return {}; }
 std::vector<change> contexts(const judged& j) {
-  return first({only_if(!j.machine.is("context.preemption", "block"), twice(j, "context.lines_in_flight", "contexts are moved sooner"))});
+  return first({only_if(!j.machine.is("context.preemption", "block"),
+                        twice(j, "context.lines_in_flight", "contexts are moved sooner"))});
 }
 std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
 
@@ -268,15 +293,18 @@ constexpr wait_rule of_wait[] = {
     {"not_selected", "the number of schedulers", schedulers},
 };
 
-std::vector<change> more_of_unit(const judged& j, const char* key) { return first({more_lanes(j, key), more_sms(j, "more units")}); }
+std::vector<change> more_of_unit(const judged& j, const char* key) {
+  return first({more_lanes(j, key), more_sms(j, "more units")});
+}
 
 std::vector<change> wider_responses(const judged& j) {
-  return first({twice(j, "interconnect.response_bytes_per_cycle", "wider answers from the L2"), l1_on(j), more_l1(j), more_ports(j)});
+  return first({twice(j, "interconnect.response_bytes_per_cycle", "wider answers from the L2"), l1_on(j), more_l1(j),
+                more_ports(j)});
 }
 std::vector<change> faster_memory(const judged& j) {
   return first({twice(j, "memory.channels", "more channels side by side"), only_if(often_misses_l2(j), more_l2(j)),
                 j.machine.is("memory.model", "dram") ? twice(j, "dram.clock_mhz", "a faster memory")
-                                             : twice(j, "memory.bytes_per_cycle", "a wider memory")});
+                                                     : twice(j, "memory.bytes_per_cycle", "a wider memory")});
 }
 
 // A part that is busy: the parameters that make it wider, or ask less of it.
@@ -293,9 +321,18 @@ constexpr resource_rule of_resource[] = {
     {"sfu", [](const judged& j) { return more_of_unit(j, "sfu.lanes"); }},
     {"ldst", [](const judged& j) { return more_of_unit(j, "ldst.lanes"); }},
     {"texture", [](const judged& j) { return more_of_unit(j, "texture.lanes"); }},
-    {"shared memory", [](const judged& j) { return first({one_pass(j), more_sms(j, "more shared memories")}); }},
-    {"L1", [](const judged& j) { return first({twice(j, "l1.banks", "more sectors in a cycle", 4), more_sms(j, "more L1s")}); }},
-    {"SMs to L2", [](const judged& j) { return first({wider_requests(j), more_ports(j)}); }},
+    {"shared memory",
+     [](const judged& j) {
+       return first({one_pass(j), more_sms(j, "more shared memories")});
+     }},
+    {"L1",
+     [](const judged& j) {
+       return first({twice(j, "l1.banks", "more sectors in a cycle", 4), more_sms(j, "more L1s")});
+     }},
+    {"SMs to L2",
+     [](const judged& j) {
+       return first({wider_requests(j), more_ports(j)});
+     }},
     {"L2 to SMs", wider_responses},
     {"DRAM", faster_memory},
 };
@@ -315,7 +352,8 @@ std::string options_of(const change& c) {
   return text;
 }
 
-std::vector<change> changes_for_resource(const std::string& resource, const json& kernel, const machine_parameters& machine) {
+std::vector<change> changes_for_resource(const std::string& resource, const json& kernel,
+                                         const machine_parameters& machine) {
   for (const resource_rule& r : of_resource)
     if (r.resource == resource) return r.changes({kernel, machine});
   return {};
@@ -339,14 +377,15 @@ std::vector<change> changes_for_launch(const machine_parameters& machine) {
 }
 
 std::vector<change> all_changes(const machine_parameters& machine) {
-  const json kernel = {{"metrics", {{"gld_transactions", 1}}},
-                       {"memory",
-                        {{"l1", {{"hits", 1}, {"accesses", 9}}},
-                         {"l2", {{"misses", 9}, {"accesses", 9}}},
-                         {"dram", {{"read_bytes", 1}}},
-                         {"shared", {{"bank_conflicts", 1}, {"accesses", 9}}}}},
-                       {"instructions", {{"fp32", 1}, {"int", 1}, {"fp64", 1}, {"half", 1}, {"sfu", 1}, {"texture", 1}}},
-                       {"cycles", 1}};
+  const json kernel = {
+      {"metrics", {{"gld_transactions", 1}}},
+      {"memory",
+       {{"l1", {{"hits", 1}, {"accesses", 9}}},
+        {"l2", {{"misses", 9}, {"accesses", 9}}},
+        {"dram", {{"read_bytes", 1}}},
+        {"shared", {{"bank_conflicts", 1}, {"accesses", 9}}}}},
+      {"instructions", {{"fp32", 1}, {"int", 1}, {"fp64", 1}, {"half", 1}, {"sfu", 1}, {"texture", 1}}},
+      {"cycles", 1}};
   std::vector<change> all = changes_for_launch(machine);
   const auto take = [&all](const std::vector<change>& more) { all.insert(all.end(), more.begin(), more.end()); };
   for (const char* limiter : {"warps", "blocks", "registers", "shared_memory", "barriers"}) {

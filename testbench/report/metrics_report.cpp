@@ -11,9 +11,9 @@
 #include "heddle/config/parameter_effects.h"
 #include "heddle/config/parameter_table.h"
 #include "heddle/metrics/json.h"
-#include "testbench/text/json_tree.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/verdict.h"
+#include "testbench/text/json_tree.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -49,24 +49,44 @@ json example() {
   m.sms = {s};
   m.intervals = {{0}, {0}, {0}, {0}, {warp_state_counts()}};
   json all = json::parse(to_json(m));
-  all["gpu"]["config"] = json::object();   // parameters come and go
+  all["gpu"]["config"] = json::object();  // parameters come and go
   return all;
 }
 
 // What a page cannot do without; the rest may be missing in files of other versions.
-const std::set<std::string> needed = {"schema", "gpu", "cycles", "kernels", "sms", "gpu.name", "gpu.config",
-                                      "kernels[].name", "kernels[].launch", "kernels[].start_cycle", "kernels[].end_cycle",
-                                      "kernels[].cycles", "kernels[].grid", "kernels[].block", "kernels[].metrics",
-                                      "kernels[].warp_cycles", "kernels[].warp_states", "kernels[].instructions",
-                                      "kernels[].memory", "kernels[].theoretical_occupancy", "kernels[].occupancy_limiters"};
+const std::set<std::string> needed = {"schema",
+                                      "gpu",
+                                      "cycles",
+                                      "kernels",
+                                      "sms",
+                                      "gpu.name",
+                                      "gpu.config",
+                                      "kernels[].name",
+                                      "kernels[].launch",
+                                      "kernels[].start_cycle",
+                                      "kernels[].end_cycle",
+                                      "kernels[].cycles",
+                                      "kernels[].grid",
+                                      "kernels[].block",
+                                      "kernels[].metrics",
+                                      "kernels[].warp_cycles",
+                                      "kernels[].warp_states",
+                                      "kernels[].instructions",
+                                      "kernels[].memory",
+                                      "kernels[].theoretical_occupancy",
+                                      "kernels[].occupancy_limiters"};
 
 const char* name_of(const json& j) {
-  return j.is_object() ? "an object" : j.is_array() ? "a list" : j.is_string() ? "a text" : j.is_boolean() ? "true or false" : "a number";
+  return j.is_object()    ? "an object"
+         : j.is_array()   ? "a list"
+         : j.is_string()  ? "a text"
+         : j.is_boolean() ? "true or false"
+                          : "a number";
 }
 
 bool is_like(const json_value& v, const json& j) {
   switch (v.what) {
-    case kind::null: return j.is_number();   // how JSON writes what is no number
+    case kind::null: return j.is_number();  // how JSON writes what is no number
     case kind::boolean: return j.is_boolean();
     case kind::number: return j.is_number();
     case kind::string: return j.is_string();
@@ -87,8 +107,7 @@ void check(const json_value& v, const json& like, const std::string& path, const
   if (v.what != kind::object) return;
   const std::string prefix = path.empty() ? "" : path + ".";
   for (const auto& item : like.items())
-    if (const json_value* found = v.find(item.key()))
-      check(*found, item.value(), prefix + item.key(), file);
+    if (const json_value* found = v.find(item.key())) check(*found, item.value(), prefix + item.key(), file);
     else if (needed.count(prefix + item.key()) != 0)
       refuse_at(v, file, "expected metrics of Heddle, '" + prefix + item.key() + "' is missing");
 }
@@ -165,15 +184,19 @@ void check_metrics(const named_metrics& metrics) {
   const json_value* schema = root.find("schema");
   if (root.what != kind::object || schema == nullptr || schema->what != kind::string)
     refuse_at(root, metrics.name, "expected metrics of Heddle (\"schema\": \"heddle.metrics/1\"), or a sweep's store");
-  if (schema->text != "heddle.metrics/1") refuse_at(*schema, metrics.name, "got schema '" + printable(schema->text) + "', expected 'heddle.metrics/1'");
+  if (schema->text != "heddle.metrics/1")
+    refuse_at(*schema, metrics.name, "got schema '" + printable(schema->text) + "', expected 'heddle.metrics/1'");
   check(root, example(), "", metrics.name);
 }
 
 std::string report_of_metrics(const std::vector<named_metrics>& metrics) {
-  json page = {{"schema", "heddle.report/1"}, {"version", HEDDLE_VERSION}, {"kind", "metrics"}, {"files", json::array()}};
+  json page = {
+      {"schema", "heddle.report/1"}, {"version", HEDDLE_VERSION}, {"kind", "metrics"}, {"files", json::array()}};
   for (const named_metrics& m : metrics) {
     json content = json::parse(valid_utf8(m.text));
-    json file = {{"name", valid_utf8(title_of(m.name, content))}, {"judged", judgements(content)}, {"preset", preset_of(content["gpu"])}};
+    json file = {{"name", valid_utf8(title_of(m.name, content))},
+                 {"judged", judgements(content)},
+                 {"preset", preset_of(content["gpu"])}};
     file["without_effect"] = without_effect(content["gpu"]["config"], file["preset"]);
     file["metrics"] = std::move(content);
     page["files"].push_back(std::move(file));

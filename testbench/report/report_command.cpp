@@ -5,11 +5,11 @@
 
 #include "heddle/config/error.h"
 #include "testbench/files/file_roles.h"
+#include "testbench/files/result_files.h"
 #include "testbench/options/option_tables.h"
 #include "testbench/report/metrics_report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/sweep_report.h"
-#include "testbench/files/result_files.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -19,9 +19,11 @@ namespace {
 std::string data_of(const std::vector<std::string>& files) {
   std::vector<named_metrics> metrics;
   for (const std::string& file : files) {
-    readable_size(file, "report");   // a pipe is not waited for
+    readable_size(file, "report");  // a pipe is not waited for
     if (is_store(file)) {
-      if (files.size() > 1) throw input_error("'" + file + "' is the store of a sweep: it is shown alone; expected metrics files beside each other");
+      if (files.size() > 1)
+        throw input_error("'" + file +
+                          "' is the store of a sweep: it is shown alone; expected metrics files beside each other");
       return report_of_store(file);
     }
     named_metrics m{file, read_file(file, "report")};

@@ -31,18 +31,15 @@ std::string valid_utf8(const std::string& text) {
 std::string report_page(const std::string& json) {
   const std::string_view page = page_template();
   const std::size_t at = page.find(mark);
-  invariant(at != std::string_view::npos && page.find(mark, at + 1) == std::string_view::npos, "the report's page has no place for data");
+  invariant(at != std::string_view::npos && page.find(mark, at + 1) == std::string_view::npos,
+            "the report's page has no place for data");
   std::string out(page.substr(0, at));
   // Only strings of a JSON text can hold these, and there an escape means the same.
   for (const char c : valid_utf8(json)) {
-    if (c == '<')
-      out += "\\u003c";
-    else if (c == '>')
-      out += "\\u003e";
-    else if (c == '&')
-      out += "\\u0026";
-    else
-      out += c;
+    if (c == '<') out += "\\u003c";
+    else if (c == '>') out += "\\u003e";
+    else if (c == '&') out += "\\u0026";
+    else out += c;
   }
   return out.append(page.substr(at + mark.size()));
 }

@@ -12,10 +12,14 @@ namespace {
 using json = nlohmann::ordered_json;
 
 // Cycles of another clock in a core cycle.
-double clock_ratio(const machine_parameters& m, const char* clock) { return ratio(m.number(clock), m.number("gpu.core_clock_mhz")); }
+double clock_ratio(const machine_parameters& m, const char* clock) {
+  return ratio(m.number(clock), m.number("gpu.core_clock_mhz"));
+}
 
 // The side with fewer ports is the narrow one: an SM has one, and so has a slice.
-double ports(const machine_parameters& m) { return std::min(m.number("memory.channels", 1), m.number("gpu.sm_count", 1)); }
+double ports(const machine_parameters& m) {
+  return std::min(m.number("memory.channels", 1), m.number("gpu.sm_count", 1));
+}
 
 double dram_bytes_per_cycle(const machine_parameters& m) {
   const double channels = m.number("memory.channels", 1);
@@ -28,15 +32,18 @@ double l2_bytes_per_cycle(const machine_parameters& m) {
 }
 
 double l1_bytes_per_cycle(const machine_parameters& m) {
-  return m.number("gpu.sm_count", 1) * m.number("l1.banks", 1) * m.number("l1.sector_bytes", 32) / std::max(1.0, m.number("l1.read_cycles"));
+  return m.number("gpu.sm_count", 1) * m.number("l1.banks", 1) * m.number("l1.sector_bytes", 32) /
+         std::max(1.0, m.number("l1.read_cycles"));
 }
 
 double issue_per_cycle(const machine_parameters& m) {
-  return m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1) * std::max(1.0, m.number("sub_partition.issue_width", 1));
+  return m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1) *
+         std::max(1.0, m.number("sub_partition.issue_width", 1));
 }
 
-// Cycles that the packets of a kernel take on the ports between SMs and L2 slices: requests (writes take their data along) and responses
-// (reads bring it). A packet takes whole cycles; its size is the mean of all, metrics have no more.
+// Cycles that the packets of a kernel take on the ports between SMs and L2 slices: requests (writes take their data
+// along) and responses (reads bring it). A packet takes whole cycles; its size is the mean of all, metrics have no
+// more.
 struct packet_cycles {
   double requests;
   double responses;
@@ -47,9 +54,14 @@ packet_cycles packets(const json& kernel, const machine_parameters& m) {
   const double count = l2("requests") > 0 ? l2("requests") : l2("accesses");
   const double moved = l2("read_bytes") + l2("write_bytes"), header = m.number("interconnect.header_bytes");
   const double writes = count * ratio(l2("write_bytes"), moved), data = ratio(moved, count);
-  const auto cycles = [&](double bytes, const char* key) { return std::max(1.0, std::ceil(ratio(bytes, m.number(key)))); };
-  const auto way = [&](double full, const char* key) { return full * cycles(header + data, key) + (count - full) * cycles(header, key); };
-  return {way(writes, "interconnect.request_bytes_per_cycle"), way(count - writes, "interconnect.response_bytes_per_cycle")};
+  const auto cycles = [&](double bytes, const char* key) {
+    return std::max(1.0, std::ceil(ratio(bytes, m.number(key))));
+  };
+  const auto way = [&](double full, const char* key) {
+    return full * cycles(header + data, key) + (count - full) * cycles(header, key);
+  };
+  return {way(writes, "interconnect.request_bytes_per_cycle"),
+          way(count - writes, "interconnect.response_bytes_per_cycle")};
 }
 
 /// Collects the parts that the chip has.
@@ -66,22 +78,25 @@ struct use_list {
 
 void add_units(use_list& list, const json& kernel, const machine_parameters& m) {
   const double sms = m.number("gpu.sm_count", 1), parts = m.number("sm.sub_partitions", 1);
-  const std::pair<const char*, double> lanes[] = {{"fp32", m.number("fp32.lanes") + ratio(m.number("fp32.shared_lanes"), parts)},
-                                                  {"int", m.number("int.lanes")},
-                                                  {"fp64", m.number("fp64.lanes")},
-                                                  {"half", m.number("half.lanes")},
-                                                  {"sfu", m.number("sfu.lanes")},
-                                                  {"ldst", m.number("ldst.lanes")},
-                                                  {"texture", m.number("texture.lanes")}};
+  const std::pair<const char*, double> lanes[] = {
+      {"fp32", m.number("fp32.lanes") + ratio(m.number("fp32.shared_lanes"), parts)},
+      {"int", m.number("int.lanes")},
+      {"fp64", m.number("fp64.lanes")},
+      {"half", m.number("half.lanes")},
+      {"sfu", m.number("sfu.lanes")},
+      {"ldst", m.number("ldst.lanes")},
+      {"texture", m.number("texture.lanes")}};
   for (const auto& [unit, width] : lanes)
-    if (const double n = number_at(kernel, {"instructions", unit}); n > 0) list.add(unit, 32 * n, width * parts * sms, "lanes");
+    if (const double n = number_at(kernel, {"instructions", unit}); n > 0)
+      list.add(unit, 32 * n, width * parts * sms, "lanes");
 }
 
 void add_memory(use_list& list, const json& kernel, const machine_parameters& m) {
-  const double passes =
-      number_at(kernel, {"metrics", "shared_load_transactions"}) + number_at(kernel, {"metrics", "shared_store_transactions"});
+  const double passes = number_at(kernel, {"metrics", "shared_load_transactions"}) +
+                        number_at(kernel, {"metrics", "shared_store_transactions"});
   if (passes > 0)
-    list.add("shared memory", passes, m.number("gpu.sm_count", 1) / std::max(1.0, m.number("shared_memory.pass_cycles")), "passes");
+    list.add("shared memory", passes,
+             m.number("gpu.sm_count", 1) / std::max(1.0, m.number("shared_memory.pass_cycles")), "passes");
   if (const double hits = number_at(kernel, {"memory", "l1", "hits"}); hits > 0)
     list.add("L1", hits * m.number("l1.sector_bytes", 32), l1_bytes_per_cycle(m), "bytes");
   if (number_at(kernel, {"memory", "l2", "accesses"}) > 0) {
@@ -90,7 +105,8 @@ void add_memory(use_list& list, const json& kernel, const machine_parameters& m)
     list.add("SMs to L2", cycles.requests, peak, "cycles of a port");
     list.add("L2 to SMs", cycles.responses, peak, "cycles of a port");
   }
-  list.add("DRAM", number_at(kernel, {"memory", "dram", "read_bytes"}) + number_at(kernel, {"memory", "dram", "write_bytes"}),
+  list.add("DRAM",
+           number_at(kernel, {"memory", "dram", "read_bytes"}) + number_at(kernel, {"memory", "dram", "write_bytes"}),
            dram_bytes_per_cycle(m), "bytes");
 }
 
@@ -141,7 +157,8 @@ double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
 std::vector<resource_use> speed_of_light(const json& kernel, const machine_parameters& m) {
   use_list list{{}, number_at(kernel, {"cycles"})};
-  list.add("issue slots", number_at(kernel, {"metrics", "issue_slots"}), m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1), "slots");
+  list.add("issue slots", number_at(kernel, {"metrics", "issue_slots"}),
+           m.number("gpu.sm_count", 1) * m.number("sm.sub_partitions", 1), "slots");
   add_units(list, kernel, m);
   add_memory(list, kernel, m);
   return std::move(list.all);
@@ -149,11 +166,15 @@ std::vector<resource_use> speed_of_light(const json& kernel, const machine_param
 
 json roofline(const json& kernel, const machine_parameters& m) {
   const double hertz = m.number("gpu.core_clock_mhz") * 1e6, executed = number_at(kernel, {"metrics", "inst_executed"});
-  json out = {{"rate", ratio(executed, number_at(kernel, {"cycles"})) * hertz}, {"issue_peak", issue_per_cycle(m) * hertz}, {"levels", json::array()}};
+  json out = {{"rate", ratio(executed, number_at(kernel, {"cycles"})) * hertz},
+              {"issue_peak", issue_per_cycle(m) * hertz},
+              {"levels", json::array()}};
   const auto level = [&](const char* name, const char* key, double bytes_per_cycle) {
-    const double bytes = number_at(kernel, {"memory", key, "read_bytes"}) + number_at(kernel, {"memory", key, "write_bytes"});
+    const double bytes =
+        number_at(kernel, {"memory", key, "read_bytes"}) + number_at(kernel, {"memory", key, "write_bytes"});
     if (bytes > 0 && bytes_per_cycle > 0)
-      out["levels"].push_back({{"name", name}, {"bytes", bytes}, {"peak", bytes_per_cycle * hertz}, {"intensity", executed / bytes}});
+      out["levels"].push_back(
+          {{"name", name}, {"bytes", bytes}, {"peak", bytes_per_cycle * hertz}, {"intensity", executed / bytes}});
   };
   level("L1", "l1", l1_bytes_per_cycle(m));
   level("L2", "l2", l2_bytes_per_cycle(m));

@@ -40,11 +40,12 @@ struct resource_use {
   const char* unit = "";
 };
 
-/// By part of the chip, in the order of the report. `kernel`: an object of the metrics' `kernels`. The formulas are in docs/report.md.
+/// By part of the chip, in the order of the report. `kernel`: an object of the metrics' `kernels`. The formulas are in
+/// docs/report.md.
 std::vector<resource_use> speed_of_light(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
-/// The instruction roofline: warp instructions per second over warp instructions per byte of a level. An object with `rate`, `issue_peak`
-/// and `levels` (name, bytes, bytes per second possible, intensity).
+/// The instruction roofline: warp instructions per second over warp instructions per byte of a level. An object with
+/// `rate`, `issue_peak` and `levels` (name, bytes, bytes per second possible, intensity).
 nlohmann::ordered_json roofline(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
 }  // namespace heddle::testbench

@@ -21,7 +21,7 @@ using json = nlohmann::ordered_json;
 constexpr const char* magic = "SQLite format 3";
 // A page that a browser opens at once; what is beyond it can be asked of the database.
 constexpr std::size_t most_values = 4'000'000;
-constexpr std::size_t largest_values = 32'000'000;   // of what a sweep asks for by name
+constexpr std::size_t largest_values = 32'000'000;  // of what a sweep asks for by name
 
 // Numbers as numbers: SQLite's REAL comes as its shortest text.
 json value_of(const sql_statement& row, int column) {
@@ -29,12 +29,14 @@ json value_of(const sql_statement& row, int column) {
   std::int64_t whole = 0;
   double real = 0;
   if (parse_signed(text, whole) && text == std::to_string(whole)) return whole;
-  if (!text.empty() && text.find_first_not_of("0123456789.+-e") == std::string::npos && parse_float(text, real)) return real;
+  if (!text.empty() && text.find_first_not_of("0123456789.+-e") == std::string::npos && parse_float(text, real))
+    return real;
   return valid_utf8(text);
 }
 
 bool is_of_a_whole(const std::string& path) {
-  for (const char* part : {"lines.", "occupancy_over_time", "sms.", "intervals.", "context_switches.", "host.", ".lost_occupancy_over_time"})
+  for (const char* part : {"lines.", "occupancy_over_time", "sms.", "intervals.", "context_switches.", "host.",
+                           ".lost_occupancy_over_time"})
     if (path.find(part) != std::string::npos) return false;
   return true;
 }
@@ -51,7 +53,8 @@ class sweep_reader {
     json dropped = json::array();
     sql_statement rows = asked("SELECT \"constraint\", points FROM dropped WHERE sweep = ? ORDER BY 1");
     while (rows.step()) dropped.push_back({{"constraint", valid_utf8(rows.text(0))}, {"points", rows.integer(1)}});
-    return {{"name", valid_utf8(name_)}, {"axes", axes_}, {"metrics", metrics_}, {"points", points_}, {"dropped", dropped}};
+    return {
+        {"name", valid_utf8(name_)}, {"axes", axes_}, {"metrics", metrics_}, {"points", points_}, {"dropped", dropped}};
   }
 
  private:
@@ -73,8 +76,12 @@ class sweep_reader {
       check_cells(axes_.size());
       at_[rows.integer(0)] = points_.size();
       of_result_[rows.integer(4)].push_back(points_.size());
-      points_.push_back({{"position", rows.integer(0)}, {"id", valid_utf8(rows.text(1))}, {"status", valid_utf8(rows.text(2))},
-                         {"reason", valid_utf8(rows.text(3))}, {"axes", json(axes_.size(), nullptr)}, {"values", json::array()}});
+      points_.push_back({{"position", rows.integer(0)},
+                         {"id", valid_utf8(rows.text(1))},
+                         {"status", valid_utf8(rows.text(2))},
+                         {"reason", valid_utf8(rows.text(3))},
+                         {"axes", json(axes_.size(), nullptr)},
+                         {"values", json::array()}});
     }
     sql_statement values = asked("SELECT position, number, value FROM axis_values WHERE sweep = ?");
     while (values.step()) {
@@ -113,7 +120,8 @@ class sweep_reader {
 
   void check_cells(std::size_t columns) const {
     if (columns != 0 && points_.size() > largest_values / columns)
-      throw input_error("sweep '" + name_ + "' has more than " + grouped(largest_values) + " values, which no page can show");
+      throw input_error("sweep '" + name_ + "' has more than " + grouped(largest_values) +
+                        " values, which no page can show");
   }
 
   sql_database& database_;
@@ -141,7 +149,8 @@ std::string report_of_store(const std::string& file) {
     sql_statement store = database.prepare("SELECT key, value FROM store");
     while (store.step()) (store.text(0) == "schema" ? schema : version) = store.text(1);
     if (schema != "heddle.sweep_store/1") throw input_error("store: its schema is '" + printable(schema) + "'");
-    json page = {{"schema", "heddle.report/1"}, {"version", valid_utf8(version)}, {"kind", "sweep"}, {"name", valid_utf8(file)}};
+    json page = {
+        {"schema", "heddle.report/1"}, {"version", valid_utf8(version)}, {"kind", "sweep"}, {"name", valid_utf8(file)}};
     page["sweeps"] = json::array();
     sql_statement sweeps = database.prepare("SELECT sweep, metrics FROM sweeps ORDER BY sweep");
     while (sweeps.step()) page["sweeps"].push_back(sweep_reader(database, sweeps.text(0)).read(sweeps.text(1)));

@@ -13,10 +13,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr double busy = 0.6;       // a part that was used that much of the time bounds the kernel
-constexpr double few_sms = 0.6;    // SMs with work for less of the time than that: too few blocks
+constexpr double busy = 0.6;     // a part that was used that much of the time bounds the kernel
+constexpr double few_sms = 0.6;  // SMs with work for less of the time than that: too few blocks
 constexpr double few_waves = 0.5;
-constexpr double noticed = 0.05;   // shares below are no reason to change a parameter
+constexpr double noticed = 0.05;  // shares below are no reason to change a parameter
 constexpr std::size_t most_changes = 2;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -48,18 +48,22 @@ std::vector<change> pick(std::initializer_list<std::vector<change>> groups) {
   std::vector<change> out;
   for (const auto& changes : groups)
     for (const change& c : changes)
-      if (out.size() < most_changes && std::none_of(out.begin(), out.end(), [&](const change& o) { return o.key == c.key; })) out.push_back(c);
+      if (out.size() < most_changes &&
+          std::none_of(out.begin(), out.end(), [&](const change& o) { return o.key == c.key; }))
+        out.push_back(c);
   return out;
 }
 
-std::vector<change> changes_for_waits(const std::vector<wait_share>& waiting, const json& kernel, const machine_parameters& m) {
+std::vector<change> changes_for_waits(const std::vector<wait_share>& waiting, const json& kernel,
+                                      const machine_parameters& m) {
   std::vector<cause> causes;
   for (const wait_share& w : waiting)
     if (w.share >= noticed) causes.push_back({w.share, changes_for_wait(w.name, kernel, m)});
   return by_weight(causes);
 }
 
-std::vector<change> changes_for_busy(const std::vector<resource_use>& used, const json& kernel, const machine_parameters& m) {
+std::vector<change> changes_for_busy(const std::vector<resource_use>& used, const json& kernel,
+                                     const machine_parameters& m) {
   std::vector<cause> causes;
   for (const resource_use& u : used)
     if (u.share >= busy) causes.push_back({u.share, changes_for_resource(u.name, kernel, m)});
@@ -69,32 +73,44 @@ std::vector<change> changes_for_busy(const std::vector<resource_use>& used, cons
 verdict bound_by_throughput(const std::vector<resource_use>& used, const std::string& most_used) {
   verdict v{"throughput", used[0].name, "Bound by throughput: " + used[0].name, {}, {}};
   v.reasons.push_back(most_used + "; " + percent(busy) + " and more count as the bound.");
-  if (used.size() > 1 && used[1].share >= noticed) v.reasons.push_back("Next is " + used[1].name + " with " + percent(used[1].share) + ".");
+  if (used.size() > 1 && used[1].share >= noticed)
+    v.reasons.push_back("Next is " + used[1].name + " with " + percent(used[1].share) + ".");
   return v;
 }
 
 verdict bound_by_launch(const json& kernel) {
   const auto cycles = [&](const char* key) { return grouped(static_cast<std::uint64_t>(number_at(kernel, {key}))); };
-  return {"launch", "launch latency", "Bound by the launch",
-          {cycles("launch_cycles") + " cycles passed before the first block started, " + cycles("cycles") + " until the last one ended."}, {}};
+  return {"launch",
+          "launch latency",
+          "Bound by the launch",
+          {cycles("launch_cycles") + " cycles passed before the first block started, " + cycles("cycles") +
+           " until the last one ended."},
+          {}};
 }
 
 verdict bound_by_parallelism(const json& kernel, const std::string& most_used) {
-  return {"parallelism", "too few blocks", "Bound by parallelism: too few blocks for this GPU",
-          {fmt::format("SMs held warps of the kernel {} of its time; its blocks fill {:.2f} of the places that the GPU has.",
-                       percent(number_at(kernel, {"metrics", "sm_efficiency"})), number_at(kernel, {"waves"})),
+  return {"parallelism",
+          "too few blocks",
+          "Bound by parallelism: too few blocks for this GPU",
+          {fmt::format(
+               "SMs held warps of the kernel {} of its time; its blocks fill {:.2f} of the places that the GPU has.",
+               percent(number_at(kernel, {"metrics", "sm_efficiency"})), number_at(kernel, {"waves"})),
            "More and smaller blocks help, not more SMs.", most_used + "."},
           {}};
 }
 
-verdict bound_by_latency(const json& kernel, const machine_parameters& m, const std::vector<wait_share>& waiting, const std::string& most_used) {
+verdict bound_by_latency(const json& kernel, const machine_parameters& m, const std::vector<wait_share>& waiting,
+                         const std::string& most_used) {
   const wait_share wait = waiting.empty() ? wait_share{"unknown", 0} : waiting[0];
   const std::string name = name_of_wait(wait.name);
-  const double eligible = ratio(number_at(kernel, {"metrics", "eligible_warps_per_cycle"}), std::max(1.0, m.number("sm.sub_partitions")));
-  return {"latency", wait.name, "Bound by latency: " + (name.empty() ? wait.name : name),
+  const double eligible =
+      ratio(number_at(kernel, {"metrics", "eligible_warps_per_cycle"}), std::max(1.0, m.number("sm.sub_partitions")));
+  return {"latency",
+          wait.name,
+          "Bound by latency: " + (name.empty() ? wait.name : name),
           {"Of the time that warps were there, " + percent(wait.share) + " went to " + wait.name + ".",
-           fmt::format("A scheduler had {:.2f} warps to choose from in a cycle, and issued in {} of the cycles.", eligible,
-                       percent(number_at(kernel, {"metrics", "issue_slot_utilization"}))),
+           fmt::format("A scheduler had {:.2f} warps to choose from in a cycle, and issued in {} of the cycles.",
+                       eligible, percent(number_at(kernel, {"metrics", "issue_slot_utilization"}))),
            "No resource is near its limit: " + most_used + "."},
           {}};
 }
@@ -143,14 +159,19 @@ verdict judge(const json& kernel, const machine_parameters& m) {
 
 json judgement(const json& kernel, const machine_parameters& m) {
   const verdict v = judge(kernel, m);
-  json out = {{"kind", v.kind}, {"bound", v.bound}, {"headline", v.headline}, {"reasons", v.reasons}, {"changes", json::array()}};
+  json out = {{"kind", v.kind},
+              {"bound", v.bound},
+              {"headline", v.headline},
+              {"reasons", v.reasons},
+              {"changes", json::array()}};
   for (const change& c : v.changes)
     out["changes"].push_back({{"options", options_of(c)}, {"from", value_text(c.from)}, {"why", c.why}});
   const std::vector<wait_share> waiting = waits(kernel);
   if (!waiting.empty()) out["longest_wait"] = {{"name", waiting[0].name}, {"share", waiting[0].share}};
   out["speed_of_light"] = json::array();
   for (const resource_use& u : speed_of_light(kernel, m))
-    out["speed_of_light"].push_back({{"name", u.name}, {"share", u.share}, {"used", u.used}, {"peak", u.peak}, {"unit", u.unit}});
+    out["speed_of_light"].push_back(
+        {{"name", u.name}, {"share", u.share}, {"used", u.used}, {"peak", u.peak}, {"unit", u.unit}});
   out["roofline"] = roofline(kernel, m);
   return out;
 }

@@ -19,14 +19,14 @@ struct wait_share {
 /// The states of a kernel's warps other than `selected`, the largest share first.
 std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
 
-/// What bounds a kernel, and the parameters most worth changing. The rules are those of docs/report.md, in that order; the report's page and
-/// the summary both show what they say.
+/// What bounds a kernel, and the parameters most worth changing. The rules are those of docs/report.md, in that order;
+/// the report's page and the summary both show what they say.
 struct verdict {
-  std::string kind;                   // nothing, throughput, launch, parallelism or latency
-  std::string bound;                  // the part or the state that bounds
+  std::string kind;   // nothing, throughput, launch, parallelism or latency
+  std::string bound;  // the part or the state that bounds
   std::string headline;
-  std::vector<std::string> reasons;   // sentences
-  std::vector<change> changes;        // at most two
+  std::vector<std::string> reasons;  // sentences
+  std::vector<change> changes;       // at most two
 };
 
 /// `kernel`: an object of the metrics' `kernels`.

@@ -60,12 +60,14 @@ void device_job::load_modules() {
   modules_ = driver_.load_modules(texts);
   // Linked modules are one source, whose lines are numbered through.
   std::map<std::string, std::vector<ptx::module_source>> parts;
-  for (std::size_t k = 0; k < texts.size(); ++k) parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
+  for (std::size_t k = 0; k < texts.size(); ++k)
+    parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
   for (const auto& [file, list] : parts) sources_[file] = list.size() == 1 ? list.front().text : ptx::joined_text(list);
 }
 
 bool device_job::has_narrow_addresses() const {
-  return !modules_.empty() && std::all_of(modules_.begin(), modules_.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
+  return !modules_.empty() &&
+         std::all_of(modules_.begin(), modules_.end(), [&](unsigned m) { return driver_.address_size(m) == 32; });
 }
 
 const std::string* device_job::source(const std::string& file) const {
@@ -205,8 +207,8 @@ std::vector<std::uint8_t> device_job::parameters_of(const operation& op, const i
       address = symbol(a.name, a.where).address;
     }
     if (narrow && address >> 32 != 0)
-      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel + "' has a 32-bit address, and '" + a.name +
-                          "' lies above it");
+      refuse(a.where, "argument " + std::to_string(i + 1) + " of kernel '" + program.kernel +
+                          "' has a 32-bit address, and '" + a.name + "' lies above it");
     for (unsigned k = 0; k < p.size; ++k) area[p.offset + k] = static_cast<std::uint8_t>(address >> (8 * k));
   }
   return area;
@@ -239,8 +241,11 @@ void device_job::fill(const buffer& b) {
   for (const pointer_patch& p : b.pointers) {
     const std::uint64_t target = addresses_.at(p.to) + p.offset;
     const unsigned width = has_narrow_addresses() ? 4 : 8;
-    if (width == 4 && target >> 32 != 0) refuse(p.where, "the address of '" + p.to + "' does not fit 4 bytes, which addresses of the job's modules have");
-    if (p.at + width > b.bytes) refuse(p.where, "bytes " + std::to_string(p.at) + " to " + std::to_string(p.at) + "+" + std::to_string(width) + " are outside of buffer '" + b.name + "', which has " + std::to_string(b.bytes) + " bytes");
+    if (width == 4 && target >> 32 != 0)
+      refuse(p.where, "the address of '" + p.to + "' does not fit 4 bytes, which addresses of the job's modules have");
+    if (p.at + width > b.bytes)
+      refuse(p.where, "bytes " + std::to_string(p.at) + " to " + std::to_string(p.at) + "+" + std::to_string(width) +
+                          " are outside of buffer '" + b.name + "', which has " + std::to_string(b.bytes) + " bytes");
     std::uint8_t bytes[8];
     for (unsigned k = 0; k < width; ++k) bytes[k] = static_cast<std::uint8_t>(target >> (8 * k));
     driver_.write(address + p.at, bytes, width);

@@ -29,7 +29,7 @@ class device_job {
 
  private:
   void load_modules();
-  bool has_narrow_addresses() const;   // of 32 bits, in all modules
+  bool has_narrow_addresses() const;  // of 32 bits, in all modules
   void check_symbols();
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);
@@ -46,7 +46,7 @@ class device_job {
   std::vector<unsigned> modules_;
   std::map<std::string, std::string> sources_;
   std::map<std::string, std::uint64_t> addresses_;
-  std::map<std::string, std::uint64_t> handles_;    // of textures and surfaces
+  std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
   std::set<std::pair<std::string, std::size_t>> doubtful_;  // arguments that were warned of: kernel, position
 };

@@ -43,7 +43,7 @@ class host_program : public sc_core::sc_module {
   const core_time& clock_;
   std::vector<stream> streams_;
   std::vector<unsigned> positions_;
-  std::vector<preemption> preemptions_;   // by cycle
+  std::vector<preemption> preemptions_;  // by cycle
   std::size_t next_preemption_ = 0;
   sc_core::sc_event start_;
   std::exception_ptr error_;

@@ -137,7 +137,8 @@ void job_runner::simulate_slices() {
 }
 
 void job_runner::show_progress() {
-  progress_.update(clock_.cycle(), progress_of(gpu_), program_.positions(), machine_.cpu_seconds(), machine_.wall_seconds());
+  progress_.update(clock_.cycle(), progress_of(gpu_), program_.positions(), machine_.cpu_seconds(),
+                   machine_.wall_seconds());
 }
 
 // Whoever looks at the chip between two cycles wants all its SMs in the same one.
@@ -156,7 +157,8 @@ void job_runner::answer_signals() {
 
 // The run goes on, whatever becomes of it.
 void job_runner::write_snapshot() {
-  run_metrics m = machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
+  run_metrics m =
+      machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
   m.cut_cycle = simulated_;
   const std::string text = to_json(m);
   const std::string file =
@@ -201,8 +203,10 @@ std::string job_runner::deadlock_text() const {
 
 void job_runner::take_outputs() {
   for (const output& o : job_.outputs) {
-    if (o.expect.empty() && !o.file.empty()) {   // in pieces: a buffer may be as large as the GPU's memory
-      machine_.files().add(o.file, device_->size(o), [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);
+    if (o.expect.empty() && !o.file.empty()) {  // in pieces: a buffer may be as large as the GPU's memory
+      machine_.files().add(
+          o.file, device_->size(o),
+          [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);
       continue;
     }
     std::vector<std::uint8_t> data(device_->size(o));
@@ -211,8 +215,8 @@ void job_runner::take_outputs() {
     outcome_.checks.push_back(compare(o, data, expected_bytes(job_, o, data.size())));
     const comparison& c = outcome_.checks.back();
     if (c.differing == 0) continue;
-    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) + " of " +
-                        grouped(c.elements) + " elements of '" + c.name + "' differ";
+    outcome_.failure += (outcome_.failure.empty() ? "" : "\n") + printable(c.expect) + ": " + grouped(c.differing) +
+                        " of " + grouped(c.elements) + " elements of '" + c.name + "' differ";
     for (const std::string& line : c.first) outcome_.failure += "\n  " + line;
   }
 }

@@ -6,11 +6,11 @@
 #include <systemc>
 #include <vector>
 
+#include "testbench/job/job.h"
+#include "testbench/options/options.h"
 #include "testbench/run/device_job.h"
 #include "testbench/run/host_program.h"
-#include "testbench/job/job.h"
 #include "testbench/run/machine.h"
-#include "testbench/options/options.h"
 #include "testbench/run/progress.h"
 #include "testbench/run/run_signals.h"
 
@@ -22,14 +22,15 @@ class signal_watch : public cycle_observer {
   void after_cycle() override {
     if (run_signals::pending() && listens) sc_core::sc_pause();
   }
-  cycle_t next_look() const override { return never; }   // it looks at no unit
+  cycle_t next_look() const override { return never; }  // it looks at no unit
   bool listens = true;
 };
 
 /// One simulation of one job: the GPU, the driver and the host's program, and what comes of them.
 class job_runner {
  public:
-  /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: none are listened to. Throws input_error.
+  /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: none are listened to. Throws
+  /// input_error.
   job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals);
 
   ~job_runner();

@@ -39,7 +39,8 @@ void quote_source(kernel_metrics& k, const std::string* source) {
   std::size_t begin = 0;
   std::uint32_t number = 1;
   for (line_metrics& line : k.lines) {
-    for (; number < line.line && begin < source->size(); ++number) begin = std::min(source->find('\n', begin), source->size() - 1) + 1;
+    for (; number < line.line && begin < source->size(); ++number)
+      begin = std::min(source->find('\n', begin), source->size() - 1) + 1;
     if (number != line.line) continue;
     const std::size_t first = source->find_first_not_of(" \t", begin);
     const std::size_t end = std::min(source->find_first_of("\r\n", begin), source->size());
@@ -111,8 +112,10 @@ void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, c
 void machine::write_files(run_outcome& outcome, const std::string& name) {
   const run_metrics& m = outcome.metrics;
   if (!options_.metrics_file.empty()) files_.add(options_.metrics_file, to_json(m));
-  if (!options_.report_file.empty()) files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})));
-  const std::string mark = m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
+  if (!options_.report_file.empty())
+    files_.add(options_.report_file, report_page(report_of_metrics({{name, to_json(m)}})));
+  const std::string mark =
+      m.stopped.empty() ? "" : "stopped by " + m.stopped + " in cycle " + std::to_string(m.cut_cycle);
   for (auto& v : views_) v->finish(mark);
   files_.commit();
   outcome.written = files_.written();

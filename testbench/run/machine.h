@@ -12,10 +12,10 @@
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/metrics/interval_sampler.h"
 #include "heddle/metrics/run_metrics.h"
-#include "testbench/job/compare.h"
-#include "testbench/run/core_time.h"
-#include "testbench/options/options.h"
 #include "testbench/files/result_files.h"
+#include "testbench/job/compare.h"
+#include "testbench/options/options.h"
+#include "testbench/run/core_time.h"
 #include "testbench/run/view.h"
 
 namespace heddle::testbench {
@@ -36,7 +36,8 @@ class machine {
   using source_finder = std::function<const std::string*(const std::string&)>;
 
   /// Throws input_error.
-  machine(const run_options& o, const gpu_config& config, std::uint64_t first_address = host_driver::default_first_address);
+  machine(const run_options& o, const gpu_config& config,
+          std::uint64_t first_address = host_driver::default_first_address);
 
   const gpu_config& config() const { return config_; }
   const core_time& clock() const { return clock_; }
@@ -48,8 +49,8 @@ class machine {
 
   /// Simulates so long, or until something pauses the simulation or nothing happens any more.
   void run_for(const sc_core::sc_time& duration);
-  /// The metrics up to now, of a run that goes on or of one that has ended; `positions`: place of each launch in the host's order, by the
-  /// driver's number.
+  /// The metrics up to now, of a run that goes on or of one that has ended; `positions`: place of each launch in the
+  /// host's order, by the driver's number.
   run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);
   run_metrics final_metrics(const std::vector<unsigned>& positions, const source_finder& source);
   /// Writes what the options ask for, and gives all files their names. Throws input_error.

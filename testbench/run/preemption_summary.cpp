@@ -20,7 +20,7 @@ struct phase {
   std::uint64_t longest = 0;
 
   void add(std::uint64_t from, std::uint64_t to) {
-    if (to < from || to == 0) return;   // it never came to that
+    if (to < from || to == 0) return;  // it never came to that
     ++count;
     sum += to - from;
     longest = std::max(longest, to - from);
@@ -28,8 +28,8 @@ struct phase {
 
   std::string text(const char* name, double core_clock_mhz) const {
     const double mean = static_cast<double>(sum) / static_cast<double>(count);
-    return fmt::format("{:<19}{} cycles = {}{}", name, grouped(static_cast<std::uint64_t>(mean + 0.5)), duration(mean / (core_clock_mhz * 1e6)),
-                       count > 1 ? ", at most " + grouped(longest) : "");
+    return fmt::format("{:<19}{} cycles = {}{}", name, grouped(static_cast<std::uint64_t>(mean + 0.5)),
+                       duration(mean / (core_clock_mhz * 1e6)), count > 1 ? ", at most " + grouped(longest) : "");
   }
 };
 
@@ -71,16 +71,18 @@ std::vector<std::string> preemption_lines(const run_metrics& m) {
   }
   std::vector<std::string> lines;
   for (const auto& [mode, s] : modes) {
-    std::string text = fmt::format("{} by {}, {} block{}", grouped(s.switches), mode, grouped(s.blocks), s.blocks == 1 ? "" : "s");
+    std::string text =
+        fmt::format("{} by {}, {} block{}", grouped(s.switches), mode, grouped(s.blocks), s.blocks == 1 ? "" : "s");
     if (s.saved_bytes != 0)
-      text += "; " + scaled(static_cast<double>(s.saved_bytes), "B") + " saved, " + scaled(static_cast<double>(s.restored_bytes), "B") + " restored";
+      text += "; " + scaled(static_cast<double>(s.saved_bytes), "B") + " saved, " +
+              scaled(static_cast<double>(s.restored_bytes), "B") + " restored";
     lines.push_back(text);
     if (s.saving.count != 0) lines.push_back(s.saving.text("request to saved", m.config.gpu.core_clock_mhz));
     if (s.restoring.count != 0) lines.push_back(s.restoring.text("restore to resumed", m.config.gpu.core_clock_mhz));
   }
   if (m.preempt_requests.found_no_blocks != 0)
-    lines.push_back(fmt::format("{} of {} requests found no blocks on their SM", grouped(m.preempt_requests.found_no_blocks),
-                                grouped(m.preempt_requests.asked)));
+    lines.push_back(fmt::format("{} of {} requests found no blocks on their SM",
+                                grouped(m.preempt_requests.found_no_blocks), grouped(m.preempt_requests.asked)));
   return lines;
 }
 

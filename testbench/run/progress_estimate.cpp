@@ -108,10 +108,8 @@ void progress_estimate::update(std::uint64_t cycle, const run_progress& p, const
     const launch_plan& l = plan_.launches[i];
     const std::uint64_t to_come = l.times - std::min(l.times, made[i]);
     blocks_ += to_come * l.blocks;
-    if (l.instructions != 0)
-      left_ = std::max(left_, 0.0) + static_cast<double>(to_come * l.instructions);
-    else
-      add_rest(l.kernel, static_cast<double>(to_come * l.blocks * l.warps_per_block));
+    if (l.instructions != 0) left_ = std::max(left_, 0.0) + static_cast<double>(to_come * l.instructions);
+    else add_rest(l.kernel, static_cast<double>(to_come * l.blocks * l.warps_per_block));
   }
 }
 

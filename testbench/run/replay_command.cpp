@@ -33,12 +33,14 @@ void judge_generation(const run_options& o, const job& j, const gpu_config& conf
   const bool known = sass_trace::generation_of(binary_version_of(config), own);
   std::set<unsigned> foreign;
   for (const operation& op : j.operations)
-    if (op.recording && (!known || op.recording->header.generation != own)) foreign.insert(op.recording->header.binary_version);
+    if (op.recording && (!known || op.recording->header.generation != own))
+      foreign.insert(op.recording->header.binary_version);
   if (foreign.empty()) return;
   std::vector<std::string> versions;
   for (const unsigned v : foreign) versions.push_back(std::to_string(v));
-  const std::string text = "traces of binary version " + join(versions, ", ") + " on " + config.gpu.name + " (compute capability " +
-                           config.gpu.compute_capability + "), which is of another generation";
+  const std::string text = "traces of binary version " + join(versions, ", ") + " on " + config.gpu.name +
+                           " (compute capability " + config.gpu.compute_capability +
+                           "), which is of another generation";
   if (o.strict) throw input_error(o.kernels_list + ": " + text + " (--strict)");
   message_log::warning(text + ": they are replayed with their own opcodes");
 }
@@ -60,8 +62,9 @@ void tell_missing_blocks(const job& j) {
   for (const operation& op : j.operations) {
     const auto& k = op.recording;
     if (!k || k->blocks == k->header.blocks() || !told.insert(k.get()).second) continue;
-    message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) + " blocks of kernel '" +
-                         k->header.name + "' are in the trace: the others did nothing, or it was cut off");
+    message_log::warning(k->file + ": " + grouped(k->blocks) + " of the " + grouped(k->header.blocks()) +
+                         " blocks of kernel '" + k->header.name +
+                         "' are in the trace: the others did nothing, or it was cut off");
   }
 }
 
@@ -71,7 +74,8 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
   job j;
   j.name = kernels_list;
   j.in_order = true;
-  std::map<std::uint64_t, std::uint32_t> streams;   // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
+  std::map<std::uint64_t, std::uint32_t>
+      streams;  // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
   std::map<std::string, kernel_ptr> read;
   const auto store = std::make_shared<sass_trace::trace_store>(
       memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));

@@ -8,11 +8,11 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_effects.h"
+#include "testbench/files/output_place.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/job_parser.h"
-#include "testbench/run/job_runner.h"
 #include "testbench/options/log.h"
-#include "testbench/files/output_place.h"
+#include "testbench/run/job_runner.h"
 #include "testbench/run/summary.h"
 #include "testbench/text/text.h"
 
@@ -52,7 +52,8 @@ void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::str
 bool writes_to_stdout(const run_options& o, const job& j) {
   for (const std::string& file : {o.metrics_file, o.report_file, o.timeline_file, o.pipeline_file})
     if (is_standard_output(file)) return true;
-  return std::any_of(j.outputs.begin(), j.outputs.end(), [](const output& out) { return is_standard_output(out.file); });
+  return std::any_of(j.outputs.begin(), j.outputs.end(),
+                     [](const output& out) { return is_standard_output(out.file); });
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ void check_result_files(const run_options& o, const job& j, file_roles roles) {
   for (const view_file& f : view_files(o)) {
     const output_place place = find_output(f.path, f.option);
     if (!o.vcd_file.empty() && f.path == o.vcd_file && place.what != output_place::kind::file)
-      throw input_error(std::string(f.option) + ": cannot write '" + f.path + "': expected a regular file, beside which its layout can lie");
+      throw input_error(std::string(f.option) + ": cannot write '" + f.path +
+                        "': expected a regular file, beside which its layout can lie");
     roles.add_output(place, f.option);
   }
 }
@@ -92,8 +94,8 @@ int simulate(const run_options& o, const job& j, const gpu_config& config, run_s
                          ", before the job had ended: results are those of what ran until then");
   }
   if (!o.quiet && !writes_to_stdout(o, j)) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
-  // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of its tables by
-  // searching them, which takes longer than many a run: it is left to the system.
+  // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of
+  // its tables by searching them, which takes longer than many a run: it is left to the system.
   static_cast<void>(runner.release());
   if (outcome.stop_signal != 0) return 128 + outcome.stop_signal;
   return outcome.failure.empty() ? 0 : 1;

@@ -79,12 +79,9 @@ run_signals::request run_signals::take() {
 
 std::string name_of_signal(int number) {
   switch (number) {
-    case SIGINT:
-      return "SIGINT";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return "signal " + std::to_string(number);
+    case SIGINT: return "SIGINT";
+    case SIGTERM: return "SIGTERM";
+    default: return "signal " + std::to_string(number);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "heddle/gpu/host/host_driver.h"
-#include "testbench/run/device_job.h"
 #include "testbench/job/job.h"
+#include "testbench/run/device_job.h"
 
 namespace heddle::testbench {
 

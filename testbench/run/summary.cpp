@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "testbench/report/verdict_lines.h"
 #include "testbench/run/job_runner.h"
 #include "testbench/run/preemption_summary.h"
-#include "testbench/report/verdict_lines.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -138,8 +138,8 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
       if (n > most.cycles && std::strcmp(name, "active") != 0 && std::strcmp(name, "selected") != 0) most = {name, n};
     });
     p.line(label, fmt::format("{:<27}{:>7}  {} {}", tail(k.file, 18) + ":" + std::to_string(l->line),
-                              percent(static_cast<double>(lost(*l)) / static_cast<double>(k.warp_cycles.active)), most.name,
-                              percent(static_cast<double>(most.cycles) / static_cast<double>(lost(*l)))));
+                              percent(static_cast<double>(lost(*l)) / static_cast<double>(k.warp_cycles.active)),
+                              most.name, percent(static_cast<double>(most.cycles) / static_cast<double>(lost(*l)))));
     label = "";
   }
 }
@@ -172,7 +172,8 @@ void write_kernel(page& p, const kernel_metrics& k, const gpu_config& c) {
   const double seconds = static_cast<double>(k.cycles) / (c.gpu.core_clock_mhz * 1e6);
   p.title(fmt::format("{}  grid {} x block {} on {}", shortened(k.name, 32), dimensions(k.grid), dimensions(k.block),
                       c.gpu.name));
-  p.line("kernel cycles", fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
+  p.line("kernel cycles",
+         fmt::format("{} = {} at {:g} MHz", grouped(k.cycles), duration(seconds), c.gpu.core_clock_mhz));
   p.line("IPC per SM",
          fmt::format("{:.2f}, {} of the issue slots used", k.metrics.ipc, percent(k.metrics.issue_slot_utilization)));
   p.line("occupancy", fmt::format("{} of {}, {} blocks an SM (limit: {})", percent(k.metrics.achieved_occupancy),
@@ -230,7 +231,8 @@ void write_verdict(page& p, const run_metrics& m) {
   if (!v.advice.empty()) p.wrapped("try", v.advice);
 }
 
-// The message of a failure stands above all of this, on another stream: it is said again where people look last, without its details.
+// The message of a failure stands above all of this, on another stream: it is said again where people look last,
+// without its details.
 void write_failure(page& p, const std::string& failure) {
   if (failure.empty()) return;
   p.gap();

@@ -63,7 +63,8 @@ class timeline_view : public view {
 class instruction_view : public view {
  public:
   instruction_view(const run_options& o, gpu& g, result_files& files)
-      : name_(o.pipeline_file), pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
+      : name_(o.pipeline_file),
+        pipeline_(g, files.reserve(o.pipeline_file), o.trace_scope, o.trace_begin, o.trace_end) {}
 
   void finish(const std::string& mark) override {
     try {
@@ -93,7 +94,8 @@ std::vector<view_file> view_files(const run_options& o) {
   if (!o.vcd_file.empty()) {
     const std::string directory = directory_of(o.vcd_file);
     files.push_back({o.vcd_file, "--vcd"});
-    for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size()))) files.push_back({directory + n, "--vcd"});
+    for (const std::string& n : waveform::layout_names(o.vcd_file.substr(directory.size())))
+      files.push_back({directory + n, "--vcd"});
   }
   if (!o.timeline_file.empty()) files.push_back({o.timeline_file, "--timeline"});
   if (!o.pipeline_file.empty()) files.push_back({o.pipeline_file, "--pipeline"});

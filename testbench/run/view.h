@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/options/options.h"
 #include "testbench/files/result_files.h"
+#include "testbench/options/options.h"
 
 namespace heddle {
 class gpu;
@@ -19,7 +19,8 @@ namespace heddle::testbench {
 class view {
  public:
   virtual ~view() = default;
-  /// The simulation has ended: completes the files, with `mark` at their end if it was cut. Throws input_error: full disk.
+  /// The simulation has ended: completes the files, with `mark` at their end if it was cut. Throws input_error: full
+  /// disk.
   virtual void finish(const std::string& mark) = 0;
 };
 
@@ -27,7 +28,7 @@ class view {
 std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
 struct view_file {
   std::string path;
-  const char* option;   // that asks for it
+  const char* option;  // that asks for it
 };
 /// The files that these views will leave, for checks before anything starts.
 std::vector<view_file> view_files(const run_options& o);

@@ -12,10 +12,10 @@
 #include "testbench/files/file_roles.h"
 #include "testbench/options/log.h"
 #include "testbench/run/replay_command.h"
-#include "testbench/sweep/store/gather.h"
 #include "testbench/sweep/engine/local_engine.h"
 #include "testbench/sweep/engine/point_runner.h"
 #include "testbench/sweep/engine/slurm_engine.h"
+#include "testbench/sweep/store/gather.h"
 #include "testbench/sweep/sweep_options.h"
 #include "testbench/text/text.h"
 
@@ -38,8 +38,7 @@ class sweep_run {
   explicit sweep_run(const sweep_options& o)
       : options_(o),
         plan_(
-            file_of(o), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); },
-            o.any_size),
+            file_of(o), HEDDLE_VERSION, [](const std::string& list) { return job_of_traces(list, false); }, o.any_size),
         store_(plan_.file().store, HEDDLE_VERSION) {
     file_roles roles;
     plan_.add_inputs(roles);
@@ -91,7 +90,8 @@ class sweep_run {
 
   int list() const {
     for (std::size_t p = 0; p < plan_.size(); ++p) {
-      std::printf("%s %s %s\n", plan_.id_text(p).c_str(), name_of(store_.status(plan_.id_text(p))), plan_.description(p).c_str());
+      std::printf("%s %s %s\n", plan_.id_text(p).c_str(), name_of(store_.status(plan_.id_text(p))),
+                  plan_.description(p).c_str());
     }
     if (!options_.quiet) std::fputs(head().c_str(), stdout);
     return 0;
@@ -109,7 +109,8 @@ class sweep_run {
     if (work_.empty()) return 0;
     slurm_request request;
     request.sweep_file = options_.file;
-    request.tasks = static_cast<unsigned>(std::min<std::size_t>(options_.jobs ? options_.jobs : usual_tasks, plan_.size()));
+    request.tasks =
+        static_cast<unsigned>(std::min<std::size_t>(options_.jobs ? options_.jobs : usual_tasks, plan_.size()));
     request.resume = options_.resume;
     request.any_size = options_.any_size;
     request.confine = options_.confine;
@@ -133,10 +134,13 @@ class sweep_run {
     for (const auto& [name, count] : plan_.dropped()) {
       if (count) text += ", " + grouped(count) + " dropped by " + name;
     }
-    text += "; " + grouped(options_.slurm || options_.dry_run ? work_.size() : run_) + (options_.dry_run ? " to run" : options_.no_wait ? " submitted" : " run");
+    text += "; " + grouped(options_.slurm || options_.dry_run ? work_.size() : run_) +
+            (options_.dry_run   ? " to run"
+             : options_.no_wait ? " submitted"
+                                : " run");
     if (options_.shard)
-      text +=
-          " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" + std::to_string(options_.shards);
+      text += " of the " + grouped(points_) + " of shard " + std::to_string(options_.shard) + "/" +
+              std::to_string(options_.shards);
     return text + "\n";
   }
 
@@ -151,7 +155,8 @@ class sweep_run {
   static std::string tell(const status_counts& counts) {
     std::string text;
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i]) text += (text.empty() ? "" : ", ") + grouped(counts[i]) + " " + name_of(static_cast<point_status>(i));
+      if (counts[i])
+        text += (text.empty() ? "" : ", ") + grouped(counts[i]) + " " + name_of(static_cast<point_status>(i));
     }
     return text.empty() ? "none" : text;
   }
@@ -167,7 +172,8 @@ class sweep_run {
   int finish() {
     const status_counts counts = gather(plan_, store_);
     if (!options_.quiet) {
-      std::printf("%s  %s\n  %s\n  %s\n", head().c_str(), tell(counts).c_str(), store_.database().c_str(), store_.csv().c_str());
+      std::printf("%s  %s\n  %s\n  %s\n", head().c_str(), tell(counts).c_str(), store_.database().c_str(),
+                  store_.csv().c_str());
     }
     return judge(counts);
   }

@@ -11,7 +11,7 @@ namespace heddle::testbench {
 /// What `heddle sweep` was asked for.
 struct sweep_options {
   std::string file;
-  std::string confine;   // folder that all jobs' files lie below; empty: each job's own folder
+  std::string confine;  // folder that all jobs' files lie below; empty: each job's own folder
   bool slurm = false;
   unsigned jobs = 0;   // points at a time, or tasks of the array; 0: as the engine thinks fit
   unsigned shard = 0;  // from 1 on; 0: all

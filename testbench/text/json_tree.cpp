@@ -192,18 +192,12 @@ class tree_builder : public nlohmann::json_sax<json> {
 
 const char* name_of(json_value::kind kind) {
   switch (kind) {
-    case json_value::kind::null:
-      return "null";
-    case json_value::kind::boolean:
-      return "true or false";
-    case json_value::kind::number:
-      return "a number";
-    case json_value::kind::string:
-      return "a string";
-    case json_value::kind::array:
-      return "an array";
-    case json_value::kind::object:
-      return "an object";
+    case json_value::kind::null: return "null";
+    case json_value::kind::boolean: return "true or false";
+    case json_value::kind::number: return "a number";
+    case json_value::kind::string: return "a string";
+    case json_value::kind::array: return "an array";
+    case json_value::kind::object: return "an object";
   }
   return "";
 }
@@ -220,7 +214,8 @@ const json_value* json_value::find(std::string_view key) const {
 json_value parse_json(const std::string& text, const std::string& file_name) {
   tree_builder builder(text, file_name);
   // The parser would take it for the end of the text.
-  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) builder.refuse_at(zero, "not valid JSON: a zero byte");
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
+    builder.refuse_at(zero, "not valid JSON: a zero byte");
   counting_iterator begin(text.data(), builder.farthest());
   counting_iterator end(text.data() + text.size(), builder.farthest());
   json::sax_parse(begin, end, &builder);
@@ -300,8 +295,9 @@ void json_reader::finish() const {
     const std::string in = path_.empty() ? "" : " in " + path_;
     if (std::find(known.begin(), known.end(), key) != known.end())
       throw input_error(file_, line, column, "key '" + key + "'" + in + " does not go with the others");
-    throw input_error(file_, line, column,
-                      "unknown key '" + key + "'" + in + suggestion(key, known) + " (known: " + join(known, ", ") + ")");
+    throw input_error(
+        file_, line, column,
+        "unknown key '" + key + "'" + in + suggestion(key, known) + " (known: " + join(known, ", ") + ")");
   }
 }
 

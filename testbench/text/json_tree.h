@@ -47,7 +47,8 @@ class json_reader {
   /// The place of a key's value, or of the object where the key is missing.
   std::string place(const std::string& key) const;
   std::string place() const { return place_of(value_); }
-  /// Keys that an object of this sort can have, of which this one has others: they are for the message of finish() alone.
+  /// Keys that an object of this sort can have, of which this one has others: they are for the message of finish()
+  /// alone.
   void offer(const std::vector<std::string>& keys) { offered_.insert(offered_.end(), keys.begin(), keys.end()); }
   void finish() const;
   /// Where one of `wanted` keys had to be there: what a key of this object was meant to be, as suggestion() says it.

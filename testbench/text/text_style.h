@@ -17,7 +17,8 @@ struct text_style {
   }
 };
 
-/// Colours only where `stream` (STDOUT_FILENO, STDERR_FILENO) is a terminal that can show them, and not where NO_COLOR asks for none.
+/// Colours only where `stream` (STDOUT_FILENO, STDERR_FILENO) is a terminal that can show them, and not where NO_COLOR
+/// asks for none.
 text_style style_of(int stream);
 text_style stdout_style();
 

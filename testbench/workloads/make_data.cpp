@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// workload_data DIRECTORY [WORKLOAD...]: writes every (or the named) workload's inputs and expected outputs below DIRECTORY.
+// workload_data DIRECTORY [WORKLOAD...]: writes every (or the named) workload's inputs and expected outputs below
+// DIRECTORY.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -68,8 +68,8 @@ class folder {
   std::filesystem::path path_;
 };
 
-// One function a workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it expects,
-// with the kernel's own order of floating-point operations and std::fma where the kernel's PTX has fma.
+// One function a workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it
+// expects, with the kernel's own order of floating-point operations and std::fma where the kernel's PTX has fma.
 void make_bfs(const folder& out);
 void make_bitonic_sort(const folder& out);
 void make_black_scholes(const folder& out);

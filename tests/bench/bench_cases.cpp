@@ -11,9 +11,9 @@ namespace {
 
 // How large each kernel is made.
 struct sizes {
-  unsigned product;     // rows and columns, a multiple of 16
-  unsigned blocks;      // of the streaming and of the divergent kernel
-  unsigned rows;        // that are transposed, of 1024 elements each; a multiple of 32
+  unsigned product;  // rows and columns, a multiple of 16
+  unsigned blocks;   // of the streaming and of the divergent kernel
+  unsigned rows;     // that are transposed, of 1024 elements each; a multiple of 32
 };
 
 std::string kernel(const std::string& workload, const std::string& entry, const std::string& grid,
@@ -28,16 +28,22 @@ std::string number(unsigned n) { return " --arg s32:" + std::to_string(n); }
 std::vector<bench_case> programs(const sizes& s) {
   const std::string tiles = std::to_string(s.product / 16), blocks = std::to_string(s.blocks);
   const unsigned square = s.product * s.product, elements = s.blocks * 256, decisions = s.blocks * 128;
-  return {
-      {"sgemm", "", "ptx", kernel("sgemm", "sgemm", tiles + "," + tiles, "16,16") + number(s.product) +
-                               buffer(square, ":iotaf") + buffer(square, ":iotaf") + buffer(square), ""},
-      {"streaming", "", "ptx", kernel("vector_add", "vector_add", blocks, "256") + buffer(elements, ":iotaf") +
-                                   buffer(elements, ":iotaf") + buffer(elements) + number(elements), ""},
-      {"divergent", "", "ptx", kernel("divergent", "divergent", blocks, "128") + buffer(decisions, ":random:9") +
-                                   buffer(decisions) + number(decisions), ""},
-      {"transpose", "", "ptx", kernel("transpose", "transpose_padded", "32," + std::to_string(s.rows / 32), "32,8") +
-                                   buffer(1024 * s.rows, ":iota32") + buffer(1024 * s.rows) + number(1024) +
-                                   number(s.rows), ""}};
+  return {{"sgemm", "", "ptx",
+           kernel("sgemm", "sgemm", tiles + "," + tiles, "16,16") + number(s.product) + buffer(square, ":iotaf") +
+               buffer(square, ":iotaf") + buffer(square),
+           ""},
+          {"streaming", "", "ptx",
+           kernel("vector_add", "vector_add", blocks, "256") + buffer(elements, ":iotaf") + buffer(elements, ":iotaf") +
+               buffer(elements) + number(elements),
+           ""},
+          {"divergent", "", "ptx",
+           kernel("divergent", "divergent", blocks, "128") + buffer(decisions, ":random:9") + buffer(decisions) +
+               number(decisions),
+           ""},
+          {"transpose", "", "ptx",
+           kernel("transpose", "transpose_padded", "32," + std::to_string(s.rows / 32), "32,8") +
+               buffer(1024 * s.rows, ":iota32") + buffer(1024 * s.rows) + number(1024) + number(s.rows),
+           ""}};
 }
 
 std::string replay(trace_kind kind, unsigned blocks, const std::string& folder) {
@@ -46,7 +52,8 @@ std::string replay(trace_kind kind, unsigned blocks, const std::string& folder) 
   return "replay --log-level error '" + write_trace(kind, place, blocks) + "'";
 }
 
-constexpr trace_kind kinds[] = {trace_kind::tiled_product, trace_kind::streaming, trace_kind::divergent, trace_kind::transpose};
+constexpr trace_kind kinds[] = {trace_kind::tiled_product, trace_kind::streaming, trace_kind::divergent,
+                                trace_kind::transpose};
 
 std::string kernel_of(trace_kind kind) { return kind == trace_kind::tiled_product ? "sgemm" : name_of(kind); }
 
@@ -65,7 +72,8 @@ std::vector<bench_case> filling_cases(const std::string& folder) {
       all.push_back(c);
     }
     for (const trace_kind kind : kinds)
-      all.push_back({kernel_of(kind), gpu.name, "trace", replay(kind, 1280, folder), replay(kind, 4 * gpu.sms, folder)});
+      all.push_back(
+          {kernel_of(kind), gpu.name, "trace", replay(kind, 1280, folder), replay(kind, 4 * gpu.sms, folder)});
   }
   return all;
 }

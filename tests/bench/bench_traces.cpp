@@ -54,12 +54,14 @@ class warp_text {
 };
 
 void tiled_product(warp_text& w, unsigned block, unsigned warp) {
-  constexpr unsigned row_bytes = 40 * 16 * 4;   // of the matrices
-  for (const char* i : {"1 R0 S2R 0", "1 R2 S2R 0", "1 R5 IMAD 2 R0 R2", "1 R8 IMAD.WIDE 2 R5 R2", "1 R20 MOV 0"}) w.alu(i);
+  constexpr unsigned row_bytes = 40 * 16 * 4;  // of the matrices
+  for (const char* i : {"1 R0 S2R 0", "1 R2 S2R 0", "1 R5 IMAD 2 R0 R2", "1 R8 IMAD.WIDE 2 R5 R2", "1 R20 MOV 0"})
+    w.alu(i);
   const unsigned loop = w.pc();
   for (unsigned tile = 0; tile < 4; ++tile) {
     w.jump(loop);
-    w.rows("1 R16 LDG.E.SYS 1 R8", 4, a_base + block / 40 * 16 * row_bytes + 2 * warp * row_bytes + tile * 64, 4, row_bytes);
+    w.rows("1 R16 LDG.E.SYS 1 R8", 4, a_base + block / 40 * 16 * row_bytes + 2 * warp * row_bytes + tile * 64, 4,
+           row_bytes);
     w.rows("1 R17 LDG.E.SYS 1 R10", 4, b_base + block % 40 * 64 + (tile * 16 + 2 * warp) * row_bytes, 4, row_bytes);
     w.strided("0 STS 2 R12 R16", 4, warp * 128, 4);
     w.strided("0 STS 2 R12 R17", 4, 1024 + warp * 128, 4);
@@ -78,13 +80,15 @@ void tiled_product(warp_text& w, unsigned block, unsigned warp) {
     w.alu("0 BAR.SYNC 0");
     w.alu("0 BRA 0");
   }
-  w.rows("0 STG.E.SYS 2 R8 R20", 4, c_base + block / 40 * 16 * row_bytes + block % 40 * 64 + 2 * warp * row_bytes, 4, row_bytes);
+  w.rows("0 STG.E.SYS 2 R8 R20", 4, c_base + block / 40 * 16 * row_bytes + block % 40 * 64 + 2 * warp * row_bytes, 4,
+         row_bytes);
   w.alu("0 EXIT 0");
 }
 
 void streaming(warp_text& w, unsigned block, unsigned warp) {
   const std::uint64_t at = (std::uint64_t{block} * threads + warp * 32) * 4;
-  for (const char* i : {"1 R0 S2R 0", "1 R1 S2R 0", "1 R2 IMAD 2 R0 R1", "1 R4 IMAD.WIDE 1 R2", "1 R6 IMAD.WIDE 1 R2"}) w.alu(i);
+  for (const char* i : {"1 R0 S2R 0", "1 R1 S2R 0", "1 R2 IMAD 2 R0 R1", "1 R4 IMAD.WIDE 1 R2", "1 R6 IMAD.WIDE 1 R2"})
+    w.alu(i);
   w.strided("1 R8 LDG.E.SYS 1 R4", 4, a_base + at, 4);
   w.strided("1 R9 LDG.E.SYS 1 R6", 4, b_base + at, 4);
   w.alu("1 R10 FADD 2 R8 R9");
@@ -111,8 +115,8 @@ void divergent(warp_text& w, unsigned block, unsigned warp) {
   w.alu("0 EXIT 0");
 }
 
-// A tile of 32 x 32 words of a matrix with 1024 columns; every warp moves four of its rows. Rows of the tile are 33 words long:
-// a column meets no bank twice.
+// A tile of 32 x 32 words of a matrix with 1024 columns; every warp moves four of its rows. Rows of the tile are 33
+// words long: a column meets no bank twice.
 void transpose(warp_text& w, unsigned block, unsigned warp) {
   constexpr unsigned row_bytes = 1024 * 4;
   const std::uint64_t from = a_base + block / 32 * 32 * row_bytes + block % 32 * 128;
@@ -120,9 +124,11 @@ void transpose(warp_text& w, unsigned block, unsigned warp) {
   for (const char* i : {"1 R0 S2R 0", "1 R1 S2R 0", "1 R2 IMAD 2 R0 R1", "1 R4 IMAD.WIDE 1 R2"}) w.alu(i);
   for (unsigned k = 0; k < 4; ++k)
     w.strided(("1 R" + std::to_string(8 + k) + " LDG.E.SYS 1 R4").c_str(), 4, from + (warp + 8 * k) * row_bytes, 4);
-  for (unsigned k = 0; k < 4; ++k) w.strided(("0 STS 2 R6 R" + std::to_string(8 + k)).c_str(), 4, (warp + 8 * k) * 132, 4);
+  for (unsigned k = 0; k < 4; ++k)
+    w.strided(("0 STS 2 R6 R" + std::to_string(8 + k)).c_str(), 4, (warp + 8 * k) * 132, 4);
   w.alu("0 BAR.SYNC 0");
-  for (unsigned k = 0; k < 4; ++k) w.strided(("1 R" + std::to_string(8 + k) + " LDS.U 1 R7").c_str(), 4, (warp + 8 * k) * 4, 132);
+  for (unsigned k = 0; k < 4; ++k)
+    w.strided(("1 R" + std::to_string(8 + k) + " LDS.U 1 R7").c_str(), 4, (warp + 8 * k) * 4, 132);
   for (unsigned k = 0; k < 4; ++k)
     w.strided(("0 STG.E.SYS 2 R4 R" + std::to_string(8 + k)).c_str(), 4, to + (warp + 8 * k) * row_bytes, 4);
   w.alu("0 EXIT 0");
@@ -147,8 +153,8 @@ std::string write_trace(trace_kind kind, const std::string& folder, unsigned blo
   const std::string list = folder + "/kernelslist.g";
   std::ofstream(list) << "kernel-1.traceg\n";
   std::ofstream out(folder + "/kernel-1.traceg");
-  out << "-kernel name = " << name_of(kind) << "\n-kernel id = 1\n-grid dim = (" << blocks << ",1,1)\n-block dim = (" << threads
-      << ",1,1)\n-shmem = " << shared_bytes_of(kind)
+  out << "-kernel name = " << name_of(kind) << "\n-kernel id = 1\n-grid dim = (" << blocks << ",1,1)\n-block dim = ("
+      << threads << ",1,1)\n-shmem = " << shared_bytes_of(kind)
       << "\n-nregs = 32\n-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f5000000000\n"
          "-local mem base_addr = 0x00007f4e00000000\n-nvbit version = 1.7\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n"
          "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] "

@@ -14,7 +14,7 @@ namespace {
 constexpr part nobody = part::count;
 
 struct rule {
-  const char* word;   // in the path
+  const char* word;  // in the path
   part is;
 };
 
@@ -50,9 +50,9 @@ using shares = std::array<double, part_count>;
 
 // A function with code that is nobody's, as the standard library's: who called it, and what that cost.
 struct node {
-  double own = 0;                          // instructions of nobody's lines
-  shares called_from{};                    // instructions spent in it and below, by the part that called it
-  std::map<std::size_t, double> callers;   // the same, called from nobody's lines of these functions
+  double own = 0;                         // instructions of nobody's lines
+  shares called_from{};                   // instructions spent in it and below, by the part that called it
+  std::map<std::size_t, double> callers;  // the same, called from nobody's lines of these functions
 };
 
 class reader {
@@ -91,7 +91,7 @@ class reader {
     } else if (starts(line, "cfn=", rest)) {
       callee_ = number_of(rest);
     } else if (starts(line, "calls=", rest)) {
-      calls_ = true;   // the next line says what the call cost
+      calls_ = true;  // the next line says what the call cost
     } else if (!line.empty() && line[0] >= '0' && line[0] <= '9') {
       const std::size_t blank = line.find(' ');
       if (blank != std::string::npos) count(std::strtod(line.c_str() + blank, nullptr));
@@ -122,8 +122,8 @@ class reader {
     }
   }
 
-  // Hands nobody's instructions to the callers, in proportion. Functions of the standard library call each other only a few
-  // levels deep; what calls itself settles by repetition.
+  // Hands nobody's instructions to the callers, in proportion. Functions of the standard library call each other only a
+  // few levels deep; what calls itself settles by repetition.
   callgrind_profile settle() {
     std::vector<shares> divided(nodes_.size(), shares{});
     for (int round = 0; round < 12; ++round) {
@@ -151,9 +151,9 @@ class reader {
 
   callgrind_profile profile_;
   std::vector<node> nodes_;
-  std::map<std::string, std::size_t> numbers_;   // of functions, by name
-  std::map<std::string, part> parts_;            // of objects and files
-  std::string object_, home_, file_;             // the function's own file, and that of the lines that follow
+  std::map<std::string, std::size_t> numbers_;  // of functions, by name
+  std::map<std::string, part> parts_;           // of objects and files
+  std::string object_, home_, file_;            // the function's own file, and that of the lines that follow
   std::size_t function_ = 0;
   std::size_t callee_ = 0;
   part part_ = nobody;

@@ -19,13 +19,13 @@ struct callgrind_profile {
   double total() const;
 };
 
-/// The part that a source file belongs to, by its folder; `count`: none, as of the standard library, whose instructions belong to
-/// whoever calls it. `object`: the program or shared library that the code lies in.
+/// The part that a source file belongs to, by its folder; `count`: none, as of the standard library, whose instructions
+/// belong to whoever calls it. `object`: the program or shared library that the code lies in.
 part part_of(const std::string& object, const std::string& file);
 
-/// Reads what valgrind's callgrind wrote with --compress-strings=no --compress-pos=no. Each instruction counts for the source
-/// line that it was compiled from, so what was inlined counts for the folder that it comes from. Throws std::runtime_error when
-/// the file is not there or says nothing.
+/// Reads what valgrind's callgrind wrote with --compress-strings=no --compress-pos=no. Each instruction counts for the
+/// source line that it was compiled from, so what was inlined counts for the folder that it comes from. Throws
+/// std::runtime_error when the file is not there or says nothing.
 callgrind_profile read_callgrind(const std::string& file);
 
 }  // namespace bench

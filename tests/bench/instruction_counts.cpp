@@ -61,7 +61,8 @@ int check_counts(const std::string& file, const std::string& folder) {
 
 int renew_counts(const std::string& file, const std::string& folder) {
   if (missing_valgrind()) return skipped;
-  std::string text = "# SPDX-License-Identifier: MIT - host instructions of short runs (speed_bench --renew), after the build\n";
+  std::string text =
+      "# SPDX-License-Identifier: MIT - host instructions of short runs (speed_bench --renew), after the build\n";
   text += HEDDLE_BUILD "\n";
   for (const bench_case& c : short_cases(folder)) {
     text += key(c) + " " + std::to_string(static_cast<long long>(count(c, folder))) + "\n";

@@ -15,7 +15,8 @@ namespace {
 constexpr const char* timed = "heddle::testbench::job_runner::run_for(sc_core::sc_time const&)";
 
 std::string program_line(const bench_case& c, const std::string& arguments, const std::string& metrics) {
-  return "'" HEDDLE_PROGRAM "' " + arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics + "'";
+  return "'" HEDDLE_PROGRAM "' " + arguments + " --gpu " + c.gpu + " --quiet --progress never --metrics '" + metrics +
+         "'";
 }
 
 speed speed_of(const std::string& metrics) {
@@ -51,7 +52,8 @@ callgrind_profile profile(const bench_case& c, const std::string& folder) {
   const std::string log = folder + "/valgrind.log";
   std::remove(out.c_str());
   // The loader's work of finding functions is done before, so that it does not count for who calls one first.
-  std::string line = "LD_BIND_NOW=1 valgrind --tool=callgrind --compress-strings=no --compress-pos=no '--toggle-collect=";
+  std::string line =
+      "LD_BIND_NOW=1 valgrind --tool=callgrind --compress-strings=no --compress-pos=no '--toggle-collect=";
   line += timed + ("' '--callgrind-out-file=" + out + "' ") + program_line(c, c.part, folder + "/metrics.json");
   const int code = std::system((line + " >'" + log + "' 2>&1").c_str());
   // A run that reaches a limit of cycles ends with code 1.

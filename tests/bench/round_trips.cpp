@@ -5,8 +5,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "tests/bench/transaction_hops.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "tests/bench/transaction_hops.h"
 
 namespace heddle::bench {
 namespace {

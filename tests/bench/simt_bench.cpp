@@ -90,7 +90,8 @@ std::vector<entry> entries() {
   e.push_back({"FMUL", three_registers(opcode::fmul, dtype::f32)});
   e.push_back({"FMNMX", three_registers(opcode::fmnmx, dtype::f32)});
   e.push_back({"IADD3", three_registers(opcode::iadd3, dtype::u32)});
-  e.push_back(change("IADD3.imm", e[7].i, [](i_t& i) { i.src[1] = isa::make_immediate(4), i.src[2] = isa::make_reg(isa::rz); }));
+  e.push_back(change("IADD3.imm", e[7].i,
+                     [](i_t& i) { i.src[1] = isa::make_immediate(4), i.src[2] = isa::make_reg(isa::rz); }));
   e.push_back(change("IADD3.carry", e[7].i, [](i_t& i) { i.pdst[0] = 1; }));
   e.push_back(change("IADD3.X", e[7].i, [](i_t& i) { i.extended = true, i.psrc[0] = {1, false}; }));
   e.push_back({"IMAD", three_registers(opcode::imad, dtype::u32)});
@@ -107,12 +108,10 @@ std::vector<entry> entries() {
   e.push_back(change("MOV.c", e.back().i, [](i_t& i) { i.src[0] = isa::make_constant(0, 0x140); }));
   e.push_back(change("LEA", three_registers(opcode::lea, dtype::u32), [](i_t& i) { i.sub = 2; }));
   e.push_back(change("SEL", three_registers(opcode::sel, dtype::b32), [](i_t& i) { i.psrc[0] = {1, false}; }));
-  e.push_back(change("ISETP", three_registers(opcode::isetp, dtype::s32, 0), [](i_t& i) {
-    i.cmp = isa::compare::lt, i.pdst[0] = 2, i.src[0].count = i.src[1].count = 1;
-  }));
-  e.push_back(change("FSETP", three_registers(opcode::fsetp, dtype::f32, 0), [](i_t& i) {
-    i.cmp = isa::compare::gt, i.pdst[0] = 2, i.src[0].count = i.src[1].count = 1;
-  }));
+  e.push_back(change("ISETP", three_registers(opcode::isetp, dtype::s32, 0),
+                     [](i_t& i) { i.cmp = isa::compare::lt, i.pdst[0] = 2, i.src[0].count = i.src[1].count = 1; }));
+  e.push_back(change("FSETP", three_registers(opcode::fsetp, dtype::f32, 0),
+                     [](i_t& i) { i.cmp = isa::compare::gt, i.pdst[0] = 2, i.src[0].count = i.src[1].count = 1; }));
   e.push_back({"IMNMX", three_registers(opcode::imnmx, dtype::s32)});
   e.push_back({"PRMT", three_registers(opcode::prmt, dtype::b32)});
   e.push_back({"BFE", three_registers(opcode::bfe, dtype::u32)});
@@ -123,18 +122,19 @@ std::vector<entry> entries() {
   e.push_back({"FFMA.RZ", e[0].i});
   e.back().i.round = isa::rounding::rz;
   e.push_back({"MUFU.RCP", three_registers(opcode::mufu, dtype::f32)});
-  e.push_back(change("MUFU.EX2", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::ex2); }));
-  e.push_back(change("MUFU.SIN", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::sin); }));
-  e.push_back(change("MUFU.LG2", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::lg2); }));
+  e.push_back(
+      change("MUFU.EX2", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::ex2); }));
+  e.push_back(
+      change("MUFU.SIN", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::sin); }));
+  e.push_back(
+      change("MUFU.LG2", e.back().i, [](i_t& i) { i.sub = static_cast<std::uint8_t>(isa::mufu_function::lg2); }));
   e.push_back(change("I2F", three_registers(opcode::i2f, dtype::f32), [](i_t& i) { i.src_type = dtype::s32; }));
-  e.push_back(change("F2I", three_registers(opcode::f2i, dtype::s32), [](i_t& i) {
-    i.src_type = dtype::f32, i.round = isa::rounding::rz;
-  }));
+  e.push_back(change("F2I", three_registers(opcode::f2i, dtype::s32),
+                     [](i_t& i) { i.src_type = dtype::f32, i.round = isa::rounding::rz; }));
   e.push_back(change("F2F.F32.F16", three_registers(opcode::f2f, dtype::f32), [](i_t& i) { i.src_type = dtype::f16; }));
   e.push_back(change("F2F.F16.F32", three_registers(opcode::f2f, dtype::f16), [](i_t& i) { i.src_type = dtype::f32; }));
-  e.push_back(change("F2F.F64.F32", three_registers(opcode::f2f, dtype::f64, 2), [](i_t& i) {
-    i.src_type = dtype::f32, i.src[0].count = 1;
-  }));
+  e.push_back(change("F2F.F64.F32", three_registers(opcode::f2f, dtype::f64, 2),
+                     [](i_t& i) { i.src_type = dtype::f32, i.src[0].count = 1; }));
   e.push_back(change("SHFL.BFLY", three_registers(opcode::shfl, dtype::b32), [](i_t& i) {
     i.sub = static_cast<std::uint8_t>(isa::shuffle_mode::bfly);
     i.src[1] = isa::make_immediate(16), i.src[2] = isa::make_immediate(31);

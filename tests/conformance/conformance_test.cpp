@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Every instruction with every type, rounding and modifier, on edges and random operands: the simulated GPU against the scalar
-// reference, which knows nothing of lowering, warps or machine instructions. What the GPU refuses by name is listed at the end.
+// Every instruction with every type, rounding and modifier, on edges and random operands: the simulated GPU against the
+// scalar reference, which knows nothing of lowering, warps or machine instructions. What the GPU refuses by name is
+// listed at the end.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <set>
 
-#include "heddle/config/error.h"
 #include "families.h"
+#include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "tests/conformance/reference/machine.h"
 
@@ -33,7 +34,8 @@ struct outcome {
   unsigned differing = 0, compared = 0;
 };
 
-std::string describe(const conformance_case& c, const numbers& rows, std::size_t r, std::uint64_t got, std::uint64_t expected) {
+std::string describe(const conformance_case& c, const numbers& rows, std::size_t r, std::uint64_t got,
+                     std::uint64_t expected) {
   char text[200];
   std::snprintf(text, sizeof text, "  row %zu: operands %llx %llx %llx %llx: got %llx, expected %llx", r,
                 static_cast<unsigned long long>(rows[4 * r]), static_cast<unsigned long long>(rows[4 * r + 1]),
@@ -55,13 +57,15 @@ class bench {
     const std::string text = module_of(cases);
     const auto ast = ptx::parse(text, name);
     const unsigned module = machine_.load(text, name);
-    for (std::size_t k = 0; k < cases.size(); ++k) one(cases[k], *ast, module, "k" + std::to_string(k), rows_for(cases[k]));
+    for (std::size_t k = 0; k < cases.size(); ++k)
+      one(cases[k], *ast, module, "k" + std::to_string(k), rows_for(cases[k]));
   }
 
   outcome result;
 
  private:
-  void one(const conformance_case& c, const ptx::ast_module& ast, unsigned module, const std::string& kernel, const numbers& rows) {
+  void one(const conformance_case& c, const ptx::ast_module& ast, unsigned module, const std::string& kernel,
+           const numbers& rows) {
     scalar_launch launch;
     launch.block[0] = 256;
     launch.grid[0] = rows_ / 256;
@@ -95,15 +99,18 @@ class bench {
 };
 
 void report(const outcome& o, const std::string& gpu) {
-  std::cout << gpu << ": " << o.compared << " instructions compared, " << o.differing << " differ, " << o.refused.size() << " refused by name\n";
+  std::cout << gpu << ": " << o.compared << " instructions compared, " << o.differing << " differ, " << o.refused.size()
+            << " refused by name\n";
   for (const std::string& r : o.refused) std::cout << "  refused: " << r << "\n";
 }
 
-outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792, bool functional = false) {   // all pairs of the 40 edges, and more
+outcome all_cases(const std::string& gpu, const std::vector<conformance_case>& cases, unsigned rows = 1792,
+                  bool functional = false) {  // all pairs of the 40 edges, and more
   bench b(gpu, rows, functional);
   for (std::size_t k = 0; k < cases.size(); k += 64) {
-    const std::vector<conformance_case> part(cases.begin() + static_cast<std::ptrdiff_t>(k),
-                                             cases.begin() + static_cast<std::ptrdiff_t>(std::min(k + 64, cases.size())));
+    const std::vector<conformance_case> part(
+        cases.begin() + static_cast<std::ptrdiff_t>(k),
+        cases.begin() + static_cast<std::ptrdiff_t>(std::min(k + 64, cases.size())));
     b.run(part, "conformance.ptx", [rows](const conformance_case& c) { return rows_of(c, rows); });
   }
   report(b.result, gpu);

@@ -45,9 +45,11 @@ std::vector<exhaustive_case> exhaustive_families() {
   for (const auto& families : {all_families(), seldom_families(), later_families()})
     for (conformance_case c : families) {
       if (!computes(c)) continue;
-      if (c.name.rfind("set.", 0) == 0 && !has(c.code, "2;")) c.operands = 2;   // the third column is that of forms with a predicate
+      if (c.name.rfind("set.", 0) == 0 && !has(c.code, "2;"))
+        c.operands = 2;  // the third column is that of forms with a predicate
       operand_shape shape;
-      if (c.operands == 1 ? shape_of_one(c, shape) : c.operands == 2 && shape_of_two(c, shape)) chosen.push_back({c, shape});
+      if (c.operands == 1 ? shape_of_one(c, shape) : c.operands == 2 && shape_of_two(c, shape))
+        chosen.push_back({c, shape});
     }
   for (conformance_case c : video_families()) {
     if (!of_bytes(c)) continue;

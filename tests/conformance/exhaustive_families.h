@@ -7,14 +7,14 @@ namespace heddle::conformance {
 
 /// What the operands of a case are made of.
 enum class operand_shape : std::uint8_t {
-  byte,      // the low 8 bits of a register
-  half,      // 16 bits
-  halves,    // two of 16 bits, each a problem of its own
-  bytes      // 8-bit parts of a register: video instructions on bytes, alone and four at a time
+  byte,    // the low 8 bits of a register
+  half,    // 16 bits
+  halves,  // two of 16 bits, each a problem of its own
+  bytes    // 8-bit parts of a register: video instructions on bytes, alone and four at a time
 };
 
 struct exhaustive_case {
-  conformance_case instruction;   // operands: 1 or 2
+  conformance_case instruction;  // operands: 1 or 2
   operand_shape shape = operand_shape::half;
 };
 

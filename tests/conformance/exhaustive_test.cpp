@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Instructions of one and two operands of 8 and 16 bits on all their operands. They are lowered for a GPU and executed by the functions
-// that its SMs call, a warp at a time; the way through driver, SMs and memory is what conformance_test.cpp takes with fewer operands.
+// Instructions of one and two operands of 8 and 16 bits on all their operands. They are lowered for a GPU and executed
+// by the functions that its SMs call, a warp at a time; the way through driver, SMs and memory is what
+// conformance_test.cpp takes with fewer operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,10 +10,10 @@
 #include <cstdlib>
 #include <map>
 
-#include "tests/conformance/reference/byte_operation.h"
+#include "exhaustive_families.h"
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "exhaustive_families.h"
+#include "tests/conformance/reference/byte_operation.h"
 #include "tests/conformance/reference/pair_operation.h"
 #include "tests/conformance/reference/straight_kernel.h"
 #include "tests/conformance/reference/straight_reference.h"
@@ -26,7 +27,8 @@ constexpr unsigned row_length = pair_operation::row_length;
 
 /// A case with the distinct kernels that GPUs' lowerings make of it, and how many refuse it.
 struct subject {
-  explicit subject(const exhaustive_case& e) : of(e), module(ptx::parse(straight_module_of(e.instruction), "exhaustive.ptx")), reference(*module) {
+  explicit subject(const exhaustive_case& e)
+      : of(e), module(ptx::parse(straight_module_of(e.instruction), "exhaustive.ptx")), reference(*module) {
     static std::map<std::string, gpu_config> configs;
     for (const char* gpu : {"gtx1080", "v100", "h100"}) {
       if (configs.count(gpu) == 0) configs.emplace(gpu, load_config(gpu));
@@ -54,8 +56,8 @@ class judge {
   judge(const exhaustive_case& e, const std::string& gpu) : case_(e.instruction), gpu_(gpu) {}
   void differs(const warp_operands& in, unsigned lane, std::uint64_t got, std::uint64_t expected) {
     if (++bad_ > 3) return;
-    ADD_FAILURE() << gpu_ << ": " << case_.name << " of " << std::hex << in[0][lane] << ", " << in[1][lane] << ", " << in[2][lane] << ": got " << got
-                  << ", expected " << expected << "\n  " << case_.code;
+    ADD_FAILURE() << gpu_ << ": " << case_.name << " of " << std::hex << in[0][lane] << ", " << in[1][lane] << ", "
+                  << in[2][lane] << ": got " << got << ", expected " << expected << "\n  " << case_.code;
   }
   std::uint64_t bad() const { return bad_; }
 
@@ -105,13 +107,16 @@ void compare(subject& s, const std::vector<row_of_operands>& rows, const std::ve
 isa::dtype operand_type(const exhaustive_case& e) {
   const std::string& name = e.instruction.name;
   const std::string type = name.substr(name.rfind('.') + 1);
-  return type == "f16" || type == "f16x2" ? isa::dtype::f16 : type == "bf16" || type == "bf16x2" ? isa::dtype::bf16 : isa::dtype::none;
+  return type == "f16" || type == "f16x2"     ? isa::dtype::f16
+         : type == "bf16" || type == "bf16x2" ? isa::dtype::bf16
+                                              : isa::dtype::none;
 }
 
-/// Numbers of 16 bits that are 256 or more, by the type of the operands. f16: every exponent with both signs and the significands 1.0, the
-/// next one, a half (the quiet NaN) and the greatest, hence zeros, subnormal numbers, infinities and NaNs. bf16: every exponent with both
-/// signs, and with these significands the exponents at both ends and around 1.0. Integers: 0, 1, -1, the least and greatest, powers of two
-/// and their negatives with their neighbours, all shift amounts and more, then any.
+/// Numbers of 16 bits that are 256 or more, by the type of the operands. f16: every exponent with both signs and the
+/// significands 1.0, the next one, a half (the quiet NaN) and the greatest, hence zeros, subnormal numbers, infinities
+/// and NaNs. bf16: every exponent with both signs, and with these significands the exponents at both ends and
+/// around 1.0. Integers: 0, 1, -1, the least and greatest, powers of two and their negatives with their neighbours, all
+/// shift amounts and more, then any.
 std::vector<u32> well_chosen(isa::dtype t) {
   std::vector<u32> v;
   const auto add = [&v](u32 n) {
@@ -134,11 +139,14 @@ std::vector<u32> well_chosen(isa::dtype t) {
   return v;
 }
 
-/// The operands of the instruction from those of one problem, and their result. Packed ones have another problem in their high halves.
+/// The operands of the instruction from those of one problem, and their result. Packed ones have another problem in
+/// their high halves.
 struct problem {
   u32 a, b, other_a, other_b;
   bool two;
-  row_of_operands operands() const { return two ? row_of_operands{a | other_a << 16, b | other_b << 16} : row_of_operands{a, b}; }
+  row_of_operands operands() const {
+    return two ? row_of_operands{a | other_a << 16, b | other_b << 16} : row_of_operands{a, b};
+  }
   u32 result(const pair_operation& o) const { return two ? o.one(a, b) | o.one(other_a, other_b) << 16 : o.one(a, b); }
 };
 
@@ -160,8 +168,8 @@ void compare_references(subject& s, const pair_operation& quick, const std::vect
     const std::uint64_t expected = s.reference.run(pairs[k].operands().data());
     if (pairs[k].result(quick) == expected) continue;
     ++bad;
-    ADD_FAILURE() << "the references of " << s.of.instruction.name << " differ: " << std::hex << pairs[k].a << ", " << pairs[k].b << ": "
-                  << pairs[k].result(quick) << ", scalar " << expected;
+    ADD_FAILURE() << "the references of " << s.of.instruction.name << " differ: " << std::hex << pairs[k].a << ", "
+                  << pairs[k].b << ": " << pairs[k].result(quick) << ", scalar " << expected;
   }
 }
 
@@ -184,8 +192,8 @@ struct tally {
     EXPECT_FALSE(s.kernels.empty()) << s.of.instruction.name << " is refused by all GPUs";
   }
   void report() const {
-    std::cout << instructions << " instructions, " << kernels << " different kernels, " << rows << " results compared, refused " << refused
-              << " times\n";
+    std::cout << instructions << " instructions, " << kernels << " different kernels, " << rows
+              << " results compared, refused " << refused << " times\n";
   }
 };
 
@@ -221,7 +229,8 @@ TEST(exhaustive, two_operands_of_8_bits) {
     const byte_operation quick(*s.reference.only());
     for (std::size_t k = 0; k < rows.size(); ++k) expected[k] = quick(rows[k][0], rows[k][1], rows[k][2]);
     for (std::size_t k = 0; k < rows.size(); k += 257)
-      ASSERT_EQ(expected[k], s.reference.run(rows[k].data())) << "the references of " << e.instruction.code << " differ";
+      ASSERT_EQ(expected[k], s.reference.run(rows[k].data()))
+          << "the references of " << e.instruction.code << " differ";
     compare(s, rows, expected);
     t.count(s, rows.size());
   }
@@ -229,7 +238,9 @@ TEST(exhaustive, two_operands_of_8_bits) {
   EXPECT_GT(t.instructions, 200u);
 }
 
-bool of_16_bit_pairs(const exhaustive_case& e) { return e.instruction.operands == 2 && e.shape != operand_shape::bytes; }
+bool of_16_bit_pairs(const exhaustive_case& e) {
+  return e.instruction.operands == 2 && e.shape != operand_shape::bytes;
+}
 
 TEST(exhaustive, pairs_of_well_chosen_halves) {
   tally t;
@@ -273,7 +284,7 @@ class all_second_operands {
     in_[0].fill(two_ ? a | (a ^ other_a) << 16 : a);
     for (u32 first = 0; first < 65536; first += row_length) {
       quick_.row(a, first, expected_);
-      if (two_) {   // the high halves have the same second operands in another order
+      if (two_) {  // the high halves have the same second operands in another order
         quick_.row(a ^ other_a, first ^ other_b, high_);
         for (unsigned k = 0; k < row_length; ++k) expected_[k] |= high_[k] << 16;
       }
@@ -282,7 +293,7 @@ class all_second_operands {
   }
 
  private:
-  static constexpr u32 other_a = 0x91c5, other_b = 0x6300;   // the latter keeps rows together
+  static constexpr u32 other_a = 0x91c5, other_b = 0x6300;  // the latter keeps rows together
 
   void warp(u32 first, const u32* expected) {
     for (u32 k = 0; k < lanes; ++k) in_[1][k] = two_ ? (first + k) | ((first + k) ^ other_b) << 16 : first + k;
@@ -292,7 +303,8 @@ class all_second_operands {
       for (unsigned k = 0; k < lanes; ++k) differing |= out_.low[k] ^ expected[k];
       if (differing == 0) continue;
       for (unsigned k = 0; k < lanes; ++k)
-        if (out_.low[k] != expected[k] && !(divides_ && first + k == 0)) verdict.differs(in_, k, out_.low[k], expected[k]);
+        if (out_.low[k] != expected[k] && !(divides_ && first + k == 0))
+          verdict.differs(in_, k, out_.low[k], expected[k]);
     }
   }
 
@@ -311,7 +323,8 @@ class all_second_operands {
 const std::vector<exhaustive_case>& cases_of_16_bit_pairs() {
   static const std::vector<exhaustive_case> chosen = [] {
     std::vector<exhaustive_case> all = exhaustive_families();
-    all.erase(std::remove_if(all.begin(), all.end(), [](const exhaustive_case& e) { return !of_16_bit_pairs(e); }), all.end());
+    all.erase(std::remove_if(all.begin(), all.end(), [](const exhaustive_case& e) { return !of_16_bit_pairs(e); }),
+              all.end());
     return all;
   }();
   return chosen;
@@ -338,11 +351,13 @@ TEST_P(pairs_of_halves, all) {
 /// "add_rn_f16".
 std::string name_of(const testing::TestParamInfo<unsigned>& info) {
   std::string name = cases_of_16_bit_pairs().at(info.param).instruction.name;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(long_exhaustive, pairs_of_halves, testing::Range(0u, static_cast<unsigned>(cases_of_16_bit_pairs().size())), name_of);
+INSTANTIATE_TEST_SUITE_P(long_exhaustive, pairs_of_halves,
+                         testing::Range(0u, static_cast<unsigned>(cases_of_16_bit_pairs().size())), name_of);
 
 }  // namespace exhaustive_test
 }  // namespace heddle::conformance

@@ -14,28 +14,29 @@ struct tolerance {
   enum class kind : std::uint8_t { bits, ulp, relative, absolute, logarithm };
   kind what = kind::bits;
   double bound = 0;
-  isa::dtype type = isa::dtype::none;   // floating type of the result: NaN equals NaN (f64: whatever its payload)
+  isa::dtype type = isa::dtype::none;  // floating type of the result: NaN equals NaN (f64: whatever its payload)
 };
 
 /// One instruction, or a few, from the operands of a row to one result.
 ///
-/// The code reads %d0..%d3 (64 bits), %r0..%r3 (their low words), %h0..%h3 (their low halves) and %b0..%b3 (their low bits as predicates),
-/// writes %o (64 bits), %q (32 bits), %g (16 bits) or %c (predicate), as `result_bits` says (1 = predicate).
+/// The code reads %d0..%d3 (64 bits), %r0..%r3 (their low words), %h0..%h3 (their low halves) and %b0..%b3 (their low
+/// bits as predicates), writes %o (64 bits), %q (32 bits), %g (16 bits) or %c (predicate), as `result_bits` says (1 =
+/// predicate).
 struct conformance_case {
   std::string family;
   std::string name;
   std::string code;
-  unsigned operands = 1;                // how many columns vary
+  unsigned operands = 1;  // how many columns vary
   unsigned operand_bits = 32;
   unsigned result_bits = 32;
   tolerance allowed;
-  bool divides = false;                 // the second operand must not be 0
-  std::vector<double> range;            // approximate: operands as f32 between these
+  bool divides = false;       // the second operand must not be 0
+  std::vector<double> range;  // approximate: operands as f32 between these
 };
 
 /// Adds a case to `all`; returns it, for what is not said here.
-conformance_case& add_case(std::vector<conformance_case>& all, const std::string& family, const std::string& name, const std::string& code,
-                           unsigned operands, unsigned operand_bits, unsigned result_bits);
+conformance_case& add_case(std::vector<conformance_case>& all, const std::string& family, const std::string& name,
+                           const std::string& code, unsigned operands, unsigned operand_bits, unsigned result_bits);
 
 /// Every instruction with every type, rounding and modifier.
 std::vector<conformance_case> all_families();

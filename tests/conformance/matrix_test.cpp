@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma and wmma of f64 with every shape and rounding, against scalar fused multiply-adds. Where the elements lie says the PTX ISA.
+// mma and wmma of f64 with every shape and rounding, against scalar fused multiply-adds. Where the elements lie says
+// the PTX ISA.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,17 +12,25 @@
 namespace heddle::conformance {
 namespace matrix_test {
 
-using doubles = std::vector<std::uint64_t>;   // as bits
+using doubles = std::vector<std::uint64_t>;  // as bits
 
 struct shape {
-  unsigned m, k;   // n is 8
+  unsigned m, k;  // n is 8
 
   std::string name() const { return "m" + std::to_string(m) + "n8k" + std::to_string(k); }
 };
 
 doubles operands(std::size_t count, unsigned seed) {
-  static const std::uint64_t edges[] = {0, 0x8000000000000000u, 1, 0x3ff0000000000000u, 0xbff0000000000001u, 0x7fefffffffffffffu, 0x0010000000000000u,
-                                        0x3ca0000000000000u, 0xc340000000000001u, 0x7ff0000000000000u};
+  static const std::uint64_t edges[] = {0,
+                                        0x8000000000000000u,
+                                        1,
+                                        0x3ff0000000000000u,
+                                        0xbff0000000000001u,
+                                        0x7fefffffffffffffu,
+                                        0x0010000000000000u,
+                                        0x3ca0000000000000u,
+                                        0xc340000000000001u,
+                                        0x7ff0000000000000u};
   std::mt19937_64 next(seed);
   doubles v(count);
   for (std::uint64_t& x : v) {
@@ -37,17 +46,22 @@ std::string registers(char which, unsigned count) {
   return s + "}";
 }
 
-/// Each lane has its elements of a, b and c side by side in its 128 bytes of `in`, and its elements of d in its 32 bytes of `out`.
+/// Each lane has its elements of a, b and c side by side in its 128 bytes of `in`, and its elements of d in its 32
+/// bytes of `out`.
 std::string kernel(const std::string& instruction, const shape& x) {
   const unsigned a = x.m * x.k / 32, b = x.k / 4, c = x.m / 4;
-  std::string s = ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %in, %out; .reg .b32 %lane;\n"
-                  ".reg .f64 %a<8>, %b<4>, %c<4>;\nld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %lane, %laneid;\n"
-                  "mad.wide.u32 %in, %lane, 128, %in; mad.wide.u32 %out, %lane, 32, %out;\n";
+  std::string s =
+      ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %in, %out; .reg .b32 %lane;\n"
+      ".reg .f64 %a<8>, %b<4>, %c<4>;\nld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %lane, %laneid;\n"
+      "mad.wide.u32 %in, %lane, 128, %in; mad.wide.u32 %out, %lane, 32, %out;\n";
   unsigned at = 0;
   for (const auto& [letter, count] : {std::pair<char, unsigned>{'a', a}, {'b', b}, {'c', c}})
-    for (unsigned k = 0; k < count; ++k, at += 8) s += "ld.global.f64 %" + (letter + std::to_string(k)) + ", [%in+" + std::to_string(at) + "];\n";
-  s += instruction + " " + registers('c', c) + ", " + registers('a', a) + ", " + registers('b', b) + ", " + registers('c', c) + ";\n";
-  for (unsigned k = 0; k < c; ++k) s += "st.global.f64 [%out+" + std::to_string(8 * k) + "], %c" + std::to_string(k) + ";\n";
+    for (unsigned k = 0; k < count; ++k, at += 8)
+      s += "ld.global.f64 %" + (letter + std::to_string(k)) + ", [%in+" + std::to_string(at) + "];\n";
+  s += instruction + " " + registers('c', c) + ", " + registers('a', a) + ", " + registers('b', b) + ", " +
+       registers('c', c) + ";\n";
+  for (unsigned k = 0; k < c; ++k)
+    s += "st.global.f64 [%out+" + std::to_string(8 * k) + "], %c" + std::to_string(k) + ";\n";
   return s + "ret; }\n";
 }
 
@@ -59,7 +73,11 @@ std::vector<std::uint8_t> bytes_of(const doubles& v) {
 
 class products {
  public:
-  products(shape x, unsigned seed) : x_(x), a_(operands(std::size_t{x.m} * x.k, seed)), b_(operands(std::size_t{x.k} * 8, seed + 1)), c_(operands(std::size_t{x.m} * 8, seed + 2)) {}
+  products(shape x, unsigned seed)
+      : x_(x),
+        a_(operands(std::size_t{x.m} * x.k, seed)),
+        b_(operands(std::size_t{x.k} * 8, seed + 1)),
+        c_(operands(std::size_t{x.m} * 8, seed + 2)) {}
 
   doubles lanes() const {
     doubles in(32 * 16, 0);
@@ -107,7 +125,8 @@ void compare(machine& gpu, const std::string& instruction, const shape& x, const
       std::uint64_t bits;
       std::memcpy(&bits, &got[l * 32 + i * 8], 8);
       const std::uint64_t wanted = p.expected(l, i, fma);
-      EXPECT_TRUE(bits == wanted || (f.is_nan(bits) && f.is_nan(wanted))) << "lane " << l << ", element " << i << std::hex << ": " << bits << ", expected " << wanted;
+      EXPECT_TRUE(bits == wanted || (f.is_nan(bits) && f.is_nan(wanted)))
+          << "lane " << l << ", element " << i << std::hex << ": " << bits << ", expected " << wanted;
     }
 }
 
@@ -118,7 +137,10 @@ TEST(matrix_conformance, doubles_in_every_shape_and_rounding) {
     scalar_operation fma;
     fma.name = "fma";
     fma.type = fma.type2 = isa::dtype::f64;
-    fma.round = mode == ".rz" ? direction::zero : mode == ".rm" ? direction::down : mode == ".rp" ? direction::up : direction::nearest_even;
+    fma.round = mode == ".rz"   ? direction::zero
+                : mode == ".rm" ? direction::down
+                : mode == ".rp" ? direction::up
+                                : direction::nearest_even;
     for (const shape& x : {shape{8, 4}, shape{16, 4}, shape{16, 8}, shape{16, 16}})
       compare(gpu, "mma.sync.aligned." + x.name() + ".row.col" + mode + ".f64.f64.f64.f64", x, fma, seed += 3);
     compare(gpu, "wmma.mma.sync.aligned.row.col.m8n8k4" + mode + ".f64.f64.f64.f64", {8, 4}, fma, seed += 3);

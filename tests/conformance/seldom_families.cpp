@@ -11,14 +11,16 @@ class builder {
  public:
   explicit builder(std::vector<conformance_case>& all) : all_(all) {}
 
-  conformance_case& add(const std::string& name, const std::string& code, unsigned operands, unsigned bits, unsigned result_bits) {
+  conformance_case& add(const std::string& name, const std::string& code, unsigned operands, unsigned bits,
+                        unsigned result_bits) {
     return add_case(all_, name.substr(0, name.find('.')), name, code, operands, bits, result_bits);
   }
 
   /// name %o/%q/%g, operands of `bits` bits
   conformance_case& plain(const std::string& name, unsigned operands, unsigned bits) {
     std::string code = name + (bits == 64 ? " %o" : bits == 32 ? " %q" : " %g");
-    for (unsigned k = 0; k < operands; ++k) code += (bits == 64 ? ", %d" : bits == 32 ? ", %r" : ", %h") + std::to_string(k);
+    for (unsigned k = 0; k < operands; ++k)
+      code += (bits == 64 ? ", %d" : bits == 32 ? ", %r" : ", %h") + std::to_string(k);
     return add(name, code + ";", operands, bits, bits);
   }
 

@@ -10,7 +10,8 @@ namespace {
 using cases = std::vector<conformance_case>;
 
 void add(cases& all, const std::string& mnemonic, const std::string& operands) {
-  add_case(all, mnemonic.substr(0, mnemonic.find('.')), mnemonic + " " + operands, mnemonic + " " + operands + ";", 3, 32, 32);
+  add_case(all, mnemonic.substr(0, mnemonic.find('.')), mnemonic + " " + operands, mnemonic + " " + operands + ";", 3,
+           32, 32);
 }
 
 const std::vector<std::string>& signs() {
@@ -20,7 +21,8 @@ const std::vector<std::string>& signs() {
 
 /// Destination, a and b of whole words and of parts.
 const std::vector<std::string>& scalar_operands() {
-  static const std::vector<std::string> operands = {"%q, %r0, %r1", "%q, %r0.b1, %r1.b3", "%q, %r0.h1, %r1", "%q, %r0.b2, %r1.h0"};
+  static const std::vector<std::string> operands = {"%q, %r0, %r1", "%q, %r0.b1, %r1.b3", "%q, %r0.h1, %r1",
+                                                    "%q, %r0.b2, %r1.h0"};
   return operands;
 }
 
@@ -57,7 +59,8 @@ void multiplication(cases& all) {
       for (const std::string sat : {"", ".sat"})
         for (const std::string scale : {"", ".shr7", ".shr15"}) {
           const std::string name = "vmad.s32." + a + "." + b;
-          for (const std::string o : {"%r0, %r1, %r2", "-%r0, %r1, %r2", "%r0.h1, -%r1.b0, %r2", "%r0, %r1.h0, -%r2", "%r0, %r1, -%r2", "-%r0, -%r1, -%r2"})
+          for (const std::string o : {"%r0, %r1, %r2", "-%r0, %r1, %r2", "%r0.h1, -%r1.b0, %r2", "%r0, %r1.h0, -%r2",
+                                      "%r0, %r1, -%r2", "-%r0, -%r1, -%r2"})
             add(all, name + sat + scale, "%q, " + o);
           add(all, name + ".po" + sat + scale, "%q, %r0, %r1, %r2");
         }

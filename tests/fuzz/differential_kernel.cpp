@@ -9,8 +9,9 @@ namespace {
 
 constexpr unsigned r_count = 12, d_count = 6, h_count = 6, f_count = 8, e_count = 4, p_count = 6, loops = 24;
 
-// $r $d $h $f $e $p: a register of 32, 64, 16 bits, f32, f64, predicate; capitals: perhaps a literal ($P: perhaps negated);
-// $k: a small number; {a|b}: one of these. %t %u %v: scratch of 32, 64, 16 bits.
+// $r $d $h $f $e $p: a register of 32, 64, 16 bits, f32, f64, predicate; capitals: perhaps a literal ($P: perhaps
+// negated); $k: a small number; {a|b}: one of these. %t %u %v: scratch of 32, 64, 16 bits.
+// clang-format off
 constexpr const char* single[] = {
     "{add|sub|min|max|mul.lo|mul.hi}.{s32|u32} $r, $r, $R", "{add|sub|min|max|mul.lo|mul.hi}.{s64|u64} $d, $d, $D",
     "{add|sub|min|max|mul.lo|mul.hi}.{s16|u16} $h, $h, $H", "{add|sub}.sat.s32 $r, $r, $R",
@@ -74,6 +75,7 @@ constexpr const char* together[] = {
 constexpr const char* in_warps[] = {"shfl.sync.{up|down|bfly|idx}.b32 $r, $r, $R, {31|0|7199|6175}, -1",
                                     "shfl.sync.{up|down|bfly}.b32 $r|$p, $r, $k, {31|0|7199}, 0xffffffff", "vote.sync.{any|all|uni}.pred $p, $P, 0xffffffff",
                                     "vote.sync.ballot.b32 $r, $P, 0xffffffff", "bar.warp.sync 0xffffffff"};
+// clang-format on
 
 class generator {
  public:
@@ -85,7 +87,7 @@ class generator {
     k.grid = 1 + pick(2);
     k.block = pick(2) ? 32 * (1 + pick(4)) : 1 + pick(140);
     warps_ = k.block % 32 == 0;
-    leaves_ = !warps_ && pick(2);   // before Volta threads that jump past a barrier must not part warps that come to it
+    leaves_ = !warps_ && pick(2);  // before Volta threads that jump past a barrier must not part warps that come to it
     k.body = block(8 + pick(40), 0, true);
     return k;
   }
@@ -93,16 +95,31 @@ class generator {
  private:
   std::uint32_t pick(std::uint32_t n) { return static_cast<std::uint32_t>(random_() >> 20) % n; }
   template <std::size_t n>
-  const char* one(const char* const (&from)[n]) { return from[pick(n)]; }
+  const char* one(const char* const (&from)[n]) {
+    return from[pick(n)];
+  }
 
   std::string predicate() { return "%p" + std::to_string(pick(p_count)); }
 
   std::string literal(char type) {
-    static constexpr const char* words[] = {"0", "1", "-1", "2", "31", "32", "255", "65535", "0x80000000", "0x7fffffff", "12345678", "-7", "0xdeadbeef"};
-    static constexpr const char* wides[] = {"0", "1", "-1", "63", "0x8000000000000000", "0x7fffffffffffffff", "0x100000000", "0xffffffff", "0x123456789abcdef0", "-3"};
+    static constexpr const char* words[] = {"0",     "1",          "-1",         "2",        "31", "32",        "255",
+                                            "65535", "0x80000000", "0x7fffffff", "12345678", "-7", "0xdeadbeef"};
+    static constexpr const char* wides[] = {"0",
+                                            "1",
+                                            "-1",
+                                            "63",
+                                            "0x8000000000000000",
+                                            "0x7fffffffffffffff",
+                                            "0x100000000",
+                                            "0xffffffff",
+                                            "0x123456789abcdef0",
+                                            "-3"};
     static constexpr const char* halves[] = {"0", "1", "-1", "255", "0x7fff", "-32768", "77"};
-    static constexpr const char* floats[] = {"0f00000000", "0f80000000", "0f3F800000", "0fBF000000", "0f7F800000", "0f00000001", "0f40490FDB", "0f4B000001", "0f7F7FFFFF", "0f00800000"};
-    static constexpr const char* doubles[] = {"0d0000000000000000", "0d8000000000000000", "0d3FF0000000000000", "0dBFE0000000000000", "0d7FF0000000000000", "0d0000000000000001", "0d400921FB54442D18"};
+    static constexpr const char* floats[] = {"0f00000000", "0f80000000", "0f3F800000", "0fBF000000", "0f7F800000",
+                                             "0f00000001", "0f40490FDB", "0f4B000001", "0f7F7FFFFF", "0f00800000"};
+    static constexpr const char* doubles[] = {"0d0000000000000000", "0d8000000000000000", "0d3FF0000000000000",
+                                              "0dBFE0000000000000", "0d7FF0000000000000", "0d0000000000000001",
+                                              "0d400921FB54442D18"};
     switch (type) {
       case 'R': return one(words);
       case 'D': return one(wides);
@@ -131,7 +148,7 @@ class generator {
     for (std::size_t k = 0; k < pattern.size(); ++k) {
       if (pattern[k] == '$') {
         s += place(pattern[++k]);
-      } else if (pattern[k] == '{' && pattern.find('|', k) < pattern.find('}', k)) {   // else a vector operand
+      } else if (pattern[k] == '{' && pattern.find('|', k) < pattern.find('}', k)) {  // else a vector operand
         const std::size_t end = pattern.find('}', k);
         std::vector<std::string> choices(1);
         for (std::size_t j = k + 1; j < end; ++j) {
@@ -162,7 +179,9 @@ class generator {
       const unsigned what = pick(100);
       if (what < 8 && depth < 3) nodes.push_back(branch(depth));
       else if (what < 14 && depth < 3 && next_ < loops) nodes.push_back(loop(depth, all));
-      else if (what < 19 && !exits_.empty()) nodes.push_back(line("@" + predicate() + " bra " + exits_[pick(static_cast<std::uint32_t>(exits_.size()))] + ";"));
+      else if (what < 19 && !exits_.empty())
+        nodes.push_back(
+            line("@" + predicate() + " bra " + exits_[pick(static_cast<std::uint32_t>(exits_.size()))] + ";"));
       else if (what < 22 && all && !leaves_) nodes.push_back(line(fill(one(together))));
       else if (what < 25 && all && warps_) nodes.push_back(line(fill(one(in_warps))));
       else if (what < 26 && leaves_ && depth > 0) nodes.push_back(line("@" + predicate() + " bra FINISH;"));
@@ -177,31 +196,35 @@ class generator {
     if (pick(2)) return {{"@!" + p + " bra END" + id + ";", "END" + id + ":"}, {block(length, depth + 1, false)}};
     auto yes = block(length, depth + 1, false);
     auto no = block(1 + pick(6), depth + 1, false);
-    return {{"@" + p + " bra THEN" + id + ";", "bra END" + id + "; THEN" + id + ":", "END" + id + ":"}, {std::move(no), std::move(yes)}};
+    return {{"@" + p + " bra THEN" + id + ";", "bra END" + id + "; THEN" + id + ":", "END" + id + ":"},
+            {std::move(no), std::move(yes)}};
   }
 
   node loop(unsigned depth, bool all) {
     const unsigned index = next_++;
     const std::string id = std::to_string(label_++), n = "%n" + std::to_string(index), q = "%q" + std::to_string(index);
     const bool uniform = pick(3) == 0;
-    const std::string start = uniform ? "mov.u32 " + n + ", " + std::to_string(1 + pick(5)) + ";" : "and.b32 " + n + ", %r" + std::to_string(pick(r_count)) + ", 7;";
+    const std::string start = uniform ? "mov.u32 " + n + ", " + std::to_string(1 + pick(5)) + ";"
+                                      : "and.b32 " + n + ", %r" + std::to_string(pick(r_count)) + ", 7;";
     const auto saved = exits_;
     if (uniform && all) exits_.clear();
     else exits_.insert(exits_.end(), {"END" + id, "LOOP" + id});
     auto body = block(1 + pick(8), depth + 1, uniform && all);
     exits_ = saved;
-    if (uniform && pick(2))   // the test at the end
-      return {{start + " LOOP" + id + ": sub.u32 " + n + ", " + n + ", 1; setp.gt.s32 " + q + ", " + n + ", -5; @!" + q + " bra END" + id + ";",
+    if (uniform && pick(2))  // the test at the end
+      return {{start + " LOOP" + id + ": sub.u32 " + n + ", " + n + ", 1; setp.gt.s32 " + q + ", " + n + ", -5; @!" +
+                   q + " bra END" + id + ";",
                "setp.gt.s32 " + q + ", " + n + ", 0; @" + q + " bra LOOP" + id + "; END" + id + ":"},
               {std::move(body)}};
-    return {{start + " LOOP" + id + ": setp.eq.u32 " + q + ", " + n + ", 0; @" + q + " bra END" + id + "; sub.u32 " + n + ", " + n + ", 1;",
+    return {{start + " LOOP" + id + ": setp.eq.u32 " + q + ", " + n + ", 0; @" + q + " bra END" + id + "; sub.u32 " +
+                 n + ", " + n + ", 1;",
              "bra LOOP" + id + "; END" + id + ":"},
             {std::move(body)}};
   }
 
   std::mt19937_64 random_;
-  bool warps_ = false;    // whole warps
-  bool leaves_ = false;   // threads may leave early
+  bool warps_ = false;   // whole warps
+  bool leaves_ = false;  // threads may leave early
   unsigned label_ = 0, next_ = 0;
   std::vector<std::string> exits_;
 };
@@ -215,7 +238,9 @@ void write(const std::vector<node>& nodes, unsigned depth, std::string& text) {
     }
 }
 
-std::string numbered(const char* format_before, unsigned k, const std::string& after) { return format_before + std::to_string(k) + after; }
+std::string numbered(const char* format_before, unsigned k, const std::string& after) {
+  return format_before + std::to_string(k) + after;
+}
 
 }  // namespace
 
@@ -229,15 +254,22 @@ std::string random_kernel::text() const {
       "mov.u32 %t0, %ctaid.x; mad.lo.u32 %t1, %t0, %size, %thread; ld.param.u64 %in, [in]; ld.param.u64 %sums, [totals]; ld.param.u64 %u0, [out]; "
       "mad.wide.u32 %out, %t1, 256, %u0;\n"
       "mad.lo.u32 %t2, %t1, 28, 4; and.b32 %t2, %t2, 2044; cvt.u64.u32 %u0, %t2; add.u64 %u0, %in, %u0; and.b32 %t2, %t2, 1016; cvt.u64.u32 %u1, %t2; add.u64 %u1, %in, %u1;\n";
-  for (unsigned k = 0; k < r_count; ++k) s += numbered("ld.global.b32 %r", k, ", [%u0+" + std::to_string(4 * k) + "]; ");
-  for (unsigned k = 0; k < f_count; ++k) s += numbered("ld.global.f32 %f", k, ", [%u0+" + std::to_string(64 + 4 * k) + "]; ");
-  for (unsigned k = 0; k < d_count; ++k) s += numbered("ld.global.b64 %d", k, ", [%u1+" + std::to_string(1024 + 8 * k) + "]; ");
-  for (unsigned k = 0; k < e_count; ++k) s += numbered("ld.global.f64 %e", k, ", [%u1+" + std::to_string(2048 + 8 * k) + "]; ");
-  for (unsigned k = 0; k < h_count; ++k) s += numbered("ld.global.b16 %h", k, ", [%u0+" + std::to_string(8 + 2 * k) + "]; ");
-  for (unsigned k = 0; k < p_count; ++k) s += numbered("and.b32 %t0, %r", k, ", 4; ") + numbered("setp.ne.u32 %p", k, ", %t0, 0; ");
+  for (unsigned k = 0; k < r_count; ++k)
+    s += numbered("ld.global.b32 %r", k, ", [%u0+" + std::to_string(4 * k) + "]; ");
+  for (unsigned k = 0; k < f_count; ++k)
+    s += numbered("ld.global.f32 %f", k, ", [%u0+" + std::to_string(64 + 4 * k) + "]; ");
+  for (unsigned k = 0; k < d_count; ++k)
+    s += numbered("ld.global.b64 %d", k, ", [%u1+" + std::to_string(1024 + 8 * k) + "]; ");
+  for (unsigned k = 0; k < e_count; ++k)
+    s += numbered("ld.global.f64 %e", k, ", [%u1+" + std::to_string(2048 + 8 * k) + "]; ");
+  for (unsigned k = 0; k < h_count; ++k)
+    s += numbered("ld.global.b16 %h", k, ", [%u0+" + std::to_string(8 + 2 * k) + "]; ");
+  for (unsigned k = 0; k < p_count; ++k)
+    s += numbered("and.b32 %t0, %r", k, ", 4; ") + numbered("setp.ne.u32 %p", k, ", %t0, 0; ");
   for (unsigned k = 0; k < 8; ++k) s += numbered("st.local.b64 [area+", 8 * k, "], %d0; ");
-  s += "\nsetp.eq.u32 %w0, %thread, 0; mov.u64 %u0, 0; st.shared.b64 [%slot], %u0; @%w0 st.shared.b64 [sums], %u0; @%w0 st.shared.b64 [sums+8], %u0; @%w0 st.shared.b64 [sums+16], %u0; "
-       "@%w0 st.shared.b64 [sums+24], %u0; bar.sync 0;\n";
+  s +=
+      "\nsetp.eq.u32 %w0, %thread, 0; mov.u64 %u0, 0; st.shared.b64 [%slot], %u0; @%w0 st.shared.b64 [sums], %u0; @%w0 st.shared.b64 [sums+8], %u0; @%w0 st.shared.b64 [sums+16], %u0; "
+      "@%w0 st.shared.b64 [sums+24], %u0; bar.sync 0;\n";
   write(body, 0, s);
   s += "FINISH:\n";
   for (unsigned k = 0; k < r_count; ++k) s += numbered("st.global.b32 [%out+", 4 * k, numbered("], %r", k, "; "));
@@ -245,7 +277,8 @@ std::string random_kernel::text() const {
   for (unsigned k = 0; k < f_count; ++k) s += numbered("st.global.f32 [%out+", 96 + 4 * k, numbered("], %f", k, "; "));
   for (unsigned k = 0; k < e_count; ++k) s += numbered("st.global.f64 [%out+", 128 + 8 * k, numbered("], %e", k, "; "));
   for (unsigned k = 0; k < h_count; ++k) s += numbered("st.global.b16 [%out+", 160 + 2 * k, numbered("], %h", k, "; "));
-  for (unsigned k = 0; k < p_count; ++k) s += numbered("selp.u32 %t0, 1, 0, %p", k, numbered("; st.global.u8 [%out+", 172 + k, "], %t0; "));
+  for (unsigned k = 0; k < p_count; ++k)
+    s += numbered("selp.u32 %t0, 1, 0, %p", k, numbered("; st.global.u8 [%out+", 172 + k, "], %t0; "));
   return s + "\nret;\n}\n";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random kernels on the simulated GPU against the scalar reference, some with so few registers that they spill. A difference is
-// shown with its seed and the smallest kernel that still has it. HEDDLE_FUZZ_FIRST and HEDDLE_FUZZ_KERNELS choose other seeds.
+// Random kernels on the simulated GPU against the scalar reference, some with so few registers that they spill. A
+// difference is shown with its seed and the smallest kernel that still has it. HEDDLE_FUZZ_FIRST and
+// HEDDLE_FUZZ_KERNELS choose other seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <cstring>
 #include <random>
 
-#include "heddle/config/error.h"
 #include "differential_kernel.h"
+#include "heddle/config/error.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "tests/conformance/reference/machine.h"
 
@@ -27,7 +28,9 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 std::vector<std::uint8_t> input_data() {
   std::mt19937_64 random(12345);
   std::vector<std::uint8_t> bytes(in_bytes);
-  static constexpr std::uint32_t words[] = {0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x3f800000, 0xbf800000, 0x7f800000, 0x7fc00000, 0x00000001, 0x40490fdb, 31, 64, 0x3ff00000};
+  static constexpr std::uint32_t words[] = {0,          1,          0xffffffff, 0x80000000, 0x7fffffff,
+                                            0x3f800000, 0xbf800000, 0x7f800000, 0x7fc00000, 0x00000001,
+                                            0x40490fdb, 31,         64,         0x3ff00000};
   for (std::size_t at = 0; at < bytes.size(); at += 4) {
     const std::uint64_t v = random();
     std::uint32_t w = static_cast<std::uint32_t>(v);
@@ -42,7 +45,10 @@ std::vector<std::uint8_t> input_data() {
 /// One GPU, made anew after a failure.
 class pair_of_runs {
  public:
-  explicit pair_of_runs(std::string gpu, bool functional = false) : gpu_(std::move(gpu)), functional_(functional), data_(input_data()) { renew(); }
+  explicit pair_of_runs(std::string gpu, bool functional = false)
+      : gpu_(std::move(gpu)), functional_(functional), data_(input_data()) {
+    renew();
+  }
 
   enum class verdict { same, different, refused, invalid };
 
@@ -68,7 +74,7 @@ class pair_of_runs {
       return verdict::invalid;
     }
     try {
-      if (++runs_ % 4096 == 0) renew();   // modules stay loaded
+      if (++runs_ % 4096 == 0) renew();  // modules stay loaded
       machine_->write(out_, std::vector<std::uint8_t>(out_bytes));
       machine_->write(sums_, std::vector<std::uint8_t>(sums_bytes));
       machine_->run(machine_->load(text, "fuzz.ptx"), "k", launch, max_registers);
@@ -102,7 +108,8 @@ class pair_of_runs {
         std::memcpy(&g, &got[at / 8 * 8], 8);
         std::memcpy(&e, &m->bytes[at / 8 * 8], 8);
         char text[160];
-        std::snprintf(text, sizeof text, "%s: thread %zu, offset %zu: got %016llx, expected %016llx", m == &memory[1] ? "out" : "sums", at / out_stride, at % out_stride / 8 * 8,
+        std::snprintf(text, sizeof text, "%s: thread %zu, offset %zu: got %016llx, expected %016llx",
+                      m == &memory[1] ? "out" : "sums", at / out_stride, at % out_stride / 8 * 8,
                       static_cast<unsigned long long>(g), static_cast<unsigned long long>(e));
         what = text;
         return false;
@@ -121,7 +128,8 @@ class pair_of_runs {
 /// Takes away whatever is not needed for the difference: nodes, or a structure around its body.
 class minimiser {
  public:
-  minimiser(pair_of_runs& runs, random_kernel k, unsigned registers) : runs_(runs), kernel_(std::move(k)), registers_(registers) {}
+  minimiser(pair_of_runs& runs, random_kernel k, unsigned registers)
+      : runs_(runs), kernel_(std::move(k)), registers_(registers) {}
 
   random_kernel run() {
     for (bool smaller = true; smaller && tries_ < 600;) smaller = shrink(kernel_.body);
@@ -148,7 +156,8 @@ class minimiser {
     for (std::size_t length = nodes.size() / 2; length > 1; length /= 2)
       for (std::size_t k = 0; k + length <= nodes.size() && tries_ < 600;) {
         const std::vector<node> before = nodes;
-        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(k), nodes.begin() + static_cast<std::ptrdiff_t>(k + length));
+        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(k),
+                    nodes.begin() + static_cast<std::ptrdiff_t>(k + length));
         if (differs(kernel_)) smaller = true;
         else nodes = before, k += length;
       }
@@ -205,12 +214,14 @@ void fuzz(const std::string& gpu, bool functional = false) {
         std::string again;
         const random_kernel least = minimiser(runs, k, registers).run();
         runs.compare(least, registers, again);
-        ADD_FAILURE() << gpu << ", seed " << seed << ", max_registers " << registers << ", " << what << "\nreduced (grid " << least.grid << ", block " << least.block << "): " << again
-                      << "\n" << least.text();
+        ADD_FAILURE() << gpu << ", seed " << seed << ", max_registers " << registers << ", " << what
+                      << "\nreduced (grid " << least.grid << ", block " << least.block << "): " << again << "\n"
+                      << least.text();
       }
     }
   }
-  std::cout << gpu << ": " << same << " kernels agree, " << different << " differ, " << refused << " refused, " << invalid << " invalid\n";
+  std::cout << gpu << ": " << same << " kernels agree, " << different << " differ, " << refused << " refused, "
+            << invalid << " invalid\n";
   if (refused != 0) std::cout << "  last refusal: " << refusal << "\n";
   EXPECT_GE(same + different, count * 9 / 10);
 }

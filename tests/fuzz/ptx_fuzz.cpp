@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer on the PTX parser and lowering: any bytes give machine programs or an input_error, never a crash, a hang, a broken invariant or
-// undefined behaviour.
+// libFuzzer on the PTX parser and lowering: any bytes give machine programs or an input_error, never a crash, a hang, a
+// broken invariant or undefined behaviour.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -53,10 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string& k : ptx::kernels(*m)) {
       try {
         ptx::lower(placed, k, chips[size % 2], size % 3 == 0 ? 24 : 0);
-      } catch (const input_error&) {   // the other kernels may be better
+      } catch (const input_error&) {  // the other kernels may be better
       }
     }
-  } catch (const input_error&) {
-  }
+  } catch (const input_error&) {}
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer on the reader of SASS traces: any bytes give a kernel that can be replayed or an input_error, never a crash, a hang
-// or undefined behaviour.
+// libFuzzer on the reader of SASS traces: any bytes give a kernel that can be replayed or an input_error, never a
+// crash, a hang or undefined behaviour.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +22,9 @@ void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
   for (std::uint32_t w = 0; w < k.header.warps(); ++w) {
     for (std::uint64_t position = 0;;) {
       const auto piece = b.piece(w, position);
-      if (!piece || piece->position != position || (position != 0 && piece->first[-1].instruction >= k.program->code.size())) std::abort();
+      if (!piece || piece->position != position ||
+          (position != 0 && piece->first[-1].instruction >= k.program->code.size()))
+        std::abort();
       for (const isa::recorded_step* s = piece->first; s != piece->last + (piece->ends ? 1 : 0); ++s, ++position) {
         const isa::instruction& i = k.program->code.at(s->instruction);
         piece->addresses(*s, addresses);
@@ -53,8 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     replay(file, 1 << 20);
     replay(file, 0);
-  } catch (const input_error&) {
-  }
+  } catch (const input_error&) {}
   ::close(fd);
   return 0;
 }

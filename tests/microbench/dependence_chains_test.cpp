@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Chains of dependent instructions beside each other in one warp: as many cycles an instruction as latency and unit allow, under both ways
-// of dependence. Software-controlled dependence has stall counts for what is of fixed latency, and six counters for the rest.
+// Chains of dependent instructions beside each other in one warp: as many cycles an instruction as latency and unit
+// allow, under both ways of dependence. Software-controlled dependence has stall counts for what is of fixed latency,
+// and six counters for the rest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,24 +17,40 @@ namespace dependence_chains_test {
 using microbench::passage;
 
 const std::map<std::string, passage> passages = {
-    {"FFMA", {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;", "add.f32 %x$, %m, 0f3F800000;",
-              {"fma.rn.f32 %x$, %x$, %m, %a;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
+    {"FFMA",
+     {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
+      "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
+      "add.f32 %x$, %m, 0f3F800000;",
+      {"fma.rn.f32 %x$, %x$, %m, %a;"},
+      "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
     // One register pair as all operands: no two compete for a register bank.
-    {"DFMA", {".reg .f64 %x<$>; .reg .u32 %low, %high;", "", "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
-              {"fma.rn.f64 %x$, %x$, %x$, %x$;"}, "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
-    {"MUFU", {".reg .f32 %x<$>, %m; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed;", "add.f32 %x$, %m, 0f3F800000;",
-              {"rcp.approx.ftz.f32 %x$, %x$;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
+    {"DFMA",
+     {".reg .f64 %x<$>; .reg .u32 %low, %high;",
+      "",
+      "cvt.rn.f64.u64 %x$, %seed; add.f64 %x$, %x$, %x$;",
+      {"fma.rn.f64 %x$, %x$, %x$, %x$;"},
+      "mov.b64 {%low, %high}, %x$; xor.b32 %value, %value, %high;"}},
+    {"MUFU",
+     {".reg .f32 %x<$>, %m; .reg .u32 %bits;",
+      "cvt.rn.f32.u64 %m, %seed;",
+      "add.f32 %x$, %m, 0f3F800000;",
+      {"rcp.approx.ftz.f32 %x$, %x$;"},
+      "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"}},
     // Words that hold their own address; all lanes read the same one.
-    {"LDS", {".reg .u32 %x<$>; .shared .align 64 .b8 words[64];", "", "mov.u32 %x$, words; add.u32 %x$, %x$, 4*$; st.shared.u32 [%x$], %x$;",
-             {"ld.shared.u32 %x$, [%x$];"}, "xor.b32 %value, %value, %x$;"}},
+    {"LDS",
+     {".reg .u32 %x<$>; .shared .align 64 .b8 words[64];",
+      "",
+      "mov.u32 %x$, words; add.u32 %x$, %x$, 4*$; st.shared.u32 [%x$], %x$;",
+      {"ld.shared.u32 %x$, [%x$];"},
+      "xor.b32 %value, %value, %x$;"}},
 };
 
 struct figure {
   const char* gpu;
   const char* name;
-  double latency;              // cycles from issue to dependent issue
-  double results;              // a cycle and SM
-  unsigned units;              // of the SM, each with its part of them: the sub-partitions', or one that they share
+  double latency;  // cycles from issue to dependent issue
+  double results;  // a cycle and SM
+  unsigned units;  // of the SM, each with its part of them: the sub-partitions', or one that they share
   const char* latency_source;
   const char* rate_source;
 };
@@ -49,21 +66,30 @@ constexpr char guide[] = "CUDA programming guide";
 constexpr char load_store[] = "32 load/store units an SM (white papers)";
 
 constexpr figure figures[] = {
-    {"v100", "FFMA", 4, 64, 4, jia, guide},           {"v100", "DFMA", 8, 32, 4, jia, guide},
-    {"v100", "MUFU", 14, 16, 4, jia, guide},          {"v100", "LDS", 19, 32, 4, memories, load_store},
-    {"gtx1080", "FFMA", 6, 128, 4, jia, guide},       {"gtx1080", "DFMA", 45, 4, 1, arafa, guide},
-    {"gtx1080", "MUFU", 14, 32, 4, jia, guide},       {"gtx1080", "LDS", 23, 32, 4, memories, load_store},
-    {"rtx3070", "FFMA", 4, 128, 4, huerta, guide},    {"rtx3070", "DFMA", 48, 2, 1, turing, guide},
-    {"rtx3070", "MUFU", 18, 16, 4, abdelkhalik, guide}, {"rtx3070", "LDS", 24, 32, 4, huerta, "Huerta et al. 2025, table 1: one in 4 cycles"},
-    {"h100", "FFMA", 4, 128, 4, huerta, guide},       {"h100", "DFMA", 8, 64, 4, jia_stands_in, guide},
-    {"h100", "MUFU", 18, 16, 4, abdelkhalik, guide},  {"h100", "LDS", 24, 32, 4, huerta, load_store},
+    {"v100", "FFMA", 4, 64, 4, jia, guide},
+    {"v100", "DFMA", 8, 32, 4, jia, guide},
+    {"v100", "MUFU", 14, 16, 4, jia, guide},
+    {"v100", "LDS", 19, 32, 4, memories, load_store},
+    {"gtx1080", "FFMA", 6, 128, 4, jia, guide},
+    {"gtx1080", "DFMA", 45, 4, 1, arafa, guide},
+    {"gtx1080", "MUFU", 14, 32, 4, jia, guide},
+    {"gtx1080", "LDS", 23, 32, 4, memories, load_store},
+    {"rtx3070", "FFMA", 4, 128, 4, huerta, guide},
+    {"rtx3070", "DFMA", 48, 2, 1, turing, guide},
+    {"rtx3070", "MUFU", 18, 16, 4, abdelkhalik, guide},
+    {"rtx3070", "LDS", 24, 32, 4, huerta, "Huerta et al. 2025, table 1: one in 4 cycles"},
+    {"h100", "FFMA", 4, 128, 4, huerta, guide},
+    {"h100", "DFMA", 8, 64, 4, jia_stands_in, guide},
+    {"h100", "MUFU", 18, 16, 4, abdelkhalik, guide},
+    {"h100", "LDS", 24, 32, 4, huerta, load_store},
 };
 
 constexpr unsigned chain_counts[] = {1, 2, 3, 4, 6, 8};
 
-// Cycles an instruction, by number of chains: two lengths of each passage, so that what comes before and after cancels out.
+// Cycles an instruction, by number of chains: two lengths of each passage, so that what comes before and after cancels
+// out.
 std::vector<double> measure(const figure& f, const std::string& dependence) {
-  constexpr unsigned shorter = 96, longer = 240;   // whole turns of all numbers of chains
+  constexpr unsigned shorter = 96, longer = 240;  // whole turns of all numbers of chains
   std::string text;
   std::vector<microbench::launch> launches;
   for (const unsigned chains : chain_counts)
@@ -75,7 +101,8 @@ std::vector<double> measure(const figure& f, const std::string& dependence) {
   const auto cycles = microbench::run(std::string(f.name) + "_" + dependence, f.gpu, microbench::module(text), launches,
                                       "--set sub_partition.dependence=" + dependence);
   std::vector<double> each;
-  for (std::size_t k = 0; k + 1 < cycles.size(); k += 2) each.push_back((cycles[k + 1] - cycles[k]) / (longer - shorter));
+  for (std::size_t k = 0; k + 1 < cycles.size(); k += 2)
+    each.push_back((cycles[k + 1] - cycles[k]) / (longer - shorter));
   return each;
 }
 
@@ -86,11 +113,11 @@ TEST_P(dependence_chains, take_what_latency_and_unit_allow_under_both_ways_of_de
   const auto software = measure(f, "software"), scoreboard = measure(f, "scoreboard");
   ASSERT_EQ(software.size(), std::size(chain_counts));
   ASSERT_EQ(scoreboard.size(), std::size(chain_counts));
-  const double interval = std::max(1.0, 32 / (f.results / f.units));   // a scheduler issues one of a kind a cycle
+  const double interval = std::max(1.0, 32 / (f.results / f.units));  // a scheduler issues one of a kind a cycle
   for (std::size_t k = 0; k < std::size(chain_counts); ++k) {
     const double published = std::max(f.latency / chain_counts[k], interval);
-    std::printf("%-8s %-4s %u chains: %6.2f cycles an instruction, %6.2f with a scoreboard, published %6.2f (%s; %s)\n", f.gpu, f.name,
-                chain_counts[k], software[k], scoreboard[k], published, f.latency_source, f.rate_source);
+    std::printf("%-8s %-4s %u chains: %6.2f cycles an instruction, %6.2f with a scoreboard, published %6.2f (%s; %s)\n",
+                f.gpu, f.name, chain_counts[k], software[k], scoreboard[k], published, f.latency_source, f.rate_source);
     EXPECT_NEAR(software[k], published, 0.01) << chain_counts[k] << " chains";
     EXPECT_NEAR(scoreboard[k], published, 0.01) << chain_counts[k] << " chains";
   }

@@ -46,7 +46,8 @@ double paired(const std::string& gpu, const std::string& kernel, const std::stri
   fs::create_directories(place);
   const std::string metrics = (place / "metrics.json").string();
   const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/dual_issue.ptx:" + kernel +
-                              "' --grid 1 --block 32 --arg buf:65536 --quiet --gpu " + gpu + " --metrics '" + metrics + "' " + options;
+                              "' --grid 1 --block 32 --arg buf:65536 --quiet --gpu " + gpu + " --metrics '" + metrics +
+                              "' " + options;
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   if (::testing::Test::HasFailure()) return -1;
@@ -76,13 +77,16 @@ TEST_P(dual_issue, pairs_what_the_rule_allows_and_nothing_else) {
   expect("dependent", GetParam().fp32_int.least > 0 ? share{0, 0.05} : stray);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, dual_issue, ::testing::ValuesIn(rules), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, dual_issue, ::testing::ValuesIn(rules),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 TEST(dual_issue_options, width_and_rule_are_configuration) {
   EXPECT_EQ(paired("gtxtitan", "fp32_int", "--set sub_partition.issue_width=1"), 0);
   EXPECT_EQ(paired("gtxtitan", "fp32_int", "--set sub_partition.dual_issue=none"), 0);
-  EXPECT_GT(paired("gtx1080", "fp32_int", "--set sub_partition.dual_issue=any --set sub_partition.operand_read=collector "
-                   "--set sub_partition.dependence=scoreboard"), 0.8);
+  EXPECT_GT(paired("gtx1080", "fp32_int",
+                   "--set sub_partition.dual_issue=any --set sub_partition.operand_read=collector "
+                   "--set sub_partition.dependence=scoreboard"),
+            0.8);
   EXPECT_LT(paired("gtxtitan", "fp32_fp32", "--set fp32.shared_lanes=0 --set int.shared_lanes=0"), 0.1);
 }
 

@@ -19,7 +19,8 @@ std::map<std::string, std::string> read_values() {
   std::map<std::string, std::string> values;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)
-    if (const std::size_t at = line.find(between); at != std::string::npos) values[line.substr(0, at)] = line.substr(at + sizeof between - 1);
+    if (const std::size_t at = line.find(between); at != std::string::npos)
+      values[line.substr(0, at)] = line.substr(at + sizeof between - 1);
   return values;
 }
 
@@ -30,7 +31,8 @@ void expect_written(const std::string& row, double model) {
   std::snprintf(now, sizeof now, "%.2f", model);
   auto values = read_values();
   if (std::getenv("HEDDLE_RENEW_MICROBENCH") == nullptr) {
-    EXPECT_EQ(values[row], now) << row << ": the model's value has moved, or was never written down; meant so? then: ./dev microbench renew";
+    EXPECT_EQ(values[row], now)
+        << row << ": the model's value has moved, or was never written down; meant so? then: ./dev microbench renew";
     return;
   }
   values[row] = now;

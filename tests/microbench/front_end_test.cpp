@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What surrounds the execution units, against published figures: sizes of instruction caches, the rate of barriers, and how many
-// warps hide the latency of arithmetic.
+// What surrounds the execution units, against published figures: sizes of instruction caches, the rate of barriers, and
+// how many warps hide the latency of arithmetic.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ using microbench::passage;
 struct cache {
   const char* gpu;
   unsigned instruction_bytes;
-  double first_kib, second_kib;   // second 0: not measured here
+  double first_kib, second_kib;  // second 0: not measured here
   const char* source;
 };
 
@@ -43,9 +43,11 @@ constexpr cache caches[] = {
 
 constexpr unsigned piece_bytes = 256;
 
-// Pieces of code that jump from one to the one before it: no sequential prefetcher helps, and what the cache does not hold is waited for.
+// Pieces of code that jump from one to the one before it: no sequential prefetcher helps, and what the cache does not
+// hold is waited for.
 passage jumps(unsigned pieces, unsigned instruction_bytes) {
-  passage p{".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, 1;", {}, "xor.b32 %value, %value, %x$;"};
+  passage p{
+      ".reg .u32 %x<$>, %a;", "cvt.u32.u64 %a, %seed;", "add.u32 %x$, %a, 1;", {}, "xor.b32 %value, %value, %x$;"};
   for (unsigned at = 0; at < pieces; ++at) {
     std::string text = "piece" + std::to_string(at) + ":";
     for (unsigned i = 1; i < piece_bytes / instruction_bytes; ++i) text += " add.u32 %x$, %x$, %a;";
@@ -64,38 +66,43 @@ class instruction_caches : public ::testing::TestWithParam<cache> {
     std::vector<unsigned> pieces;
     for (const double kib : footprints) {
       pieces.push_back(static_cast<unsigned>(kib * 1024 / piece_bytes));
-      launches.push_back({"jumps_" + std::to_string(launches.size()), 32});   // footprints may be equal
-      text += microbench::kernel(launches.back().kernel, jumps(pieces.back(), GetParam().instruction_bytes), pieces.back() + 1, 1);
+      launches.push_back({"jumps_" + std::to_string(launches.size()), 32});  // footprints may be equal
+      text += microbench::kernel(launches.back().kernel, jumps(pieces.back(), GetParam().instruction_bytes),
+                                 pieces.back() + 1, 1);
     }
     auto cycles = microbench::run("instruction_cache", GetParam().gpu, microbench::module(text), launches);
     for (std::size_t k = 0; k < cycles.size(); ++k) cycles[k] /= pieces[k];
     return cycles;
   }
 
-  // KiB that are not the pieces': the kernel's beginning and end, and what the stream buffer brings behind the last piece.
+  // KiB that are not the pieces': the kernel's beginning and end, and what the stream buffer brings behind the last
+  // piece.
   double around() const { return GetParam().instruction_bytes == 16 ? 1.5 : 0.5; }
 
   // Around a size: footprints, and the largest before the cost has gone a tenth of the way up.
   void expect_knee(double size) {
     std::vector<double> footprints;
-    for (const double share : {0.625, 0.75, 0.875, 0.9375, 0.96875, 1.0, 1.03125, 1.0625, 1.125, 1.25, 1.5}) footprints.push_back(size * share);
+    for (const double share : {0.625, 0.75, 0.875, 0.9375, 0.96875, 1.0, 1.03125, 1.0625, 1.125, 1.25, 1.5})
+      footprints.push_back(size * share);
     const auto cost = costs(footprints);
     if (cost.empty()) return;
     const double low = cost.front(), high = cost.back();
     ASSERT_GT(high, low + 10) << "no knee";
     double knee = 0;
     for (std::size_t k = 0; k < cost.size() && cost[k] < low + 0.1 * (high - low); ++k) knee = footprints[k];
-    std::printf("%-10s knee at %6.2f KiB and %.1f around them (published %g, %s): %.1f cycles a piece of %u bytes before, %.1f behind\n",
-                GetParam().gpu, knee, around(), size, GetParam().source, low, piece_bytes, high);
+    std::printf(
+        "%-10s knee at %6.2f KiB and %.1f around them (published %g, %s): %.1f cycles a piece of %u bytes before, %.1f behind\n",
+        GetParam().gpu, knee, around(), size, GetParam().source, low, piece_bytes, high);
     EXPECT_LE(knee, size);
-    EXPECT_GE(knee + around(), size * 15 / 16);   // a step of the footprints
+    EXPECT_GE(knee + around(), size * 15 / 16);  // a step of the footprints
   }
 };
 
 TEST_P(instruction_caches, first_level_has_its_size) { expect_knee(GetParam().first_kib); }
 TEST_P(instruction_caches, second_level_has_its_size) { expect_knee(GetParam().second_kib); }
 
-INSTANTIATE_TEST_SUITE_P(all, instruction_caches, ::testing::ValuesIn(caches), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, instruction_caches, ::testing::ValuesIn(caches),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 // --- barriers
 
@@ -108,8 +115,22 @@ struct barrier {
 constexpr char recalled[] = "recalled of the CUDA programming guide, __syncthreads()";
 
 constexpr barrier barriers[] = {
-    {"g80", 8, recalled},      {"gtx480", 16, recalled}, {"gtxtitan", 128}, {"gtx750ti", 64}, {"gtx980", 64}, {"p100", 32},    {"gtx1080", 64}, {"titanxp", 64},
-    {"v100", 16},    {"rtx2060", 16}, {"rtx2080ti", 16}, {"a100", 16, recalled},     {"rtx3070", 16, recalled}, {"rtx3080", 16, recalled}, {"rtx4090", 16, recalled}, {"h100", 16, recalled},
+    {"g80", 8, recalled},
+    {"gtx480", 16, recalled},
+    {"gtxtitan", 128},
+    {"gtx750ti", 64},
+    {"gtx980", 64},
+    {"p100", 32},
+    {"gtx1080", 64},
+    {"titanxp", 64},
+    {"v100", 16},
+    {"rtx2060", 16},
+    {"rtx2080ti", 16},
+    {"a100", 16, recalled},
+    {"rtx3070", 16, recalled},
+    {"rtx3080", 16, recalled},
+    {"rtx4090", 16, recalled},
+    {"h100", 16, recalled},
 };
 
 class barrier_rate : public ::testing::TestWithParam<barrier> {};
@@ -117,26 +138,35 @@ class barrier_rate : public ::testing::TestWithParam<barrier> {};
 // The threads of two blocks' size differ: their difference passes a barrier at the published rate.
 TEST_P(barrier_rate, is_the_published_one) {
   const passage p{"", "", "", {"bar.sync 0;"}, ""};
-  const std::string text = microbench::module(microbench::kernel("barriers_16", p, 16, 1) + microbench::kernel("barriers_48", p, 48, 1));
+  const std::string text =
+      microbench::module(microbench::kernel("barriers_16", p, 16, 1) + microbench::kernel("barriers_48", p, 48, 1));
   const bool small = std::string(GetParam().gpu) == "g80";
   const unsigned many = small ? 512 : 1024, few = many / 2;
   const auto cycles = microbench::run("barrier", GetParam().gpu, text,
-                                      {{"barriers_16", 32}, {"barriers_48", 32}, {"barriers_16", few}, {"barriers_48", few}, {"barriers_16", many}, {"barriers_48", many}});
+                                      {{"barriers_16", 32},
+                                       {"barriers_48", 32},
+                                       {"barriers_16", few},
+                                       {"barriers_48", few},
+                                       {"barriers_16", many},
+                                       {"barriers_48", many}});
   if (cycles.empty()) return;
-  const double one = (cycles[1] - cycles[0]) / 32, half = (cycles[3] - cycles[2]) / 32, whole = (cycles[5] - cycles[4]) / 32;
+  const double one = (cycles[1] - cycles[0]) / 32, half = (cycles[3] - cycles[2]) / 32,
+               whole = (cycles[5] - cycles[4]) / 32;
   const double rate = (many - few) / (whole - half);
-  std::printf("%-10s barrier of one warp %5.1f cycles, of %u threads %5.1f; threads a cycle and SM %6.2f (published %g, %s)\n",
-              GetParam().gpu, one, many, whole, rate, GetParam().threads_per_cycle, GetParam().source);
+  std::printf(
+      "%-10s barrier of one warp %5.1f cycles, of %u threads %5.1f; threads a cycle and SM %6.2f (published %g, %s)\n",
+      GetParam().gpu, one, many, whole, rate, GetParam().threads_per_cycle, GetParam().source);
   EXPECT_NEAR(rate, GetParam().threads_per_cycle, 0.02 * GetParam().threads_per_cycle);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, barrier_rate, ::testing::ValuesIn(barriers), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, barrier_rate, ::testing::ValuesIn(barriers),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 // --- warps that hide the latency of arithmetic
 
 struct hiding {
   const char* gpu;
-  unsigned schedulers;   // of an SM
+  unsigned schedulers;  // of an SM
   unsigned warps;
   const char* source;
 };
@@ -154,15 +184,19 @@ constexpr hiding hidings[] = {
 
 class latency_hiding : public ::testing::TestWithParam<hiding> {};
 
-// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken. More warps than a
-// block has are two blocks.
+// Each warp is a single chain. The cycles stay as they are while more warps come, until all issue cycles are taken.
+// More warps than a block has are two blocks.
 TEST_P(latency_hiding, takes_the_published_warps) {
-  const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;", "add.f32 %x$, %m, 0f3F800000;",
-                  {"fma.rn.f32 %x$, %x$, %m, %a;"}, "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
-  const std::string text = microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
+  const passage p{".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;",
+                  "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
+                  "add.f32 %x$, %m, 0f3F800000;",
+                  {"fma.rn.f32 %x$, %x$, %m, %a;"},
+                  "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;"};
+  const std::string text =
+      microbench::module(microbench::kernel("chain_short", p, 128, 1) + microbench::kernel("chain_long", p, 384, 1));
   const unsigned schedulers = GetParam().schedulers;
   const unsigned largest_block = std::string(GetParam().gpu) == "g80" ? 512 : 1024;
-  const unsigned most = GetParam().warps / schedulers + 2;   // of each scheduler
+  const unsigned most = GetParam().warps / schedulers + 2;  // of each scheduler
   std::vector<microbench::launch> launches;
   for (unsigned w = 1; w <= most; ++w) {
     const unsigned threads = 32 * w * schedulers, blocks = threads > largest_block ? 2 : 1;
@@ -175,10 +209,12 @@ TEST_P(latency_hiding, takes_the_published_warps) {
   const double alone = cycles[1] - cycles[0];
   for (unsigned w = 1; w <= most; ++w)
     if (cycles[2 * w - 1] - cycles[2 * w - 2] <= 1.01 * alone) enough = w;
-  std::printf("%-10s %u warps fill the issue slots (published %u, %s)\n", GetParam().gpu, enough * schedulers, GetParam().warps, GetParam().source);
+  std::printf("%-10s %u warps fill the issue slots (published %u, %s)\n", GetParam().gpu, enough * schedulers,
+              GetParam().warps, GetParam().source);
   EXPECT_EQ(enough * schedulers, GetParam().warps);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hidings), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, latency_hiding, ::testing::ValuesIn(hidings),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 }  // namespace front_end_test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chains of single PTX instructions, one thread: cycles of each against published figures. Units whose rate matters, too, are in opcode_test.cpp.
+// Chains of single PTX instructions, one thread: cycles of each against published figures. Units whose rate matters,
+// too, are in opcode_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,8 +32,10 @@ constexpr char nak[] = "given by NVIDIA to Mesa's compiler";
 constexpr char recalled[] = "recalled";
 
 // Why the model differs.
-constexpr char overlaps[] = "Arafa et al. divide the time of a sequence that may overlap; the machine instruction is Jia et al.'s";
-constexpr char bit_field[] = "one BFE of the machine's, which has it on all chips; from Volta on chips have none, and the compiler makes a sequence";
+constexpr char overlaps[] =
+    "Arafa et al. divide the time of a sequence that may overlap; the machine instruction is Jia et al.'s";
+constexpr char bit_field[] =
+    "one BFE of the machine's, which has it on all chips; from Volta on chips have none, and the compiler makes a sequence";
 constexpr char sequence[] = "a sequence of lowering's own, not the compiler's";
 constexpr char one_instruction[] = "one instruction here, several from the compiler";
 constexpr char t4_has[] = "the T4's figure, 48 and 54, is taken (Jia et al. 2019)";
@@ -45,10 +48,10 @@ constexpr char by_guide[] = "the programming guide's figure is taken";
 
 struct figure {
   const char* gpus;
-  const char* operations;   // words; '+' stands for a blank
+  const char* operations;  // words; '+' stands for a blank
   double published;
   const char* source;
-  const char* explained = "";   // without it the model must agree
+  const char* explained = "";  // without it the model must agree
 };
 
 constexpr char maxwells[] = "gtx750ti gtx980";
@@ -63,43 +66,89 @@ constexpr figure figures[] = {
     {"g80", "add.f32 mul.f32 fma.f32 add.u32 and.b32 shr.u32", 24, wong},
     {"gtx480", "fma.f32 add.u32", 18, recalled, by_guide},
     {"gtxtitan", "fma.f32 add.u32", 9, recalled, by_guide},
-    {maxwells, "add.f32 mul.f32 fma.f32 add.u32 and.b32 lop3.b32 mov.b32 prmt.b32 selp.b32 shr.u32 bfe.u32 max.f32 max.u32", 6, maxas},
-    {maxwells, "setp.f32 guard", 13, maxas}, {maxwells, "add.f64 mul.f64 fma.f64", 45, ppt}, {maxwells, "rcp.approx.f32", 4, ppt, special},
-    {pascals, "add.f32 mul.f32 fma.f32 add.u32 and.b32 lop3.b32 mov.b32 selp.b32 shr.u32 bfe.u32 bfi.b32 max.f32 max.u32 vadd.u32", 6, jia},
-    {pascals, "setp.f32 guard", 12, jia}, {pascals, "popc.b32 bfind.u32 rcp.approx.f32 cvt.s32.f32 cvt.f16.f32", 14, jia},
-    {"p100", "add.f16x2 mul.f16x2 fma.f16x2", 6, jia}, {"p100", "add.f64 mul.f64 fma.f64 max.f64", 8, jia}, {"p100", "setp.f64", 12, jia},
-    {"gtx1080 titanxp", "add.f64 mul.f64 fma.f64", 45, ppt}, {pascals, "sin.approx.f32", 6, ppt, special},
+    {maxwells,
+     "add.f32 mul.f32 fma.f32 add.u32 and.b32 lop3.b32 mov.b32 prmt.b32 selp.b32 shr.u32 bfe.u32 max.f32 max.u32", 6,
+     maxas},
+    {maxwells, "setp.f32 guard", 13, maxas},
+    {maxwells, "add.f64 mul.f64 fma.f64", 45, ppt},
+    {maxwells, "rcp.approx.f32", 4, ppt, special},
+    {pascals,
+     "add.f32 mul.f32 fma.f32 add.u32 and.b32 lop3.b32 mov.b32 selp.b32 shr.u32 bfe.u32 bfi.b32 max.f32 max.u32 vadd.u32",
+     6, jia},
+    {pascals, "setp.f32 guard", 12, jia},
+    {pascals, "popc.b32 bfind.u32 rcp.approx.f32 cvt.s32.f32 cvt.f16.f32", 14, jia},
+    {"p100", "add.f16x2 mul.f16x2 fma.f16x2", 6, jia},
+    {"p100", "add.f64 mul.f64 fma.f64 max.f64", 8, jia},
+    {"p100", "setp.f64", 12, jia},
+    {"gtx1080 titanxp", "add.f64 mul.f64 fma.f64", 45, ppt},
+    {pascals, "sin.approx.f32", 6, ppt, special},
     {"v100", "add.u32 shf.b32 lop3.b32 selp.b32 mov.b32 add.f32 fma.f32 mul.f32 setp.u32 setp.f32", 4, jia},
-    {"v100", "mad.u32 max.f32 setp.f64", 5, jia}, {"v100", "add.f16x2 mul.f16x2 fma.f16x2", 6, jia}, {"v100", "add.f64 mul.f64 fma.f64", 8, jia},
-    {"v100", "popc.b32", 10, jia}, {"v100", "bfind.u32 brev.b32 rcp.approx.f32", 14, jia},
+    {"v100", "mad.u32 max.f32 setp.f64", 5, jia},
+    {"v100", "add.f16x2 mul.f16x2 fma.f16x2", 6, jia},
+    {"v100", "add.f64 mul.f64 fma.f64", 8, jia},
+    {"v100", "popc.b32", 10, jia},
+    {"v100", "bfind.u32 brev.b32 rcp.approx.f32", 14, jia},
     {turings, "add.u32 shf.b32 lop3.b32 selp.b32 mov.b32 add.f32 fma.f32 mul.f32 setp.u32 setp.f32", 4, jia_t4},
-    {turings, "mad.u32 max.f32", 5, jia_t4}, {turings, "add.f16x2 mul.f16x2 fma.f16x2", 6, jia_t4},
-    {turings, "popc.b32 bfind.u32 brev.b32 rcp.approx.f32", 15, jia_t4}, {turings, "add.f64 mul.f64", 48, jia_t4},
+    {turings, "mad.u32 max.f32", 5, jia_t4},
+    {turings, "add.f16x2 mul.f16x2 fma.f16x2", 6, jia_t4},
+    {turings, "popc.b32 bfind.u32 brev.b32 rcp.approx.f32", 15, jia_t4},
+    {turings, "add.f64 mul.f64", 48, jia_t4},
     {turings, "fma.f64 setp.f64", 54, jia_t4},
-    {all_later, "add.f32 mul.f32 fma.f32", 4, huerta}, {amperes, "add.f16x2", 5, huerta},
-    {nak_ampere, "setp.u32 setp.f32", 4, nak}, {nak_ampere, "guard", 13, nak}, {turings, "guard", 12, nak}, {ga10x, "guard", 13, artifact}, {ga10x, "fma.f64", 25, artifact, bare_unit},
-    {"a100", "add.u32 add.f32 mad.u32", 4, port}, {"a100", "rcp.approx.f32", 18, port}, {"a100", "fma.f16x2", 4, port, half_of},
+    {all_later, "add.f32 mul.f32 fma.f32", 4, huerta},
+    {amperes, "add.f16x2", 5, huerta},
+    {nak_ampere, "setp.u32 setp.f32", 4, nak},
+    {nak_ampere, "guard", 13, nak},
+    {turings, "guard", 12, nak},
+    {ga10x, "guard", 13, artifact},
+    {ga10x, "fma.f64", 25, artifact, bare_unit},
+    {"a100", "add.u32 add.f32 mad.u32", 4, port},
+    {"a100", "rcp.approx.f32", 18, port},
+    {"a100", "fma.f16x2", 4, port, half_of},
     {"a100", "fma.f64", 4, port, double_of},
 
-    {"v100", "add.u32 and.b32 addc.u32 add.f32 mul.f32 fma.f32 setp.u32", 4, arafa_v}, {"v100", "add.f16 mul.f16 fma.f16", 6, arafa_v},
+    {"v100", "add.u32 and.b32 addc.u32 add.f32 mul.f32 fma.f32 setp.u32", 4, arafa_v},
+    {"v100", "add.f16 mul.f16 fma.f16", 6, arafa_v},
     {"v100", "add.f64 mul.f64 fma.f64 two+clocks", 8, arafa_v},
-    {"v100", "mul.u32 popc.b32 bfind.u32 cvt.s32.f32 mov.tid", 4, arafa_v, overlaps}, {"v100", "brev.b32 clz.b32 mul24.lo.u32 sin.approx.f32", 8, arafa_v, overlaps},
-    {"v100", "sad.u32", 4, arafa_v, sequence}, {"v100", "cnot.b32", 7, arafa_v, sequence}, {"v100", "mul24.hi.u32", 15, arafa_v, sequence},
-    {"v100", "bfe.u32", 125, arafa_v, bit_field}, {"v100", "div.s32 div.u32", 71, arafa_v, sequence}, {"v100", "rem.s32 rem.u32", 72, arafa_v, sequence},
-    {"v100", "div.f32", 504, arafa_v, sequence}, {"v100", "rcp.f32 sqrt.f32", 60, arafa_v, sequence}, {"v100", "div.f64", 606, arafa_v, sequence},
-    {"v100", "rcp.f64", 57, arafa_v, sequence}, {"v100", "sqrt.f64", 106, arafa_v, sequence}, {"v100", "rsqrt.approx.f64", 8, arafa_v, overlaps},
-    {"v100", "ex2.approx.f32", 16, arafa_v, sequence}, {"v100", "rcp.approx.f32", 23, arafa_v, one_instruction},
-    {"v100", "rsqrt.approx.f32 sqrt.approx.f32", 18, arafa_v, one_instruction}, {"v100", "bar.warp", 5, arafa_v, together},
+    {"v100", "mul.u32 popc.b32 bfind.u32 cvt.s32.f32 mov.tid", 4, arafa_v, overlaps},
+    {"v100", "brev.b32 clz.b32 mul24.lo.u32 sin.approx.f32", 8, arafa_v, overlaps},
+    {"v100", "sad.u32", 4, arafa_v, sequence},
+    {"v100", "cnot.b32", 7, arafa_v, sequence},
+    {"v100", "mul24.hi.u32", 15, arafa_v, sequence},
+    {"v100", "bfe.u32", 125, arafa_v, bit_field},
+    {"v100", "div.s32 div.u32", 71, arafa_v, sequence},
+    {"v100", "rem.s32 rem.u32", 72, arafa_v, sequence},
+    {"v100", "div.f32", 504, arafa_v, sequence},
+    {"v100", "rcp.f32 sqrt.f32", 60, arafa_v, sequence},
+    {"v100", "div.f64", 606, arafa_v, sequence},
+    {"v100", "rcp.f64", 57, arafa_v, sequence},
+    {"v100", "sqrt.f64", 106, arafa_v, sequence},
+    {"v100", "rsqrt.approx.f64", 8, arafa_v, overlaps},
+    {"v100", "ex2.approx.f32", 16, arafa_v, sequence},
+    {"v100", "rcp.approx.f32", 23, arafa_v, one_instruction},
+    {"v100", "rsqrt.approx.f32 sqrt.approx.f32", 18, arafa_v, one_instruction},
+    {"v100", "bar.warp", 5, arafa_v, together},
 
-    {turings, "add.u32 and.b32 addc.u32 add.f32 mul.f32 fma.f32 setp.u32", 4, arafa_rtx}, {turings, "add.f16 mul.f16 fma.f16", 6, arafa_rtx},
-    {turings, "two+clocks", 8, arafa_rtx}, {turings, "add.f64 mul.f64 fma.f64", 45, arafa_rtx, t4_has},
-    {turings, "mul.u32 popc.b32 bfind.u32 cvt.s32.f32 mov.tid", 4, arafa_rtx, overlaps}, {turings, "brev.b32 clz.b32 mul24.lo.u32 sin.approx.f32", 8, arafa_rtx, overlaps},
-    {turings, "sad.u32", 4, arafa_rtx, sequence}, {turings, "cnot.b32", 9, arafa_rtx, sequence}, {turings, "mul24.hi.u32", 15, arafa_rtx, sequence},
-    {turings, "bfe.u32", 119, arafa_rtx, bit_field}, {turings, "div.s32 div.u32 rem.s32 rem.u32", 79, arafa_rtx, sequence},
-    {turings, "div.f32", 335, arafa_rtx, sequence}, {turings, "rcp.f32", 70, arafa_rtx, sequence}, {turings, "sqrt.f32", 72, arafa_rtx, sequence},
-    {turings, "div.f64", 1165, arafa_rtx, sequence}, {turings, "rcp.f64", 251, arafa_rtx, sequence}, {turings, "sqrt.f64", 366, arafa_rtx, sequence},
-    {turings, "rsqrt.approx.f64", 12, arafa_rtx, overlaps}, {turings, "ex2.approx.f32", 16, arafa_rtx, sequence},
-    {turings, "rcp.approx.f32", 38, arafa_rtx, one_instruction}, {turings, "rsqrt.approx.f32 sqrt.approx.f32", 25, arafa_rtx, one_instruction},
+    {turings, "add.u32 and.b32 addc.u32 add.f32 mul.f32 fma.f32 setp.u32", 4, arafa_rtx},
+    {turings, "add.f16 mul.f16 fma.f16", 6, arafa_rtx},
+    {turings, "two+clocks", 8, arafa_rtx},
+    {turings, "add.f64 mul.f64 fma.f64", 45, arafa_rtx, t4_has},
+    {turings, "mul.u32 popc.b32 bfind.u32 cvt.s32.f32 mov.tid", 4, arafa_rtx, overlaps},
+    {turings, "brev.b32 clz.b32 mul24.lo.u32 sin.approx.f32", 8, arafa_rtx, overlaps},
+    {turings, "sad.u32", 4, arafa_rtx, sequence},
+    {turings, "cnot.b32", 9, arafa_rtx, sequence},
+    {turings, "mul24.hi.u32", 15, arafa_rtx, sequence},
+    {turings, "bfe.u32", 119, arafa_rtx, bit_field},
+    {turings, "div.s32 div.u32 rem.s32 rem.u32", 79, arafa_rtx, sequence},
+    {turings, "div.f32", 335, arafa_rtx, sequence},
+    {turings, "rcp.f32", 70, arafa_rtx, sequence},
+    {turings, "sqrt.f32", 72, arafa_rtx, sequence},
+    {turings, "div.f64", 1165, arafa_rtx, sequence},
+    {turings, "rcp.f64", 251, arafa_rtx, sequence},
+    {turings, "sqrt.f64", 366, arafa_rtx, sequence},
+    {turings, "rsqrt.approx.f64", 12, arafa_rtx, overlaps},
+    {turings, "ex2.approx.f32", 16, arafa_rtx, sequence},
+    {turings, "rcp.approx.f32", 38, arafa_rtx, one_instruction},
+    {turings, "rsqrt.approx.f32 sqrt.approx.f32", 25, arafa_rtx, one_instruction},
     {turings, "bar.warp", 5, arafa_rtx, together},
 };
 
@@ -107,8 +156,8 @@ enum class operand { u32, f32, f64, f16, f16x2 };
 
 struct operation {
   operand type;
-  const char* step;              // of the chain of %x; %a and %b are constant
-  unsigned instructions = 1;     // into which its cycles divide
+  const char* step;           // of the chain of %x; %a and %b are constant
+  unsigned instructions = 1;  // into which its cycles divide
 };
 
 const std::map<std::string, operation> operations = {
@@ -179,7 +228,8 @@ const std::map<std::string, operation> operations = {
 passage chain_of(const operation& o) {
   passage p{"", "", "", {o.step}, "selp.u32 %y, 1, 0, %p; xor.b32 %value, %value, %y; "};
   p.declarations = ".reg .u32 %y, %count; .reg .pred %p; ";
-  p.before = "cvt.u32.u64 %count, %seed; and.b32 %count, %count, 1; add.u32 %count, %count, %thread; setp.ne.u32 %p, %count, 7; ";
+  p.before =
+      "cvt.u32.u64 %count, %seed; and.b32 %count, %count, 1; add.u32 %count, %count, %thread; setp.ne.u32 %p, %count, 7; ";
   switch (o.type) {
     case operand::u32:
       p.declarations += ".reg .u32 %x, %a, %b;";
@@ -193,7 +243,8 @@ passage chain_of(const operation& o) {
       break;
     case operand::f64:
       p.declarations += ".reg .f64 %x, %a, %b;";
-      p.before += "cvt.rn.f64.u32 %a, %count; add.f64 %a, %a, 0d3FF2000000000000; add.f64 %b, %a, %a; add.f64 %x, %b, %a;";
+      p.before +=
+          "cvt.rn.f64.u32 %a, %count; add.f64 %a, %a, 0d3FF2000000000000; add.f64 %b, %a, %a; add.f64 %x, %b, %a;";
       p.end += "cvt.rn.f32.f64 %f, %x; mov.b32 %y, %f; xor.b32 %value, %value, %y;";
       p.declarations += " .reg .f32 %f;";
       break;
@@ -254,8 +305,8 @@ TEST_P(latency, is_what_others_have_measured) {
       double model = (cycles[at + 1] - cycles[at]) / (longer - shorter) / operations.at(name).instructions;
       if (name == "two clocks") model = cycles[at];
       if (name == "mov.b32") model -= (cycles[place["add.u32"] + 1] - cycles[place["add.u32"]]) / (longer - shorter);
-      std::printf("%-10s %-16s latency %6.2f  published %4g  %+7.1f %%  %s%s%s\n", gpu.c_str(), name.c_str(), model, f.published,
-                  100 * (model / f.published - 1), f.source, *f.explained != 0 ? ": " : "", f.explained);
+      std::printf("%-10s %-16s latency %6.2f  published %4g  %+7.1f %%  %s%s%s\n", gpu.c_str(), name.c_str(), model,
+                  f.published, 100 * (model / f.published - 1), f.source, *f.explained != 0 ? ": " : "", f.explained);
       if (*f.explained == 0) {
         EXPECT_NEAR(model, f.published, 0.01) << gpu << " " << name << " (" << f.source << ")";
       } else {
@@ -276,8 +327,9 @@ TEST(explained_latencies, are_those_written_down) {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, latency,
-                         ::testing::Values("g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060",
-                                           "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
+                         ::testing::Values("g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080",
+                                           "titanxp", "v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080",
+                                           "rtx4090", "h100"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace latency_test

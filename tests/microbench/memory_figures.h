@@ -27,7 +27,10 @@ inline std::string text_of(const fs::path& file) {
 inline json argument(const char* buffer) { return {{"buffer", buffer}}; }
 inline json number(std::uint64_t value) { return {{"u32", value}}; }
 inline json launch(const char* kernel, std::uint64_t blocks, unsigned threads, json arguments) {
-  return {{"kernel", kernel}, {"grid", {blocks, 1, 1}}, {"block", {threads, 1, 1}}, {"carveout", 0},
+  return {{"kernel", kernel},
+          {"grid", {blocks, 1, 1}},
+          {"block", {threads, 1, 1}},
+          {"carveout", 0},
           {"args", std::move(arguments)}};
 }
 
@@ -45,11 +48,13 @@ class memory_figures : public ::testing::Test {
     const fs::path metrics = place / "metrics.json";
     fs::remove(result);
     buffers["cycles"] = {{"bytes", 8}};
-    const json job = {{"module", (fs::path(HEDDLE_MICROBENCH) / module).string()}, {"buffers", std::move(buffers)},
-                      {"launches", std::move(launches)}, {"outputs", {{{"buffer", "cycles"}, {"file", result.string()}}}}};
+    const json job = {{"module", (fs::path(HEDDLE_MICROBENCH) / module).string()},
+                      {"buffers", std::move(buffers)},
+                      {"launches", std::move(launches)},
+                      {"outputs", {{{"buffer", "cycles"}, {"file", result.string()}}}}};
     std::ofstream(place / "job.json") << job.dump(1);
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --gpu " + gpu +
-                                " --metrics '" + metrics.string() + "'" +
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --gpu " +
+                                gpu + " --metrics '" + metrics.string() + "'" +
                                 (flush ? " --set l2.flush_at_completion=true" : "") + options_ + " >'" +
                                 (place / "log.txt").string() + "' 2>&1";
     const int status = std::system(command.c_str());
@@ -68,7 +73,7 @@ class memory_figures : public ::testing::Test {
     EXPECT_NEAR(model, published, tolerance * published) << gpu << " " << what;
   }
 
-  std::string options_;          // further ones of the command, each with a blank in front
+  std::string options_;  // further ones of the command, each with a blank in front
   std::uint32_t clocks_ = 0;
   json metrics_;
 };

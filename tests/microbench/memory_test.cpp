@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The memory system against figures measured on silicon: latency by footprint, bandwidth of a streaming copy, bank conflicts,
-// contended atomics. The pinned figures are those that the configurations name with their sources; docs/memory.md lists them.
+// The memory system against figures measured on silicon: latency by footprint, bandwidth of a streaming copy, bank
+// conflicts, contended atomics. The pinned figures are those that the configurations name with their sources;
+// docs/memory.md lists them.
 #include "explained_values.h"
 #include "memory_figures.h"
 
@@ -10,8 +11,8 @@
 namespace heddle::test {
 namespace memory_test {
 
-// Sizes in KiB, latencies in cycles. Sources: Jia et al. 2018, table 3.1; gpu-benches (RRZE-HPC, gpu-latency); beyond the
-// L2 of the GTX 980 and 1080 the 153 ns that Andersch measured on Maxwell, of the P100 the V100's 154 ns.
+// Sizes in KiB, latencies in cycles. Sources: Jia et al. 2018, table 3.1; gpu-benches (RRZE-HPC, gpu-latency); beyond
+// the L2 of the GTX 980 and 1080 the 153 ns that Andersch measured on Maxwell, of the P100 the V100's 154 ns.
 struct levels {
   const char* gpu;
   double l1_kib, l1;
@@ -33,19 +34,20 @@ constexpr levels pinned[] = {
 
 class level_latency : public memory_figures, public ::testing::WithParamInterface<levels> {
  protected:
-  /// Cycles of a dependent load in a ring over `kib` KiB. A ring too long to be walked before is read by all SMs instead, and
-  /// then walked from its oldest lines on.
+  /// Cycles of a dependent load in a ring over `kib` KiB. A ring too long to be walked before is read by all SMs
+  /// instead, and then walked from its oldest lines on.
   double chase(double kib, const char* module = "memory.ptx") {
     const auto lines = static_cast<std::uint64_t>(kib * 8);
     const bool walked = lines <= 8192;
     std::uint64_t step = walked ? lines * 2 / 5 : lines / 600;
     while (std::gcd(step, lines) != 1) ++step;
-    const unsigned timed = walked ? 512 : 128;   // the walk must stay among lines that have left the L2
+    const unsigned timed = walked ? 512 : 128;  // the walk must stay among lines that have left the L2
     const std::uint64_t blocks = (lines + 255) / 256;
     run(GetParam().gpu, {{"list", {{"bytes", lines * 128}}}},
         {launch("chain", blocks, 256, {argument("list"), number(lines), number(step)}),
          launch("touch", blocks, 256, {argument("list"), number(lines)}),
-         launch("chase", 1, 1, {argument("list"), argument("cycles"), number(walked ? lines / 16 + 1 : 1), number(timed / 16)})},
+         launch("chase", 1, 1,
+                {argument("list"), argument("cycles"), number(walked ? lines / 16 + 1 : 1), number(timed / 16)})},
         true, module);
     return static_cast<double>(clocks_) / timed;
   }
@@ -66,7 +68,8 @@ TEST_P(level_latency, of_l1_and_l2) {
   level(1024, p.l2, p.source[1]);
 }
 
-// Which loads the L1 serves is the chip's: plain ones pass it by on GM20x and GP10x, but not on GP100 and from Volta on.
+// Which loads the L1 serves is the chip's: plain ones pass it by on GM20x and GP10x, but not on GP100 and from Volta
+// on.
 TEST_P(level_latency, of_plain_loads) {
   const levels& p = GetParam();
   std::string text = text_of(fs::path(HEDDLE_MICROBENCH) / "memory.ptx");
@@ -76,7 +79,8 @@ TEST_P(level_latency, of_plain_loads) {
   std::ofstream(module) << text;
   const bool past = std::string(p.gpu) == "gtx980" || std::string(p.gpu) == "gtx1080";
   const double model = chase(p.l1_kib / 2, module.c_str());
-  if (!HasFatalFailure()) compare(p.gpu, "latency of plain loads, half of L1", model, past ? p.l2 : p.l1, 0.03, p.source[past]);
+  if (!HasFatalFailure())
+    compare(p.gpu, "latency of plain loads, half of L1", model, past ? p.l2 : p.l1, 0.03, p.source[past]);
 }
 
 // Footprints around the L2's size and past it.
@@ -89,8 +93,8 @@ TEST_P(level_latency, of_large_footprints) {
 INSTANTIATE_TEST_SUITE_P(all, level_latency, ::testing::ValuesIn(pinned),
                          [](const auto& info) { return std::string(info.param.gpu); });
 
-// GB/s read and written together. Jia et al. 2018, table 3.1; for the GTX Titan, 980 and 1080 the share of the peak that the
-// same or the nearest chip reaches there (K80: 191 of 240, M60: 127 of 160, P4: 162 of 192).
+// GB/s read and written together. Jia et al. 2018, table 3.1; for the GTX Titan, 980 and 1080 the share of the peak
+// that the same or the nearest chip reaches there (K80: 191 of 240, M60: 127 of 160, P4: 162 of 192).
 struct stream {
   const char* gpu;
   double gigabytes_per_second;
@@ -98,7 +102,8 @@ struct stream {
 };
 void PrintTo(const stream& s, std::ostream* out) { *out << s.gpu; }
 constexpr const char* reasons[] = {"busy_cycles", "idle_cycles", "refresh_cycles", "turnaround_cycles", "row_cycles"};
-constexpr stream streams[] = {{"gtxtitan", 229, 8}, {"gtx980", 178, 8}, {"p100", 510, 16}, {"gtx1080", 270, 8}, {"v100", 750, 24}};
+constexpr stream streams[] = {
+    {"gtxtitan", 229, 8}, {"gtx980", 178, 8}, {"p100", 510, 16}, {"gtx1080", 270, 8}, {"v100", 750, 24}};
 
 class bandwidth : public memory_figures, public ::testing::WithParamInterface<stream> {
  protected:
@@ -106,8 +111,9 @@ class bandwidth : public memory_figures, public ::testing::WithParamInterface<st
   double seconds(std::uint64_t bytes) {
     run(GetParam().gpu, {{"from", {{"bytes", bytes}}}, {"to", {{"bytes", bytes}}}},
         {launch("copy", bytes / (256 * 64), 256, {argument("from"), argument("to")})}, true);
-    return HasFatalFailure() ? 1 : metrics_["cycles"].get<double>() /
-                                       (metrics_["gpu"]["config"]["gpu.core_clock_mhz"].get<double>() * 1e6);
+    return HasFatalFailure() ? 1
+                             : metrics_["cycles"].get<double>() /
+                                   (metrics_["gpu"]["config"]["gpu.core_clock_mhz"].get<double>() * 1e6);
   }
 };
 
@@ -128,7 +134,8 @@ TEST_P(bandwidth, of_a_large_streaming_copy) {
   std::printf("%-8s of %.0f GB/s:", GetParam().gpu, peak);
   for (const char* reason : reasons) std::printf("  %s %.1f %%", reason, 100 * dram[reason].get<double>() / all);
   std::printf("\n");
-  EXPECT_NEAR(dram["busy_cycles"].get<double>() / all * peak, GetParam().gigabytes_per_second, 0.1 * GetParam().gigabytes_per_second);
+  EXPECT_NEAR(dram["busy_cycles"].get<double>() / all * peak, GetParam().gigabytes_per_second,
+              0.1 * GetParam().gigabytes_per_second);
 }
 
 INSTANTIATE_TEST_SUITE_P(all, bandwidth, ::testing::ValuesIn(streams),
@@ -136,8 +143,8 @@ INSTANTIATE_TEST_SUITE_P(all, bandwidth, ::testing::ValuesIn(streams),
 
 struct conflicts {
   const char* gpu;
-  unsigned word_stride;        // words between neighbouring banks' first words: 2 where a bank is 8 bytes wide
-  double added[5];             // cycles beyond an access without conflict, for 2, 4, 8, 16 and 32 lanes in a bank
+  unsigned word_stride;  // words between neighbouring banks' first words: 2 where a bank is 8 bytes wide
+  double added[5];       // cycles beyond an access without conflict, for 2, 4, 8, 16 and 32 lanes in a bank
   double tolerance[5];
   const char* source;
   const char* explained = "";
@@ -146,7 +153,11 @@ struct conflicts {
 // Mei and Chu 2017, table 8: GTX 560 Ti, GTX 780 and GTX 980.
 constexpr conflicts conflict_rows[] = {
     {"gtx480", 1, {37, 112, 261, 561, 1159}, {0.02, 0.02, 0.02, 0.02, 0.02}, "Mei"},
-    {"gtxtitan", 2, {35, 49, 111, 210, 437}, {0.65, 0.16, 0.16, 0.05, 0.05}, "Mei",
+    {"gtxtitan",
+     2,
+     {35, 49, 111, 210, 437},
+     {0.65, 0.16, 0.16, 0.05, 0.05},
+     "Mei",
      "the first conflict costs 35 cycles, each further one 13 to 14: the model has one figure, right with 16 and 32"},
     {"gtx980", 1, {2, 6, 14, 30, 62}, {0.02, 0.02, 0.02, 0.02, 0.02}, "Mei"},
 };
@@ -166,7 +177,8 @@ TEST_P(bank_conflict, costs_what_was_measured) {
       continue;
     }
     const std::string what = std::to_string(1u << i) + " lanes in a bank: added cycles";
-    compare(c.gpu, what, model - alone, c.added[i - 1], c.tolerance[i - 1], std::string(c.source) + (*c.explained != 0 ? ": " : "") + c.explained);
+    compare(c.gpu, what, model - alone, c.added[i - 1], c.tolerance[i - 1],
+            std::string(c.source) + (*c.explained != 0 ? ": " : "") + c.explained);
     if (*c.explained == 0) continue;
     microbench::expect_written("bank_conflict " + std::string(c.gpu) + " " + what, model - alone);
     rows.insert("bank_conflict " + std::string(c.gpu) + " " + what);
@@ -174,7 +186,8 @@ TEST_P(bank_conflict, costs_what_was_measured) {
   if (*c.explained != 0) EXPECT_EQ(microbench::written_rows("bank_conflict " + std::string(c.gpu)), rows);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, bank_conflict, ::testing::ValuesIn(conflict_rows), [](const auto& info) { return std::string(info.param.gpu); });
+INSTANTIATE_TEST_SUITE_P(all, bank_conflict, ::testing::ValuesIn(conflict_rows),
+                         [](const auto& info) { return std::string(info.param.gpu); });
 
 }  // namespace memory_test
 }  // namespace heddle::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Latency and throughput of each class of instruction on each GPU, measured by kernels, against what others have published.
+// Latency and throughput of each class of instruction on each GPU, measured by kernels, against what others have
+// published.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,9 @@ using microbench::passage;
 const std::string f32_fold = "mov.b32 %bits, %x$; xor.b32 %value, %value, %bits;";
 const std::string u32_fold = "xor.b32 %value, %value, %x$;";
 
-// What a chain of each class looks like. Operands are computed: a parameter would be read from constant memory again and again.
+// What a chain of each class looks like. Operands are computed: a parameter would be read from constant memory again
+// and again.
+// clang-format off
 const std::map<std::string, passage> passages = {
     {"ffma", {".reg .f32 %x<$>, %m, %a; .reg .u32 %bits;", "cvt.rn.f32.u64 %m, %seed; add.f32 %a, %m, %m;",
               "add.f32 %x$, %m, 0f3F800000;", {"fma.rn.f32 %x$, %x$, %m, %a;"}, f32_fold}},
@@ -59,15 +62,17 @@ const std::map<std::string, passage> passages = {
              {"ld.shared.u32 %x$, [%x$];"}, u32_fold}},
     {"shfl", {".reg .u32 %x<$>;", "", "add.u32 %x$, %thread, $;", {"shfl.sync.bfly.b32 %x$, %x$, 1, 31, 0xffffffff;"}, u32_fold}},
 };
+// clang-format on
 
 struct figure {
   const char* gpus;
   const char* name;
-  double latency;                 // cycles from issue to dependent issue; 0: none published
-  double throughput;              // instructions' lanes a cycle and SM; 0: none published
-  const char* source;             // of the latency
-  const char* explained = "";     // why the model differs; without it the model must agree
-  const char* table = "CUDA programming guide";   // source of the throughput: its table of arithmetic instructions, or another
+  double latency;              // cycles from issue to dependent issue; 0: none published
+  double throughput;           // instructions' lanes a cycle and SM; 0: none published
+  const char* source;          // of the latency
+  const char* explained = "";  // why the model differs; without it the model must agree
+  const char* table =
+      "CUDA programming guide";  // source of the throughput: its table of arithmetic instructions, or another
 };
 
 constexpr char jia[] = "Jia et al. 2018, table 4.1";
@@ -80,8 +85,11 @@ constexpr char huerta[] = "Huerta et al. 2025";
 constexpr char no_source[] = "";
 constexpr char xmad[] = "86 cycles were measured of IMAD, which no compiler emits here: three XMAD stand for it";
 
-constexpr char narrow_half[] = "the guide prints 256 results of halves; the white paper of GA102 has fp32's rate, half of that (recalled)";
-constexpr char full_rate[] = "lowering masks and shifts, at the rate of such instructions, where the chip has a conversion";
+constexpr char narrow_half[] =
+    "the guide prints 256 results of halves; the white paper of GA102 has fp32's rate, half of that (recalled)";
+constexpr char full_rate[] =
+    "lowering masks and shifts, at the rate of such instructions, where the chip has a conversion";
+// clang-format off
 constexpr char last_warps[] = "warps that are given the shared lanes run ahead and end first, and the last ones alone do not fill them";
 constexpr char recalled[] = "recalled";
 
@@ -153,6 +161,7 @@ constexpr figure figures[] = {
     {"v100", "lds", 19, 0, memories},
     {"h100", "ffma", 4, 128, huerta}, {"h100", "dfma", 0, 64, no_source, "", recalled}, {"h100", "hfma2", 5, 128, huerta},
 };
+// clang-format on
 
 struct row {
   std::string gpu;
@@ -175,29 +184,30 @@ class opcode : public ::testing::TestWithParam<row> {};
 
 // Two lengths of each passage, so that what comes before and after cancels out.
 constexpr unsigned short_passage = 128, long_passage = 384;
-// Where schedulers share lanes some warps run ahead and end first, and the last ones do not fill these lanes for a while. The passages are
-// longer there, but find room in the first instruction cache.
+// Where schedulers share lanes some warps run ahead and end first, and the last ones do not fill these lanes for a
+// while. The passages are longer there, but find room in the first instruction cache.
 constexpr unsigned short_passage_of_shared_lanes = 304, long_passage_of_shared_lanes = 912;
 
 struct measured {
-  double latency = 0, throughput = 0;   // cycles; lanes a cycle and SM
+  double latency = 0, throughput = 0;  // cycles; lanes a cycle and SM
 };
 
 measured measure(const std::string& gpu, const char* name) {
   const passage& p = passages.at(name);
   const bool shares = gpu == "gtxtitan";
-  const unsigned shorter = shares ? short_passage_of_shared_lanes : short_passage, longer = shares ? long_passage_of_shared_lanes : long_passage;
+  const unsigned shorter = shares ? short_passage_of_shared_lanes : short_passage,
+                 longer = shares ? long_passage_of_shared_lanes : long_passage;
   const double operations = longer - shorter;
   const unsigned chains = std::string(name) == "isetp" ? 4 : 8;
   const unsigned threads = gpu == "g80" ? 256 : 1024;
-  const std::string text =
-      microbench::module(microbench::kernel("dependent_short", p, shorter, 1) + microbench::kernel("dependent_long", p, longer, 1) +
-                         microbench::kernel("independent_short", p, shorter, chains) +
-                         microbench::kernel("independent_long", p, longer, chains));
-  const auto cycles = microbench::run(name, gpu, text,
-                                      {{"dependent_short", 32}, {"dependent_long", 32}, {"independent_short", threads},
-                                       {"independent_long", threads}},
-                                      "--set sub_partition.scheduler=lrr");   // all warps end together: the unit's rate, whatever the policy
+  const std::string text = microbench::module(microbench::kernel("dependent_short", p, shorter, 1) +
+                                              microbench::kernel("dependent_long", p, longer, 1) +
+                                              microbench::kernel("independent_short", p, shorter, chains) +
+                                              microbench::kernel("independent_long", p, longer, chains));
+  const auto cycles = microbench::run(
+      name, gpu, text,
+      {{"dependent_short", 32}, {"dependent_long", 32}, {"independent_short", threads}, {"independent_long", threads}},
+      "--set sub_partition.scheduler=lrr");  // all warps end together: the unit's rate, whatever the policy
   if (cycles.size() != 4) return {};
   return {(cycles[1] - cycles[0]) / operations, threads * operations / (cycles[3] - cycles[2])};
 }
@@ -210,7 +220,8 @@ TEST_P(opcode, agrees_with_published_figures) {
   std::printf("%-10s %-6s latency %6.2f", GetParam().gpu.c_str(), f.name, latency);
   if (f.latency > 0) std::printf(" (published %g, %+.1f %%, %s)", f.latency, 100 * (latency / f.latency - 1), f.source);
   std::printf(", throughput %6.2f", throughput);
-  if (f.throughput > 0) std::printf(" (published %g, %+.1f %%, %s)", f.throughput, 100 * (throughput / f.throughput - 1), f.table);
+  if (f.throughput > 0)
+    std::printf(" (published %g, %+.1f %%, %s)", f.throughput, 100 * (throughput / f.throughput - 1), f.table);
   std::printf("%s%s\n", *f.explained != 0 ? ": " : "", f.explained);
   const bool must_agree = *f.explained == 0;
   if (f.latency > 0 && must_agree) {
@@ -219,10 +230,11 @@ TEST_P(opcode, agrees_with_published_figures) {
   if (f.throughput > 0 && must_agree) {
     EXPECT_NEAR(throughput, f.throughput, 0.01 * f.throughput);
   }
-  if (!must_agree) {   // an explanation that has become idle is to go
+  if (!must_agree) {  // an explanation that has become idle is to go
     EXPECT_TRUE((f.latency > 0 && std::abs(latency - f.latency) > 0.01) ||
                 (f.throughput > 0 && std::abs(throughput - f.throughput) > 0.01 * f.throughput));
-    EXPECT_TRUE(f.explained == full_rate || f.throughput == 0 || throughput < 1.01 * f.throughput) << "faster than the chip";
+    EXPECT_TRUE(f.explained == full_rate || f.throughput == 0 || throughput < 1.01 * f.throughput)
+        << "faster than the chip";
     if (f.latency > 0) microbench::expect_written(latency_row(GetParam()), latency);
     if (f.throughput > 0) microbench::expect_written(throughput_row(GetParam()), throughput);
   }
@@ -238,8 +250,8 @@ TEST(explained_opcodes, are_those_written_down) {
   EXPECT_EQ(microbench::written_rows("opcode"), explained);
 }
 
-// Up to Kepler a core does one of both (white papers of Fermi and GK110); from Volta on integers have units of their own (white paper of
-// GV100), and what a scheduler issues is the bound: an instruction a cycle.
+// Up to Kepler a core does one of both (white papers of Fermi and GK110); from Volta on integers have units of their
+// own (white paper of GV100), and what a scheduler issues is the bound: an instruction a cycle.
 TEST(opcode_mix, floats_and_integers_take_the_same_cores_up_to_kepler) {
   const struct {
     const char* gpu;
@@ -247,7 +259,8 @@ TEST(opcode_mix, floats_and_integers_take_the_same_cores_up_to_kepler) {
   } chips[] = {{"g80", 8}, {"gtx480", 32}, {"gtxtitan", 192}, {"gtx1080", 128}, {"v100", 128}};
   for (const auto& chip : chips) {
     const double throughput = measure(chip.gpu, "mixed").throughput;
-    std::printf("%-10s FFMA and IADD in turn: %6.2f lanes a cycle and SM (cores or issue allow %g)\n", chip.gpu, throughput, chip.most);
+    std::printf("%-10s FFMA and IADD in turn: %6.2f lanes a cycle and SM (cores or issue allow %g)\n", chip.gpu,
+                throughput, chip.most);
     EXPECT_LE(throughput, 1.005 * chip.most) << chip.gpu;
     EXPECT_GE(throughput, 0.85 * chip.most) << chip.gpu;
   }

@@ -28,24 +28,29 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-constexpr unsigned record_bytes = 16;   // first clock, last clock, their difference, value
+constexpr unsigned record_bytes = 16;  // first clock, last clock, their difference, value
 
-constexpr unsigned word_bytes = 512;    // of the buffer that is every kernel's seed
+constexpr unsigned word_bytes = 512;  // of the buffer that is every kernel's seed
 
 }  // namespace
 
 std::string kernel(const std::string& name, const passage& p, unsigned operations, unsigned chains) {
-  std::string text = ".visible .entry " + name + "(.param .u64 " + name + "_out, .param .u64 " + name + "_seed)\n{\n  " +
-                     of_chain(p.declarations, chains) +
-                     "\n  .reg .u32 %pass, %start, %end, %elapsed, %value, %thread, %place, %size;\n  .reg .u64 %out, %seed;\n  .reg .pred %again;\n"
-                     "  mov.u32 %pass, 2;\n  mov.u32 %thread, %tid.x;\n  ld.param.u64 %seed, [" + name + "_seed];\n  " + p.before + "\n";
+  std::string text =
+      ".visible .entry " + name + "(.param .u64 " + name + "_out, .param .u64 " + name + "_seed)\n{\n  " +
+      of_chain(p.declarations, chains) +
+      "\n  .reg .u32 %pass, %start, %end, %elapsed, %value, %thread, %place, %size;\n  .reg .u64 %out, %seed;\n  .reg .pred %again;\n"
+      "  mov.u32 %pass, 2;\n  mov.u32 %thread, %tid.x;\n  ld.param.u64 %seed, [" +
+      name + "_seed];\n  " + p.before + "\n";
   for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.begin, c) + "\n";
   text += "again:\n  bar.sync 0;\n  mov.u32 %start, %clock;\n";
-  for (unsigned n = 0; n < operations; ++n) text += "  " + of_chain(p.steps[n / chains % p.steps.size()], n % chains) + "\n";
-  text += "  mov.u32 %end, %clock;\n  sub.u32 %elapsed, %end, %start;\n  sub.u32 %pass, %pass, 1;\n  setp.ne.u32 %again, %pass, 0;\n"
-          "  @%again bra again;\n  mov.u32 %value, 0;\n";
+  for (unsigned n = 0; n < operations; ++n)
+    text += "  " + of_chain(p.steps[n / chains % p.steps.size()], n % chains) + "\n";
+  text +=
+      "  mov.u32 %end, %clock;\n  sub.u32 %elapsed, %end, %start;\n  sub.u32 %pass, %pass, 1;\n  setp.ne.u32 %again, %pass, 0;\n"
+      "  @%again bra again;\n  mov.u32 %value, 0;\n";
   for (unsigned c = 0; c < chains; ++c) text += "  " + of_chain(p.end, c) + "\n";
-  text += "  ld.param.u64 %out, [" + name + "_out];\n  mov.u32 %place, %ctaid.x;\n  mov.u32 %size, %ntid.x;\n"
+  text += "  ld.param.u64 %out, [" + name +
+          "_out];\n  mov.u32 %place, %ctaid.x;\n  mov.u32 %size, %ntid.x;\n"
           "  mad.lo.u32 %place, %place, %size, %thread;\n  mad.wide.u32 %out, %place, 16, %out;\n"
           "  st.global.v4.u32 [%out], {%start, %end, %elapsed, %value};\n  ret;\n}\n\n";
   return text;
@@ -62,7 +67,9 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
   nlohmann::ordered_json job{{"module", "kernels.ptx"}};
   std::size_t bytes = 0;
   for (const launch& l : launches) {
-    job["launches"].push_back({{"kernel", l.kernel}, {"grid", {l.blocks, 1, 1}}, {"block", {l.threads, 1, 1}},
+    job["launches"].push_back({{"kernel", l.kernel},
+                               {"grid", {l.blocks, 1, 1}},
+                               {"block", {l.threads, 1, 1}},
                                {"args", {{{"buffer", "clocks"}, {"offset", bytes}}, {{"buffer", "words"}}}}});
     bytes += std::size_t{l.threads} * l.blocks * record_bytes;
   }
@@ -72,8 +79,9 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
   job["buffers"] = {{"clocks", {{"bytes", bytes}}}, {"words", {{"bytes", word_bytes}, {"pointers", pointers}}}};
   job["outputs"] = {{{"buffer", "clocks"}, {"file", "clocks.bin"}}};
   std::ofstream(place / "job.json") << job.dump(2);
-  const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --set gpu.sm_count=1 --gpu " + gpu +
-                              " " + options + " >'" + (place / "log.txt").string() + "' 2>&1";
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() +
+                              "' --quiet --set gpu.sm_count=1 --gpu " + gpu + " " + options + " >'" +
+                              (place / "log.txt").string() + "' 2>&1";
   const int status = std::system(command.c_str());
   const bool ran = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   const std::string result = text_of(place / "clocks.bin");
@@ -94,8 +102,8 @@ std::vector<std::vector<clocks>> clocks_of(const std::string& name, const std::s
   return all;
 }
 
-std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text, const std::vector<launch>& launches,
-                        const std::string& options) {
+std::vector<double> run(const std::string& name, const std::string& gpu, const std::string& text,
+                        const std::vector<launch>& launches, const std::string& options) {
   std::vector<double> cycles;
   for (const auto& threads : clocks_of(name, gpu, text, launches, options)) {
     std::uint32_t first = UINT32_MAX, last = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Accesses of several passes: contended atomics and the bandwidth of shared memory against silicon, and replays, which up to
-// Kepler are counted as the profiler does.
+// Accesses of several passes: contended atomics and the bandwidth of shared memory against silicon, and replays, which
+// up to Kepler are counted as the profiler does.
 #include "explained_values.h"
 #include "memory_figures.h"
 
@@ -12,22 +12,27 @@ namespace passes_test {
 struct contention {
   const char* gpu;
   const char* kernel;
-  double added[5];  // cycles with 2, 4, 8, 16 and 32 lanes on a word, less those of one
-  const char* explained = "";   // what is more than a cycle and 8 % apart
+  double added[5];             // cycles with 2, 4, 8, 16 and 32 lanes on a word, less those of one
+  const char* explained = "";  // what is more than a cycle and 8 % apart
 };
 
-constexpr char even_steps[] = "each further lane takes as long as the others in the model; on the chip the steps are uneven";
-constexpr char few_lanes[] = "the chip takes less with few lanes on a word than one lane alone lets expect, or less than that";
+constexpr char even_steps[] =
+    "each further lane takes as long as the others in the model; on the chip the steps are uneven";
+constexpr char few_lanes[] =
+    "the chip takes less with few lanes on a word than one lane alone lets expect, or less than that";
 
 // Jia et al. 2018, table 4.2. What lanes add is compared: its figures for one lane are less than any access takes.
 TEST_F(memory_figures, of_contended_atomics) {
-  const contention all[] = {
-      {"p100", "atomic_shared", {2, 4, 15, 31, 63}, even_steps},      {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, even_steps},
-      {"gtx980", "atomic_shared", {2, 8, 14, 30, 62}, even_steps},    {"v100", "atomic_shared", {1, 5, 12, 18, 60}, even_steps},
-      {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}},
-      {"p100", "atomic_global", {5, 22, 22, 24, 24}, few_lanes},     {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}},
-      {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, few_lanes},   {"v100", "atomic_global", {-5, -4, 5, 22, 40}, few_lanes},
-      {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}}};
+  const contention all[] = {{"p100", "atomic_shared", {2, 4, 15, 31, 63}, even_steps},
+                            {"gtx1080", "atomic_shared", {2, 9, 14, 30, 62}, even_steps},
+                            {"gtx980", "atomic_shared", {2, 8, 14, 30, 62}, even_steps},
+                            {"v100", "atomic_shared", {1, 5, 12, 18, 60}, even_steps},
+                            {"gtxtitan", "atomic_shared", {121, 367, 859, 1843, 4164}},
+                            {"p100", "atomic_global", {5, 22, 22, 24, 24}, few_lanes},
+                            {"gtx1080", "atomic_global", {20, 20, 21, 21, 21}},
+                            {"gtx980", "atomic_global", {2, 17, 17, 22, 22}, few_lanes},
+                            {"v100", "atomic_global", {-5, -4, 5, 22, 40}, few_lanes},
+                            {"gtxtitan", "atomic_global", {40, 67, 123, 235, 459}}};
   std::set<std::string> rows;
   for (const contention& c : all) {
     double alone = 0;
@@ -47,10 +52,11 @@ TEST_F(memory_figures, of_contended_atomics) {
       const double published = c.added[step - 1];
       const bool agrees = std::abs(model - alone - published) <= std::max(1.01, 0.08 * std::abs(published));
       apart += !agrees;
-      std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)%s%s\n", c.gpu, c.kernel, lanes, model - alone, published,
-                  agrees ? "" : ": ", agrees ? "" : c.explained);
+      std::printf("%-8s %s, %2u lanes on a word: added cycles %6.1f (published %g)%s%s\n", c.gpu, c.kernel, lanes,
+                  model - alone, published, agrees ? "" : ": ", agrees ? "" : c.explained);
       EXPECT_TRUE(agrees || *c.explained != 0) << c.gpu << " " << c.kernel << " " << lanes;
-      const std::string row = std::string("contention ") + c.gpu + " " + c.kernel + ", " + std::to_string(lanes) + " lanes on a word: added cycles";
+      const std::string row = std::string("contention ") + c.gpu + " " + c.kernel + ", " + std::to_string(lanes) +
+                              " lanes on a word: added cycles";
       microbench::expect_written(row, model - alone);
       rows.insert(row);
     }
@@ -62,8 +68,8 @@ TEST_F(memory_figures, of_contended_atomics) {
 // Bytes that one SM moves in a cycle once all its warps are at work: what the longer of two runs has more.
 class throughput : public memory_figures {
  protected:
-  double of(const char* gpu, const char* kernel, unsigned blocks, unsigned rounds, unsigned bytes_a_thread_and_round, json arguments,
-            const json& buffers = json::object()) {
+  double of(const char* gpu, const char* kernel, unsigned blocks, unsigned rounds, unsigned bytes_a_thread_and_round,
+            json arguments, const json& buffers = json::object()) {
     options_ = " --set gpu.sm_count=1";
     constexpr unsigned threads = 1024;
     double cycles[2] = {};
@@ -78,13 +84,16 @@ class throughput : public memory_figures {
   }
 };
 
-// Jia et al. 2018, table 3.1, measured and theoretical; their kernel, too, loads, calculates and stores, with as many threads and
-// blocks as there may be. Words of 8 bytes: with 4 bytes the K80 could not reach what they measured.
+// Jia et al. 2018, table 3.1, measured and theoretical; their kernel, too, loads, calculates and stores, with as many
+// threads and blocks as there may be. Words of 8 bytes: with 4 bytes the K80 could not reach what they measured.
 TEST_F(throughput, of_shared_memory) {
   const struct {
     const char* gpu;
-    double theoretical, measured, of;   // bytes a cycle and SM; GB/s of GB/s
-  } chips[] = {{"v100", 128, 12080, 13800}, {"p100", 128, 7763, 9519}, {"gtx1080", 128, 3555, 3919}, {"gtx980", 128, 2122, 2410},
+    double theoretical, measured, of;  // bytes a cycle and SM; GB/s of GB/s
+  } chips[] = {{"v100", 128, 12080, 13800},
+               {"p100", 128, 7763, 9519},
+               {"gtx1080", 128, 3555, 3919},
+               {"gtx980", 128, 2122, 2410},
                {"gtxtitan", 256, 2540, 2912}};
   for (const auto& c : chips) {
     const double model = of(c.gpu, "shared_update", 8, 8, 8 * 16, {argument("cycles")});
@@ -93,32 +102,38 @@ TEST_F(throughput, of_shared_memory) {
   }
 }
 
-// Jia et al. 2018, table 3.2, and Luo et al. 2024, table V (H800 for the H100). Jia's figures for M60 and P4, 15.7, are not held
-// against the model: there an FP64 addition a load bounds the kernel.
+// Jia et al. 2018, table 3.2, and Luo et al. 2024, table V (H800 for the H100). Jia's figures for M60 and P4, 15.7, are
+// not held against the model: there an FP64 addition a load bounds the kernel.
 TEST_F(throughput, of_l1_hits) {
   const struct {
     const char* gpu;
     double measured;
     const char* source;
-  } chips[] = {{"v100", 125.7, "gpu-benches"}, {"p100", 31.3, "Jia"}, {"a100", 125.1, "gpu-benches"}, {"h100", 124.1, "Luo"}};
+  } chips[] = {
+      {"v100", 125.7, "gpu-benches"}, {"p100", 31.3, "Jia"}, {"a100", 125.1, "gpu-benches"}, {"h100", 124.1, "Luo"}};
   for (const auto& c : chips) {
-    const double model = of(c.gpu, "l1_stream", 2, 8, 8 * 16, {argument("cycles"), argument("words")}, {{"words", {{"bytes", 4096}}}});
+    const double model =
+        of(c.gpu, "l1_stream", 2, 8, 8 * 16, {argument("cycles"), argument("words")}, {{"words", {{"bytes", 4096}}}});
     if (HasFatalFailure()) return;
     compare(c.gpu, "L1 hits, bytes a cycle and SM", model, c.measured, 0.02, c.source);
-    EXPECT_EQ(metrics_["kernels"][0]["memory"]["l1"]["bank_conflicts"].get<std::uint64_t>() != 0, std::string(c.gpu) == "p100");
+    EXPECT_EQ(metrics_["kernels"][0]["memory"]["l1"]["bank_conflicts"].get<std::uint64_t>() != 0,
+              std::string(c.gpu) == "p100");
   }
 }
 
 class replays : public memory_figures {
  protected:
   double of(const char* metric) const { return metrics_["kernels"][0]["metrics"][metric].get<double>(); }
-  std::uint64_t count(const char* metric) const { return metrics_["kernels"][0]["metrics"][metric].get<std::uint64_t>(); }
+  std::uint64_t count(const char* metric) const {
+    return metrics_["kernels"][0]["metrics"][metric].get<std::uint64_t>();
+  }
   void shared(const char* gpu, unsigned stride) {
     run(gpu, json::object(), {launch("shared_conflict", 1, 32, {argument("cycles"), number(stride)})});
   }
   void global(const char* gpu, unsigned stride, unsigned threads = 32) {
     run(gpu, {{"words", {{"bytes", 4 * stride * threads}}}},
-        {launch("strided_load", 1, threads, {argument("cycles"), argument("words"), number(stride)})}, false, "passes.ptx");
+        {launch("strided_load", 1, threads, {argument("cycles"), argument("words"), number(stride)})}, false,
+        "passes.ptx");
   }
 };
 
@@ -134,7 +149,8 @@ TEST_F(replays, of_bank_conflicts_are_issued_up_to_kepler) {
     EXPECT_EQ(of("global_replay_overhead"), 0);
     EXPECT_EQ(metrics_["kernels"][0]["memory"]["shared"]["bank_conflicts"], 129u * (stride - 1));
     const auto& cycles = metrics_["kernels"][0]["warp_cycles"];
-    EXPECT_EQ(cycles["selected"].get<std::uint64_t>(), count("issue_slots")) << "a replay takes an issue slot of its warp";
+    EXPECT_EQ(cycles["selected"].get<std::uint64_t>(), count("issue_slots"))
+        << "a replay takes an issue slot of its warp";
   }
 }
 
@@ -151,7 +167,7 @@ TEST_F(replays, of_divergent_addresses_are_issued_up_to_kepler) {
     const char* gpu;
     unsigned stride, replays_a_load;
   } cases[] = {{"gtx480", 1, 0}, {"gtx480", 2, 1}, {"gtxtitan", 8, 7}, {"gtxtitan", 32, 31},
-               {"g80", 1, 0},    {"g80", 2, 30}};   // compute capability 1.0: in order by half-warps, or lane by lane
+               {"g80", 1, 0},    {"g80", 2, 30}};  // compute capability 1.0: in order by half-warps, or lane by lane
   for (const auto& c : cases) {
     global(c.gpu, c.stride);
     if (HasFatalFailure()) return;

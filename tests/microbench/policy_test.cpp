@@ -19,7 +19,8 @@ namespace policy_test {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-constexpr const char* policies[] = {"lrr", "gto", "oldest", "cggty", "two_level", "prefetch_aware", "memory_aware", "ccws"};
+constexpr const char* policies[] = {"lrr",          "gto", "oldest", "cggty", "two_level", "prefetch_aware",
+                                    "memory_aware", "ccws"};
 
 struct measured {
   std::uint64_t cycles;
@@ -35,20 +36,23 @@ std::string text_of(const fs::path& file) {
 measured run(const std::string& kernel, const std::string& policy, const std::string& options) {
   const fs::path source = fs::path(HEDDLE_MICROBENCH) / "policies";
   // Of this process alone: tests of one kernel run side by side.
-  const fs::path place = fs::path(HEDDLE_SCRATCH "/policy") / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
+  const fs::path place =
+      fs::path(HEDDLE_SCRATCH "/policy") / (kernel + "_" + policy + "_" + std::to_string(::getpid()));
   fs::create_directories(place);
   json job = json::parse(text_of(source / (kernel + ".json")));
   job["module"] = (source / job["module"].get<std::string>()).string();
   job["outputs"] = json::array({{{"buffer", "out"}, {"file", (place / "out.bin").string()}}});
   std::ofstream(place / "job.json") << job.dump(2);
   const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place / "job.json").string() + "' --quiet --metrics '" +
-                              (place / "metrics.json").string() + "' --set sub_partition.scheduler=" + policy + " " + options;
+                              (place / "metrics.json").string() + "' --set sub_partition.scheduler=" + policy + " " +
+                              options;
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   if (::testing::Test::HasFailure()) return {1, 0, ""};
   const json kernel_metrics = json::parse(text_of(place / "metrics.json"))["kernels"][0];
   const json& l1 = kernel_metrics["memory"]["l1"];
-  const measured m = {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(), text_of(place / "out.bin")};
+  const measured m = {kernel_metrics["cycles"], l1["hits"].get<double>() / l1["accesses"].get<double>(),
+                      text_of(place / "out.bin")};
   fs::remove_all(place);
   return m;
 }
@@ -72,25 +76,33 @@ TEST(policies, fewer_warps_at_the_cache_keep_their_lines) {
   EXPECT_LT(r["memory_aware"].cycles * 2, r["lrr"].cycles);
 }
 
-// With a quarter of the memory channels the way behind the L1 is what the kernel waits for, as in the papers: each miss that is spared counts. Published: CCWS
-// has 25 % fewer misses and is 24 % faster than the best of the others, MASCAR 10 %.
+// With a quarter of the memory channels the way behind the L1 is what the kernel waits for, as in the papers: each miss
+// that is spared counts. Published: CCWS has 25 % fewer misses and is 24 % faster than the best of the others, MASCAR
+// 10 %.
 TEST(policies, sparing_misses_beats_greed_where_memory_is_the_limit) {
   auto r = run_all("cache_sensitive", "--gpu gtx480 --set memory.channels=3");
   EXPECT_LT((1 - r["ccws"].l1_hits) * 100, (1 - r["gto"].l1_hits) * 85);
   EXPECT_LT(r["ccws"].cycles * 100, r["gto"].cycles * 88);
-  // Memory-bound in both; together, because which lines happen to be driven out moves a single run by a per cent or two.
-  const std::uint64_t owner = run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=4").cycles + r["memory_aware"].cycles;
-  const std::uint64_t greedy = run("cache_sensitive", "gto", "--gpu gtx480 --set memory.channels=4").cycles + r["gto"].cycles;
-  std::printf("with 3 and with 4 channels: memory_aware %.3f of gto\n", static_cast<double>(owner) / static_cast<double>(greedy));
+  // Memory-bound in both; together, because which lines happen to be driven out moves a single run by a per cent or
+  // two.
+  const std::uint64_t owner =
+      run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=4").cycles + r["memory_aware"].cycles;
+  const std::uint64_t greedy =
+      run("cache_sensitive", "gto", "--gpu gtx480 --set memory.channels=4").cycles + r["gto"].cycles;
+  std::printf("with 3 and with 4 channels: memory_aware %.3f of gto\n",
+              static_cast<double>(owner) / static_cast<double>(greedy));
   EXPECT_LT(owner * 100, greedy * 98);
   // Hits go by loads that wait for room, but so do misses of further warps, which drive lines out.
-  const measured deferred = run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
-  std::printf("with a re-execution queue: %llu cycles, %.1f %% L1 hits\n", static_cast<unsigned long long>(deferred.cycles), 100 * deferred.l1_hits);
+  const measured deferred =
+      run("cache_sensitive", "memory_aware", "--gpu gtx480 --set memory.channels=3 --set ldst.reexecution_entries=32");
+  std::printf("with a re-execution queue: %llu cycles, %.1f %% L1 hits\n",
+              static_cast<unsigned long long>(deferred.cycles), 100 * deferred.l1_hits);
   EXPECT_LT(deferred.l1_hits, r["memory_aware"].l1_hits - 0.05);
 }
 
-// Workloads of ours, in which groups of warps compute while others wait for memory, strided ones on lines in other banks of the memory (published
-// for prefetch_aware: 7 % over two_level). spmv has registers for a fifth block on an SM: four of them are too few warps for groups to help much.
+// Workloads of ours, in which groups of warps compute while others wait for memory, strided ones on lines in other
+// banks of the memory (published for prefetch_aware: 7 % over two_level). spmv has registers for a fifth block on an
+// SM: four of them are too few warps for groups to help much.
 constexpr char five_blocks_of_spmv[] = " --set sm.registers=34816";
 
 TEST(policies, groups_beat_round_robin_on_workloads) {
@@ -99,13 +111,15 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
     for (const std::string policy : {"lrr", "gto", "two_level", "prefetch_aware"}) {
       const fs::path metrics = fs::path(HEDDLE_SCRATCH "/policy") / (workload + "_" + policy + ".json");
       fs::create_directories(metrics.parent_path());
-      const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" + workload +
-                                  "/job.json' --gpu gtx480 --quiet --set sub_partition.scheduler=" + policy + " --metrics '" + metrics.string() + "'" +
+      const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" +
+                                  workload + "/job.json' --gpu gtx480 --quiet --set sub_partition.scheduler=" + policy +
+                                  " --metrics '" + metrics.string() + "'" +
                                   (workload == "spmv" ? five_blocks_of_spmv : "");
       const int status = std::system(command.c_str());
       ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
       cycles[workload + policy] = json::parse(text_of(metrics))["cycles"];
-      std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(), static_cast<unsigned long long>(cycles[workload + policy]));
+      std::printf("%-16s %-16s %10llu cycles\n", workload.c_str(), policy.c_str(),
+                  static_cast<unsigned long long>(cycles[workload + policy]));
     }
   EXPECT_LT(cycles["transposetwo_level"] * 100, cycles["transposelrr"] * 95);
   EXPECT_LT(cycles["transposeprefetch_aware"] * 100, cycles["transposetwo_level"] * 97);
@@ -116,8 +130,9 @@ TEST(policies, groups_beat_round_robin_on_workloads) {
 std::uint64_t cycles_of(const std::string& workload, const std::string& policy, const std::string& options) {
   const fs::path metrics = fs::path(HEDDLE_SCRATCH "/policy") / (workload + "_" + policy + "_headline.json");
   fs::create_directories(metrics.parent_path());
-  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" + workload + "/job.json' --quiet --set sub_partition.scheduler=" +
-                              policy + " --metrics '" + metrics.string() + "' " + options;
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_MICROBENCH "/../../testbench/workloads/" + workload +
+                              "/job.json' --quiet --set sub_partition.scheduler=" + policy + " --metrics '" +
+                              metrics.string() + "' " + options;
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   return ::testing::Test::HasFailure() ? 1 : json::parse(text_of(metrics))["cycles"].get<std::uint64_t>();
@@ -126,13 +141,15 @@ std::uint64_t cycles_of(const std::string& workload, const std::string& policy, 
 // The table of headlines in docs/scheduling.md: each paper's direction, on a kernel or workload of ours.
 TEST(policies, headlines_have_the_direction_that_was_published) {
   const auto tell = [](const char* paper, const char* where, std::uint64_t policy, std::uint64_t other) {
-    std::printf("%-24s %-52s %8llu against %8llu cycles: %.2f times as fast\n", paper, where, static_cast<unsigned long long>(policy),
-                static_cast<unsigned long long>(other), static_cast<double>(other) / static_cast<double>(policy));
+    std::printf("%-24s %-52s %8llu against %8llu cycles: %.2f times as fast\n", paper, where,
+                static_cast<unsigned long long>(policy), static_cast<unsigned long long>(other),
+                static_cast<double>(other) / static_cast<double>(policy));
     return static_cast<double>(other) / static_cast<double>(policy);
   };
   // Rogers et al. 2012: 24 % faster than the best before, with 25 % fewer misses; greed then oldest beats round robin.
   const std::string half = "--gpu gtx480 --set memory.channels=6";
-  const measured lrr = run("cache_sensitive", "lrr", half), gto = run("cache_sensitive", "gto", half), ccws = run("cache_sensitive", "ccws", half);
+  const measured lrr = run("cache_sensitive", "lrr", half), gto = run("cache_sensitive", "gto", half),
+                 ccws = run("cache_sensitive", "ccws", half);
   EXPECT_GT(tell("ccws (Rogers 2012)", "cache_sensitive, half the channels, than gto", ccws.cycles, gto.cycles), 1.2);
   EXPECT_GT(tell("gto (Rogers 2012)", "cache_sensitive, half the channels, than lrr", gto.cycles, lrr.cycles), 1.2);
   std::printf("%-24s L1 misses: %.2f of those of gto\n", "", (1 - ccws.l1_hits) / (1 - gto.l1_hits));
@@ -140,16 +157,25 @@ TEST(policies, headlines_have_the_direction_that_was_published) {
   // Sethia et al. 2015: 34 % faster than round robin, 10 % than the best, where the memory is the bound.
   const std::string one = "--gpu gtx480 --set memory.channels=1";
   const std::uint64_t owner = run("cache_sensitive", "memory_aware", one).cycles;
-  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than lrr", owner, run("cache_sensitive", "lrr", one).cycles), 1.34);
-  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than gto", owner, run("cache_sensitive", "gto", one).cycles), 1.05);
+  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than lrr", owner,
+                 run("cache_sensitive", "lrr", one).cycles),
+            1.34);
+  EXPECT_GT(tell("memory_aware (Sethia 15)", "cache_sensitive, one channel, than gto", owner,
+                 run("cache_sensitive", "gto", one).cycles),
+            1.05);
   // Narasiman et al. 2011: groups that reach their loads at different times beat round robin.
   EXPECT_GT(tell("two_level (Narasiman 11)", "transpose, than lrr", cycles_of("transpose", "two_level", "--gpu gtx480"),
-                 cycles_of("transpose", "lrr", "--gpu gtx480")), 1.05);
+                 cycles_of("transpose", "lrr", "--gpu gtx480")),
+            1.05);
   // Jog et al. 2013: with a prefetcher 25 % faster than round robin, 7 % than two levels.
   const std::string prefetcher = std::string("--gpu gtx480 --set l1.prefetch_lines=1") + five_blocks_of_spmv;
   const std::uint64_t aware = cycles_of("spmv", "prefetch_aware", prefetcher);
-  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than lrr with it", aware, cycles_of("spmv", "lrr", prefetcher)), 1.2);
-  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than two_level with it", aware, cycles_of("spmv", "two_level", prefetcher)), 1.07);
+  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than lrr with it", aware,
+                 cycles_of("spmv", "lrr", prefetcher)),
+            1.2);
+  EXPECT_GT(tell("prefetch_aware (Jog 13)", "spmv with a prefetcher, than two_level with it", aware,
+                 cycles_of("spmv", "two_level", prefetcher)),
+            1.07);
 }
 
 TEST(policies, groups_reach_their_loads_at_different_times) {
@@ -158,11 +184,12 @@ TEST(policies, groups_reach_their_loads_at_different_times) {
   EXPECT_LT(r["prefetch_aware"].cycles * 100, r["lrr"].cycles * 98);
 }
 
-// The prefetcher serves those neighbours that come later: strided groups see to it that there are some. The memory is nearer than
-// the product's, so that what is fetched ahead comes in time.
+// The prefetcher serves those neighbours that come later: strided groups see to it that there are some. The memory is
+// nearer than the product's, so that what is fetched ahead comes in time.
 TEST(policies, strided_groups_find_what_the_prefetcher_brought) {
-  const std::string options = "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "
-                              "--set l1.cache_global_loads=true --set l1.prefetch_lines=3 --set dram.controller_latency_cycles=60";
+  const std::string options =
+      "--gpu gtx1080 --set gpu.sm_count=4 --set sub_partition.fetch_group_warps=8 "
+      "--set l1.cache_global_loads=true --set l1.prefetch_lines=3 --set dram.controller_latency_cycles=60";
   const measured lrr = run("latency_bound", "lrr", options);
   const measured two_level = run("latency_bound", "two_level", options);
   const measured prefetch_aware = run("latency_bound", "prefetch_aware", options);

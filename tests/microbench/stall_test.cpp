@@ -22,7 +22,7 @@ struct rule {
   const char* kernel;
   unsigned threads;
   const char* options;
-  const char* cycle;   // the state in warp_cycles and in warp_states, and the least share of the warp-cycles in it
+  const char* cycle;  // the state in warp_cycles and in warp_states, and the least share of the warp-cycles in it
   const char* state;
   double share;
 };
@@ -52,7 +52,8 @@ std::uint64_t sum(const json& states) {
   return total;
 }
 
-// States partition the active warp-cycles, of the kernel, of each line and of each sub-partition; these sum to the kernel's.
+// States partition the active warp-cycles, of the kernel, of each line and of each sub-partition; these sum to the
+// kernel's.
 void expect_partitions(const json& metrics) {
   const json& kernel = metrics["kernels"][0];
   const std::uint64_t active = kernel["warp_cycles"]["active"];
@@ -89,8 +90,8 @@ TEST_P(stall, is_where_most_warp_cycles_go) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/stall") / ("stall_" + std::to_string(GetParam()));
   fs::create_directories(place);
   std::string command = std::string("'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_MICROBENCH "/stalls.ptx:") + r.kernel +
-                        "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" + (place / "metrics.json").string() +
-                        "' " + r.options;
+                        "' --grid 1 --block " + std::to_string(r.threads) + " --quiet --metrics '" +
+                        (place / "metrics.json").string() + "' " + r.options;
   // One of them has as many parameters as it takes to miss the constant cache.
   const bool constants = std::string(r.kernel) == "constant_memory_dependency";
   command += " --arg buf:262144";
@@ -122,8 +123,13 @@ json run_job(const json& job, const std::string& name, const std::string& option
 json sampling(const char* kernel, unsigned threads) {
   return {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
           {"buffers", {{"image", {{"bytes", 1048576}, {"fill", "iotaf"}}}, {"out", {{"bytes", 4096}}}}},
-          {"textures", {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
-          {"launches", {{{"kernel", kernel}, {"grid", {1, 1, 1}}, {"block", {threads, 1, 1}}, {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
+          {"textures",
+           {{"image", {{"buffer", "image"}, {"type", "f32"}, {"channels", 1}, {"width", 1024}, {"height", 256}}}}},
+          {"launches",
+           {{{"kernel", kernel},
+             {"grid", {1, 1, 1}},
+             {"block", {threads, 1, 1}},
+             {"args", {{{"texture", "image"}}, {{"buffer", "out"}}}}}}},
           {"outputs", json::array()}};
 }
 
@@ -137,10 +143,12 @@ TEST(stalls, of_the_texture_unit_are_where_most_warp_cycles_go) {
   expect_partitions(metrics);
 }
 
-// A fetch that waits for the one before it needs the path, too, which that one fills where it has room for one: what is full comes first.
+// A fetch that waits for the one before it needs the path, too, which that one fills where it has room for one: what is
+// full comes first.
 TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
   for (const unsigned entries : {1u, 2u}) {
-    const json metrics = run_job(sampling("sampling_chain", 32), "stall_texture_chain", "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
+    const json metrics = run_job(sampling("sampling_chain", 32), "stall_texture_chain",
+                                 "--gpu gtx1080 --set texture.queue_entries=" + std::to_string(entries));
     if (metrics.is_null()) return;
     const json& kernel = metrics["kernels"][0];
     const double active = kernel["warp_cycles"]["active"];
@@ -158,17 +166,21 @@ TEST(stalls, of_a_full_texture_path_come_before_those_of_its_operands) {
 
 // Warps are stopped while they quiesce, are saved and are restored, and are not there in between.
 TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
-  const json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
-                    {"buffers", {{"out", {{"bytes", 262144}}}}},
-                    {"launches", {{{"kernel", "not_selected"}, {"grid", {1, 1, 1}}, {"block", {1024, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
-                    {"outputs", json::array()},
-                    {"preempt", {{{"at_cycle", 1500}, {"sm", 0}, {"mode", "switch"}, {"resume_after", 3000}}}}};
+  const json job = {
+      {"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+      {"buffers", {{"out", {{"bytes", 262144}}}}},
+      {"launches",
+       {{{"kernel", "not_selected"}, {"grid", {1, 1, 1}}, {"block", {1024, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
+      {"outputs", json::array()},
+      {"preempt", {{{"at_cycle", 1500}, {"sm", 0}, {"mode", "switch"}, {"resume_after", 3000}}}}};
   const json metrics = run_job(job, "stall_misc", "--gpu gtx1080 --set sub_partition.states_by_warp=true");
   if (metrics.is_null()) return;
   const json& kernel = metrics["kernels"][0];
   ASSERT_EQ(metrics["context_switches"].size(), 1u);
   const json& s = metrics["context_switches"][0];
-  const auto between = [&](const char* from, const char* to) { return s[to].get<std::uint64_t>() - s[from].get<std::uint64_t>(); };
+  const auto between = [&](const char* from, const char* to) {
+    return s[to].get<std::uint64_t>() - s[from].get<std::uint64_t>();
+  };
   const std::uint64_t misc = kernel["warp_states"]["misc"];
   const std::uint64_t moving = between("quiesced_cycle", "saved_cycle") + between("restore_cycle", "resumed_cycle");
   EXPECT_GE(misc, 32 * moving);
@@ -187,12 +199,13 @@ TEST(stalls, of_a_context_switch_are_misc_from_its_request_on) {
   EXPECT_EQ(in_slots, kernel["warp_cycles"]["active"].get<std::uint64_t>());
 }
 
-// What a warp waits for that needs a result, by who computes it: on every GPU, whichever way dependence is kept track of.
+// What a warp waits for that needs a result, by who computes it: on every GPU, whichever way dependence is kept track
+// of.
 struct wait_rule {
   const char* kernel;
   const char* state;
-  double share;   // of the warp-cycles, at least: a chain of latency 4 issues in one of 4
-  bool on_all;    // shuffles came with Kepler
+  double share;  // of the warp-cycles, at least: a chain of latency 4 issues in one of 4
+  bool on_all;   // shuffles came with Kepler
 };
 
 constexpr wait_rule wait_rules[] = {
@@ -208,15 +221,19 @@ class stall_of_results : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(stall_of_results, tells_the_kind_of_producer) {
   const std::string gpu = GetParam();
-  json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"}, {"buffers", {{"out", {{"bytes", 4096}}}}}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_MICROBENCH "/stalls.ptx"},
+              {"buffers", {{"out", {{"bytes", 4096}}}}},
+              {"outputs", json::array()}};
   std::vector<wait_rule> rules_of_gpu;
   for (const wait_rule& r : wait_rules) {
     if (!r.on_all && (gpu == "g80" || gpu == "gtx480")) continue;
     rules_of_gpu.push_back(r);
-    job["launches"].push_back({{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"buffer", "out"}}}}});
+    job["launches"].push_back(
+        {{"kernel", r.kernel}, {"grid", {1, 1, 1}}, {"block", {32, 1, 1}}, {"args", {{{"buffer", "out"}}}}});
   }
   for (const char* dependence : {"software", "scoreboard"}) {
-    const json metrics = run_job(job, "stall_of_results_" + gpu, "--gpu " + gpu + " --set sub_partition.dependence=" + dependence);
+    const json metrics =
+        run_job(job, "stall_of_results_" + gpu, "--gpu " + gpu + " --set sub_partition.dependence=" + dependence);
     if (metrics.is_null()) return;
     ASSERT_EQ(metrics["kernels"].size(), rules_of_gpu.size());
     for (std::size_t k = 0; k < rules_of_gpu.size(); ++k) {
@@ -226,7 +243,8 @@ TEST_P(stall_of_results, tells_the_kind_of_producer) {
       const std::uint64_t active = kernel["warp_cycles"]["active"];
       EXPECT_GE(kernel["warp_states"][r.state].get<double>() / static_cast<double>(active), r.share)
           << gpu << ' ' << dependence << ' ' << r.kernel << kernel["warp_states"].dump(1);
-      EXPECT_GE(kernel["warp_cycles"]["exec_dependency"], kernel["warp_states"][r.state]) << gpu << ' ' << dependence << ' ' << r.kernel;
+      EXPECT_GE(kernel["warp_cycles"]["exec_dependency"], kernel["warp_states"][r.state])
+          << gpu << ' ' << dependence << ' ' << r.kernel;
       EXPECT_EQ(sum(kernel["warp_states"]), active);
       EXPECT_EQ(sum(kernel["warp_cycles"]), active);
     }
@@ -234,8 +252,9 @@ TEST_P(stall_of_results, tells_the_kind_of_producer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, stall_of_results,
-                         ::testing::Values("g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060",
-                                           "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
+                         ::testing::Values("g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080",
+                                           "titanxp", "v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080",
+                                           "rtx4090", "h100"),
                          [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(rules, stall, ::testing::Range(std::size_t{0}, std::size(rules)),

@@ -41,11 +41,16 @@ struct product {
 };
 
 const std::map<std::string, product> products = {
-    {"f16.f16.k8", {16, 8, 8, "f16", "f16", 2, 1, 2}},    {"f16.f16.k16", {16, 8, 16, "f16", "f16", 4, 2, 2}},
-    {"f32.f16.k8", {16, 8, 8, "f32", "f16", 2, 1, 4}},    {"f32.f16.k16", {16, 8, 16, "f32", "f16", 4, 2, 4}},
-    {"f32.bf16.k16", {16, 8, 16, "f32", "bf16", 4, 2, 4}}, {"f32.tf32.k4", {16, 8, 4, "f32", "tf32", 2, 1, 4}},
-    {"f32.tf32.k8", {16, 8, 8, "f32", "tf32", 4, 2, 4}},  {"s32.s8.m8k16", {8, 8, 16, "s32", "s8", 1, 1, 2}},
-    {"s32.s8.k16", {16, 8, 16, "s32", "s8", 2, 1, 4}},    {"s32.s8.k32", {16, 8, 32, "s32", "s8", 4, 2, 4}},
+    {"f16.f16.k8", {16, 8, 8, "f16", "f16", 2, 1, 2}},
+    {"f16.f16.k16", {16, 8, 16, "f16", "f16", 4, 2, 2}},
+    {"f32.f16.k8", {16, 8, 8, "f32", "f16", 2, 1, 4}},
+    {"f32.f16.k16", {16, 8, 16, "f32", "f16", 4, 2, 4}},
+    {"f32.bf16.k16", {16, 8, 16, "f32", "bf16", 4, 2, 4}},
+    {"f32.tf32.k4", {16, 8, 4, "f32", "tf32", 2, 1, 4}},
+    {"f32.tf32.k8", {16, 8, 8, "f32", "tf32", 4, 2, 4}},
+    {"s32.s8.m8k16", {8, 8, 16, "s32", "s8", 1, 1, 2}},
+    {"s32.s8.k16", {16, 8, 16, "s32", "s8", 2, 1, 4}},
+    {"s32.s8.k32", {16, 8, 32, "s32", "s8", 4, 2, 4}},
     {"f64.f64.k4", {8, 8, 4, "f64", "f64", 1, 1, 2}},
     {"wmma.f16", {16, 16, 16, "f16", "f16", 8, 8, 4, "wmma.mma.sync.aligned"}},
     {"wmma.f32", {16, 16, 16, "f32", "f16", 8, 8, 8, "wmma.mma.sync.aligned"}},
@@ -54,16 +59,16 @@ const std::map<std::string, product> products = {
 struct latency {
   const char* gpus;
   const char* name;
-  double published;    // cycles to the next product that adds to the sums, of wmma to the last of them
+  double published;  // cycles to the next product that adds to the sums, of wmma to the last of them
   const char* source;
-  const char* explained = "";   // without it the model must agree
+  const char* explained = "";  // without it the model must agree
 };
 
 struct throughput {
   const char* gpus;
   const char* name;
-  unsigned warps, chains;   // of the SM; of each warp
-  double published;         // multiply-adds a cycle and SM
+  unsigned warps, chains;  // of the SM; of each warp
+  double published;        // multiply-adds a cycle and SM
   const char* source;
   const char* explained = "";
 };
@@ -72,52 +77,82 @@ constexpr char ga10x[] = "rtx3070 rtx3080";
 constexpr char turings[] = "rtx2060 rtx2080ti";
 
 constexpr latency latencies[] = {
-    {"v100", "wmma.f32", 54, raihan}, {"v100", "wmma.f16", 64, raihan},
-    {turings, "f32.f16.k8", 17.3, sun_2080ti}, {turings, "f16.f16.k8", 14.7, sun_2080ti}, {turings, "s32.s8.m8k16", 11, sun_2080ti},
-    {"a100", "f32.f16.k16", 24.7, sun_a100}, {"a100", "f32.f16.k8", 17.7, sun_a100}, {"a100", "f16.f16.k16", 24.4, sun_a100},
-    {"a100", "f16.f16.k8", 17.7, sun_a100}, {"a100", "f32.tf32.k8", 25, sun_a100}, {"a100", "f32.tf32.k4", 18.1, sun_a100},
-    {"a100", "s32.s8.m8k16", 15.9, sun_a100}, {"a100", "s32.s8.k32", 24.7, sun_a100}, {"a100", "s32.s8.k16", 17.6, sun_a100},
-    {"a100", "f16.f16.k8", 17.7, luo}, {"a100", "f16.f16.k16", 24.6, luo}, {"a100", "f32.f16.k8", 17.5, luo},
-    {"a100", "f32.f16.k16", 26.0, luo, sun_measured}, {"a100", "f32.tf32.k4", 17.8, luo}, {"a100", "f32.tf32.k8", 26.3, luo, sun_measured},
-    {"a100", "s32.s8.k16", 17.6, luo}, {"a100", "s32.s8.k32", 26.0, luo, sun_measured}, {"a100", "f64.f64.k4", 26, nak},
-    {ga10x, "f32.f16.k16", 33, sun_3070ti}, {ga10x, "f32.f16.k8", 18.8, sun_3070ti}, {ga10x, "f16.f16.k16", 24, sun_3070ti},
-    {ga10x, "f16.f16.k8", 17.7, sun_3070ti}, {ga10x, "f32.tf32.k8", 33.3, sun_3070ti}, {ga10x, "f32.tf32.k4", 19.1, sun_3070ti},
-    {ga10x, "s32.s8.m8k16", 15.9, sun_3070ti}, {ga10x, "s32.s8.k32", 24.3, sun_3070ti}, {ga10x, "s32.s8.k16", 17.7, sun_3070ti},
-    {"rtx4090", "f16.f16.k8", 17.7, luo}, {"rtx4090", "f16.f16.k16", 24.6, luo}, {"rtx4090", "f32.f16.k8", 18.8, luo},
-    {"rtx4090", "f32.f16.k16", 33.0, luo}, {"rtx4090", "f32.tf32.k4", 19.2, luo}, {"rtx4090", "f32.tf32.k8", 33.4, luo},
-    {"rtx4090", "s32.s8.k16", 17.3, luo}, {"rtx4090", "s32.s8.k32", 24.5, luo},
-    {"h100", "f16.f16.k8", 16.0, luo_h800}, {"h100", "f16.f16.k16", 24.1, luo_h800}, {"h100", "f32.f16.k8", 16.0, luo_h800},
-    {"h100", "f32.f16.k16", 24.1, luo_h800}, {"h100", "f32.tf32.k4", 16.5, luo_h800}, {"h100", "f32.tf32.k8", 24.5, luo_h800},
-    {"h100", "s32.s8.k16", 16.1, luo_h800}, {"h100", "s32.s8.k32", 24.0, luo_h800},
+    {"v100", "wmma.f32", 54, raihan},          {"v100", "wmma.f16", 64, raihan},
+    {turings, "f32.f16.k8", 17.3, sun_2080ti}, {turings, "f16.f16.k8", 14.7, sun_2080ti},
+    {turings, "s32.s8.m8k16", 11, sun_2080ti}, {"a100", "f32.f16.k16", 24.7, sun_a100},
+    {"a100", "f32.f16.k8", 17.7, sun_a100},    {"a100", "f16.f16.k16", 24.4, sun_a100},
+    {"a100", "f16.f16.k8", 17.7, sun_a100},    {"a100", "f32.tf32.k8", 25, sun_a100},
+    {"a100", "f32.tf32.k4", 18.1, sun_a100},   {"a100", "s32.s8.m8k16", 15.9, sun_a100},
+    {"a100", "s32.s8.k32", 24.7, sun_a100},    {"a100", "s32.s8.k16", 17.6, sun_a100},
+    {"a100", "f16.f16.k8", 17.7, luo},         {"a100", "f16.f16.k16", 24.6, luo},
+    {"a100", "f32.f16.k8", 17.5, luo},         {"a100", "f32.f16.k16", 26.0, luo, sun_measured},
+    {"a100", "f32.tf32.k4", 17.8, luo},        {"a100", "f32.tf32.k8", 26.3, luo, sun_measured},
+    {"a100", "s32.s8.k16", 17.6, luo},         {"a100", "s32.s8.k32", 26.0, luo, sun_measured},
+    {"a100", "f64.f64.k4", 26, nak},           {ga10x, "f32.f16.k16", 33, sun_3070ti},
+    {ga10x, "f32.f16.k8", 18.8, sun_3070ti},   {ga10x, "f16.f16.k16", 24, sun_3070ti},
+    {ga10x, "f16.f16.k8", 17.7, sun_3070ti},   {ga10x, "f32.tf32.k8", 33.3, sun_3070ti},
+    {ga10x, "f32.tf32.k4", 19.1, sun_3070ti},  {ga10x, "s32.s8.m8k16", 15.9, sun_3070ti},
+    {ga10x, "s32.s8.k32", 24.3, sun_3070ti},   {ga10x, "s32.s8.k16", 17.7, sun_3070ti},
+    {"rtx4090", "f16.f16.k8", 17.7, luo},      {"rtx4090", "f16.f16.k16", 24.6, luo},
+    {"rtx4090", "f32.f16.k8", 18.8, luo},      {"rtx4090", "f32.f16.k16", 33.0, luo},
+    {"rtx4090", "f32.tf32.k4", 19.2, luo},     {"rtx4090", "f32.tf32.k8", 33.4, luo},
+    {"rtx4090", "s32.s8.k16", 17.3, luo},      {"rtx4090", "s32.s8.k32", 24.5, luo},
+    {"h100", "f16.f16.k8", 16.0, luo_h800},    {"h100", "f16.f16.k16", 24.1, luo_h800},
+    {"h100", "f32.f16.k8", 16.0, luo_h800},    {"h100", "f32.f16.k16", 24.1, luo_h800},
+    {"h100", "f32.tf32.k4", 16.5, luo_h800},   {"h100", "f32.tf32.k8", 24.5, luo_h800},
+    {"h100", "s32.s8.k16", 16.1, luo_h800},    {"h100", "s32.s8.k32", 24.0, luo_h800},
 };
 
-// Luo et al. print TFLOPS and the peak, of which the unit's rate (multiply-adds a cycle and SM) is the measure, and no warps; the RTX 4090 exceeded
-// its peak, at a clock that is not told. Abdelkhalik et al. print the cycles of an instruction among others of its kind.
+// Luo et al. print TFLOPS and the peak, of which the unit's rate (multiply-adds a cycle and SM) is the measure, and no
+// warps; the RTX 4090 exceeded its peak, at a clock that is not told. Abdelkhalik et al. print the cycles of an
+// instruction among others of its kind.
 constexpr double of_peak(double tflops, double peak, double rate) { return tflops / peak * rate; }
 
 constexpr throughput throughputs[] = {
-    {"v100", "wmma.f32", 16, 2, 512, gv100}, {"v100", "wmma.f16", 16, 2, 512, gv100},
-    {turings, "f32.f16.k8", 4, 2, 252.4, sun_2080ti}, {turings, "f32.f16.k8", 8, 1, 255.1, sun_2080ti},
-    {turings, "f16.f16.k8", 4, 2, 467.9, sun_2080ti, lost}, {turings, "f16.f16.k8", 8, 1, 509.4, sun_2080ti},
-    {turings, "s32.s8.m8k16", 4, 3, 846.1, sun_2080ti, lost}, {turings, "s32.s8.m8k16", 8, 2, 1012.6, sun_2080ti},
-    {"a100", "f32.f16.k16", 4, 3, 897.6, sun_a100, lost}, {"a100", "f32.f16.k16", 8, 2, 1004.2, sun_a100},
-    {"a100", "f32.f16.k8", 4, 4, 800.2, sun_a100, lost}, {"a100", "f32.f16.k8", 8, 3, 974.1, sun_a100, lost},
-    {"a100", "f16.f16.k16", 4, 3, 907.1, sun_a100, lost}, {"a100", "f16.f16.k16", 8, 2, 996.6, sun_a100},
-    {"a100", "f16.f16.k8", 4, 4, 860.9, sun_a100, lost}, {"a100", "f16.f16.k8", 8, 3, 1002.6, sun_a100},
-    {"a100", "f32.tf32.k8", 4, 3, 435.9, sun_a100, lost}, {"a100", "f32.tf32.k8", 8, 2, 492.4, sun_a100},
-    {"a100", "f32.tf32.k4", 4, 4, 392.6, sun_a100, lost}, {"a100", "f32.tf32.k4", 8, 3, 477.5, sun_a100, lost},
-    {"a100", "s32.s8.m8k16", 4, 4, 813.2, sun_a100, lost}, {"a100", "s32.s8.m8k16", 8, 2, 998.3, sun_a100},
-    {"a100", "s32.s8.k32", 4, 3, 1812.4, sun_a100, lost}, {"a100", "s32.s8.k32", 8, 2, 1986.5, sun_a100},
-    {"a100", "s32.s8.k16", 4, 4, 1570.1, sun_a100, lost}, {"a100", "s32.s8.k16", 8, 3, 1965.1, sun_a100},
-    {ga10x, "f32.f16.k16", 4, 1, 248.2, sun_3070ti}, {ga10x, "f32.f16.k16", 8, 1, 252.7, sun_3070ti},
-    {ga10x, "f32.f16.k8", 4, 2, 253.9, sun_3070ti}, {ga10x, "f32.f16.k8", 8, 1, 253.2, sun_3070ti},
-    {ga10x, "f16.f16.k16", 4, 2, 509.4, sun_3070ti}, {ga10x, "f16.f16.k16", 8, 1, 506.9, sun_3070ti},
-    {ga10x, "f16.f16.k8", 4, 3, 511.8, sun_3070ti}, {ga10x, "f16.f16.k8", 8, 2, 507.8, sun_3070ti},
-    {ga10x, "f32.tf32.k8", 4, 1, 122.6, sun_3070ti}, {ga10x, "f32.tf32.k8", 8, 1, 126.8, sun_3070ti},
-    {ga10x, "f32.tf32.k4", 4, 2, 125.3, sun_3070ti}, {ga10x, "f32.tf32.k4", 8, 1, 125.7, sun_3070ti},
-    {ga10x, "s32.s8.m8k16", 4, 4, 848.9, sun_3070ti, lost}, {ga10x, "s32.s8.m8k16", 8, 2, 1008.5, sun_3070ti},
-    {ga10x, "s32.s8.k32", 4, 2, 1017.2, sun_3070ti}, {ga10x, "s32.s8.k32", 8, 1, 1023.2, sun_3070ti},
-    {ga10x, "s32.s8.k16", 4, 3, 1018.2, sun_3070ti}, {ga10x, "s32.s8.k16", 8, 2, 1005.4, sun_3070ti},
+    {"v100", "wmma.f32", 16, 2, 512, gv100},
+    {"v100", "wmma.f16", 16, 2, 512, gv100},
+    {turings, "f32.f16.k8", 4, 2, 252.4, sun_2080ti},
+    {turings, "f32.f16.k8", 8, 1, 255.1, sun_2080ti},
+    {turings, "f16.f16.k8", 4, 2, 467.9, sun_2080ti, lost},
+    {turings, "f16.f16.k8", 8, 1, 509.4, sun_2080ti},
+    {turings, "s32.s8.m8k16", 4, 3, 846.1, sun_2080ti, lost},
+    {turings, "s32.s8.m8k16", 8, 2, 1012.6, sun_2080ti},
+    {"a100", "f32.f16.k16", 4, 3, 897.6, sun_a100, lost},
+    {"a100", "f32.f16.k16", 8, 2, 1004.2, sun_a100},
+    {"a100", "f32.f16.k8", 4, 4, 800.2, sun_a100, lost},
+    {"a100", "f32.f16.k8", 8, 3, 974.1, sun_a100, lost},
+    {"a100", "f16.f16.k16", 4, 3, 907.1, sun_a100, lost},
+    {"a100", "f16.f16.k16", 8, 2, 996.6, sun_a100},
+    {"a100", "f16.f16.k8", 4, 4, 860.9, sun_a100, lost},
+    {"a100", "f16.f16.k8", 8, 3, 1002.6, sun_a100},
+    {"a100", "f32.tf32.k8", 4, 3, 435.9, sun_a100, lost},
+    {"a100", "f32.tf32.k8", 8, 2, 492.4, sun_a100},
+    {"a100", "f32.tf32.k4", 4, 4, 392.6, sun_a100, lost},
+    {"a100", "f32.tf32.k4", 8, 3, 477.5, sun_a100, lost},
+    {"a100", "s32.s8.m8k16", 4, 4, 813.2, sun_a100, lost},
+    {"a100", "s32.s8.m8k16", 8, 2, 998.3, sun_a100},
+    {"a100", "s32.s8.k32", 4, 3, 1812.4, sun_a100, lost},
+    {"a100", "s32.s8.k32", 8, 2, 1986.5, sun_a100},
+    {"a100", "s32.s8.k16", 4, 4, 1570.1, sun_a100, lost},
+    {"a100", "s32.s8.k16", 8, 3, 1965.1, sun_a100},
+    {ga10x, "f32.f16.k16", 4, 1, 248.2, sun_3070ti},
+    {ga10x, "f32.f16.k16", 8, 1, 252.7, sun_3070ti},
+    {ga10x, "f32.f16.k8", 4, 2, 253.9, sun_3070ti},
+    {ga10x, "f32.f16.k8", 8, 1, 253.2, sun_3070ti},
+    {ga10x, "f16.f16.k16", 4, 2, 509.4, sun_3070ti},
+    {ga10x, "f16.f16.k16", 8, 1, 506.9, sun_3070ti},
+    {ga10x, "f16.f16.k8", 4, 3, 511.8, sun_3070ti},
+    {ga10x, "f16.f16.k8", 8, 2, 507.8, sun_3070ti},
+    {ga10x, "f32.tf32.k8", 4, 1, 122.6, sun_3070ti},
+    {ga10x, "f32.tf32.k8", 8, 1, 126.8, sun_3070ti},
+    {ga10x, "f32.tf32.k4", 4, 2, 125.3, sun_3070ti},
+    {ga10x, "f32.tf32.k4", 8, 1, 125.7, sun_3070ti},
+    {ga10x, "s32.s8.m8k16", 4, 4, 848.9, sun_3070ti, lost},
+    {ga10x, "s32.s8.m8k16", 8, 2, 1008.5, sun_3070ti},
+    {ga10x, "s32.s8.k32", 4, 2, 1017.2, sun_3070ti},
+    {ga10x, "s32.s8.k32", 8, 1, 1023.2, sun_3070ti},
+    {ga10x, "s32.s8.k16", 4, 3, 1018.2, sun_3070ti},
+    {ga10x, "s32.s8.k16", 8, 2, 1005.4, sun_3070ti},
     {"a100", "f16.f16.k8", 16, 2, of_peak(310.0, 312, 1024), luo},
     {"a100", "f16.f16.k16", 16, 2, of_peak(310.6, 312, 1024), luo},
     {"a100", "f32.f16.k8", 16, 2, of_peak(299.6, 312, 1024), luo},
@@ -149,16 +184,20 @@ constexpr double throughput_tolerance = 0.05;
 // "{%x0, %x1}"; '$' in the name is the chain's number.
 std::string list(const std::string& name, unsigned registers) {
   std::string text;
-  for (unsigned k = 0; k < registers; ++k) text += (k == 0 ? "{%" : ", %") + name + static_cast<char>('a' + k) + (name == "d" ? "$" : "");
+  for (unsigned k = 0; k < registers; ++k)
+    text += (k == 0 ? "{%" : ", %") + name + static_cast<char>('a' + k) + (name == "d" ? "$" : "");
   return text + "}";
 }
 
 bool is_wmma(const product& p) { return std::string(p.instruction) != "mma.sync.aligned"; }
 
 std::string step_of(const product& p) {
-  const std::string shape = "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k), sum = p.sum, factor = p.factor;
-  const std::string types = is_wmma(p) ? ".row.col." + shape + "." + sum + "." + sum : "." + shape + ".row.col." + sum + "." + factor + "." + factor + "." + sum;
-  return std::string(p.instruction) + types + " " + list("d", p.d) + ", " + list("a", p.a) + ", " + list("b", p.b) + ", " + list("d", p.d) + ";";
+  const std::string shape = "m" + std::to_string(p.m) + "n" + std::to_string(p.n) + "k" + std::to_string(p.k),
+                    sum = p.sum, factor = p.factor;
+  const std::string types = is_wmma(p) ? ".row.col." + shape + "." + sum + "." + sum
+                                       : "." + shape + ".row.col." + sum + "." + factor + "." + factor + "." + sum;
+  return std::string(p.instruction) + types + " " + list("d", p.d) + ", " + list("a", p.a) + ", " + list("b", p.b) +
+         ", " + list("d", p.d) + ";";
 }
 
 // Factors are any and sums begin as zero; whether the numbers are right is other tests' business.
@@ -167,7 +206,8 @@ passage chain_of(const product& p) {
   const std::string factor_type = factor == "f64" ? "f64" : "b32", sum_type = sum == "f16" ? "b32" : sum;
   passage chain{".reg .u32 %bits; .reg .f32 %narrow; .reg ." + factor_type + " ", "", "", {step_of(p)}, ""};
   for (unsigned k = 0; k < p.a; ++k) chain.declarations += std::string("%a") + static_cast<char>('a' + k) + ", ";
-  for (unsigned k = 0; k < p.b; ++k) chain.declarations += std::string("%b") + static_cast<char>('a' + k) + (k + 1 < p.b ? ", " : "; ");
+  for (unsigned k = 0; k < p.b; ++k)
+    chain.declarations += std::string("%b") + static_cast<char>('a' + k) + (k + 1 < p.b ? ", " : "; ");
   // All different, so that each has a register of its own, and written once, as compilers do.
   chain.declarations += ".reg ." + std::string(factor == "f64" ? "f64" : "u32") + " %base; ";
   chain.before += factor == "f64" ? "cvt.rn.f64.u64 %base, %seed; " : "cvt.u32.u64 %base, %seed; ";
@@ -181,22 +221,27 @@ passage chain_of(const product& p) {
     const std::string d = std::string("%d") + static_cast<char>('a' + k);
     chain.declarations += ".reg ." + sum_type + " " + d + "<$>; ";
     chain.begin += "mov." + sum_type + " " + d + "$, " + start + "; ";
-    chain.end += sum == "f64" ? "cvt.rn.f32.f64 %narrow, " + d + "$; mov.b32 %bits, %narrow; " : "mov.b32 %bits, " + d + "$; ";
+    chain.end +=
+        sum == "f64" ? "cvt.rn.f32.f64 %narrow, " + d + "$; mov.b32 %bits, %narrow; " : "mov.b32 %bits, " + d + "$; ";
     chain.end += "xor.b32 %value, %value, %bits; ";
   }
   return chain;
 }
 
-// A whole wmma, several instructions of the machine, up to the use of its last results; or that use alone. Another one before it has its factors
-// gathered in their registers.
+// A whole wmma, several instructions of the machine, up to the use of its last results; or that use alone. Another one
+// before it has its factors gathered in their registers.
 passage single(const product& p, bool alone) {
   passage one = chain_of(p);
   one.declarations += ".reg .u32 %y; .reg .f32 %f; ";
   one.before += "add.u32 %y, %thread, 1; mov.f32 %f, 0f3F800000; ";
-  const auto sum = [](unsigned k) { return std::string("%d") + static_cast<char>('a' + k) + "$"; };   // the last ones of both halves of the columns
+  const auto sum = [](unsigned k) {
+    return std::string("%d") + static_cast<char>('a' + k) + "$";
+  };  // the last ones of both halves of the columns
   const std::string both = sum(p.d / 2 - 1) + ", " + sum(p.d - 1);
-  const std::string use = std::string(p.sum) == "f32" ? "fma.rn.f32 %f, " + both + ", %f; " : "lop3.b32 %y, %y, " + both + ", 0x96; ";
-  one.steps = {step_of(p) + " " + use + "bar.sync 0; mov.u32 %start, %clock; xor.b32 %y, %y, %start; bar.sync 0; " + (alone ? "" : step_of(p) + " ") + use};
+  const std::string use =
+      std::string(p.sum) == "f32" ? "fma.rn.f32 %f, " + both + ", %f; " : "lop3.b32 %y, %y, " + both + ", 0x96; ";
+  one.steps = {step_of(p) + " " + use + "bar.sync 0; mov.u32 %start, %clock; xor.b32 %y, %y, %start; bar.sync 0; " +
+               (alone ? "" : step_of(p) + " ") + use};
   one.end += "xor.b32 %value, %value, %y; mov.b32 %y, %f; xor.b32 %value, %value, %y; ";
   return one;
 }
@@ -215,15 +260,16 @@ bool is_of(const std::string& gpu, const char* gpus) {
 
 std::string row(const std::string& gpu, const latency& l) { return "tensor " + gpu + " " + l.name + ": latency"; }
 std::string row(const std::string& gpu, const throughput& t) {
-  return "tensor " + gpu + " " + t.name + ": throughput of " + std::to_string(t.warps) + " warps with " + std::to_string(t.chains) + " chains each";
+  return "tensor " + gpu + " " + t.name + ": throughput of " + std::to_string(t.warps) + " warps with " +
+         std::to_string(t.chains) + " chains each";
 }
 
 class tensor : public ::testing::TestWithParam<const char*> {
  protected:
   template <class figure>
   static void compare(const figure& f, double model, double tolerance) {
-    std::printf("%-86s %7.2f  published %7.1f  %+6.1f %%  %s%s%s\n", row(GetParam(), f).c_str(), model, f.published, 100 * (model / f.published - 1), f.source,
-                *f.explained != 0 ? ": " : "", f.explained);
+    std::printf("%-86s %7.2f  published %7.1f  %+6.1f %%  %s%s%s\n", row(GetParam(), f).c_str(), model, f.published,
+                100 * (model / f.published - 1), f.source, *f.explained != 0 ? ": " : "", f.explained);
     if (*f.explained == 0) {
       EXPECT_LT(std::abs(model - f.published), tolerance) << row(GetParam(), f) << " (" << f.source << ")";
     } else {
@@ -238,15 +284,17 @@ class tensor : public ::testing::TestWithParam<const char*> {
 
 // Each product in two lengths, whose difference counts. All kernels of a GPU run one after the other.
 TEST_P(tensor, products_take_what_others_have_measured) {
-  constexpr unsigned shorter = 48, longer = 144;   // of one, two, three and four chains
+  constexpr unsigned shorter = 48, longer = 144;  // of one, two, three and four chains
   const std::string gpu = GetParam();
   std::string text;
   std::vector<microbench::launch> launches;
   std::map<std::string, std::size_t> place;
-  const auto add = [&](const std::string& key, const passage& first, const passage& second, unsigned operations, unsigned more, unsigned chains, unsigned warps) {
+  const auto add = [&](const std::string& key, const passage& first, const passage& second, unsigned operations,
+                       unsigned more, unsigned chains, unsigned warps) {
     if (!place.emplace(key, launches.size()).second) return;
     const std::string name = "product_" + std::to_string(launches.size());
-    text += microbench::kernel(name + "_short", first, operations, chains) + microbench::kernel(name + "_long", second, more, chains);
+    text += microbench::kernel(name + "_short", first, operations, chains) +
+            microbench::kernel(name + "_long", second, more, chains);
     launches.push_back({name + "_short", 32 * warps});
     launches.push_back({name + "_long", 32 * warps});
   };
@@ -257,16 +305,21 @@ TEST_P(tensor, products_take_what_others_have_measured) {
     else add(row(gpu, l), chain_of(p), chain_of(p), shorter, longer, 1, 1);
   }
   for (const throughput& t : throughputs)
-    if (is_of(gpu, t.gpus)) add(row(gpu, t), chain_of(products.at(t.name)), chain_of(products.at(t.name)), shorter, longer, t.chains, t.warps);
-  const auto cycles = microbench::run("tensor", gpu, microbench::module(text), launches, "--set sub_partition.scheduler=lrr");
+    if (is_of(gpu, t.gpus))
+      add(row(gpu, t), chain_of(products.at(t.name)), chain_of(products.at(t.name)), shorter, longer, t.chains,
+          t.warps);
+  const auto cycles =
+      microbench::run("tensor", gpu, microbench::module(text), launches, "--set sub_partition.scheduler=lrr");
   if (cycles.empty()) return;
   const auto difference = [&](const std::string& key) { return cycles[place[key] + 1] - cycles[place[key]]; };
   for (const latency& l : latencies)
-    if (is_of(gpu, l.gpus)) compare(l, difference(row(gpu, l)) / (is_wmma(products.at(l.name)) ? 1 : longer - shorter), latency_tolerance);
+    if (is_of(gpu, l.gpus))
+      compare(l, difference(row(gpu, l)) / (is_wmma(products.at(l.name)) ? 1 : longer - shorter), latency_tolerance);
   for (const throughput& t : throughputs) {
     if (!is_of(gpu, t.gpus)) continue;
     const product& p = products.at(t.name);
-    compare(t, double(t.warps) * (longer - shorter) * p.m * p.n * p.k / difference(row(gpu, t)), throughput_tolerance * t.published);
+    compare(t, double(t.warps) * (longer - shorter) * p.m * p.n * p.k / difference(row(gpu, t)),
+            throughput_tolerance * t.published);
   }
 }
 
@@ -282,7 +335,9 @@ TEST(explained_products, are_those_written_down) {
   EXPECT_EQ(microbench::written_rows("tensor"), rows);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, tensor, ::testing::Values("v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"),
+INSTANTIATE_TEST_SUITE_P(all, tensor,
+                         ::testing::Values("v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090",
+                                           "h100"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace tensor_test

@@ -27,10 +27,11 @@ clock_domain::clock_domain(sc_core::sc_module_name name, double frequency_mhz)
       resolution_per_second_(resolutions_per_second()) {
   if (hertz_ == 0) SC_REPORT_ERROR("/heddle/clock", "a clock needs a frequency above zero");
   if (hertz_ > resolution_per_second_)
-    SC_REPORT_ERROR("/heddle/clock",
-                    ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
-                     sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
-                        .c_str());
+    SC_REPORT_ERROR(
+        "/heddle/clock",
+        ("a cycle of " + std::to_string(frequency_mhz) + " MHz is shorter than the time resolution of " +
+         sc_core::sc_get_time_resolution().to_string() + ": call sc_set_time_resolution before building the GPU")
+            .c_str());
   set_ratio();
 }
 
@@ -66,10 +67,8 @@ void clock_domain::wake_from_outside(unsigned index, cycle_t cycle) {
   const cycle_t now = this->cycle();
   if (cycle <= now && (began_ || now > 0)) cycle = now + 1;
   // Self-timed and idle, cycle_ may lie far behind the present: distance is measured from where the wheel stands.
-  if (cycle - cycle_ >= buckets)
-    far_.push({cycle, index});
-  else
-    set_bit(cycle, index);
+  if (cycle - cycle_ >= buckets) far_.push({cycle, index});
+  else set_bit(cycle, index);
   notify_at(cycle);
 }
 
@@ -81,7 +80,8 @@ void clock_domain::notify_at(cycle_t cycle) {
 
 cycle_t clock_domain::cycle_at(std::uint64_t time, known_time& known) const {
   if (time == known.time) return known.cycle;
-  cycle_t k = time <= short_time_ ? time * per_ticks_ / ticks_ : static_cast<cycle_t>(static_cast<wide>(time) * per_ticks_ / ticks_);
+  cycle_t k = time <= short_time_ ? time * per_ticks_ / ticks_
+                                  : static_cast<cycle_t>(static_cast<wide>(time) * per_ticks_ / ticks_);
   // Edges are rounded.
   while (ticks_at(k + 1) <= time) ++k;
   while (k > 0 && ticks_at(k) > time) --k;
@@ -96,13 +96,14 @@ cycle_t clock_domain::present_cycle() const {
   return external_ ? cycle_ + edge_is_due() : cycle_at(sc_core::sc_time_stamp().value(), present_);
 }
 
-// Whether the outside clock's edge is in this delta cycle and its process has not run yet: for whoever asks it has come, so that
-// nothing depends on the order in which the kernel runs processes.
+// Whether the outside clock's edge is in this delta cycle and its process has not run yet: for whoever asks it has
+// come, so that nothing depends on the order in which the kernel runs processes.
 bool clock_domain::edge_is_due() const {
   return !running_ && edge_->triggered() && (cycle_ == 0 || edge_at_ != sc_core::sc_time_stamp().value());
 }
 
-// Time since the outside clock's last edge. More than a period: the clock stands still, and its next edge may come at once.
+// Time since the outside clock's last edge. More than a period: the clock stands still, and its next edge may come at
+// once.
 std::uint64_t clock_domain::since_edge() const {
   if (running_ || edge_is_due()) return 0;
   const std::uint64_t elapsed = sc_core::sc_time_stamp().value() - edge_at_;
@@ -112,19 +113,20 @@ std::uint64_t clock_domain::since_edge() const {
 cycle_t clock_domain::later_arrival(const sc_core::sc_time& delay) const {
   if (whole_ != nullptr) return whole_->arrival(delay);
   if (!external_)
-    return (delay == sc_core::SC_ZERO_TIME ? cycle() : cycle_at(sc_core::sc_time_stamp().value() + delay.value(), other_)) + 1;
+    return (delay == sc_core::SC_ZERO_TIME ? cycle()
+                                           : cycle_at(sc_core::sc_time_stamp().value() + delay.value(), other_)) +
+           1;
   return cycle() + 1 + (since_edge() + delay.value()) / period_;
 }
 
-sc_core::sc_time clock_domain::time_of(cycle_t cycle) const {
-  return sc_core::sc_time::from_value(ticks_at(cycle));
-}
+sc_core::sc_time clock_domain::time_of(cycle_t cycle) const { return sc_core::sc_time::from_value(ticks_at(cycle)); }
 
 sc_core::sc_time clock_domain::delay_until(cycle_t cycle) const {
   if (whole_ != nullptr) return whole_->delay_until(cycle);
   if (external_) {
     const cycle_t present = this->cycle();
-    return cycle > present ? sc_core::sc_time::from_value((cycle - present) * period_ - since_edge()) : sc_core::SC_ZERO_TIME;
+    return cycle > present ? sc_core::sc_time::from_value((cycle - present) * period_ - since_edge())
+                           : sc_core::SC_ZERO_TIME;
   }
   const std::uint64_t ticks = ticks_at(cycle);
   const std::uint64_t now = sc_core::sc_time_stamp().value();
@@ -153,7 +155,8 @@ cycle_t clock_domain::cycles_in(std::uint64_t nanoseconds) const {
 void clock_domain::end_of_elaboration() {
   if (whole_ != nullptr) return;
   if (resolution_per_second_ != resolutions_per_second())
-    SC_REPORT_ERROR("/heddle/clock", "the time resolution was changed after the clock was built: set it before building the GPU");
+    SC_REPORT_ERROR("/heddle/clock",
+                    "the time resolution was changed after the clock was built: set it before building the GPU");
   // Only here is it known what drives the process; sensitivity cannot be added to one after its module is constructed.
   SC_HAS_PROCESS(clock_domain);
   SC_METHOD(on_event);
@@ -219,8 +222,8 @@ void clock_domain::schedule_next() {
   if (scheduled_ != never && !halted_) due_.notify(delay_until(scheduled_));
 }
 
-// Announces one more of the units that are to be called in this cycle, and has the one announced two before look closer. Units that
-// come to be called only now go unannounced, which costs time and nothing else.
+// Announces one more of the units that are to be called in this cycle, and has the one announced two before look
+// closer. Units that come to be called only now go unannounced, which costs time and nothing else.
 void clock_domain::prepare_next(unsigned bucket) {
   const clocked* next = nullptr;
   while (announced_ < std::size_t{words_} * 64) {
@@ -253,7 +256,8 @@ void clock_domain::run_cycle() {
   if (busy || look_ <= cycle_) look();
 }
 
-// Calls those that have asked for cycle_, with the others announced if they may be far from the host's cache. False: nobody has.
+// Calls those that have asked for cycle_, with the others announced if they may be far from the host's cache. False:
+// nobody has.
 bool clock_domain::call_units(bool far_off) {
   while (!far_.empty() && far_.top().cycle - cycle_ < buckets) {
     set_bit(far_.top().cycle, far_.top().index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parts of a clock domain, which may be simulated ahead of it: many cycles of one part after another find the host's caches filled with
-// what that part needs. Conservative: a part goes only as far as nothing can reach it any more, so that no result depends on it.
+// Parts of a clock domain, which may be simulated ahead of it: many cycles of one part after another find the host's
+// caches filled with what that part needs. Conservative: a part goes only as far as nothing can reach it any more, so
+// that no result depends on it.
 #include <algorithm>
 
 #include "heddle/tlm/kernel/clock_domain.h"
@@ -23,11 +24,10 @@ void clock_domain::wake_part_at(unsigned index, cycle_t cycle) {
   const cycle_t now = whole_->cycle();
   if (cycle <= now && (whole_->began_ || now > 0)) cycle = now + 1;
   if (began_ && cycle <= cycle_)
-    SC_REPORT_ERROR("/heddle/internal", "what arrives at a part of a clock domain comes too late: it has been simulated further");
-  if (cycle - cycle_ >= buckets)
-    far_.push({cycle, index});
-  else
-    set_bit(cycle, index);
+    SC_REPORT_ERROR("/heddle/internal",
+                    "what arrives at a part of a clock domain comes too late: it has been simulated further");
+  if (cycle - cycle_ >= buckets) far_.push({cycle, index});
+  else set_bit(cycle, index);
   whole_->part_wakes(part_, cycle);
 }
 
@@ -48,16 +48,18 @@ cycle_t clock_domain::first_look() const {
   return first;
 }
 
-// Simulates the parts that have something to do now, each as far as it may go. False: there is none, and none was ahead until now.
+// Simulates the parts that have something to do now, each as far as it may go. False: there is none, and none was ahead
+// until now.
 bool clock_domain::run_parts() {
   bool busy = cycle_ == furthest_ && cycle_ != 0;
-  current_ = ~0u;   // none of the units could still join this cycle
+  current_ = ~0u;  // none of the units could still join this cycle
   const cycle_t looked_at = lookahead_ != nullptr && !external_ ? first_look() : 0;
   for (std::size_t i = 0; i < parts_.size() && !halted_; ++i) {
     if (part_wake_[i] > cycle_) continue;
     busy = true;
     cycle_t horizon = cycle_;
-    if (looked_at > cycle_ + 1) horizon = std::max(horizon, std::min(lookahead_->horizon(static_cast<unsigned>(i), cycle_), looked_at - 1));
+    if (looked_at > cycle_ + 1)
+      horizon = std::max(horizon, std::min(lookahead_->horizon(static_cast<unsigned>(i), cycle_), looked_at - 1));
     parts_[i]->run_until(cycle_, horizon);
     part_wake_[i] = parts_[i]->own_next_wake();
     furthest_ = std::max(furthest_, parts_[i]->cycle_);

@@ -3,7 +3,8 @@
 
 namespace heddle {
 
-/// Who is bound to a socket, asked of it once: the socket lies in cache lines of its own, which each call through it would touch.
+/// Who is bound to a socket, asked of it once: the socket lies in cache lines of its own, which each call through it
+/// would touch.
 template <class Interface>
 class peer {
  public:

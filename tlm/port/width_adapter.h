@@ -10,14 +10,16 @@
 
 namespace heddle {
 
-/// The width in a socket's type orders the bytes of words on hosts of big endianness, and limits nothing: on the hosts that Heddle
-/// runs on, which are of little endianness, the payload is the same on either side.
+/// The width in a socket's type orders the bytes of words on hosts of big endianness, and limits nothing: on the hosts
+/// that Heddle runs on, which are of little endianness, the payload is the same on either side.
 ///
 ///     heddle::width_adapter<32, 64> adapter("adapter");
 ///     gpu.memory_socket[0].bind(adapter.target_socket);
 ///     adapter.initiator_socket.bind(memory_of_64_bits.socket);
 template <unsigned from_bits, unsigned to_bits>
-class width_adapter : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+class width_adapter : public sc_core::sc_module,
+                      private tlm::tlm_fw_transport_if<>,
+                      private tlm::tlm_bw_transport_if<> {
  public:
   explicit width_adapter(sc_core::sc_module_name name)
       : sc_module(name), target_socket("target_socket"), initiator_socket("initiator_socket") {
@@ -29,13 +31,17 @@ class width_adapter : public sc_core::sc_module, private tlm::tlm_fw_transport_i
   tlm::tlm_initiator_socket<to_bits> initiator_socket;
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     return initiator_socket->nb_transport_fw(p, phase, delay);
   }
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     return target_socket->nb_transport_bw(p, phase, delay);
   }
-  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { initiator_socket->b_transport(p, delay); }
+  void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override {
+    initiator_socket->b_transport(p, delay);
+  }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override {
     return initiator_socket->get_direct_mem_ptr(p, dmi);
   }

@@ -9,8 +9,8 @@ line_payload::line_payload(tlm::tlm_mm_interface* mm) : tlm_generic_payload(mm) 
 
 namespace {
 struct sector_run {
-  std::uint8_t first;   // sector
-  std::uint8_t count;   // 1, 2 or 4
+  std::uint8_t first;  // sector
+  std::uint8_t count;  // 1, 2 or 4
   bool holes;
 };
 

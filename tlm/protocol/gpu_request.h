@@ -17,32 +17,32 @@ constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
 /// An atomic or reduction on up to 32 lanes within one 128-byte line: exists only between an SM and an L2 slice
 /// (command TLM_IGNORE_COMMAND). Lanes are performed in the order of the list.
 struct atomic_request {
-  std::uint8_t operation = 0;             // isa::atomic_op
-  std::uint8_t type = 0;                  // isa::dtype
-  bool returns = false;                   // false: reduction, no old values come back
+  std::uint8_t operation = 0;  // isa::atomic_op
+  std::uint8_t type = 0;       // isa::dtype
+  bool returns = false;        // false: reduction, no old values come back
   unsigned count = 0;
   std::array<std::uint8_t, 32> lane{};
   std::array<std::uint8_t, 32> offset{};  // byte offset of the cell in the line
   std::array<std::uint64_t, 32> operand{};
-  std::array<std::uint64_t, 32> swap{};   // cas: the new value (operand is the compare value)
-  std::array<std::uint64_t, 32> result{}; // old values, written by the slice
+  std::array<std::uint64_t, 32> swap{};    // cas: the new value (operand is the compare value)
+  std::array<std::uint64_t, 32> result{};  // old values, written by the slice
 };
 
 /// Ignorable extension of the generic payload in the memory path: who asks and why. A target that ignores it behaves
 /// right; ours use it for statistics, policy and atomics.
 struct gpu_request : tlm::tlm_extension<gpu_request> {
-  /// fence: a TLM_IGNORE_COMMAND without atomic; answered when what was stored before is in memory that others see, and nothing
-  /// that they may have written since is held. Whoever holds nothing may answer at once.
+  /// fence: a TLM_IGNORE_COMMAND without atomic; answered when what was stored before is in memory that others see, and
+  /// nothing that they may have written since is held. Whoever holds nothing may answer at once.
   enum class kind : std::uint8_t { load, store, atomic, texture, constant, instruction, context, fence };
   kind what = kind::load;
   unsigned sm = 0;
   unsigned warp = 0;
-  std::uint8_t cache = 0;                 // isa::cache_op
-  bool system = false;                    // others than the GPU share the bytes: read and written in the memory itself
-  std::uint8_t sectors = 0;               // bit s: sector s of the 128-byte line is asked for (loads) or touched (stores)
-  std::uint32_t launch = 0;               // launch_context::launch_id
-  std::uint64_t token = 0;                // the initiator's own
-  atomic_request* atomic = nullptr;       // owned by the payload
+  std::uint8_t cache = 0;            // isa::cache_op
+  bool system = false;               // others than the GPU share the bytes: read and written in the memory itself
+  std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is asked for (loads) or touched (stores)
+  std::uint32_t launch = 0;          // launch_context::launch_id
+  std::uint64_t token = 0;           // the initiator's own
+  atomic_request* atomic = nullptr;  // owned by the payload
 
   tlm::tlm_extension_base* clone() const override { return new gpu_request(*this); }
   void copy_from(const tlm::tlm_extension_base& o) override { *this = static_cast<const gpu_request&>(o); }
@@ -56,7 +56,9 @@ class line_payload final : public tlm::tlm_generic_payload {
   static line_payload& of(tlm::tlm_generic_payload& p) { return static_cast<line_payload&>(p); }
 
   /// The payload given if it is one of these; else null. Without a look at the extensions, which lie elsewhere.
-  static line_payload* if_one(tlm::tlm_generic_payload& p) { return typeid(p) == typeid(line_payload) ? &of(p) : nullptr; }
+  static line_payload* if_one(tlm::tlm_generic_payload& p) {
+    return typeid(p) == typeid(line_payload) ? &of(p) : nullptr;
+  }
   static const line_payload* if_one(const tlm::tlm_generic_payload& p) {
     return typeid(p) == typeid(line_payload) ? static_cast<const line_payload*>(&p) : nullptr;
   }
@@ -78,20 +80,20 @@ class line_payload final : public tlm::tlm_generic_payload {
   gpu_request request;
   /// Where it came from, for the interconnect that has it; payloads of others carry that in an extension.
   struct passage {
-    const void* owner = nullptr;   // none: not under way
+    const void* owner = nullptr;  // none: not under way
     unsigned sm = 0;
     unsigned slice = 0;
-    std::uint64_t number = 0;      // among the requests of its SM
+    std::uint64_t number = 0;  // among the requests of its SM
   };
   passage way;
 
  private:
   friend class payload_pool;
-  void make_ignored(std::uint64_t line_address);   // command TLM_IGNORE_COMMAND: the request says what it is
+  void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the request says what it is
 
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};
   alignas(64) std::array<std::uint8_t, line_bytes> enables_{};
-  std::unique_ptr<atomic_request> atomic_;   // from its first atomic on: few payloads ever are one
+  std::unique_ptr<atomic_request> atomic_;  // from its first atomic on: few payloads ever are one
 };
 
 /// What the payload says of who asks and why; null: nothing.

@@ -19,10 +19,10 @@ struct issue_transaction {
   const isa::instruction* instruction = nullptr;
   void (*execute)(const isa::instruction&, simt::warp_state&, std::uint32_t mask) = nullptr;
   simt::warp_state* warp = nullptr;
-  std::uint32_t mask = 0;                 // lanes that execute
-  std::uint64_t cycle = 0;                // issue cycle
-  unsigned initiation_cycles = 1;         // cycles that the unit's input is held
-  unsigned latency_cycles = 1;            // annotated by the unit: issue to earliest dependent issue
+  std::uint32_t mask = 0;          // lanes that execute
+  std::uint64_t cycle = 0;         // issue cycle
+  unsigned initiation_cycles = 1;  // cycles that the unit's input is held
+  unsigned latency_cycles = 1;     // annotated by the unit: issue to earliest dependent issue
 };
 
 struct issue_protocol_types {

@@ -25,51 +25,54 @@ enum class lsu_phase : std::uint8_t { request, credit, response, fault, throttle
 
 enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_load };
 
-/// One warp's memory instruction. Addresses are resolved: lanes of `shared_mask` have byte offsets in the block's shared
-/// memory (their function is done at issue, the unit models their time only), lanes of `global_mask` have global
+/// One warp's memory instruction. Addresses are resolved: lanes of `shared_mask` have byte offsets in the block's
+/// shared memory (their function is done at issue, the unit models their time only), lanes of `global_mask` have global
 /// addresses (local memory is already mapped to the launch's local area, and `local` says so). Owned by the
 /// sub-partition's pool from request to response.
-struct alignas(64) lsu_transaction {   // without the lanes' addresses and data it is two cache lines, of which the first is all that an answer needs
+struct alignas(64) lsu_transaction {  // without the lanes' addresses and data it is two cache lines, of which the first
+                                      // is all that an answer needs
   const simt::launch_context* launch = nullptr;
   // For the sub-partition that issued it:
-  memory_operation* operation = nullptr;   // of which it is all or a part
+  memory_operation* operation = nullptr;  // of which it is all or a part
   const decoded_instruction* decoded = nullptr;
   // For the load/store unit while the transaction is its own.
-  std::uint64_t ready_cycle = 0;           // earliest cycle of the response
-  std::uint64_t first_cycle = 0;           // in which the first of its data are there
-  std::uint32_t outstanding = 0;           // line accesses not yet answered
+  std::uint64_t ready_cycle = 0;  // earliest cycle of the response
+  std::uint64_t first_cycle = 0;  // in which the first of its data are there
+  std::uint32_t outstanding = 0;  // line accesses not yet answered
   std::uint32_t global_mask = 0;
-  std::uint16_t partition = 0;             // sub-partition index = socket index
-  std::uint16_t slot = 0;                  // of its warp there
-  std::uint16_t residency = 0;             // which of the warps that the slot has held
+  std::uint16_t partition = 0;  // sub-partition index = socket index
+  std::uint16_t slot = 0;       // of its warp there
+  std::uint16_t residency = 0;  // which of the warps that the slot has held
   lsu_kind kind = lsu_kind::load;
-  std::uint8_t bytes_per_lane = 4;         // 1, 2, 4, 8, 16
+  std::uint8_t bytes_per_lane = 4;  // 1, 2, 4, 8, 16
   bool all_sent = false;
-  bool sole = false;                       // it is all of its operation, not a part
-  bool faulted = false;                    // `fault` says why
-  bool data = true;                        // false: nobody looks at the loaded bytes
-  bool local = false;                      // the global lanes are local memory
-  bool texture = false;                    // of a texture or surface: not counted as global accesses
-  bool read_only = false;                  // ld.global.nc, texture path: may be cached everywhere
-  bool bypass_l1 = false;                  // .cg .cv .volatile, atomics
+  bool sole = false;       // it is all of its operation, not a part
+  bool faulted = false;    // `fault` says why
+  bool data = true;        // false: nobody looks at the loaded bytes
+  bool local = false;      // the global lanes are local memory
+  bool texture = false;    // of a texture or surface: not counted as global accesses
+  bool read_only = false;  // ld.global.nc, texture path: may be cached everywhere
+  bool bypass_l1 = false;  // .cg .cv .volatile, atomics
 
   const isa::instruction* instruction = nullptr;
   std::uint64_t issue_cycle = 0;
-  const std::uint64_t* shared_addresses = nullptr;    // the lanes' addresses, where many transactions share them: then own_addresses are none
+  const std::uint64_t* shared_addresses =
+      nullptr;  // the lanes' addresses, where many transactions share them: then own_addresses are none
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
-  std::uint64_t differing_bits = not_known;           // in which the addresses of the lanes differ
+  std::uint64_t differing_bits = not_known;  // in which the addresses of the lanes differ
   std::uint32_t shared_mask = 0;
-  std::uint32_t constant_mask = 0;         // constant_load: lanes that read; their addresses are offsets in the bank
-  unsigned word = 0;                       // which part of the operation it is
-  std::uint16_t warp = 0;                  // warp id on the SM
+  std::uint32_t constant_mask = 0;  // constant_load: lanes that read; their addresses are offsets in the bank
+  unsigned word = 0;                // which part of the operation it is
+  std::uint16_t warp = 0;           // warp id on the SM
 
   /// By lane.
   const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
 
-  alignas(64) std::uint64_t own_addresses[32];   // of lanes that are in no mask: anything
-  std::uint32_t words[4][32];              // store or atomic operands by lane; loads: the loaded bytes, little endian; others anything
+  alignas(64) std::uint64_t own_addresses[32];  // of lanes that are in no mask: anything
+  std::uint32_t words[4]
+                     [32];  // store or atomic operands by lane; loads: the loaded bytes, little endian; others anything
   unsigned fault_lane = 0;
-  std::string fault;                       // phase fault: "illegal address 0x… (lane n)"; else anything
+  std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else anything
 };
 
 struct lsu_protocol_types {

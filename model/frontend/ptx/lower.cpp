@@ -8,16 +8,16 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/suggestion.h"
-#include "heddle/frontend/ptx/resolve/align_up.h"
-#include "heddle/frontend/ptx/machine/emit.h"
 #include "heddle/frontend/ptx/hir/if_convert.h"
-#include "heddle/frontend/ptx/syntax/link.h"
-#include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/hir/optimise.h"
+#include "heddle/frontend/ptx/machine/emit.h"
+#include "heddle/frontend/ptx/machine/machine_passes.h"
 #include "heddle/frontend/ptx/machine/register_allocation.h"
 #include "heddle/frontend/ptx/machine/register_ceiling.h"
+#include "heddle/frontend/ptx/resolve/align_up.h"
 #include "heddle/frontend/ptx/resolve/resolver.h"
 #include "heddle/frontend/ptx/select/selector.h"
+#include "heddle/frontend/ptx/syntax/link.h"
 
 namespace heddle::ptx {
 
@@ -32,8 +32,8 @@ const ast_function& find_kernel(const ast_module& m, const std::string& name) {
     known.push_back(f.name);
     list += (list.empty() ? "" : ", ") + f.name;
   }
-  throw input_error(m.file + ": no kernel '" + name + "', expected one of: " + (list.empty() ? "(the module has none)" : list) +
-                    suggestion(name, known));
+  throw input_error(m.file + ": no kernel '" + name +
+                    "', expected one of: " + (list.empty() ? "(the module has none)" : list) + suggestion(name, known));
 }
 
 void add_parameters(isa::program& p, const ast_function& kernel, const std::string& file) {
@@ -41,7 +41,8 @@ void add_parameters(isa::program& p, const ast_function& kernel, const std::stri
   for (const ast_variable& v : kernel.parameters) {
     isa::kernel_parameter k;
     offset = align_up(offset, v.alignment());
-    if (offset + v.size_bytes() > 32764) throw input_error(file, v.where.line, v.where.column, "kernel parameters exceed 32764 bytes");
+    if (offset + v.size_bytes() > 32764)
+      throw input_error(file, v.where.line, v.where.column, "kernel parameters exceed 32764 bytes");
     k.name = v.name;
     k.offset = static_cast<std::uint32_t>(offset);
     k.size = static_cast<std::uint32_t>(v.size_bytes());
@@ -64,7 +65,8 @@ struct unscheduled_kernel {
   std::uint32_t barriers = 0;
 };
 
-/// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be large.
+/// Machine instructions over virtual registers, in the order written. The stages before are freed: kernels may be
+/// large.
 unscheduled_kernel select_instructions(const loaded_module& m, const ast_function& kernel, const gpu_config& gpu) {
   hir_function hir;
   resolver(m, kernel, hir).run();
@@ -89,7 +91,8 @@ register_rules rules_of(const gpu_config& gpu, unsigned limit) {
   register_rules r;
   const int major = std::atoi(gpu.gpu.compute_capability.c_str());
   r.limit = limit;
-  r.free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 * 8;   // with so many the SM holds all its warps
+  r.free_of_cost = gpu.sm.registers / std::max(gpu.sm.max_warps * isa::warp_size, 1u) / 8 *
+                   8;  // with so many the SM holds all its warps
   r.step = std::clamp(gpu.sm.register_allocation_unit / isa::warp_size, 1u, 8u);
   r.banks = gpu.sub_partition.register_banks;
   r.stack_pointer = major >= 2;
@@ -97,19 +100,23 @@ register_rules rules_of(const gpu_config& gpu, unsigned limit) {
   return r;
 }
 
-/// Puts the instructions into the order that pays most. Where the registers of the natural one keep warps off an SM, ptxas (for Volta and later) goes back
-/// by whole units in which registers are handed out: on 8.0 it counts between 33 and 39 for 19 of 906 kernels, and 32 for 194. So do orders that take
-/// fewer here, if a warp does not become slower by more than half of what the SM has more warps: they help only where a grid fills it.
+/// Puts the instructions into the order that pays most. Where the registers of the natural one keep warps off an SM,
+/// ptxas (for Volta and later) goes back by whole units in which registers are handed out: on 8.0 it counts between 33
+/// and 39 for 19 of 906 kernels, and 32 for 194. So do orders that take fewer here, if a warp does not become slower by
+/// more than half of what the SM has more warps: they help only where a grid fills it.
 void schedule_for_occupancy(machine_function& f, const register_rules& rules) {
-  constexpr std::size_t most_instructions = 8192, whole = 1000;   // each order takes time
-  constexpr int stride = 4, tries = 8;                            // words
+  constexpr std::size_t most_instructions = 8192, whole = 1000;  // each order takes time
+  constexpr int stride = 4, tries = 8;                           // words
   std::size_t instructions = 0;
   for (const machine_block& b : f.blocks) instructions += b.code.size();
   const machine_function written = f;
   const schedule_estimate natural = schedule(f, rules);
   const unsigned needed = registers_needed(f, rules);
-  if (rules.beyond == 0 || needed <= rules.free_of_cost || natural.words == 0 || instructions > most_instructions) return;
-  const auto units = [&](unsigned registers) { return std::max((registers + rules.step - 1) / rules.step * rules.step, rules.free_of_cost); };
+  if (rules.beyond == 0 || needed <= rules.free_of_cost || natural.words == 0 || instructions > most_instructions)
+    return;
+  const auto units = [&](unsigned registers) {
+    return std::max((registers + rules.step - 1) / rules.step * rules.step, rules.free_of_cost);
+  };
   unsigned least = units(needed);
   double best = natural.cycles;
   // Few words live at a time, or instructions that stay near where they were written: there their operands are.
@@ -151,12 +158,14 @@ std::vector<std::string> kernels(const ast_module& m) {
 }
 
 bool calls_malloc(const ast_module& m) {
-  return std::any_of(m.functions.begin(), m.functions.end(), [](const ast_function& f) { return f.name == "malloc" && !f.has_body; });
+  return std::any_of(m.functions.begin(), m.functions.end(),
+                     [](const ast_function& f) { return f.name == "malloc" && !f.has_body; });
 }
 
 namespace {
 
-std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const std::string& kernel, const gpu_config& gpu, unsigned max_registers) {
+std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const std::string& kernel,
+                                                 const gpu_config& gpu, unsigned max_registers) {
   const ast_function& function = find_kernel(*m.ast, kernel);
   auto p = std::make_shared<isa::program>();
   p->kernel = kernel;
@@ -164,7 +173,8 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   add_parameters(*p, function, m.ast->file);
   p->narrow_addresses = m.ast->address_size == 32;
   std::copy(std::begin(function.max_threads), std::end(function.max_threads), std::begin(p->max_threads));
-  std::copy(std::begin(function.required_threads), std::end(function.required_threads), std::begin(p->required_threads));
+  std::copy(std::begin(function.required_threads), std::end(function.required_threads),
+            std::begin(p->required_threads));
 
   unscheduled_kernel selected = select_instructions(m, function, gpu);
   machine_function machine = std::move(selected.code);
@@ -173,8 +183,8 @@ std::shared_ptr<const isa::program> lower_kernel(const loaded_module& m, const s
   register_allocation allocation;
   if (!allocate_registers(machine, rules, allocation))
     throw input_error(m.ast->file, function.where.line, function.where.column,
-                      "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) + " registers per thread" +
-                          least_registers(select_instructions(m, function, gpu).code, rules));
+                      "kernel '" + kernel + "' cannot be compiled with " + std::to_string(rules.limit) +
+                          " registers per thread" + least_registers(select_instructions(m, function, gpu).code, rules));
   verify_allocation(machine, allocation);
 
   p->code = emit(machine, allocation);

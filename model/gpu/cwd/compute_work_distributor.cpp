@@ -16,8 +16,8 @@ bool calls_runtime(const resident_launch& l) {
 }
 }  // namespace
 
-compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
-                                                   grid_listener& listener)
+compute_work_distributor::compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock,
+                                                   const gpu_config& config, grid_listener& listener)
     : grid_distributor(name, config),
       config_(config),
       listener_(listener),
@@ -67,7 +67,8 @@ void compute_work_distributor::refresh_candidates() {
   blocked_ = false;
 }
 
-tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum compute_work_distributor::nb_transport_bw(cta_transaction& t, cta_phase& phase,
+                                                             sc_core::sc_time& delay) {
   const cycle_t at = clock_.domain().arrival(delay);
   arrivals_.push_back({at, &t, phase});
   clock_.wake_at(at);
@@ -109,9 +110,7 @@ void compute_work_distributor::take_arrivals(cycle_t cycle) {
       case cta_phase::settled: settled(static_cast<block_in_flight&>(t), cycle); break;
       case cta_phase::saved: saved(static_cast<context_in_flight&>(t), cycle); break;
       case cta_phase::resumed: resumed(static_cast<context_in_flight&>(t), cycle); break;
-      case cta_phase::fault:
-        halted_ = true;
-        return listener_.program_fault_with(t.fault, t.details);
+      case cta_phase::fault: halted_ = true; return listener_.program_fault_with(t.fault, t.details);
       default: throw internal_error(std::string(name()) + ": an SM sent what only the CWD may send");
     }
   }
@@ -132,10 +131,8 @@ void compute_work_distributor::complete(block_in_flight& b, cycle_t cycle) {
   g.longest_block = std::max(g.longest_block, cycle - b.since);
   b.recording.reset();
   ++g.completed;
-  if (b.stores_left)
-    ++g.unsettled;
-  else
-    free_blocks_.push_back(&b);
+  if (b.stores_left) ++g.unsettled;
+  else free_blocks_.push_back(&b);
   finish_if_done(g, cycle);
 }
 
@@ -166,8 +163,8 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   listener_.grid_finished(g, cycle);
 }
 
-// An SM takes no new block in the middle of a switch or while blocks that have left it are wanted back, and none of a grid that it
-// was to be freed of.
+// An SM takes no new block in the middle of a switch or while blocks that have left it are wanted back, and none of a
+// grid that it was to be freed of.
 bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
   const sm_account& a = accounts_[sm];
   if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;

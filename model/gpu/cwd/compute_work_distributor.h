@@ -26,7 +26,8 @@ namespace heddle {
 
 class compute_work_distributor : public grid_distributor, public clocked, public cta_bw_if {
  public:
-  compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, grid_listener& listener);
+  compute_work_distributor(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+                           grid_listener& listener);
   ~compute_work_distributor() override;
 
   void submit(std::shared_ptr<const resident_launch> launch) override;
@@ -47,21 +48,22 @@ class compute_work_distributor : public grid_distributor, public clocked, public
  private:
   struct sm_account {
     sm_resources resources;
-    std::uint64_t blocks = 0;       // resident, as the CWD reckons
+    std::uint64_t blocks = 0;  // resident, as the CWD reckons
     enum class answer : std::uint8_t { unknown, no, yes };
-    mutable answer takes_all = answer::unknown;   // any block that is to be placed; asked anew when resources or grids have changed
+    mutable answer takes_all =
+        answer::unknown;  // any block that is to be placed; asked anew when resources or grids have changed
     std::deque<context_in_flight*> requests;   // preemptions that have not begun
     std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
     context_in_flight* draining = nullptr;     // its blocks run to their end
     context_in_flight* drains_next = nullptr;  // its blocks do, while others of the request leave otherwise
-    cycle_t slice_start = 0;        // since when the blocks that are resident have been, the first of them
-    bool switching = false;         // the SM has been told to save or restore and has not answered
+    cycle_t slice_start = 0;                   // since when the blocks that are resident have been, the first of them
+    bool switching = false;                    // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
-    cycle_t since = 0;              // when it was sent to its SM; later by the time that it was away
-    bool resident = false;          // on its SM, or on the way to or from there
+    cycle_t since = 0;      // when it was sent to its SM; later by the time that it was away
+    bool resident = false;  // on its SM, or on the way to or from there
   };
   // The blocks that an SM holds, as far as it matters who makes room for whom.
   struct residents {
@@ -107,8 +109,8 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   struct block_choice {
     block_in_flight* block;
     preemption_mode mode;
-    double cycles;                  // estimated for drain or flush, whichever is less
-    double bytes;                   // of its context
+    double cycles;  // estimated for drain or flush, whichever is less
+    double bytes;   // of its context
   };
   std::vector<block_choice> cheapest(unsigned sm, cycle_t now) const;
   double cycles_left(const block_in_flight& b, double age) const;
@@ -128,17 +130,17 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   clock_port clock_;
   std::vector<sm_account> accounts_;
   std::unique_ptr<placement_policy> placement_;
-  std::map<std::uint32_t, std::deque<std::uint32_t>> streams_; // unfinished launches by stream
+  std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;
   std::vector<arrival> arrivals_;
-  unsigned switches_ = 0;           // of these, not yet ended
+  unsigned switches_ = 0;  // of these, not yet ended
   std::vector<std::unique_ptr<block_in_flight>> blocks_;
   std::vector<block_in_flight*> free_blocks_;
   cycle_t next_dispatch_ = 0;
-  double dispatch_free_ = 0;                                   // the same, not rounded up
-  bool blocked_ = false;            // nothing fits until a completion, a new grid or a grid's readiness
+  double dispatch_free_ = 0;  // the same, not rounded up
+  bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid's readiness
   bool halted_ = false;
-  unsigned with_runtime_ = 0;       // unfinished grids whose programs call the device runtime, which all SMs share
+  unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, which all SMs share
 };
 
 }  // namespace heddle

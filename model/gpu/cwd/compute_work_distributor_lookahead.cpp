@@ -11,11 +11,12 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   // What calls of the device runtime read and change, SMs have in common: they must make them in the order of time.
   if (with_runtime_ != 0) return now;
   const cycle_t latency = config_.cwd.dispatch_latency_cycles;
-  cycle_t until = now + latency;   // whatever it is, it is sent in the next cycle at the earliest
-  const bool makes_room = config_.context.time_slice_cycles != 0 || (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
+  cycle_t until = now + latency;  // whatever it is, it is sent in the next cycle at the earliest
+  const bool makes_room = config_.context.time_slice_cycles != 0 ||
+                          (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
   if (!requests && !makes_room && switches_ == 0 && streams_.size() <= config_.cwd.max_resident_grids) {
-    // Blocks of grids that do not fit this SM now have to wait for one of its own blocks to end. Grids that are still to come are not
-    // ready before their launch latency is over.
+    // Blocks of grids that do not fit this SM now have to wait for one of its own blocks to end. Grids that are still
+    // to come are not ready before their launch latency is over.
     const sm_account& a = accounts_[sm];
     until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
     cycle_t next_block = never;
@@ -26,8 +27,9 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
     if (next_block != never) {
       // Blocks of other grids may go to the SMs before this one already now.
       const double before = blocks_before(sm) * config_.cwd.dispatch_interval_cycles;
-      const bool rounded = before != std::floor(before);   // the first of them may have been rounded up
-      const cycle_t its_turn = std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
+      const bool rounded = before != std::floor(before);  // the first of them may have been rounded up
+      const cycle_t its_turn =
+          std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
       until = std::min(until, std::max(next_block, its_turn) + latency - 1);
     }
     for (const arrival& m : arrivals_)
@@ -53,7 +55,8 @@ bool compute_work_distributor::takes_all(const sm_account& a) const {
 // Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and they take it.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
-  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough, [this](unsigned i) { return takes_all(accounts_[i]); });
+  return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,
+                                   [this](unsigned i) { return takes_all(accounts_[i]); });
 }
 
 }  // namespace heddle

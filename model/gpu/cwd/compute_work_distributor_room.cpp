@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who makes room for whom: less urgent blocks for a launch of higher priority, and streams for each other after a time slice.
+// Who makes room for whom: less urgent blocks for a launch of higher priority, and streams for each other after a time
+// slice.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -14,7 +15,8 @@ std::vector<compute_work_distributor::residents> compute_work_distributor::all_r
     residents& r = on[b->sm];
     r.most_urgent = r.any ? std::max(r.most_urgent, b->launch->priority) : b->launch->priority;
     r.any = true;
-    if (std::find(r.streams.begin(), r.streams.end(), b->launch->stream) == r.streams.end()) r.streams.push_back(b->launch->stream);
+    if (std::find(r.streams.begin(), r.streams.end(), b->launch->stream) == r.streams.end())
+      r.streams.push_back(b->launch->stream);
   }
   return on;
 }
@@ -42,7 +44,8 @@ void compute_work_distributor::make_room(cycle_t cycle) {
 }
 
 // As many SMs as the launch's blocks need, those with the fewest blocks first, of those that hold nothing as urgent.
-void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle) {
+void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on,
+                                                     cycle_t cycle) {
   const std::uint64_t per_sm = std::max(1u, g.footprint.limits.least());
   std::uint64_t needed = (g.blocks() - g.dispatched + per_sm - 1) / per_sm;
   std::vector<bool> asked(accounts_.size());
@@ -52,7 +55,8 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
   std::vector<unsigned> chosen;
   for (unsigned sm = 0; sm < accounts_.size(); ++sm)
     if (on[sm].any && on[sm].most_urgent < g.launch->priority && may_be_asked(accounts_[sm])) chosen.push_back(sm);
-  std::stable_sort(chosen.begin(), chosen.end(), [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [this](unsigned a, unsigned b) { return accounts_[a].blocks < accounts_[b].blocks; });
   if (chosen.size() > needed) chosen.resize(needed);
   using way = choice::priority_preemption;
   const way how = config_.context.priority_preemption;
@@ -64,11 +68,14 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
 }
 
 // All SMs where blocks of other streams, none of them more urgent, have had their time.
-void compute_work_distributor::make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle) {
+void compute_work_distributor::make_room_by_slice(const grid_record& g, const std::vector<residents>& on,
+                                                  cycle_t cycle) {
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
     const residents& r = on[sm];
     const bool there = std::find(r.streams.begin(), r.streams.end(), g.launch->stream) != r.streams.end();
-    if (!r.any || there || r.most_urgent > g.launch->priority || !may_be_asked(accounts_[sm]) || cycle < slice_end(accounts_[sm])) continue;
+    if (!r.any || there || r.most_urgent > g.launch->priority || !may_be_asked(accounts_[sm]) ||
+        cycle < slice_end(accounts_[sm]))
+      continue;
     ask(sm, preemption_mode::context_switch, cycle, config_.context.time_slice_cycles, context_in_flight::no_launch);
   }
 }
@@ -80,7 +87,8 @@ std::string compute_work_distributor::who_waits() const {
       if (!wanted_back(a, *c, clock_.cycle()) || c->mode == preemption_mode::drain) continue;
       const switched_block& first = c->blocks.front();
       const bool more = c->blocks.size() > 1;
-      text += "\n  block " + std::to_string(first.block) + " of kernel '" + grids_[first.launch].launch->program->kernel + "'";
+      text += "\n  block " + std::to_string(first.block) + " of kernel '" +
+              grids_[first.launch].launch->program->kernel + "'";
       if (more) text += " and " + std::to_string(c->blocks.size() - 1) + " more";
       text += ", which left sm " + std::to_string(c->sm) + " in cycle " + std::to_string(c->saved_cycle) + " (launch " +
               std::to_string(first.launch) + ") and " + (more ? "are wanted back, wait" : "is wanted back, waits") +
@@ -90,7 +98,8 @@ std::string compute_work_distributor::who_waits() const {
     const grid_record& g = grids_[id];
     if (g.dispatched == g.blocks() || g.ready_cycle > clock_.cycle()) continue;
     text += "\n  " + std::to_string(g.blocks() - g.dispatched) + " blocks of kernel '" + g.launch->program->kernel +
-            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) + ") wait for a place on an SM";
+            "' (launch " + std::to_string(id) + ", stream " + std::to_string(g.launch->stream) +
+            ") wait for a place on an SM";
   }
   return text;
 }

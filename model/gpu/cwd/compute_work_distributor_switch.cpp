@@ -12,7 +12,8 @@ void compute_work_distributor::preempt(const preempt_request& request) {
   for (const unsigned sm : request.sms) ask(sm, request.mode, now, request.resume_after, context_in_flight::no_launch);
 }
 
-void compute_work_distributor::ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for) {
+void compute_work_distributor::ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after,
+                                   std::uint32_t waits_for) {
   auto c = std::make_unique<context_in_flight>();
   c->sm = sm;
   c->mode = mode;
@@ -31,10 +32,8 @@ void compute_work_distributor::drive_switches(cycle_t cycle) {
     sm_account& a = accounts_[sm];
     // A request takes out what is resident now; who is away and wanted back comes after it.
     while (!a.switching && a.draining == nullptr) {
-      if (!a.requests.empty())
-        begin_switch(sm, cycle);
-      else if (!bring_back(sm, cycle))
-        break;
+      if (!a.requests.empty()) begin_switch(sm, cycle);
+      else if (!bring_back(sm, cycle)) break;
     }
   }
 }
@@ -51,10 +50,10 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     return;
   }
   if (a.blocks == 0) {
-    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;   // parts of a request that found some come after it
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;  // parts of a request that found some come after it
     --switches_;
     blocked_ = false;
-    set_resume_cycle(a, c, cycle, cycle);   // of the request's other parts
+    set_resume_cycle(a, c, cycle, cycle);  // of the request's other parts
     const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; });
     contexts_.erase(at);
     return;
@@ -69,12 +68,14 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   tell(sm, c, cta_phase::preempt, cycle);
 }
 
-// Each block leaves in the mode that is estimated to cost least. Blocks are dropped first, for that takes no time, then switched; those
-// that run to their end do so meanwhile. What else than the request itself is needed for that are further parts of it.
+// Each block leaves in the mode that is estimated to cost least. Blocks are dropped first, for that takes no time, then
+// switched; those that run to their end do so meanwhile. What else than the request itself is needed for that are
+// further parts of it.
 void compute_work_distributor::divide(context_in_flight& c, cycle_t cycle) {
   sm_account& a = accounts_[c.sm];
   const std::vector<block_choice> choice = cheapest(c.sm, cycle);
-  auto place = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; }) - contexts_.begin();
+  auto place = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; }) -
+               contexts_.begin();
   context_in_flight* part = nullptr;
   std::vector<context_in_flight*> more;
   for (const preemption_mode mode : {preemption_mode::flush, preemption_mode::context_switch, preemption_mode::drain}) {
@@ -121,7 +122,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
     block.resident = false;
     --a.blocks;
   }
-  if (c.blocks.empty()) {   // they ended before they could be stopped
+  if (c.blocks.empty()) {  // they ended before they could be stopped
     c.resumed = true;
     if (c.first == nullptr) ++preempt_counts_.found_no_blocks;
     --switches_;
@@ -152,42 +153,43 @@ void compute_work_distributor::end_draining(sm_account& a, cycle_t cycle) {
   set_resume_cycle(a, c, cycle, cycle);
 }
 
-// Blocks that made room for a launch are wanted back once that has been dispatched, all others after their time, which begins when
-// the last part of the request has left the SM.
+// Blocks that made room for a launch are wanted back once that has been dispatched, all others after their time, which
+// begins when the last part of the request has left the SM.
 void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now) {
   const bool more = c.first != nullptr && !a.requests.empty() && a.requests.front()->first == c.first;
   cycle_t at = never;
-  if (more)
-    at = never;
-  else if (c.waits_for == context_in_flight::no_launch)
-    at = saved + c.resume_after;
-  else if (grids_[c.waits_for].dispatched == grids_[c.waits_for].blocks())
-    at = now;
+  if (more) at = never;
+  else if (c.waits_for == context_in_flight::no_launch) at = saved + c.resume_after;
+  else if (grids_[c.waits_for].dispatched == grids_[c.waits_for].blocks()) at = now;
   c.resume_cycle = at;
   for (context_in_flight* other : a.away)
     if (c.first != nullptr && other->first == c.first) other->resume_cycle = at;
 }
 
-// Blocks that begin anew wait for those of their launch that come back under old warp ids: the local memory of these is by warp id.
+// Blocks that begin anew wait for those of their launch that come back under old warp ids: the local memory of these is
+// by warp id.
 bool compute_work_distributor::wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const {
   if (c.resume_cycle > cycle) return false;
   if (c.mode != preemption_mode::flush) return true;
   return std::none_of(a.away.begin(), a.away.end(), [&](const context_in_flight* other) {
     if (other->mode != preemption_mode::context_switch) return false;
     return std::any_of(other->blocks.begin(), other->blocks.end(), [&](const switched_block& b) {
-      return std::any_of(c.blocks.begin(), c.blocks.end(), [&](const switched_block& own) { return own.launch == b.launch; });
+      return std::any_of(c.blocks.begin(), c.blocks.end(),
+                         [&](const switched_block& own) { return own.launch == b.launch; });
     });
   });
 }
 
-// Calls blocks back that are wanted, the last that left first, as soon as there is room for them. False: nothing to do now.
+// Calls blocks back that are wanted, the last that left first, as soon as there is room for them. False: nothing to do
+// now.
 bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
   const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
   const auto last = std::find_if(a.away.rbegin(), a.away.rend(), is_wanted);
   if (last == a.away.rend()) return false;
   // Time slices go round: who left first comes back first.
-  context_in_flight& c = config_.context.time_slice_cycles != 0 ? **std::find_if(a.away.begin(), a.away.end(), is_wanted) : **last;
+  context_in_flight& c =
+      config_.context.time_slice_cycles != 0 ? **std::find_if(a.away.begin(), a.away.end(), is_wanted) : **last;
   if (c.mode == preemption_mode::drain) {
     c.restore_cycle = c.resumed_cycle = cycle;
     resumed(c, cycle);
@@ -235,7 +237,8 @@ bool compute_work_distributor::waits_for_time(cycle_t now) const {
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.away)
       if (to_come(c->resume_cycle)) return true;
-  return std::any_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
 }
 
 // Blocks that are away are wanted back at a known time; all else is begun by a message or a request.
@@ -243,10 +246,9 @@ cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
   cycle_t at = never;
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.away)
-      if (c->resume_cycle > cycle)
-        at = std::min(at, c->resume_cycle);
+      if (c->resume_cycle > cycle) at = std::min(at, c->resume_cycle);
       else if (config_.context.time_slice_cycles != 0 && may_be_asked(a) && slice_end(a) > cycle)
-        at = std::min(at, slice_end(a));   // wanted back, and others have the room until then
+        at = std::min(at, slice_end(a));  // wanted back, and others have the room until then
   return at;
 }
 

@@ -20,7 +20,8 @@ class breadth_first : public placement_policy {
     }
     return -1;
   }
-  unsigned served_before(unsigned sm, unsigned sms, unsigned most, const std::function<bool(unsigned)>& fits) const override {
+  unsigned served_before(unsigned sm, unsigned sms, unsigned most,
+                         const std::function<bool(unsigned)>& fits) const override {
     unsigned n = 0;
     for (unsigned i = next_; i != sm && n < most; i = i + 1 == sms ? 0 : i + 1) n += fits(i);
     return n;

@@ -6,7 +6,8 @@
 
 namespace heddle {
 
-/// The heap that malloc in a kernel takes from: first fit, lowest address first, in the order of the calls. It knows addresses only.
+/// The heap that malloc in a kernel takes from: first fit, lowest address first, in the order of the calls. It knows
+/// addresses only.
 class device_heap {
  public:
   /// Gives the heap its memory; what was allocated before is forgotten.
@@ -17,7 +18,7 @@ class device_heap {
   bool free(std::uint64_t address);
 
  private:
-  std::map<std::uint64_t, std::uint64_t> gaps_;    // begin, bytes
+  std::map<std::uint64_t, std::uint64_t> gaps_;  // begin, bytes
   std::map<std::uint64_t, std::uint64_t> taken_;
 };
 

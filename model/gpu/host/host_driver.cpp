@@ -19,11 +19,11 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t gap = 4096;   // unmapped, behind every allocation
-constexpr std::uint64_t page_bytes = 4096;   // the least of the GPUs' page sizes
+constexpr std::uint64_t gap = 4096;         // unmapped, behind every allocation
+constexpr std::uint64_t page_bytes = 4096;  // the least of the GPUs' page sizes
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::size_t fill_bytes = std::size_t{1} << 20;   // written at one time
+constexpr std::size_t fill_bytes = std::size_t{1} << 20;  // written at one time
 }  // namespace
 
 /// What kernels may touch, as the GPU was told.
@@ -32,7 +32,8 @@ struct host_driver::memory_record {
   simt::texture_table textures;
 };
 
-host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address, std::uint64_t socket_base)
+host_driver::host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address,
+                         std::uint64_t socket_base)
     : sc_module(name),
       host_socket("host_socket"),
       irq("irq"),
@@ -57,7 +58,8 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   return address;
 }
 
-// What a driver maps is whole pages: kernels may touch the rest of a variable's last page, which lies in the gap behind it.
+// What a driver maps is whole pages: kernels may touch the rest of a variable's last page, which lies in the gap behind
+// it.
 std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
   static_assert(gap >= page_bytes, "the rest of the last page meets no other allocation");
   const host_link::call call(*link_);
@@ -73,9 +75,10 @@ std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
   const std::uint64_t end = context_area_ > first_address_ ? context_area_ : ~std::uint64_t{0} / alignment * alignment;
   const std::uint64_t taken = behind + alignment - 1;
   if (address > end || end - address < taken || end - address - taken < bytes)
-    throw input_error("no " + std::to_string(bytes) + " bytes of device memory are left from " + std::to_string(address) + " on: " +
-                      (context_area_ > first_address_ ? "the area where contexts are saved begins at " : "it ends at ") +
-                      std::to_string(end));
+    throw input_error(
+        "no " + std::to_string(bytes) + " bytes of device memory are left from " + std::to_string(address) +
+        " on: " + (context_area_ > first_address_ ? "the area where contexts are saved begins at " : "it ends at ") +
+        std::to_string(end));
   next_address_ = (address + bytes + taken) / alignment * alignment;
   return address;
 }
@@ -123,8 +126,8 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
   return address;
 }
 
-// Drivers of GPUs that share a memory know nothing of each other but that the device memory they hand out is apart. An architect who
-// has chosen the area wants it there.
+// Drivers of GPUs that share a memory know nothing of each other but that the device memory they hand out is apart. An
+// architect who has chosen the area wants it there.
 void host_driver::place_contexts() {
   if (has_context_area_) return;
   has_context_area_ = true;
@@ -136,8 +139,8 @@ void host_driver::place_contexts() {
 void host_driver::save_contexts_at(std::uint64_t address) {
   const host_link::call call(*link_);
   if (address >= first_address_ && address < next_address_)
-    throw input_error("contexts cannot be saved at " + std::to_string(address) + ": the driver has handed out the memory up to " +
-                      std::to_string(next_address_));
+    throw input_error("contexts cannot be saved at " + std::to_string(address) +
+                      ": the driver has handed out the memory up to " + std::to_string(next_address_));
   has_context_area_ = true;
   link_->write_register(host_register::context_area, address);
   if (link_->read_register(host_register::error) != 0) throw input_error(link_->message());
@@ -171,7 +174,8 @@ std::uint64_t host_driver::create_texture(const simt::texture_descriptor& t) {
 
 host_driver::module_record& host_driver::record_of(unsigned module) const {
   if (module >= modules_.size())
-    throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " + std::to_string(modules_.size()));
+    throw input_error("no module " + std::to_string(module) + " is loaded, expected a handle below " +
+                      std::to_string(modules_.size()));
   return *modules_[module];
 }
 
@@ -179,7 +183,9 @@ std::string host_driver::file_of(unsigned module) const { return record_of(modul
 
 unsigned host_driver::address_size(unsigned module) const { return record_of(module).module.ast->address_size; }
 
-std::vector<std::string> host_driver::kernels(unsigned module) const { return ptx::kernels(*record_of(module).module.ast); }
+std::vector<std::string> host_driver::kernels(unsigned module) const {
+  return ptx::kernels(*record_of(module).module.ast);
+}
 
 const isa::program& host_driver::program(unsigned module, const std::string& kernel, unsigned max_registers) {
   auto& p = record_of(module).programs[{kernel, max_registers}];
@@ -207,8 +213,8 @@ unsigned host_driver::module_of(const std::string& kernel) const {
       known.push_back(k);
       list += (list.empty() ? "" : ", ") + k;
     }
-  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " + (list.empty() ? "(none)" : list) +
-                    suggestion(kernel, known));
+  throw input_error("no kernel '" + kernel + "' in the loaded modules, expected one of: " +
+                    (list.empty() ? "(none)" : list) + suggestion(kernel, known));
 }
 
 symbol_location host_driver::symbol(const std::string& name) const {
@@ -232,17 +238,20 @@ symbol_location host_driver::symbol(unsigned module, const std::string& name) co
 host_driver::launch_plan host_driver::plan(const launch_request& r) {
   launch_plan p;
   p.program = &program(r.module, r.kernel, r.max_registers);
-  p.local_bytes = std::uint64_t{(p.program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
+  p.local_bytes = std::uint64_t{(p.program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps *
+                  config_.gpu.sm_count;
   return p;
 }
 
 void host_driver::check(const launch_request& r) {
-  if (r.recording) return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0, r.carveout_percent);
+  if (r.recording)
+    return check_launch(config_, *r.recording->program, r.recording->header.grid, r.recording->header.block, 0,
+                        r.carveout_percent);
   const launch_plan p = plan(r);
   check_launch(config_, *p.program, r.grid, r.block, r.dynamic_shared_bytes, r.carveout_percent);
   if (r.parameters.size() != p.program->parameter_bytes)
-    throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) + " bytes of parameters, expected " +
-                      std::to_string(p.program->parameter_bytes));
+    throw input_error("kernel '" + r.kernel + "': " + std::to_string(r.parameters.size()) +
+                      " bytes of parameters, expected " + std::to_string(p.program->parameter_bytes));
 }
 
 unsigned host_driver::launch(const launch_request& r) {
@@ -301,7 +310,9 @@ void host_driver::check_preempt(const std::vector<unsigned>& sms, preemption_mod
 
 void host_driver::check_flush(const launch_request& r) {
   std::string why = "a recording does not say what its stores change";
-  if (!r.recording) why = why_not_idempotent(footprint_of(program(r.module, r.kernel, r.max_registers)), r.parameters, memory_->mapped, &memory_->textures);
+  if (!r.recording)
+    why = why_not_idempotent(footprint_of(program(r.module, r.kernel, r.max_registers)), r.parameters, memory_->mapped,
+                             &memory_->textures);
   if (!why.empty()) throw input_error(flush_refusal(r.kernel, why));
 }
 

@@ -27,7 +27,7 @@ class host_link;
 namespace isa {
 struct program;
 enum class dtype : std::uint8_t;
-}
+}  // namespace isa
 namespace ptx {
 struct ast_module;
 }
@@ -43,16 +43,16 @@ struct texture_descriptor;
 struct launch_request {
   /// A recorded kernel; then only stream, priority and carve-out of the rest count.
   std::shared_ptr<const sass_trace::trace_kernel> recording;
-  unsigned module = 0;                        // handle of load_module
+  unsigned module = 0;  // handle of load_module
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t stream = 0;
-  std::int32_t priority = 0;                  // larger is more urgent
-  std::int32_t carveout_percent = -1;         // -1: default
-  std::uint32_t max_registers = 0;            // 0: as the kernel needs
-  std::vector<std::uint8_t> parameters;       // the parameter area: values in the kernel's order, naturally aligned
+  std::int32_t priority = 0;             // larger is more urgent
+  std::int32_t carveout_percent = -1;    // -1: default
+  std::uint32_t max_registers = 0;       // 0: as the kernel needs
+  std::vector<std::uint8_t> parameters;  // the parameter area: values in the kernel's order, naturally aligned
 
   /// Appends the next parameter: a number, or a struct as CUDA lays it out. Its size must be the kernel's parameter's.
   template <class T>
@@ -68,7 +68,7 @@ struct launch_request {
 /// Where a module variable lives.
 struct symbol_location {
   bool constant = false;
-  std::uint64_t address = 0;                  // device address (of the bank image for .const)
+  std::uint64_t address = 0;  // device address (of the bank image for .const)
   std::uint64_t size = 0;
 };
 
@@ -78,17 +78,18 @@ struct module_text {
   std::string file;
 };
 
-/// Any number of SC_THREADs may call: each call has the GPU for itself until it returns, and they have it in the order in which they
-/// came. What the way to the GPU annotates as delay is waited out. Calls from outside the simulation and from methods are for ways that
-/// do not wait, and take no time; while a thread's call is under way they throw input_error.
+/// Any number of SC_THREADs may call: each call has the GPU for itself until it returns, and they have it in the order
+/// in which they came. What the way to the GPU annotates as delay is waited out. Calls from outside the simulation and
+/// from methods are for ways that do not wait, and take no time; while a thread's call is under way they throw
+/// input_error.
 class host_driver : public sc_core::sc_module {
  public:
-  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part of their own, at
-  /// least 16 MiB apart, and with it an area of their own for contexts (docs/preemption.md). `socket_base` is the address at which the
-  /// bus between has the GPU's host socket; it is added to the address of every access. Throws input_error for a `first_address` below
-  /// the default one or that is no multiple of 256.
-  host_driver(sc_core::sc_module_name name, const gpu_config& config, std::uint64_t first_address = default_first_address,
-              std::uint64_t socket_base = 0);
+  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part
+  /// of their own, at least 16 MiB apart, and with it an area of their own for contexts (docs/preemption.md).
+  /// `socket_base` is the address at which the bus between has the GPU's host socket; it is added to the address of
+  /// every access. Throws input_error for a `first_address` below the default one or that is no multiple of 256.
+  host_driver(sc_core::sc_module_name name, const gpu_config& config,
+              std::uint64_t first_address = default_first_address, std::uint64_t socket_base = 0);
   ~host_driver() override;
 
   static constexpr std::uint64_t default_first_address = 0x1000'0000;
@@ -98,14 +99,15 @@ class host_driver : public sc_core::sc_module {
 
   /// Parses a PTX module, places its variables in device memory and hands it to the GPU. Throws input_error.
   unsigned load_module(const std::string& ptx, const std::string& file_name);
-  /// The same of several; those that need each other (.extern names that another one defines) are linked and have one handle. A handle
-  /// for each, in their order.
+  /// The same of several; those that need each other (.extern names that another one defines) are linked and have one
+  /// handle. A handle for each, in their order.
   std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
   /// The file of a loaded module, as messages about its kernels name it; of linked ones all.
   std::string file_of(unsigned module) const;
   /// Bits of a module's addresses: 32 or 64.
   unsigned address_size(unsigned module) const;
-  /// Makes a texture's handle the value of the .texref and .surfref of this name in the loaded modules. False: there is none.
+  /// Makes a texture's handle the value of the .texref and .surfref of this name in the loaded modules. False: there is
+  /// none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
   /// Kernels of a module, and a kernel's parameters (name, offset, size). Throws input_error when there is none such.
   std::vector<std::string> kernels(unsigned module) const;
@@ -120,51 +122,55 @@ class host_driver : public sc_core::sc_module {
   /// The same of one module.
   symbol_location symbol(unsigned module, const std::string& name) const;
 
-  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls. Throws input_error
-  /// where it would run into the area of contexts, which config's `context.area_mib` or save_contexts_at() moves.
+  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls. Throws
+  /// input_error where it would run into the area of contexts, which config's `context.area_mib` or save_contexts_at()
+  /// moves.
   std::uint64_t allocate(std::uint64_t bytes);
   /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
   /// where something is mapped already.
   void map(std::uint64_t address, std::uint64_t bytes);
-  /// Kernels may no longer touch what map() or allocate() gave them at this address. Throws input_error where nothing begins there.
+  /// Kernels may no longer touch what map() or allocate() gave them at this address. Throws input_error where nothing
+  /// begins there.
   void unmap(std::uint64_t address);
-  /// Where the GPU saves contexts that are switched out, instead of where the driver would have it. Throws input_error while launches
-  /// run and for an address that is no multiple of 128.
+  /// Where the GPU saves contexts that are switched out, instead of where the driver would have it. Throws input_error
+  /// while launches run and for an address that is no multiple of 128.
   void save_contexts_at(std::uint64_t address);
   /// Images out of and into device memory. Throw input_error for an address that the GPU or the way to it refuses.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
 
-  /// Takes what kernels print (printf), in the order of their execution, when a kernel ends, a fault stops the GPU or much has been
-  /// printed. Without it the text goes to sc_report as information.
+  /// Takes what kernels print (printf), in the order of their execution, when a kernel ends, a fault stops the GPU or
+  /// much has been printed. Without it the text goes to sc_report as information.
   std::function<void(const std::string&)> on_print;
 
-  /// Makes an image in device memory known as a texture or surface; returns its handle, a value for kernel parameters. Launches
-  /// before it do not know it. Throws input_error.
+  /// Makes an image in device memory known as a texture or surface; returns its handle, a value for kernel parameters.
+  /// Launches before it do not know it. Throws input_error.
   std::uint64_t create_texture(const simt::texture_descriptor& t);
 
   /// Checks that the launch can ever run (block fits an SM, limits); throws input_error naming the limiting resource.
   void check(const launch_request& request);
   /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
   unsigned launch(const launch_request& request);
-  /// Executes a launch functionally, at once and in no simulated time: memory, printed text and faults become what a launch makes them.
-  /// It has no number and no metrics. Throws input_error while launches are pending or running, where memory lies outside the GPU, and when
-  /// it was asked to stop. Returns the warp instructions executed; whether the program has failed fault() says.
+  /// Executes a launch functionally, at once and in no simulated time: memory, printed text and faults become what a
+  /// launch makes them. It has no number and no metrics. Throws input_error while launches are pending or running,
+  /// where memory lies outside the GPU, and when it was asked to stop. Returns the warp instructions executed; whether
+  /// the program has failed fault() says.
   std::uint64_t execute(const launch_request& request);
-  /// Frees SMs of the blocks that run there until `resume_after` core cycles have gone by since each was free; no SMs named: all.
-  /// Call check_preempt() first.
+  /// Frees SMs of the blocks that run there until `resume_after` core cycles have gone by since each was free; no SMs
+  /// named: all. Call check_preempt() first.
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
   /// Throws input_error for a mode that the GPU lacks or an SM that there is not.
   void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const;
-  /// Throws input_error if blocks of the launch are not shown to give the same result when they are dropped and run anew.
+  /// Throws input_error if blocks of the launch are not shown to give the same result when they are dropped and run
+  /// anew.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }
-  /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps until the GPU
-  /// interrupts; unbound, or where the line is found not to rise, it asks every thousand core cycles. Throws input_error for a number
-  /// that no launch has and outside threads.
+  /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps
+  /// until the GPU interrupts; unbound, or where the line is found not to rise, it asks every thousand core cycles.
+  /// Throws input_error for a number that no launch has and outside threads.
   void wait_for(unsigned launch_number);
   /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty: none.
   std::string fault();
@@ -174,7 +180,7 @@ class host_driver : public sc_core::sc_module {
   struct memory_record;
   struct launch_plan {
     const isa::program* program = nullptr;
-    std::uint64_t local_bytes = 0;      // of the whole GPU
+    std::uint64_t local_bytes = 0;  // of the whole GPU
   };
   void end_of_elaboration() override;
   void serve_interrupts();
@@ -200,17 +206,17 @@ class host_driver : public sc_core::sc_module {
   std::uint64_t first_address_;
   std::unique_ptr<host_link> link_;
   std::vector<std::unique_ptr<module_record>> modules_;
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;   // by stream: address, bytes
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> local_areas_;  // by stream: address, bytes
   std::uint64_t next_address_;
   std::uint64_t context_area_;
   bool has_heap_ = false;
   bool has_workspace_ = false;
   bool has_context_area_ = false;
-  bool asks_ = false;                   // no interrupt comes, or none is bound
+  bool asks_ = false;  // no interrupt comes, or none is bound
   std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;
-  std::uint64_t wakes_ = 0;             // notifications of progress_
+  std::uint64_t wakes_ = 0;  // notifications of progress_
 };
 
 }  // namespace heddle

@@ -12,7 +12,8 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt::fault | host_interrupt::print;
-// After so many waits, each twice as long as the one before, only the interrupt counts: a simulation in which nothing happens ends.
+// After so many waits, each twice as long as the one before, only the interrupt counts: a simulation in which nothing
+// happens ends.
 constexpr unsigned most_doubts = 20;
 }  // namespace
 
@@ -24,8 +25,8 @@ void host_driver::end_of_elaboration() {
   SC_THREAD(serve_interrupts);
 }
 
-// The interrupt line says that there is something to fetch. A cause that comes after the clear raises the line again; what came before
-// is found by the poll that follows.
+// The interrupt line says that there is something to fetch. A cause that comes after the clear raises the line again;
+// what came before is found by the poll that follows.
 void host_driver::serve_interrupts() {
   {
     const host_link::call call(*link_);
@@ -93,7 +94,7 @@ void host_driver::wait_for(unsigned launch_number) {
   for (;;) {
     const std::uint64_t wakes = wakes_;
     if (finished(launch_number) || !fault().empty()) return;
-    if (wakes != wakes_) continue;   // while the questions were on their way
+    if (wakes != wakes_) continue;  // while the questions were on their way
     if (asks_) {
       wait(between_questions());
     } else if (doubts == most_doubts) {
@@ -107,8 +108,10 @@ void host_driver::wait_for(unsigned launch_number) {
       wait(between_questions() * 10.0, progress_);
       if (wakes != wakes_ || asks_) continue;
       asks_ = true;
-      SC_REPORT_WARNING("/heddle/driver", (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is asked instead; "
-                                           "expected irq to follow gpu.irq").c_str());
+      SC_REPORT_WARNING("/heddle/driver",
+                        (std::string(name()) + ": the GPU interrupts and irq does not rise, so it is asked instead; "
+                                               "expected irq to follow gpu.irq")
+                            .c_str());
     }
   }
 }
@@ -117,7 +120,8 @@ std::string host_driver::fault() {
   if (!in_thread() && !link_->free_here()) return {};
   const host_link::call call(*link_);
   const std::uint64_t status = link_->read_register(host_register::status);
-  const std::string text = status & (host_status::fault | host_status::stuck) ? with_own_places(link_->message()) : std::string();
+  const std::string text =
+      status & (host_status::fault | host_status::stuck) ? with_own_places(link_->message()) : std::string();
   take_prints();
   return text;
 }

@@ -15,8 +15,8 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t register_space = host_register::print + host_register::print_size;
-constexpr std::size_t much_text = std::size_t{1} << 20;   // as large as CUDA's buffer is by default
-constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;   // "HEDDLE\0\1"
+constexpr std::size_t much_text = std::size_t{1} << 20;          // as large as CUDA's buffer is by default
+constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;  // "HEDDLE\0\1"
 }  // namespace
 
 host_interface::host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config)
@@ -44,7 +44,8 @@ tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tl
 }
 
 // Approximately-timed hosts get their answer at once.
-tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                   sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
   b_transport(p, delay);
   return tlm::TLM_COMPLETED;
@@ -72,7 +73,8 @@ void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&)
     return;
   }
   // Only a read that is no debug read takes a completion.
-  if (p.is_read() && address == host_register::completion_pop && (p.get_data_length() == 8 || p.get_data_length() == 4)) {
+  if (p.is_read() && address == host_register::completion_pop &&
+      (p.get_data_length() == 8 || p.get_data_length() == 4)) {
     const std::uint64_t value = pop_completion();
     std::memcpy(p.get_data_ptr(), &value, p.get_data_length());
     p.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -102,7 +104,8 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
 }
 
 // A host of 32 bits writes the upper half first; the lower one carries out both.
-tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes) {
+tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data,
+                                                        unsigned bytes) {
   if ((bytes != 8 && bytes != 4) || address % bytes != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
   std::uint64_t value = 0;
   std::memcpy(&value, data, bytes);
@@ -181,9 +184,7 @@ bool host_interface::write_register(std::uint64_t address, std::uint64_t value) 
     case host_register::context_area: attempt([&] { move_context_area(value); }); return true;
     case map_base: map_base_ = value; return true;
     case map_bytes: map_bytes_ = value; return true;
-    case map_command:
-      attempt([&] { change_map(value); });
-      return true;
+    case map_command: attempt([&] { change_map(value); }); return true;
     default: return false;
   }
 }
@@ -198,16 +199,19 @@ void host_interface::raise(std::uint64_t cause) {
 void host_interface::drive_irq() {
   if (irq == nullptr || irq->size() == 0) return;
   const bool active = (interrupt_pending_ & interrupt_enable_) != 0;
-  // A cause that comes in the delta cycle in which the last one was cleared makes an edge of its own, for who waits for edges.
+  // A cause that comes in the delta cycle in which the last one was cleared makes an edge of its own, for who waits for
+  // edges.
   (*irq)->write(active && !irq_fell_);
   if (active && irq_fell_) irq_changed_.notify(sc_core::SC_ZERO_TIME);
   irq_fell_ = false;
 }
 
-unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
-  if (bytes == 0 || bytes - 1 > ~address) return 0;   // nothing lies behind the last address
+unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                       unsigned bytes) {
+  if (bytes == 0 || bytes - 1 > ~address) return 0;  // nothing lies behind the last address
   const bool write = command == tlm::TLM_WRITE_COMMAND;
-  const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes) : plain_access(command, address, data, bytes);
+  const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes)
+                                                  : plain_access(command, address, data, bytes);
   if (write)
     for (loaded& l : modules_)
       for (auto [base, image] : l.images())
@@ -218,7 +222,8 @@ unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t a
 }
 
 // The memory itself, past what has been brought here.
-unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes) {
+unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                      unsigned bytes) {
   tlm::tlm_generic_payload p;
   p.set_command(command);
   p.set_address(address);
@@ -267,7 +272,8 @@ void host_interface::change_map(std::uint64_t what) {
                         ": expected a range that is not empty, does not wrap around and meets nothing that is mapped");
     ranges_.add(map_base_, map_bytes_);
   } else if (what == 2) {
-    if (!ranges_.begins(map_base_)) throw input_error("cannot unmap " + text(map_base_) + ": no mapped range begins there");
+    if (!ranges_.begins(map_base_))
+      throw input_error("cannot unmap " + text(map_base_) + ": no mapped range begins there");
     ranges_.remove(map_base_);
   } else {
     throw input_error("map command " + std::to_string(what) + ", expected 1 (map) or 2 (unmap)");
@@ -291,10 +297,8 @@ void host_interface::grid_finished(const grid_record& grid, cycle_t) {
     raise(host_interrupt::completion);
     completion_event.notify(sc_core::SC_ZERO_TIME);
   };
-  if (before_completion)
-    before_completion(tell);
-  else
-    tell();
+  if (before_completion) before_completion(tell);
+  else tell();
 }
 
 bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) {
@@ -307,8 +311,9 @@ bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) 
     // Memory outside without debug transport: nobody can wait here for its answer.
     const std::uint8_t* variable = variable_byte(address + done);
     if (variable == nullptr)
-      throw program_error("memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
-                          std::to_string(address + done));
+      throw program_error(
+          "memory outside offers no debug transport, by which the device runtime reads text and arguments at " +
+          std::to_string(address + done));
     to[done++] = *variable;
   }
   return true;
@@ -328,10 +333,8 @@ void host_interface::program_fault_with(const std::string& text, const fault_det
   details_ = details;
   if (on_fault) on_fault(failure_);
   // The memory's edges at this instant may be before or behind the core's: when both are over, nothing depends on that.
-  if (details_.pieces.empty())
-    tell_fault();
-  else
-    details_due_.notify(sc_core::SC_ZERO_TIME);
+  if (details_.pieces.empty()) tell_fault();
+  else details_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void host_interface::tell_fault() {

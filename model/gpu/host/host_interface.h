@@ -26,18 +26,21 @@
 #include "heddle/gpu/host/idempotence.h"
 #include "heddle/gpu/host/recorded_kernel.h"
 #include "heddle/memory/common/address_ranges.h"
-#include "heddle/sub_partition/program_services.h"
 #include "heddle/simt/texture/texture.h"
+#include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 
 namespace heddle {
 
-class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>, public tlm::tlm_bw_transport_if<>,
-                       public grid_listener, public program_services {
+class host_interface : public sc_core::sc_module,
+                       public tlm::tlm_fw_transport_if<>,
+                       public tlm::tlm_bw_transport_if<>,
+                       public grid_listener,
+                       public program_services {
  public:
   host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
 
-  tlm::tlm_initiator_socket<32> memory_socket;   // debug transport only: images in and out
+  tlm::tlm_initiator_socket<32> memory_socket;  // debug transport only: images in and out
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>* irq = nullptr;
 
   /// The device memory that kernels may touch.
@@ -57,7 +60,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::function<bool(std::string&)> stuck;
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
@@ -87,7 +91,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   tlm::tlm_response_status store_register(std::uint64_t address, const std::uint8_t* data, unsigned bytes);
   unsigned load_register(std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint64_t pop_completion();
-  template <class Action> void attempt(Action&& action);
+  template <class Action>
+  void attempt(Action&& action);
   void execute(std::uint64_t descriptor);
   void change_map(std::uint64_t what);
   void move_context_area(std::uint64_t address);
@@ -101,7 +106,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::shared_ptr<const decoded_program> place_code(std::shared_ptr<const isa::program> program);
   std::uint64_t submit(std::shared_ptr<resident_launch> l);
   std::uint64_t create_texture(const create_texture_descriptor& d);
-  std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel, std::uint32_t max_registers);
+  std::shared_ptr<const decoded_program> program(std::uint32_t module, const std::string& kernel,
+                                                 std::uint32_t max_registers);
   void raise(std::uint64_t cause);
   void drive_irq();
   void tell_fault();
@@ -109,7 +115,8 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   unsigned plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, unsigned bytes);
   std::uint8_t* variable_byte(std::uint64_t address);
   std::vector<std::uint8_t> fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what);
-  template <class T> T fetch_descriptor(std::uint64_t address);
+  template <class T>
+  T fetch_descriptor(std::uint64_t address);
 
   struct loaded {
     ptx::loaded_module module;
@@ -130,31 +137,31 @@ class host_interface : public sc_core::sc_module, public tlm::tlm_fw_transport_i
   std::uint64_t heap_base_ = 0;
   std::uint64_t grid_workspace_ = 0;
   std::uint64_t context_area_;
-  std::string printed_;                  // by kernels, not yet taken by the host
+  std::string printed_;  // by kernels, not yet taken by the host
   std::vector<loaded> modules_;
   // By the program's identity: launches of one traced kernel share its code in the instruction caches.
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
-  std::map<const isa::program*, global_footprint> footprints_;   // of programs whose launches were to be dropped
-  std::shared_ptr<const sass_trace::trace_kernel> recorded_;   // that came with the last write
+  std::map<const isa::program*, global_footprint> footprints_;  // of programs whose launches were to be dropped
+  std::shared_ptr<const sass_trace::trace_kernel> recorded_;    // that came with the last write
   std::shared_ptr<const simt::texture_table> textures_;
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
-  functional_memory functional_memory_;   // what launches executed functionally have brought here
+  functional_memory functional_memory_;  // what launches executed functionally have brought here
   functional_executor functional_executor_;
-  std::uint64_t upper_half_ = 0;       // written by a 32-bit host; waits for the lower one
-  std::uint64_t upper_register_ = 0;   // of that register
+  std::uint64_t upper_half_ = 0;      // written by a 32-bit host; waits for the lower one
+  std::uint64_t upper_register_ = 0;  // of that register
   std::uint64_t result_ = 0;
   std::uint64_t error_ = 0;
   std::string message_;
   std::string fault_;
-  bool failing_ = false;               // the program has failed; what is said of it may still be to be read
-  std::string failure_;                // that text so far
+  bool failing_ = false;  // the program has failed; what is said of it may still be to be read
+  std::string failure_;   // that text so far
   fault_details details_;
   sc_core::sc_event details_due_;
   sc_core::sc_event irq_changed_;
-  bool irq_fell_ = false;              // there was no cause for the line, since it was driven
+  bool irq_fell_ = false;  // there was no cause for the line, since it was driven
   std::uint64_t interrupt_enable_ = 0;
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;

@@ -17,13 +17,14 @@ constexpr std::uint64_t most_text = std::uint64_t{1} << 28;
 constexpr std::uint64_t most_name = std::uint64_t{1} << 16;
 // Local memory of recorded launches: above all addresses that a GPU's programs use.
 constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
-constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;   // of a stream
+constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;  // of a stream
 }  // namespace
 
-std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most, const char* what) {
+std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most,
+                                                const char* what) {
   if (bytes > most)
-    throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes of " + what + ", expected at most " +
-                      std::to_string(most));
+    throw input_error("a command descriptor names " + std::to_string(bytes) + " bytes of " + what +
+                      ", expected at most " + std::to_string(most));
   std::vector<std::uint8_t> data(bytes);
   if (bytes != 0 && memory_access(tlm::TLM_READ_COMMAND, address, data.data(), static_cast<unsigned>(bytes)) != bytes)
     throw input_error("device memory at " + std::to_string(address) + " cannot be read for a command");
@@ -52,16 +53,15 @@ void host_interface::execute(std::uint64_t descriptor) {
     result_ = launch_recording(fetch_descriptor<launch_recording_descriptor>(descriptor));
   else if (kind == static_cast<std::uint32_t>(host_command::create_texture))
     result_ = create_texture(fetch_descriptor<create_texture_descriptor>(descriptor));
-  else
-    throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
+  else throw input_error("unknown command " + std::to_string(kind) + " in a command descriptor");
 }
 
 std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   const auto text = fetch(d.text_address, d.text_bytes, most_text, "PTX");
   const auto name = fetch(d.name_address, d.name_bytes, most_name, "file name");
   loaded l;
-  l.module = ptx::place(ptx::parse_linked(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())), d.globals_address,
-                         d.constants_address);
+  l.module = ptx::place(ptx::parse_linked(std::string(text.begin(), text.end()), std::string(name.begin(), name.end())),
+                        d.globals_address, d.constants_address);
   l.constants_address = d.constants_address;
   modules_.push_back(std::move(l));
   return modules_.size() - 1;
@@ -105,10 +105,11 @@ std::shared_ptr<const decoded_program> host_interface::place_code(std::shared_pt
 
 std::uint64_t host_interface::launch(const launch_descriptor& d) {
   auto l = prepare(d);
-  const std::uint64_t local = std::uint64_t{(l->program->local_bytes + 3) / 4 * 4} * isa::warp_size * config_.sm.max_warps * config_.gpu.sm_count;
+  const std::uint64_t local = std::uint64_t{(l->program->local_bytes + 3) / 4 * 4} * isa::warp_size *
+                              config_.sm.max_warps * config_.gpu.sm_count;
   if (d.local_bytes < local)
-    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) + " bytes of local memory, expected " +
-                      std::to_string(local));
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.local_bytes) +
+                      " bytes of local memory, expected " + std::to_string(local));
   return submit(std::move(l));
 }
 
@@ -122,10 +123,11 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   l->launch_id = launches_;
   functional_executor_.stop_asked = stop_asked;
   const functional_executor::outcome o = functional_executor_.execute(*l, clock_.cycle());
-  if (o.how == functional_executor::ending::stopped) throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
+  if (o.how == functional_executor::ending::stopped)
+    throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
   if (o.how == functional_executor::ending::failed) {
     program_fault_with(o.text, o.details);
-    if (fault_.empty()) {   // no memory changes any more
+    if (fault_.empty()) {  // no memory changes any more
       details_due_.cancel();
       tell_fault();
     }
@@ -148,8 +150,8 @@ std::shared_ptr<resident_launch> host_interface::prepare(const launch_descriptor
   l->local_base = d.local_address;
   check_launch(config_, *l->program, d.grid, d.block, d.dynamic_shared_bytes, d.carveout_percent);
   if (d.parameter_bytes != l->program->parameter_bytes)
-    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) + " bytes of parameters, expected " +
-                      std::to_string(l->program->parameter_bytes));
+    throw input_error("kernel '" + l->program->kernel + "': " + std::to_string(d.parameter_bytes) +
+                      " bytes of parameters, expected " + std::to_string(l->program->parameter_bytes));
   auto& bank = l->banks[0];
   bank.assign(isa::bank0::parameters + d.parameter_bytes, 0);
   const auto put32 = [&](std::uint32_t at, std::uint32_t v) { std::memcpy(&bank[at], &v, sizeof v); };
@@ -161,7 +163,8 @@ std::shared_ptr<resident_launch> host_interface::prepare(const launch_descriptor
   put64(isa::bank0::shared_window, isa::shared_window_base);
   put64(isa::bank0::local_window, isa::local_window_base);
   put32(isa::bank0::dynamic_shared, d.dynamic_shared_bytes);
-  if (grid_workspace_ != 0) put64(isa::bank0::grid_workspace, grid_workspace_ + launches_ % workspace_slots * workspace_bytes);
+  if (grid_workspace_ != 0)
+    put64(isa::bank0::grid_workspace, grid_workspace_ + launches_ % workspace_slots * workspace_bytes);
   const auto parameters = fetch(d.parameter_address, d.parameter_bytes, d.parameter_bytes, "parameters");
   std::copy(parameters.begin(), parameters.end(), bank.begin() + isa::bank0::parameters);
   l->banks[2] = l->program->bank2;
@@ -211,7 +214,8 @@ void host_interface::preempt(const preempt_descriptor& d) {
   r.mode = static_cast<preemption_mode>(d.mode);
   r.resume_after = d.resume_after;
   if (d.sm_count > config_.gpu.sm_count)
-    throw input_error("a preemption names " + std::to_string(d.sm_count) + " SMs of " + std::to_string(config_.gpu.sm_count));
+    throw input_error("a preemption names " + std::to_string(d.sm_count) + " SMs of " +
+                      std::to_string(config_.gpu.sm_count));
   const auto bytes = fetch(d.sms_address, d.sm_count * 4, d.sm_count * 4, "SM numbers");
   r.sms.resize(d.sm_count);
   if (d.sm_count != 0) std::memcpy(r.sms.data(), bytes.data(), bytes.size());
@@ -230,7 +234,8 @@ std::string host_interface::why_not_flush(const resident_launch& launch) {
   if (launch.recording) return "a recording does not say what its stores change";
   const isa::program& p = *launch.program;
   const auto known = footprints_.find(&p);
-  const global_footprint& f = known != footprints_.end() ? known->second : footprints_.emplace(&p, footprint_of(p)).first->second;
+  const global_footprint& f =
+      known != footprints_.end() ? known->second : footprints_.emplace(&p, footprint_of(p)).first->second;
   const auto& bank = launch.banks[0];
   const std::vector<std::uint8_t> parameters(bank.begin() + isa::bank0::parameters, bank.end());
   return why_not_idempotent(f, parameters, ranges_, launch.textures.get());

@@ -16,7 +16,9 @@ namespace {
 constexpr unsigned transfer_bytes = 1u << 20;
 }
 
-host_link::host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base) : socket_(socket), base_(base) { socket_.bind(*this); }
+host_link::host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base) : socket_(socket), base_(base) {
+  socket_.bind(*this);
+}
 
 tlm::tlm_sync_enum host_link::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) {
   throw internal_error("the host driver's accesses are blocking, a non-blocking answer came");
@@ -29,7 +31,8 @@ bool host_link::free_here() const {
 host_link::call::call(host_link& link) : link_(link) {
   if (!in_thread()) {
     if (!link_.line_.empty())
-      throw input_error(std::string("the host driver is in the middle of a call of ") + link_.line_.front()->thread_.name() +
+      throw input_error(std::string("the host driver is in the middle of a call of ") +
+                        link_.line_.front()->thread_.name() +
                         ": expected calls from outside threads when there is none");
     return;
   }
@@ -39,7 +42,7 @@ host_link::call::call(host_link& link) : link_(link) {
   waits_in_line_ = true;
   try {
     while (link_.line_.front() != this) sc_core::wait(link_.next_call_);
-  } catch (...) {   // the thread is killed or reset
+  } catch (...) {  // the thread is killed or reset
     leave();
     throw;
   }
@@ -54,7 +57,8 @@ void host_link::call::leave() {
   if (!link_.line_.empty()) link_.next_call_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void host_link::access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes, recorded_kernel* recorded) {
+void host_link::access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,
+                       recorded_kernel* recorded) {
   auto* at = static_cast<std::uint8_t*>(data);
   while (bytes != 0) {
     const unsigned n = static_cast<unsigned>(std::min<std::size_t>(bytes, transfer_bytes));
@@ -70,16 +74,17 @@ void host_link::access(tlm::tlm_command command, std::uint64_t address, void* da
     if (recorded != nullptr) p.set_extension(recorded);
     sc_core::sc_time delay;
     socket_->b_transport(p, delay);
-    if (recorded != nullptr) p.clear_extension(recorded);   // it is the caller's
+    if (recorded != nullptr) p.clear_extension(recorded);  // it is the caller's
     if (delay != sc_core::SC_ZERO_TIME && in_thread()) sc_core::wait(delay);
     if (!p.is_response_ok()) {
       char place[24];
       std::snprintf(place, sizeof place, "0x%llx", static_cast<unsigned long long>(address));
-      throw input_error(std::string("the GPU or the way to it refused a host access to address ") + place + " (" +
-                        p.get_response_string() + "), expected " +
-                        (address >= isa::heap_base
-                             ? "device memory there, which memory bound to the GPU offers by debug transport, or in a thread by b_transport"
-                             : "a register, or device memory at 0x10000000 or above"));
+      throw input_error(
+          std::string("the GPU or the way to it refused a host access to address ") + place + " (" +
+          p.get_response_string() + "), expected " +
+          (address >= isa::heap_base
+               ? "device memory there, which memory bound to the GPU offers by debug transport, or in a thread by b_transport"
+               : "a register, or device memory at 0x10000000 or above"));
     }
     at += n;
     address += n;
@@ -98,7 +103,8 @@ void host_link::write_register(std::uint64_t offset, std::uint64_t value) {
 }
 
 std::string host_link::message() {
-  std::string text(std::min<std::uint64_t>(read_register(host_register::message_bytes), host_register::message_size), '\0');
+  std::string text(std::min<std::uint64_t>(read_register(host_register::message_bytes), host_register::message_size),
+                   '\0');
   if (!text.empty()) access(tlm::TLM_READ_COMMAND, host_register::message, text.data(), text.size());
   return text;
 }

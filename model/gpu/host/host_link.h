@@ -18,8 +18,9 @@ class host_link : private tlm::tlm_bw_transport_if<> {
   /// `base` is added to the address of every access. Binds the socket's backward path.
   host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base);
 
-  /// While it lives the way belongs to the thread that made it, which may make more of them; other threads wait for their turn, in the
-  /// order in which they came. Outside threads nobody can wait: there it throws input_error while a thread's call is under way.
+  /// While it lives the way belongs to the thread that made it, which may make more of them; other threads wait for
+  /// their turn, in the order in which they came. Outside threads nobody can wait: there it throws input_error while a
+  /// thread's call is under way.
   class call {
    public:
     explicit call(host_link& link);
@@ -38,7 +39,8 @@ class host_link : private tlm::tlm_bw_transport_if<> {
   bool free_here() const;
 
   /// Reads or writes, and waits out the delay that the way annotates. Throws input_error when it is refused.
-  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes, recorded_kernel* recorded = nullptr);
+  void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,
+              recorded_kernel* recorded = nullptr);
   std::uint64_t read_register(std::uint64_t offset);
   void write_register(std::uint64_t offset, std::uint64_t value);
   /// Text of the message registers.
@@ -50,7 +52,7 @@ class host_link : private tlm::tlm_bw_transport_if<> {
 
   tlm::tlm_initiator_socket<32>& socket_;
   std::uint64_t base_;
-  std::deque<const call*> line_;          // threads' calls: the first has the way
+  std::deque<const call*> line_;  // threads' calls: the first has the way
   sc_core::sc_event next_call_;
 };
 

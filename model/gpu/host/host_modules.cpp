@@ -13,7 +13,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t default_heap_bytes = 8u << 20;   // CUDA's default for malloc in kernels
+constexpr std::uint64_t default_heap_bytes = 8u << 20;  // CUDA's default for malloc in kernels
 
 /// Texts and names of modules to be linked go to the GPU with NUL between them.
 void check_separable(const ptx::module_source& s) {

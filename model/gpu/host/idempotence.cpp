@@ -15,15 +15,17 @@ namespace {
 using isa::opcode;
 using isa::operand_kind;
 
-constexpr std::uint64_t unknown = std::uint64_t{1} << 63;   // beside bits 0 to 62 for slots of parameters
+constexpr std::uint64_t unknown = std::uint64_t{1} << 63;  // beside bits 0 to 62 for slots of parameters
 constexpr unsigned slots_followed = 63;
 constexpr unsigned slot_bytes = 8;
-constexpr std::uint8_t module_constants = 3;                // bank of .const variables
+constexpr std::uint8_t module_constants = 3;  // bank of .const variables
 
 /// Which parameters the value of each register may have been computed from, before one instruction.
 using origins = std::array<std::uint64_t, 256>;
 
-bool is_global(const isa::instruction& i) { return i.mem_space == isa::space::global || i.mem_space == isa::space::generic; }
+bool is_global(const isa::instruction& i) {
+  return i.mem_space == isa::space::global || i.mem_space == isa::space::generic;
+}
 
 std::uint64_t origin_of(const isa::operand& o, const origins& at) {
   std::uint64_t from = 0;
@@ -128,7 +130,8 @@ class origin_flow {
     std::uint64_t from = result_of(i, at);
     if (i.op == opcode::ld && i.mem_space == isa::space::generic) from |= pool_;
     if (i.dst != isa::rz)
-      for (unsigned r = i.dst; r < std::min(unsigned{i.dst} + i.dst_count, 256u); ++r) after[r] = i.guard.reg == isa::pt ? from : after[r] | from;
+      for (unsigned r = i.dst; r < std::min(unsigned{i.dst} + i.dst_count, 256u); ++r)
+        after[r] = i.guard.reg == isa::pt ? from : after[r] | from;
     if (i.op == opcode::bra && i.target < code_.size()) reach(i.target, after);
     const bool always = i.guard.reg == isa::pt && !i.guard.negate;
     const bool ends = always && (i.op == opcode::exit || (i.op == opcode::bra && i.target != isa::no_target));
@@ -149,13 +152,14 @@ class origin_flow {
   }
 
   const std::vector<isa::instruction>& code_;
-  std::vector<std::optional<origins>> before_;   // empty: not reached
+  std::vector<std::optional<origins>> before_;  // empty: not reached
   std::uint64_t pool_ = 0;
   bool changed_ = false;
 };
 
 /// The allocations that an access can reach; none: it may be any.
-std::vector<std::uint64_t> reach_of(const access_origin& a, const std::vector<std::uint8_t>& parameters, const address_ranges& ranges) {
+std::vector<std::uint64_t> reach_of(const access_origin& a, const std::vector<std::uint8_t>& parameters,
+                                    const address_ranges& ranges) {
   std::vector<std::uint64_t> bases;
   if (a.unknown) return bases;
   for (unsigned s = 0; s < slots_followed; ++s) {
@@ -192,7 +196,8 @@ std::string why_not_idempotent(const global_footprint& footprint, const std::vec
       address_ranges::hint where;
       if (ranges.find((*textures)[k].address, 1, where)) sampled.push_back(where.begin);
     }
-    if (meet(stored, sampled)) return "line " + std::to_string(s.line) + " may store into a texture that the kernel reads";
+    if (meet(stored, sampled))
+      return "line " + std::to_string(s.line) + " may store into a texture that the kernel reads";
   }
   return {};
 }

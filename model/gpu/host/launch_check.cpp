@@ -15,15 +15,17 @@ std::string triple(const std::uint32_t v[3]) {
   return std::to_string(v[0]) + "x" + std::to_string(std::max(v[1], 1u)) + "x" + std::to_string(std::max(v[2], 1u));
 }
 
-void check_directives(const isa::program& program, const std::string& kernel, const std::uint32_t block[3], std::uint64_t threads) {
+void check_directives(const isa::program& program, const std::string& kernel, const std::uint32_t block[3],
+                      std::uint64_t threads) {
   const auto& must = program.required_threads;
   const auto& most = program.max_threads;
   if (must[0] != 0 && (block[0] != must[0] || block[1] != std::max(must[1], 1u) || block[2] != std::max(must[2], 1u)))
-    throw input_error(kernel + "a block of " + triple(block) + " threads, the kernel requires " + triple(must) + " (.reqntid)");
+    throw input_error(kernel + "a block of " + triple(block) + " threads, the kernel requires " + triple(must) +
+                      " (.reqntid)");
   const std::uint64_t limit = std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
   if (limit != 0 && threads > limit)
-    throw input_error(kernel + "a block of " + std::to_string(threads) + " threads, the kernel was compiled for at most " +
-                      std::to_string(limit) + " (.maxntid)");
+    throw input_error(kernel + "a block of " + std::to_string(threads) +
+                      " threads, the kernel was compiled for at most " + std::to_string(limit) + " (.maxntid)");
 }
 
 }  // namespace
@@ -32,7 +34,8 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent) {
   const std::string kernel = "kernel '" + program.kernel + "': ";
   for (unsigned i = 0; i < 3; ++i)
-    if (grid[i] == 0 || block[i] == 0) throw input_error(kernel + "a grid or block dimension is 0, expected at least 1");
+    if (grid[i] == 0 || block[i] == 0)
+      throw input_error(kernel + "a grid or block dimension is 0, expected at least 1");
   // CUDA C++ Programming Guide, table of technical specifications per compute capability.
   if (grid[0] > 2147483647u || grid[1] > 65535 || grid[2] > 65535)
     throw input_error(kernel + "a grid of " + triple(grid) + " blocks, at most 2147483647x65535x65535 are allowed");
@@ -40,7 +43,8 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
   if (block[0] > 65535 || block[1] > 65535 || block[2] > 65535 || threads > config.sm.max_threads_per_block)
     throw input_error(kernel + "a block of " + triple(block) + " threads, " + config.gpu.name + " allows " +
                       std::to_string(config.sm.max_threads_per_block));
-  if (block[2] > 64) throw input_error(kernel + "a block of " + triple(block) + " threads, at most 64 in z are allowed");
+  if (block[2] > 64)
+    throw input_error(kernel + "a block of " + triple(block) + " threads, at most 64 in z are allowed");
   check_directives(program, kernel, block, threads);
   block_demand d;
   d.threads = static_cast<unsigned>(threads);
@@ -52,18 +56,22 @@ void check_launch(const gpu_config& config, const isa::program& program, const s
   if (o.blocks_per_sm != 0) return;
   std::string limits;
   for (const auto& name : o.limiters) limits += (limits.empty() ? "" : ", ") + name;
-  throw input_error(kernel + "a block of " + std::to_string(threads) + " threads with " + std::to_string(program.registers) +
-                    " registers per thread and " + std::to_string(d.shared_bytes) + " bytes of shared memory fits no SM of " +
-                    config.gpu.name + " (limited by " + limits + ")");
+  throw input_error(kernel + "a block of " + std::to_string(threads) + " threads with " +
+                    std::to_string(program.registers) + " registers per thread and " + std::to_string(d.shared_bytes) +
+                    " bytes of shared memory fits no SM of " + config.gpu.name + " (limited by " + limits + ")");
 }
 
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode) {
   for (const unsigned sm : sms)
     if (sm >= config.gpu.sm_count)
       throw input_error("there is no SM " + std::to_string(sm) + ", " + config.gpu.name + " has " +
-                        std::to_string(config.gpu.sm_count) + " (0 to " + std::to_string(config.gpu.sm_count - 1) + ")");
-  if (mode == preemption_mode::drain || mode == preemption_mode::automatic || config.context.preemption == choice::preemption::instruction) return;
-  throw input_error(std::string("mode '") + (mode == preemption_mode::flush ? "flush" : "switch") + "': " + config.gpu.name +
+                        std::to_string(config.gpu.sm_count) + " (0 to " + std::to_string(config.gpu.sm_count - 1) +
+                        ")");
+  if (mode == preemption_mode::drain || mode == preemption_mode::automatic ||
+      config.context.preemption == choice::preemption::instruction)
+    return;
+  throw input_error(std::string("mode '") + (mode == preemption_mode::flush ? "flush" : "switch") +
+                    "': " + config.gpu.name +
                     " cannot stop a running block (context.preemption = block), expected drain or auto");
 }
 

@@ -19,7 +19,8 @@ address_map::address_map(const gpu_config& config)
   while ((1u << shift_) < channels_) ++shift_;
   power_of_two_ = (1u << shift_) == channels_;
   // Device memory begins in a round of which some channels hold bytes before it: these begin a block later.
-  base_ = (std::uint64_t{config.memory.base_mib} << 20) - (channel_addresses_ ? local_address(isa::heap_base) : isa::heap_base);
+  base_ = (std::uint64_t{config.memory.base_mib} << 20) -
+          (channel_addresses_ ? local_address(isa::heap_base) : isa::heap_base);
 }
 
 unsigned address_map::fold(std::uint64_t round) const {

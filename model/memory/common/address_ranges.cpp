@@ -8,7 +8,8 @@
 namespace heddle {
 
 std::vector<address_ranges::range>::const_iterator address_ranges::at_or_after(std::uint64_t base) const {
-  return std::lower_bound(ranges_.begin(), ranges_.end(), base, [](const range& r, std::uint64_t b) { return r.begin < b; });
+  return std::lower_bound(ranges_.begin(), ranges_.end(), base,
+                          [](const range& r, std::uint64_t b) { return r.begin < b; });
 }
 
 bool address_ranges::takes(std::uint64_t base, std::uint64_t size) const {

@@ -9,12 +9,14 @@ address_translator::address_translator(sc_core::sc_module_name name, const gpu_c
   initiator_socket.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 
-tlm::tlm_sync_enum address_translator::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum address_translator::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                       sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) p.set_address(map_.outside_address(p.get_address()));
   return initiator_socket->nb_transport_fw(p, phase, delay);
 }
 
-tlm::tlm_sync_enum address_translator::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum address_translator::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                       sc_core::sc_time& delay) {
   return target_socket->nb_transport_bw(p, phase, delay);
 }
 

@@ -29,10 +29,8 @@ void byte_store::read(std::uint64_t address, std::uint8_t* data, std::size_t byt
   while (bytes != 0) {
     const std::uint64_t offset = address % page_bytes;
     const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
-    if (const std::uint8_t* p = find(address / page_bytes))
-      std::memcpy(data, p + offset, n);
-    else
-      std::memset(data, 0, n);
+    if (const std::uint8_t* p = find(address / page_bytes)) std::memcpy(data, p + offset, n);
+    else std::memset(data, 0, n);
     address += n;
     data += n;
     bytes -= n;
@@ -45,7 +43,8 @@ void byte_store::write(std::uint64_t address, const std::uint8_t* data, std::siz
     const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
     // Zeros where nothing was written yet are there already: replays write nothing else, to any place.
     std::uint8_t* p = find(address / page_bytes);
-    if (p == nullptr && std::any_of(data, data + n, [](std::uint8_t b) { return b != 0; })) p = make(address / page_bytes);
+    if (p == nullptr && std::any_of(data, data + n, [](std::uint8_t b) { return b != 0; }))
+      p = make(address / page_bytes);
     if (p != nullptr) std::memcpy(p + offset, data, n);
     address += n;
     data += n;
@@ -73,17 +72,13 @@ void byte_store::serve(tlm::tlm_generic_payload& payload, std::uint64_t address)
     return;
   }
   if (enables == nullptr && width >= length) {
-    if (reads)
-      read(address, data, length);
-    else
-      write(address, data, length);
+    if (reads) read(address, data, length);
+    else write(address, data, length);
   } else {
     for (unsigned i = 0; i < length; ++i) {
       if (enables != nullptr && enables[i % enable_length] != TLM_BYTE_ENABLED) continue;
-      if (reads)
-        read(address + i % width, data + i, 1);
-      else
-        write(address + i % width, data + i, 1);
+      if (reads) read(address + i % width, data + i, 1);
+      else write(address + i % width, data + i, 1);
     }
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);

@@ -32,8 +32,7 @@ void store_lanes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* li
   for (; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
     const unsigned offset = t.addresses()[lane] & (line_bytes - 1);
-    for (unsigned k = 0; k < words; ++k)
-      std::memcpy(line + offset + 4 * k, &t.words[k][lane], bytes < 4 ? bytes : 4);
+    for (unsigned k = 0; k < words; ++k) std::memcpy(line + offset + 4 * k, &t.words[k][lane], bytes < 4 ? bytes : 4);
     std::memset(enables + offset, 0xff, bytes);
   }
 }

@@ -15,8 +15,8 @@ class lost_locality_listener {
   virtual void locality_lost(unsigned warp, cycle_t cycle) = 0;
 };
 
-/// Beside a cache: per warp the addresses of the last lines that were fetched for it and replaced, to tell a miss that a larger
-/// cache, or fewer warps, would have spared. Source: Rogers et al., MICRO 2012 (victim tag arrays).
+/// Beside a cache: per warp the addresses of the last lines that were fetched for it and replaced, to tell a miss that
+/// a larger cache, or fewer warps, would have spared. Source: Rogers et al., MICRO 2012 (victim tag arrays).
 class lost_locality {
  public:
   lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
@@ -35,9 +35,9 @@ class lost_locality {
 
   unsigned tags_per_warp_;
   lost_locality_listener& listener_;
-  std::vector<holder> places_;               // by place in the cache
-  std::vector<std::uint64_t> victims_;       // tags_per_warp_ a warp, a ring each; lines never have their lowest bit set
-  std::vector<unsigned> next_;               // of the ring
+  std::vector<holder> places_;          // by place in the cache
+  std::vector<std::uint64_t> victims_;  // tags_per_warp_ a warp, a ring each; lines never have their lowest bit set
+  std::vector<unsigned> next_;          // of the ring
 };
 
 }  // namespace heddle

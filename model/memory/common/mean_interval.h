@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// Whole cycles that steps take which on average take some fraction of a cycle more: what is left over is added to the next.
-/// In 1/1024 cycles, so that it is the same on every machine.
+/// Whole cycles that steps take which on average take some fraction of a cycle more: what is left over is added to the
+/// next. In 1/1024 cycles, so that it is the same on every machine.
 class mean_interval {
  public:
   /// `cycles` of a step, at least 1.

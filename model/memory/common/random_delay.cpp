@@ -117,10 +117,8 @@ void random_delay::response_over() {
   const response r = responses_.front();
   responses_.pop_front();
   answering_ = false;
-  if (r.owes_end)
-    plan(step::end_response, *r.payload, sc_core::SC_ZERO_TIME);
-  else
-    leave(*r.payload);
+  if (r.owes_end) plan(step::end_response, *r.payload, sc_core::SC_ZERO_TIME);
+  else leave(*r.payload);
   if (!responses_.empty()) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 

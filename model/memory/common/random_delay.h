@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Models: nothing; holds every phase of the transactions that pass up for a random time, so that a unit that relies on timing
+// Models: nothing; holds every phase of the transactions that pass up for a random time, so that a unit that relies on
+// timing
 //   instead of the protocol fails.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
 // One cycle: none; it works on calls and at times of its own. Blocking and debug transport pass at once.
-// Parameters: tlm.random_delay_cycles, tlm.random_delay_seed (one on every memory socket). Source: IEEE 1666-2011, clause 15.
+// Parameters: tlm.random_delay_cycles, tlm.random_delay_seed (one on every memory socket). Source: IEEE 1666-2011,
+// clause 15.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,8 @@
 
 namespace heddle {
 
-/// Keeps the order of requests and that of responses, and obeys both exclusion rules towards either side. Every answer that the
-/// base protocol allows is taken; towards the initiator each becomes four phases.
+/// Keeps the order of requests and that of responses, and obeys both exclusion rules towards either side. Every answer
+/// that the base protocol allows is taken; towards the initiator each becomes four phases.
 class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
  public:
   /// Delays are between zero and `longest`, drawn by splitmix64 (Steele, Lea, Flood 2014) from `seed`.
@@ -36,7 +38,7 @@ class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if
     std::uint64_t order;
     step what;
     tlm::tlm_generic_payload* payload;
-    bool owes_end;   // begin_response: the target waits for END_RESP
+    bool owes_end;  // begin_response: the target waits for END_RESP
     bool operator<(const due& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
   struct response {

@@ -16,8 +16,8 @@ class replacement {
   bool at_random() const { return kind_ == kind::random; }
   /// A use renews the line's age.
   bool renews() const { return kind_ == kind::lru; }
-  /// Chooses at random among `ways` lines, but the first empty one if there is one: `empty(w)`, and `open(w)`: whether it may go.
-  /// Returns `ways` when none may.
+  /// Chooses at random among `ways` lines, but the first empty one if there is one: `empty(w)`, and `open(w)`: whether
+  /// it may go. Returns `ways` when none may.
   template <class Empty, class Open>
   unsigned choose(unsigned ways, Empty&& empty, Open&& open) {
     unsigned candidates = 0;

@@ -7,7 +7,8 @@ namespace heddle {
 
 tlb::tlb(const gpu_config& config) : miss_latency_(config.tlb.miss_latency_cycles), entries_(config.tlb.entries) {
   const unsigned page = config.tlb.page_bytes;
-  if (page < 128 || (page & (page - 1)) != 0) throw input_error("tlb.page_bytes: a power of two of at least 128 was expected");
+  if (page < 128 || (page & (page - 1)) != 0)
+    throw input_error("tlb.page_bytes: a power of two of at least 128 was expected");
   while ((std::uint64_t{1} << page_shift_) < page) ++page_shift_;
 }
 

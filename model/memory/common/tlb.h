@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's translation look-aside buffer for global and local memory: its timing, since addresses are physical here.
-// Sockets: none; the load/store unit asks it before an access goes to the L1.
-// One cycle: any number of look-ups. A page that is not here comes after a fixed time; several may be on their way at once.
-// Parameters: [tlb]. Source: Jia et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
+// Models: an SM's translation look-aside buffer for global and local memory: its timing, since addresses are physical
+// here. Sockets: none; the load/store unit asks it before an access goes to the L1. One cycle: any number of look-ups.
+// A page that is not here comes after a fixed time; several may be on their way at once. Parameters: [tlb]. Source: Jia
+// et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace heddle {
 
 /// accesses = hits + misses + pending_hits.
 struct tlb_counters {
-  std::uint64_t accesses = 0;      // look-ups: one for each line of an access
+  std::uint64_t accesses = 0;  // look-ups: one for each line of an access
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t pending_hits = 0;  // the translation was on its way
@@ -44,7 +44,7 @@ class tlb {
   unsigned page_shift_ = 0;
   unsigned miss_latency_;
   std::vector<entry> entries_;
-  std::size_t recent_ = 0;   // where the last look-up ended
+  std::size_t recent_ = 0;  // where the last look-up ended
   std::uint64_t clock_ = 0;
 };
 

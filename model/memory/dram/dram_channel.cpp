@@ -30,7 +30,8 @@ dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_cloc
   data_cycles_ = (parameters_.burst_bytes + parameters_.bytes_per_cycle - 1) / parameters_.bytes_per_cycle;
   column_interval_ = std::max<cycle_t>(parameters_.t_ccd_cycles, data_cycles_);
   queue_.reserve(std::max(1u, parameters_.queue_entries));
-  // Channels refresh in turn, as controllers do to spare the supply; a chain of loads would fall into step with all at once.
+  // Channels refresh in turn, as controllers do to spare the supply; a chain of loads would fall into step with all at
+  // once.
   if (parameters_.t_refi_cycles != 0)
     next_refresh_ = parameters_.t_refi_cycles + cycle_t{index} * parameters_.t_refi_cycles / config.memory.channels;
 }
@@ -78,7 +79,8 @@ cycle_t dram_channel::work(cycle_t now) {
     work_since_ = std::max(work_since_, now + 1);
     return now + 1;
   }
-  // When nothing could go out, nothing can before the time that was found then, unless requests get ready or the oldest begins to starve.
+  // When nothing could go out, nothing can before the time that was found then, unless requests get ready or the oldest
+  // begins to starve.
   const std::size_t known = ready_;
   admit_ready(now);
   const bool starving = queue_.front().ready + starvation_cycles < now;
@@ -92,7 +94,7 @@ cycle_t dram_channel::work(cycle_t now) {
     quiet_until_ = c.next;
     quiet_starving_ = starving;
   }
-  const cycle_t next_ready = ready_ < queue_.size() ? queue_[ready_].ready : never;   // those behind arrived later
+  const cycle_t next_ready = ready_ < queue_.size() ? queue_[ready_].ready : never;  // those behind arrived later
   return std::min({quiet_until_, next_ready, next_refresh_});
 }
 
@@ -142,15 +144,13 @@ void dram_channel::consider(choice& best, command what, std::size_t index, cycle
 void dram_channel::consider_oldest(choice& best, cycle_t now) const {
   const entry& e = queue_.front();
   const bank_state& b = banks_[e.bank];
-  if (!b.open)
-    consider(best, command::activate, 0, std::max(b.activate_at, activate_at_), now);
-  else if (b.row != e.row)
-    consider(best, command::precharge, 0, b.precharge_at, now);
-  else
-    consider(best, command::column, 0, column_earliest(e), now);
+  if (!b.open) consider(best, command::activate, 0, std::max(b.activate_at, activate_at_), now);
+  else if (b.row != e.row) consider(best, command::precharge, 0, b.precharge_at, now);
+  else consider(best, command::column, 0, column_earliest(e), now);
 }
 
-// Requests take part from the cycle on in which they are ready: in order of arrival, as the controller's way in takes them all as long.
+// Requests take part from the cycle on in which they are ready: in order of arrival, as the controller's way in takes
+// them all as long.
 void dram_channel::admit_ready(cycle_t now) {
   for (; ready_ < queue_.size() && queue_[ready_].ready <= now; ++ready_) {
     entry& e = queue_[ready_];
@@ -177,7 +177,8 @@ dram_channel::choice dram_channel::choose(bool starving, cycle_t now) {
   choice best;
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   const entry& oldest = queue_.front();
-  // While the oldest waits for its next command, its bank is its own, and so is the direction of the bus once its row is open.
+  // While the oldest waits for its next command, its bank is its own, and so is the direction of the bus once its row
+  // is open.
   bool barred[2] = {false, false};  // column commands of reads, of writes
   if (starving) {
     consider_oldest(best, now);
@@ -217,10 +218,8 @@ void dram_channel::choose_row(choice& best, cycle_t now) {
     if ((wanted_[e.bank] & spoken_for) != 0) continue;
     wanted_[e.bank] |= spoken_for;
     const bank_state& b = banks_[e.bank];
-    if (!b.open)
-      consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
-    else if (hits_[e.bank] == 0)
-      consider(best, command::precharge, i, b.precharge_at, now);
+    if (!b.open) consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
+    else if (hits_[e.bank] == 0) consider(best, command::precharge, i, b.precharge_at, now);
   }
 }
 
@@ -284,8 +283,9 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
   if (!queue_.empty()) work_since_ = std::max(work_since_, queue_.front().ready);
 }
 
-// The bus has moved nothing since bus_end_, and does again with the request's first burst, whose column command goes out now.
-// Of the cycles between, each has one reason; all are shifted by the command's latency, so that commands can be compared.
+// The bus has moved nothing since bus_end_, and does again with the request's first burst, whose column command goes
+// out now. Of the cycles between, each has one reason; all are shifted by the command's latency, so that commands can
+// be compared.
 void dram_channel::account_gap(const entry& e, cycle_t now) {
   const cycle_t latency = e.write ? parameters_.t_wl_cycles : parameters_.t_cl_cycles;
   const cycle_t to = now + latency;

@@ -14,8 +14,8 @@ namespace heddle {
 
 /// All cycles are of the command clock. Without load and with its bank closed, a read of which BEGIN_REQ comes in cycle
 /// t is answered in cycle t + 1 + controller_latency + t_rcd + t_cl + data cycles (with its row open, without t_rcd).
-/// Rows stay open until another row of the bank is wanted. A row's bytes are consecutive in the channel; consecutive rows
-/// lie in consecutive banks, rotated by one per round so that strides of whole rounds do not stay in one bank.
+/// Rows stay open until another row of the bank is wanted. A row's bytes are consecutive in the channel; consecutive
+/// rows lie in consecutive banks, rotated by one per round so that strides of whole rounds do not stay in one bank.
 class dram_channel : public memory_model {
  public:
   /// A request that waited longer goes before all others: nothing that would delay it is done.
@@ -38,14 +38,14 @@ class dram_channel : public memory_model {
   enum class command : std::uint8_t { none, column, activate, precharge };
   struct entry {
     tlm::tlm_generic_payload* payload = nullptr;
-    cycle_t ready = 0;         // behind the controller's way in
+    cycle_t ready = 0;  // behind the controller's way in
     std::uint64_t row = 0;
     unsigned bank = 0;
-    unsigned bursts = 0;       // column commands
+    unsigned bursts = 0;  // column commands
     std::uint32_t launch = 0;
     bool write = false;
-    bool activated = false;    // its row was activated for it
-    bool hit = false;          // ready, and its row is open
+    bool activated = false;  // its row was activated for it
+    bool hit = false;        // ready, and its row is open
   };
   struct bank_state {
     bool open = false;
@@ -57,7 +57,7 @@ class dram_channel : public memory_model {
   struct choice {
     command what = command::none;
     std::size_t index = 0;
-    cycle_t next = never;      // when nothing can go out now
+    cycle_t next = never;  // when nothing can go out now
   };
 
   void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
@@ -81,31 +81,31 @@ class dram_channel : public memory_model {
   dram_parameters parameters_;
   cycle_t way_in_;
   cycle_t way_out_;
-  cycle_t data_cycles_;                // of one burst
+  cycle_t data_cycles_;  // of one burst
   cycle_t column_interval_;
   std::vector<bank_state> banks_;
-  std::vector<entry> queue_;           // in order of arrival
-  std::size_t ready_ = 0;              // of these, from the front: behind the controller's way in
-  std::vector<std::uint8_t> wanted_;   // by bank, while choosing: 1 the bank is spoken for, 2 by a starving one
-  std::vector<unsigned> hits_;         // by bank: ready requests for its open row
+  std::vector<entry> queue_;          // in order of arrival
+  std::size_t ready_ = 0;             // of these, from the front: behind the controller's way in
+  std::vector<std::uint8_t> wanted_;  // by bank, while choosing: 1 the bank is spoken for, 2 by a starving one
+  std::vector<unsigned> hits_;        // by bank: ready requests for its open row
   std::size_t all_hits_ = 0;
-  cycle_t quiet_until_ = 0;            // nothing that is ready now can go out before; 0: not known
-  bool quiet_starving_ = false;        // that was so with the oldest request starving
-  cycle_t activate_at_ = 0;            // earliest activate of any bank
-  cycle_t read_at_ = 0;                // earliest read command
-  cycle_t write_at_ = 0;               // earliest write command
+  cycle_t quiet_until_ = 0;      // nothing that is ready now can go out before; 0: not known
+  bool quiet_starving_ = false;  // that was so with the oldest request starving
+  cycle_t activate_at_ = 0;      // earliest activate of any bank
+  cycle_t read_at_ = 0;          // earliest read command
+  cycle_t write_at_ = 0;         // earliest write command
   cycle_t next_refresh_ = never;
-  cycle_t refresh_from_ = 0;           // the last one
+  cycle_t refresh_from_ = 0;  // the last one
   cycle_t refresh_until_ = 0;
   // Where the time of the data bus goes.
-  cycle_t bus_end_ = 0;                // of the last data
-  cycle_t work_since_ = 0;             // a request has been ready since then, while there is one
+  cycle_t bus_end_ = 0;     // of the last data
+  cycle_t work_since_ = 0;  // a request has been ready since then, while there is one
   std::uint32_t last_launch_ = ~std::uint32_t{0};
-  cycle_t between_launches_ = 0;       // neither before nor behind the gap the same launch
-  cycle_t answered_at_ = 0;            // of the last response promised
+  cycle_t between_launches_ = 0;  // neither before nor behind the gap the same launch
+  cycle_t answered_at_ = 0;       // of the last response promised
   std::uint64_t refreshes_ = 0;
   std::uint32_t open_banks_ = 0;
-  std::uint64_t row_hits_ = 0;         // of all launches, for the trace
+  std::uint64_t row_hits_ = 0;  // of all launches, for the trace
   std::uint64_t row_misses_ = 0;
 };
 

@@ -26,8 +26,8 @@ class fixed_memory : public memory_model {
   cycle_t unloaded_cycles(const tlm::tlm_generic_payload&) const override { return latency_; }
 
   cycle_t latency_;
-  std::uint64_t byte_cost_;       // cycles per byte, in 1/65536
-  std::uint64_t bus_free_ = 0;    // first time at which the data bus is free, in 1/65536 cycles
+  std::uint64_t byte_cost_;     // cycles per byte, in 1/65536
+  std::uint64_t bus_free_ = 0;  // first time at which the data bus is free, in 1/65536 cycles
   ring<entry> queue_;
 };
 

@@ -137,12 +137,10 @@ unsigned memory_model::transport_dbg(tlm::tlm_generic_payload& p) {
   while (done < p.get_data_length()) {
     const std::uint64_t address = p.get_address() + done;
     if (map_.channel_of(address) != index_) break;
-    const auto n = static_cast<unsigned>(
-        std::min<std::uint64_t>(map_.bytes_to_boundary(address), p.get_data_length() - done));
-    if (p.is_read())
-      bytes_.read(map_.local_address(address), p.get_data_ptr() + done, n);
-    else
-      bytes_.write(map_.local_address(address), p.get_data_ptr() + done, n);
+    const auto n =
+        static_cast<unsigned>(std::min<std::uint64_t>(map_.bytes_to_boundary(address), p.get_data_length() - done));
+    if (p.is_read()) bytes_.read(map_.local_address(address), p.get_data_ptr() + done, n);
+    else bytes_.write(map_.local_address(address), p.get_data_ptr() + done, n);
     done += n;
   }
   return done;

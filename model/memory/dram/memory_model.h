@@ -22,19 +22,20 @@ namespace heddle {
 
 /// What one launch did in one channel.
 struct memory_counters {
-  std::uint64_t reads = 0;         // requests
+  std::uint64_t reads = 0;  // requests
   std::uint64_t writes = 0;
   std::uint64_t read_bytes = 0;
-  std::uint64_t write_bytes = 0;   // with byte enables: those enabled
-  std::uint64_t row_hits = 0;      // requests that found their row open
-  std::uint64_t row_misses = 0;    // requests that had it activated
+  std::uint64_t write_bytes = 0;  // with byte enables: those enabled
+  std::uint64_t row_hits = 0;     // requests that found their row open
+  std::uint64_t row_misses = 0;   // requests that had it activated
   std::uint64_t activates = 0;
-  std::uint64_t busy_cycles = 0;   // cycles in which the data bus moved bytes
+  std::uint64_t busy_cycles = 0;  // cycles in which the data bus moved bytes
   // Between two data of the launch the bus of a dram_channel was empty; the first that holds says why.
-  std::uint64_t idle_cycles = 0;        // nobody asked, or nobody took the answers
+  std::uint64_t idle_cycles = 0;  // nobody asked, or nobody took the answers
   std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles = 0;  // of the bus between reads and writes; column commands further apart than their data
-  std::uint64_t row_cycles = 0;         // a row was closed or opened
+  std::uint64_t turnaround_cycles =
+      0;                         // of the bus between reads and writes; column commands further apart than their data
+  std::uint64_t row_cycles = 0;  // a row was closed or opened
 };
 
 /// A memory channel that owns its bytes. Requests take effect in the order of arrival, when they arrive; the derived
@@ -97,7 +98,7 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   peer<tlm::tlm_bw_transport_if<>> asker_;
   byte_store bytes_;
   slot_counter slots_;
-  tlm::tlm_generic_payload* held_ = nullptr;       // BEGIN_REQ not yet accepted
+  tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
   cycle_t held_from_ = 0;
   ring<due_response> responses_;
   tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come

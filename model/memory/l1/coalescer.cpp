@@ -19,7 +19,8 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   return out.parts[out.count++];
 }
 
-// All lanes lie `stride` bytes apart, which is no more than a sector: each line is that of a run of lanes, and of a run of its sectors.
+// All lanes lie `stride` bytes apart, which is no more than a sector: each line is that of a run of lanes, and of a run
+// of its sectors.
 void coalesce_strided(const std::uint64_t addresses[32], std::uint64_t stride, coalesced_access& out) {
   for (unsigned lane = 0; lane < 32;) {
     const std::uint64_t line = addresses[lane] & ~in_line;
@@ -94,7 +95,8 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
     for (std::uint32_t rest = half; rest != 0; rest &= rest - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
       const std::uint64_t line = addresses[lane] & ~in_line;
-      if (!in_order || out.count == begin || out.parts[out.count - 1].line != line) out.parts[out.count++] = {line, 0, 0};
+      if (!in_order || out.count == begin || out.parts[out.count - 1].line != line)
+        out.parts[out.count++] = {line, 0, 0};
       line_part& part = out.parts[out.count - 1];
       part.lanes |= 1u << lane;
       part.sectors |= static_cast<std::uint8_t>(1u << (addresses[lane] & in_line) / sector_bytes);
@@ -104,19 +106,21 @@ void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, 
 
 bank_conflicts::bank_conflicts(unsigned banks, unsigned bank_bytes)
     : banks_(banks), bank_mask_((banks & (banks - 1)) == 0 && banks > 1 ? banks - 1 : 0) {
-  if (banks == 0 || banks > most) throw input_error("shared_memory.banks: a number from 1 to " + std::to_string(most) + " was expected");
+  if (banks == 0 || banks > most)
+    throw input_error("shared_memory.banks: a number from 1 to " + std::to_string(most) + " was expected");
   if (bank_bytes != 4 && bank_bytes != 8 && bank_bytes != 16)
     throw input_error("shared_memory.bank_bytes: 4, 8 or 16 was expected");
   word_shift_ = static_cast<unsigned>(__builtin_ctz(bank_bytes));
   word_mask_ = bank_bytes - 1;
 }
 
-unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes,
-                                bool exclusive, std::uint64_t differing) const {
+unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
+                                std::uint64_t differing) const {
   if (mask == 0) return 0;
   if (!exclusive && bank_mask_ != 0) {
     const std::uint64_t d = differing != ~std::uint64_t{0} ? differing : differing_bits(addresses, mask);
-    if (d < std::uint64_t{banks_} << word_shift_) return 1;   // one word of every bank, whichever lane asks for which: the commonest of all
+    if (d < std::uint64_t{banks_} << word_shift_)
+      return 1;  // one word of every bank, whichever lane asks for which: the commonest of all
   }
   if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
     // Neighbouring words, one per lane, of two rows.
@@ -149,7 +153,7 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
   struct entry {
     std::uint64_t word;
     std::uint8_t next;
-    std::uint8_t lanes[4];   // exclusive: by cell of 4 bytes
+    std::uint8_t lanes[4];  // exclusive: by cell of 4 bytes
   };
   constexpr std::uint8_t none = 0xff;
   entry entries[128];  // 32 lanes of up to four words
@@ -168,7 +172,7 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
       const unsigned bank = bank_of(word);
       std::uint8_t e = head[bank];
       while (e != none && entries[e].word != word) e = entries[e].next;
-      unsigned more = e == none;   // passes that this lane adds to its bank
+      unsigned more = e == none;  // passes that this lane adds to its bank
       if (e == none) {
         invariant(used < 128, "a shared-memory access is not naturally aligned");
         entries[used] = {word, head[bank], {}};
@@ -176,7 +180,7 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
       }
       if (exclusive) {
         // A word is visited as often as the busiest of its cells has lanes.
-        std::uint8_t (&lanes)[4] = entries[e].lanes;
+        std::uint8_t(&lanes)[4] = entries[e].lanes;
         const std::uint8_t before = *std::max_element(lanes, lanes + 4);
         ++lanes[(a & word_mask_) / 4];
         more = *std::max_element(lanes, lanes + 4) - before;

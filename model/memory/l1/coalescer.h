@@ -21,14 +21,15 @@ struct coalesced_access {
   std::array<line_part, 32> parts;
 };
 
-/// Splits the naturally aligned accesses of the lanes in `mask` (1, 2, 4, 8 or 16 bytes each) into lines and 32-byte sectors.
-/// Source: CUDA programming guide, global memory of compute capability 6.x: one transaction per 32-byte sector.
+/// Splits the naturally aligned accesses of the lanes in `mask` (1, 2, 4, 8 or 16 bytes each) into lines and 32-byte
+/// sectors. Source: CUDA programming guide, global memory of compute capability 6.x: one transaction per 32-byte
+/// sector.
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out);
 
-/// The same by the rules of compute capability 1.0 and 1.1, for lanes of `bytes` bytes: each half of the warp by itself. If the k-th
-/// lane of a half asks for the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the half is one access per line;
-/// else every lane is one, of the sector or sectors that it touches. Source: CUDA C programming guide, global memory of
-/// compute capability 1.x.
+/// The same by the rules of compute capability 1.0 and 1.1, for lanes of `bytes` bytes: each half of the warp by
+/// itself. If the k-th lane of a half asks for the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the
+/// half is one access per line; else every lane is one, of the sector or sectors that it touches. Source: CUDA C
+/// programming guide, global memory of compute capability 1.x.
 void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out);
 
 /// The bits in which the addresses of the lanes in `mask` (not empty) differ.
@@ -42,9 +43,9 @@ class bank_conflicts {
   bank_conflicts(unsigned banks, unsigned bank_bytes);
 
   /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
-  /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With `exclusive`
-  /// (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also. `differing`: the bits in which the
-  /// addresses differ, if that is known; else all.
+  /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With
+  /// `exclusive` (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also.
+  /// `differing`: the bits in which the addresses differ, if that is known; else all.
   unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
                   std::uint64_t differing = ~std::uint64_t{0}) const;
 

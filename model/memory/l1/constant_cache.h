@@ -17,8 +17,8 @@
 namespace heddle {
 
 struct constant_cache_counters {
-  std::uint64_t requests = 0;      // warp instructions
-  std::uint64_t accesses = 0;      // look-ups = hits + misses + pending_hits
+  std::uint64_t requests = 0;  // warp instructions
+  std::uint64_t accesses = 0;  // look-ups = hits + misses + pending_hits
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t pending_hits = 0;  // the line was on its way

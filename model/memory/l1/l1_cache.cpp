@@ -64,9 +64,7 @@ tlm::tlm_sync_enum l1_cache::nb_transport_fw(l1_access& access, l1_phase& phase,
   throw internal_error("L1: a constant load is not for this cache");
 }
 
-void l1_cache::b_transport(l1_access&, sc_core::sc_time&) {
-  throw internal_error("L1: there is no blocking access");
-}
+void l1_cache::b_transport(l1_access&, sc_core::sc_time&) { throw internal_error("L1: there is no blocking access"); }
 
 tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
   const lsu_transaction& t = *access.transaction;
@@ -134,7 +132,8 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   return tlm::TLM_ACCEPTED;
 }
 
-// The sectors that are here go to their lanes. Those in one bank are read one after another, and meanwhile nothing is looked up.
+// The sectors that are here go to their lanes. Those in one bank are read one after another, and meanwhile nothing is
+// looked up.
 void l1_cache::read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c) {
   bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
   unsigned held = 1;
@@ -253,7 +252,8 @@ std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
 line_payload& l1_cache::make_request(const l1_access& access, gpu_request::kind what, l1_access* owner, unsigned mshr) {
   const lsu_transaction& t = *access.transaction;
   if (observer_ != nullptr && !access.context) observer_->left_l1(t);
-  line_payload& p = take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
+  line_payload& p =
+      take_payload({nullptr, owner, mshr, t.launch->launch_id, what == gpu_request::kind::store, no_warp});
   p.request.what = access.context ? gpu_request::kind::context : what;
   p.request.warp = t.warp;
   p.request.cache = static_cast<std::uint8_t>(t.instruction != nullptr ? t.instruction->cache : isa::cache_op::ca);

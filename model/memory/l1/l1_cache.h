@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not allocated
+// Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not
+// allocated
 //   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
-// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the context
+// Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the
+// context
 //   engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
-// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is looked up; each
+// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is
+// looked up; each
 //   bank reads a sector.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
@@ -18,27 +21,27 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/address_ranges.h"
-#include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/common/lost_locality.h"
 #include "heddle/memory/common/mean_interval.h"
 #include "heddle/memory/common/per_launch.h"
 #include "heddle/memory/common/request_observer.h"
+#include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/port/peer.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
-#include "heddle/tlm/port/peer.h"
 
 namespace heddle {
 
 /// Counts are of 32-byte sectors unless they say otherwise.
 struct l1_counters {
-  std::uint64_t accesses = 0;       // = hits + misses + pending_hits = reads + writes
+  std::uint64_t accesses = 0;  // = hits + misses + pending_hits = reads + writes
   std::uint64_t hits = 0;
-  std::uint64_t write_hits = 0;     // part of hits: stores to sectors that are here
-  std::uint64_t misses = 0;         // loads: fetched from the L2; stores: the sector was not here
-  std::uint64_t pending_hits = 0;   // loads: missed, but the sector was on its way already
+  std::uint64_t write_hits = 0;    // part of hits: stores to sectors that are here
+  std::uint64_t misses = 0;        // loads: fetched from the L2; stores: the sector was not here
+  std::uint64_t pending_hits = 0;  // loads: missed, but the sector was on its way already
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t bypassed = 0;       // part of misses: loads that are not looked up, or find no place
@@ -48,9 +51,9 @@ struct l1_counters {
   std::uint64_t evictions = 0;      // lines replaced
   std::uint64_t read_requests = 0;  // requests to the L2
   std::uint64_t write_requests = 0;
-  std::uint64_t atomics = 0;        // atomic and reduction requests to the L2
-  std::uint64_t bank_conflicts = 0; // cycles beyond the first in which hits held the banks
-  std::uint64_t refusals = 0;       // times that an access found no MSHR or no room in the miss queue
+  std::uint64_t atomics = 0;         // atomic and reduction requests to the L2
+  std::uint64_t bank_conflicts = 0;  // cycles beyond the first in which hits held the banks
+  std::uint64_t refusals = 0;        // times that an access found no MSHR or no room in the miss queue
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
@@ -65,7 +68,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
 
   /// Forgets all lines, as at the start of a kernel; fills on their way answer who waits for them and are not kept.
   void invalidate();
-  /// Asks all slices of the L2 to give and take what is shared with others than the GPU; fence_performed says when they have.
+  /// Asks all slices of the L2 to give and take what is shared with others than the GPU; fence_performed says when they
+  /// have.
   void system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle);
   std::function<void(unsigned warp, cycle_t cycle)> fence_performed;
   /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
@@ -89,8 +93,11 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
-  /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued then finds it.
-  bool sends_unseen() const { return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2; }
+  /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued
+  /// then finds it.
+  bool sends_unseen() const {
+    return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2;
+  }
   /// Payloads that somebody holds: with nothing on its way, none.
   std::size_t payloads_in_use() const { return pool_.in_use(); }
   bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
@@ -103,8 +110,8 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   // A missed line that is on its way.
   struct mshr {
     unsigned line = l1_tags::none;
-    std::uint8_t pending = 0;         // sectors on their way
-    std::uint8_t stale = 0;           // of these: written, or invalidated, since they were asked for
+    std::uint8_t pending = 0;  // sectors on their way
+    std::uint8_t stale = 0;    // of these: written, or invalidated, since they were asked for
     unsigned waiting = 0;
     l1_access* first = nullptr;
     l1_access* last = nullptr;
@@ -113,7 +120,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   // A request to memory that is not yet answered.
   struct request_slot {
     line_payload* payload = nullptr;
-    l1_access* access = nullptr;      // null: a fill
+    l1_access* access = nullptr;  // null: a fill
     unsigned mshr = 0;
     std::uint32_t launch = 0;
     bool write = false;
@@ -164,15 +171,15 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned mshr_merges_;
   unsigned miss_queue_entries_;
   unsigned prefetch_lines_;
-  unsigned sector_group_;             // sectors fetched together: 1, 2 or 4
+  unsigned sector_group_;  // sectors fetched together: 1, 2 or 4
   unsigned ways_;
-  unsigned latency_;                  // from look-up
-  unsigned banks_;                    // sector s lies in bank s modulo this
-  mean_interval read_;                // a sector of each bank
+  unsigned latency_;    // from look-up
+  unsigned banks_;      // sector s lies in bank s modulo this
+  mean_interval read_;  // a sector of each bank
   bool cache_global_;
   bool cache_local_;
-  bool store_invalidates_;            // stores to global memory; else they update what they hit
-  payload_pool pool_;                 // outlives the port
+  bool store_invalidates_;  // stores to global memory; else they update what they hit
+  payload_pool pool_;       // outlives the port
   request_port port_;
   replacement policy_;
   l1_tags tags_;
@@ -183,9 +190,9 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned slots_used_ = 0;
   address_map map_;
   std::deque<unsent_fence> unsent_fences_;
-  std::vector<unsigned> fence_answers_;   // by warp: slices that have not answered its fence
+  std::vector<unsigned> fence_answers_;  // by warp: slices that have not answered its fence
   unsigned mshrs_used_ = 0;
-  unsigned reads_ = 0;                // MSHRs in use and loads that pass by: lines outstanding
+  unsigned reads_ = 0;  // MSHRs in use and loads that pass by: lines outstanding
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;

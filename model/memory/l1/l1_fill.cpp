@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
-#include "heddle/memory/l1/l1_cache.h"
 #include "heddle/memory/common/lane_data.h"
 #include "heddle/memory/common/refusal.h"
+#include "heddle/memory/l1/l1_cache.h"
 
 namespace heddle {
 
@@ -33,10 +33,8 @@ void l1_cache::tell_retry() {
 
 void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
   sc_core::sc_time delay;
-  if (context)
-    context_socket->nb_transport_bw(access, phase, delay);
-  else
-    asker_.of(access_socket).nb_transport_bw(access, phase, delay);
+  if (context) context_socket->nb_transport_bw(access, phase, delay);
+  else asker_.of(access_socket).nb_transport_bw(access, phase, delay);
 }
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {
@@ -157,12 +155,14 @@ void l1_cache::note_failure(l1_access& access, const std::string& message) {
 void l1_cache::check_invariants() const {
   // More are in use while somebody on the way still holds one that was answered.
   invariant(pool_.in_use() >= slots_used_, "L1: fewer payloads in use than requests without an answer");
-  invariant(port_.queued() + port_.in_flight() == slots_used_, "L1: requests queued and sent differ from those without an answer");
+  invariant(port_.queued() + port_.in_flight() == slots_used_,
+            "L1: requests queued and sent differ from those without an answer");
   invariant(reads_ <= mshr_entries_ && mshrs_used_ <= reads_, "L1: more lines outstanding than MSHRs");
   for (std::uint32_t l = 0; l < counters.end(); ++l) {
     const l1_counters* c = counters.find(l);
     if (c == nullptr) continue;
-    invariant(c->accesses == c->hits + c->misses + c->pending_hits, "L1: accesses differ from hits + misses + pending hits");
+    invariant(c->accesses == c->hits + c->misses + c->pending_hits,
+              "L1: accesses differ from hits + misses + pending hits");
     invariant(c->accesses == c->reads + c->writes, "L1: accesses differ from reads + writes");
     const std::uint64_t read_misses = c->reads - (c->hits - c->write_hits) - c->pending_hits + c->prefetched;
     invariant(!idle() || (sector_group_ == 1 ? c->fills == read_misses : c->fills >= read_misses),

@@ -6,7 +6,7 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t macro_block_bytes = 512;   // the prefetcher stays within: Jog et al., ISCA 2013
+constexpr std::uint64_t macro_block_bytes = 512;  // the prefetcher stays within: Jog et al., ISCA 2013
 }
 
 // After a miss: the next lines of its macro-block, as long as there is room to spare for loads.

@@ -39,10 +39,8 @@ void l1_tags::order(unsigned set, const std::vector<std::uint32_t>& indices) {
 void l1_tags::move_to_end(unsigned index) {
   const unsigned set = index / ways_;
   line_state& l = lines_[index];
-  if (l.before == none)
-    first_[set] = l.behind;
-  else
-    lines_[l.before].behind = l.behind;
+  if (l.before == none) first_[set] = l.behind;
+  else lines_[l.before].behind = l.behind;
   lines_[l.behind].before = l.before;
   l.before = last_[set];
   l.behind = none;
@@ -71,7 +69,8 @@ unsigned l1_tags::allocate(std::uint64_t address, bool& evicted) {
   if (policy_.at_random()) {
     const unsigned first = set * ways_;
     const unsigned way = policy_.choose(
-        ways_, [&](unsigned w) { return tags_[first + w] == empty; }, [&](unsigned w) { return lines_[first + w].mshr == none; });
+        ways_, [&](unsigned w) { return tags_[first + w] == empty; },
+        [&](unsigned w) { return lines_[first + w].mshr == none; });
     if (way != ways_) victim = first + way;
   } else {
     for (victim = first_[set]; victim != none && lines_[victim].mshr != none;) victim = lines_[victim].behind;

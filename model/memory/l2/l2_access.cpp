@@ -100,7 +100,7 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
   if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
   const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
   if (!complete && (free_mshrs_.empty() || !memory_has_room())) {
-    waits_for_room_ = !hit;   // nobody but this request brings the line
+    waits_for_room_ = !hit;  // nobody but this request brings the line
     return false;
   }
   if (!hit) {
@@ -108,10 +108,8 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
     if (slot == none) return false;
   }
   if (!complete) return start_miss(p, d, slot);
-  if (d.write)
-    count_write(d, hit);
-  else
-    count_read(d, 0, 0);
+  if (d.write) count_write(d, hit);
+  else count_read(d, 0, 0);
   serve(p, d, slot, now);
   return true;
 }
@@ -169,10 +167,8 @@ bool l2_slice::join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint
   const unsigned wanted = absent & ~m.pending & ~m.failed;
   if (m.count >= parameters_.mshr_merges || (wanted != 0 && !memory_has_room())) return false;
   lines_.touch(slot);
-  if (d.write)
-    count_write(d, true);
-  else
-    count_read(d, absent & ~wanted, wanted);
+  if (d.write) count_write(d, true);
+  else count_read(d, absent & ~wanted, wanted);
   if (wanted != 0) fetch(lines_.at(slot).mshr, d, wanted);
   park(m, p, d);
   return true;
@@ -188,10 +184,8 @@ void l2_slice::park(mshr& m, tlm::tlm_generic_payload& p, const demand& d) {
   waiters_[w] = {&p, none, d};
   if (observer_ != nullptr)
     if (const auto* request = request_of(p)) observer_->reached_memory(*request);
-  if (m.head == none)
-    m.head = w;
-  else
-    waiters_[m.tail].next = w;
+  if (m.head == none) m.head = w;
+  else waiters_[m.tail].next = w;
   m.tail = w;
   ++m.count;
   m.ordered += d.write || d.atomic != nullptr;
@@ -231,10 +225,8 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
     free_waiters_.push_back(w);
     --m.count;
     m.ordered -= d.write || d.atomic != nullptr;
-    if (absent != 0)
-      respond(p, m.error);
-    else
-      serve(p, d, m.slot, now);
+    if (absent != 0) respond(p, m.error);
+    else serve(p, d, m.slot, now);
   }
   if (m.head != none || m.pending != 0) return;
   lines_.at(m.slot).mshr = none;
@@ -303,10 +295,8 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   const cycle_t due = std::max(now, atomic_free_) + taken;
   atomic_free_ = due + 1;
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (due <= now)
-    responses_.push(&p);
-  else
-    atomics_.push({&p, due});
+  if (due <= now) responses_.push(&p);
+  else atomics_.push({&p, due});
 }
 
 void l2_slice::respond(tlm::tlm_generic_payload& p, tlm::tlm_response_status status) {

@@ -8,8 +8,8 @@
 
 namespace heddle {
 
-// A memory may give less than it is asked for, and be asked for the rest. One without debug transport is reached by blocking transport,
-// which may wait and so needs a thread to wait in.
+// A memory may give less than it is asked for, and be asked for the rest. One without debug transport is reached by
+// blocking transport, which may wait and so needs a thread to wait in.
 unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   unsigned done = 0;
   while (done < length) {
@@ -26,7 +26,8 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
   return done;
 }
 
-// Transfers like those of nb_transport: whole sectors, aligned powers of two of them, are read; natural runs of bytes are written.
+// Transfers like those of nb_transport: whole sectors, aligned powers of two of them, are read; natural runs of bytes
+// are written.
 unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   for (unsigned done = 0; done < length;) {
     const std::uint64_t first = address + done;
@@ -44,7 +45,7 @@ unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8
     p.set_data_ptr(image);
     p.set_data_length(n);
     p.set_streaming_width(n);
-    sc_core::sc_time delay;   // of no meaning: the access is untimed for who asked
+    sc_core::sc_time delay;  // of no meaning: the access is untimed for who asked
     memory_socket->b_transport(p, delay);
     if (!p.is_response_ok()) return done;
     const unsigned got = write ? n : length - done;
@@ -108,11 +109,12 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   return n;
 }
 
-// Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and nothing is on its way.
+// Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and
+// nothing is on its way.
 unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
   if (shared_ || !memory_.idle()) return 0;
   const std::uint64_t bytes = std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
-  std::uint64_t n = 0;   // counted from `address`: the end of the last line has no address
+  std::uint64_t n = 0;  // counted from `address`: the end of the last line has no address
   while (n < bytes && lines_.find(map_.local_address(address + n) / line_bytes) == line_store::none)
     n += line_bytes - (address + n) % line_bytes;
   return static_cast<unsigned>(std::min(n, bytes));

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "heddle/config/error.h"
-#include "heddle/memory/protocol/protocol_report.h"
 #include "heddle/memory/common/refusal.h"
+#include "heddle/memory/protocol/protocol_report.h"
 #include "heddle/tlm/kernel/prefetch.h"
 
 namespace heddle {
@@ -107,7 +107,8 @@ void l2_slice::on_cycle(cycle_t cycle) {
 
 void l2_slice::prepare(cycle_t cycle, bool distant) const {
   if (distant) {
-    bring_near(&clock_, static_cast<std::size_t>(reinterpret_cast<const char*>(&flush_requests_) - reinterpret_cast<const char*>(&clock_)));
+    bring_near(&clock_, static_cast<std::size_t>(reinterpret_cast<const char*>(&flush_requests_) -
+                                                 reinterpret_cast<const char*>(&clock_)));
     return;
   }
   if (!accesses_.empty() && accesses_.front().due <= cycle) bring_near(accesses_.front().payload, 192);
@@ -180,10 +181,8 @@ void l2_slice::write_lost(const memory_port::request& q) {
   char place[64];
   std::snprintf(place, sizeof place, " to the line at 0x%llx: ", static_cast<unsigned long long>(q.line_address));
   const std::string text = "the memory refused a write" + (place + refusal_of(*q.payload));
-  if (on_lost_write)
-    on_lost_write(text);
-  else
-    SC_REPORT_ERROR("/heddle/memory", text.c_str());
+  if (on_lost_write) on_lost_write(text);
+  else SC_REPORT_ERROR("/heddle/memory", text.c_str());
 }
 
 void l2_slice::send_response(cycle_t now) {
@@ -210,12 +209,9 @@ void l2_slice::schedule(cycle_t now) {
   if (!responses_.empty() && answering_ == nullptr) next = std::min(next, response_free_);
   if (!atomics_.empty()) next = std::min(next, atomics_.front().due);
   if (!accesses_.empty() && responses_.size() < parameters_.queue_entries) {
-    if (!stalled_)
-      next = std::min(next, std::max(accesses_.front().due, next_access_));
-    else if (progress_)
-      next = now + 1;
-    else if (atomic_free_ > now)
-      next = std::min(next, atomic_free_);
+    if (!stalled_) next = std::min(next, std::max(accesses_.front().due, next_access_));
+    else if (progress_) next = now + 1;
+    else if (atomic_free_ > now) next = std::min(next, atomic_free_);
   }
   if (held_ != nullptr && slots_.has_room()) next = std::min(next, held_from_);
   if (flush_slot_ != none && memory_has_room()) next = now + 1;

@@ -15,15 +15,15 @@
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/common/byte_mask.h"
-#include "heddle/memory/l2/l2_cache.h"
-#include "heddle/memory/l2/line_store.h"
-#include "heddle/memory/l2/memory_port.h"
 #include "heddle/memory/common/request_observer.h"
 #include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/slot_counter.h"
+#include "heddle/memory/l2/l2_cache.h"
+#include "heddle/memory/l2/line_store.h"
+#include "heddle/memory/l2/memory_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
@@ -41,8 +41,8 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
   void flush(std::function<void()> done) override;
-  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory. What is on
-  /// its way from there is fetched again, too.
+  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory.
+  /// What is on its way from there is fetched again, too.
   void drop_clean() override;
 
   bool idle() const override;
@@ -67,14 +67,14 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   /// What a request wants of its line.
   struct demand {
     std::uint64_t line_address = 0;
-    std::uint64_t line = 0;                // number of the line in the slice
-    unsigned offset = 0;                   // of the first byte in the line
+    std::uint64_t line = 0;  // number of the line in the slice
+    unsigned offset = 0;     // of the first byte in the line
     byte_mask bytes;
     std::uint32_t launch = 0;
     atomic_request* atomic = nullptr;
     bool write = false;
     bool fence = false;
-    bool system = false;                   // others write or read the bytes in memory while a kernel runs
+    bool system = false;  // others write or read the bytes in memory while a kernel runs
   };
   struct waiter {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -83,11 +83,11 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   };
   struct mshr {
     std::uint32_t slot = none;
-    unsigned pending = 0;                  // sectors on their way
-    unsigned failed = 0;                   // sectors that came back with an error
+    unsigned pending = 0;  // sectors on their way
+    unsigned failed = 0;   // sectors that came back with an error
     tlm::tlm_response_status error = tlm::TLM_OK_RESPONSE;
-    unsigned count = 0;                    // waiters
-    unsigned ordered = 0;                  // of these, writes and atomics
+    unsigned count = 0;    // waiters
+    unsigned ordered = 0;  // of these, writes and atomics
     std::uint32_t head = none;
     std::uint32_t tail = none;
   };
@@ -140,8 +140,8 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   address_map map_;
   l2_parameters parameters_;
   unsigned index_;
-  bool shared_;                            // others write the memory too: clean bytes may be old ones
-  cycle_t pipeline_;                       // arrival to access
+  bool shared_;       // others write the memory too: clean bytes may be old ones
+  cycle_t pipeline_;  // arrival to access
   cycle_t interval_;
   clock_port clock_;
   peer<tlm::tlm_bw_transport_if<>> asker_;
@@ -152,31 +152,31 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
   cycle_t held_from_ = 0;
   cycle_t next_access_ = 0;
-  bool stalled_ = false;                   // the oldest request could not go on
-  bool progress_ = false;                  // in this cycle something happened that it may have waited for
+  bool stalled_ = false;   // the oldest request could not go on
+  bool progress_ = false;  // in this cycle something happened that it may have waited for
   std::vector<mshr> mshrs_;
   std::vector<std::uint32_t> free_mshrs_;
   std::vector<waiter> waiters_;
   std::vector<std::uint32_t> free_waiters_;
   ring<tlm::tlm_generic_payload*> responses_;
-  ring<delayed> atomics_;                  // performed, answered when their cycles are over
+  ring<delayed> atomics_;  // performed, answered when their cycles are over
   cycle_t atomic_free_ = 0;
   tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come
   cycle_t response_free_ = 0;
   std::vector<std::function<void()>> flush_requests_;  // not yet begun
   std::vector<std::function<void()>> flushing_;
-  unsigned fences_ = 0;                    // begun and not answered
-  std::uint32_t flush_slot_ = none;        // next line to look at; none: not walking
-  unsigned queued_ = 0;                    // levels for the trace
+  unsigned fences_ = 0;              // begun and not answered
+  std::uint32_t flush_slot_ = none;  // next line to look at; none: not walking
+  unsigned queued_ = 0;              // levels for the trace
   unsigned misses_ = 0;
-  std::uint64_t sectors_hit_ = 0;          // of all launches; what joined a miss is neither
+  std::uint64_t sectors_hit_ = 0;  // of all launches; what joined a miss is neither
   std::uint64_t sectors_missed_ = 0;
   std::uint64_t requests_in_ = 0;
   std::uint64_t responses_out_ = 0;
-  std::uint64_t lines_in_ = 0;             // lines that got a place
+  std::uint64_t lines_in_ = 0;  // lines that got a place
   std::uint64_t stall_cycles_ = 0;
-  demand wanted_;                          // what the oldest request wants, once it has been looked at
-  bool waits_for_room_ = false;            // it is stalled, and so it stays without a free miss entry and room towards the memory
+  demand wanted_;                // what the oldest request wants, once it has been looked at
+  bool waits_for_room_ = false;  // it is stalled, and so it stays without a free miss entry and room towards the memory
   cycle_t stalled_since_ = never;
   mutable request_observer* observer_ = nullptr;
 };

@@ -18,14 +18,16 @@ line_store::line_store(unsigned sets, unsigned ways, const replacement& policy)
       states_(std::size_t{sets} * ways),
       bytes_(static_cast<std::uint8_t*>(std::malloc(std::size_t{sets} * ways * line_bytes))) {
   if (bytes_ == nullptr) throw std::bad_alloc();
-  for (unsigned s = 0; s < sets; ++s) std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
+  for (unsigned s = 0; s < sets; ++s)
+    std::iota(order_.begin() + s * ways, order_.begin() + (s + 1) * ways, std::uint16_t{0});
 }
 
 std::uint32_t line_store::victim(std::uint64_t line) {
   const std::uint32_t base = set_of(line) * ways_;
   if (policy_.at_random()) {
     const unsigned way = policy_.choose(
-        ways_, [&](unsigned w) { return tags_[base + w] == empty; }, [&](unsigned w) { return states_[base + w].mshr == none; });
+        ways_, [&](unsigned w) { return tags_[base + w] == empty; },
+        [&](unsigned w) { return states_[base + w].mshr == none; });
     return way == ways_ ? none : base + way;
   }
   for (unsigned k = 0; k < ways_; ++k)

@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which line
-/// of a set gives way to another.
+/// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which
+/// line of a set gives way to another.
 class line_store {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -22,8 +22,8 @@ class line_store {
   struct state {
     byte_mask valid;
     byte_mask dirty;
-    std::uint32_t mshr = none;    // index of the miss that is outstanding for the line
-    std::uint32_t launch = 0;     // launch that wrote it last
+    std::uint32_t mshr = none;  // index of the miss that is outstanding for the line
+    std::uint32_t launch = 0;   // launch that wrote it last
   };
 
   line_store(unsigned sets, unsigned ways, const replacement& policy);
@@ -76,17 +76,19 @@ class line_store {
   unsigned sets_;
   unsigned ways_;
   replacement policy_;
-  std::uint64_t set_mask_ = 0;          // sets - 1 when that is a mask
+  std::uint64_t set_mask_ = 0;  // sets - 1 when that is a mask
   std::vector<std::uint64_t> tags_;
-  // A search looks at 16 bits of each of a set's tags, a replacement at the order in which its ways are to be replaced: a set of 24 ways
-  // is 48 bytes of either, where the tags themselves and ages would be 192.
+  // A search looks at 16 bits of each of a set's tags, a replacement at the order in which its ways are to be replaced:
+  // a set of 24 ways is 48 bytes of either, where the tags themselves and ages would be 192.
   static constexpr unsigned group_ways = 8;
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
-  static std::uint16_t mark_of(std::uint64_t line) { return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48); }
+  static std::uint16_t mark_of(std::uint64_t line) {
+    return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48);
+  }
   void renew(std::uint32_t slot);
-  unsigned groups_;                     // of a set
+  unsigned groups_;  // of a set
   std::vector<mark_group> marks_;
-  std::vector<std::uint16_t> order_;    // by set: its ways, the first to be replaced first
+  std::vector<std::uint16_t> order_;  // by set: its ways, the first to be replaced first
   std::vector<state> states_;
   std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // none is read before it was written
 };

@@ -93,8 +93,8 @@ unsigned memory_port::write_sector(std::uint64_t line_address, unsigned sector, 
     return 1;
   }
   for (unsigned i = 0; i < count; ++i)
-    write_run(line_address, base + runs[i].first, runs[i].length,
-              byte_mask::run(base + runs[i].first, runs[i].length), data, launch, epoch);
+    write_run(line_address, base + runs[i].first, runs[i].length, byte_mask::run(base + runs[i].first, runs[i].length),
+              data, launch, epoch);
   return count;
 }
 
@@ -190,7 +190,8 @@ void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
   r.answered = true;
   if (p.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) {
     if (!warned_)
-      SC_REPORT_WARNING("/heddle/memory", "the memory left the response status unset (IEEE 1666 14.17); its data is taken");
+      SC_REPORT_WARNING("/heddle/memory",
+                        "the memory left the response status unset (IEEE 1666 14.17); its data is taken");
     warned_ = true;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
@@ -210,7 +211,8 @@ void memory_port::release_first() {
   responses_.pop();
   if (requests_[index].write) {
     --writes_[requests_[index].epoch];
-    // Only now may a request that it holds back go: an answer that comes on an edge is seen at the next one, whoever runs first.
+    // Only now may a request that it holds back go: an answer that comes on an edge is seen at the next one, whoever
+    // runs first.
     writing_.erase(std::find(writing_.begin(), writing_.end(), index));
   }
   requests_[index].payload->release();
@@ -229,7 +231,8 @@ void memory_port::read_first_again() {
   const std::uint64_t line_address = r.line_address;
   const std::uint32_t tag = r.tag, launch = r.payload->request.launch;
   release_first();
-  read(line_address, static_cast<unsigned>(__builtin_ctz(sectors)), static_cast<unsigned>(__builtin_popcount(sectors)), tag, launch);
+  read(line_address, static_cast<unsigned>(__builtin_ctz(sectors)), static_cast<unsigned>(__builtin_popcount(sectors)),
+       tag, launch);
 }
 
 cycle_t memory_port::next(cycle_t now) const {
@@ -252,8 +255,9 @@ byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) 
   return all;
 }
 
-memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes) {
-  byte_mask to_come;   // what a write that is still to be sent brings
+memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image,
+                                             const byte_mask& bytes) {
+  byte_mask to_come;  // what a write that is still to be sent brings
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     request& r = requests_[queue_[i]];
     if (!r.write || r.line_address != line_address) continue;

@@ -9,9 +9,9 @@
 #include "heddle/memory/common/byte_mask.h"
 #include "heddle/memory/common/ring.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/protocol/gpu_request.h"
-#include "heddle/tlm/port/peer.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
@@ -30,12 +30,12 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   struct request {
     line_payload* payload = nullptr;
     std::uint64_t line_address = 0;
-    byte_mask bytes;               // of the line
-    std::uint32_t tag = 0;         // the owner's
+    byte_mask bytes;        // of the line
+    std::uint32_t tag = 0;  // the owner's
     bool write = false;
     bool sent = false;
     bool answered = false;
-    bool stale = false;            // a read: somebody else may have written the memory since it was made
+    bool stale = false;  // a read: somebody else may have written the memory since it was made
     unsigned epoch = 0;
   };
 
@@ -45,7 +45,8 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   void read(std::uint64_t line_address, unsigned first, unsigned count, std::uint32_t tag, std::uint32_t launch);
   /// Writes the bytes of `bytes` from the line image `data`, as natural power-of-two runs where few do, else with byte
   /// enables. Returns the number of requests made.
-  unsigned write_back(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data, std::uint32_t launch);
+  unsigned write_back(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
+                      std::uint32_t launch);
 
   /// Sends the next request if the port is free. Call once per cycle while wants_cycle(). True when one was sent.
   bool send(cycle_t now);
@@ -85,10 +86,10 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   struct added_writes {
     unsigned requests = 0;
     unsigned bytes = 0;
-    std::uint32_t launch = 0;      // whose writes they follow
+    std::uint32_t launch = 0;  // whose writes they follow
   };
-  /// Debug write: changes these writes' bytes where they overlap and have not been sent. What has been sent is the memory's, so
-  /// a second write follows it with what differs.
+  /// Debug write: changes these writes' bytes where they overlap and have not been sent. What has been sent is the
+  /// memory's, so a second write follows it with what differs.
   added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
 
  private:
@@ -101,8 +102,8 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
                  const std::uint8_t* data, std::uint32_t launch, unsigned epoch);
   unsigned write_sector(std::uint64_t line_address, unsigned sector, const byte_mask& bytes, const std::uint8_t* data,
                         std::uint32_t launch, unsigned epoch);
-  unsigned write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data, std::uint32_t launch,
-                      unsigned epoch);
+  unsigned write_runs(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
+                      std::uint32_t launch, unsigned epoch);
   void complete(tlm::tlm_generic_payload& p, cycle_t arrival);
   bool held_back(const request& r) const;
 
@@ -113,13 +114,13 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   std::vector<request> requests_;
   std::vector<std::uint32_t> free_;
   ring<std::uint32_t> queue_;
-  ring<response> responses_;               // by arrival
-  std::vector<std::uint32_t> writing_;     // writes sent, until their answers are taken
+  ring<response> responses_;                    // by arrival
+  std::vector<std::uint32_t> writing_;          // writes sent, until their answers are taken
   tlm::tlm_generic_payload* asking_ = nullptr;  // BEGIN_REQ sent, END_REQ to come
   cycle_t free_at_ = 0;
   unsigned active_ = 0;
   unsigned epoch_ = 0;
-  unsigned writes_[2] = {0, 0};            // by epoch: made and not ended
+  unsigned writes_[2] = {0, 0};  // by epoch: made and not ended
   bool warned_ = false;
 };
 

@@ -29,14 +29,13 @@ crossbar::crossbar(const shape& s)
 
 void crossbar::append(fifo& list, std::uint32_t p) {
   packets_[p].next = none;
-  if (list.head == none)
-    list.head = p;
-  else
-    packets_[list.tail].next = p;
+  if (list.head == none) list.head = p;
+  else packets_[list.tail].next = p;
   list.tail = p;
 }
 
-void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival) {
+void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload,
+                    cycle_t arrival) {
   if (free_packets_.empty()) {
     packets_.emplace_back();
     free_packets_.push_back(static_cast<std::uint32_t>(packets_.size() - 1));
@@ -75,11 +74,11 @@ cycle_t crossbar::arbitrate(cycle_t now) {
   return next;
 }
 
-// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet at the head of
-// the output is complete there, if one was granted; else never.
+// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet at
+// the head of the output is complete there, if one was granted; else never.
 cycle_t crossbar::grant(unsigned output, cycle_t now) {
   if (full(output)) {
-    grantable_[output] = never;   // until one is popped
+    grantable_[output] = never;  // until one is popped
     return never;
   }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];

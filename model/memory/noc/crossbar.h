@@ -37,7 +37,8 @@ class crossbar {
   /// granted is complete at the head of its output (never: only after a push or a pop).
   cycle_t arbitrate(cycle_t now);
 
-  /// A packet that arbitrate() has just sent on its way: complete at its output in cycle `due`, if all before it are popped when due.
+  /// A packet that arbitrate() has just sent on its way: complete at its output in cycle `due`, if all before it are
+  /// popped when due.
   struct grant_record {
     unsigned output;
     tlm::tlm_generic_payload* payload;
@@ -78,8 +79,8 @@ class crossbar {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct packet {
     tlm::tlm_generic_payload* payload = nullptr;
-    cycle_t at = 0;            // in an input buffer: arrival; on the wires: complete at the output
-    unsigned transfer = 1;     // cycles on a port
+    cycle_t at = 0;         // in an input buffer: arrival; on the wires: complete at the output
+    unsigned transfer = 1;  // cycles on a port
     std::uint32_t next = none;
   };
   struct fifo {
@@ -95,23 +96,23 @@ class crossbar {
   fifo& lane(unsigned input, unsigned output) { return lanes_[std::size_t{input} * shape_.outputs + output]; }
 
   shape shape_;
-  unsigned words_;                          // 64-bit words of a set of inputs
+  unsigned words_;  // 64-bit words of a set of inputs
   std::vector<packet> packets_;
   std::vector<std::uint32_t> free_packets_;
-  std::vector<slot_counter> slots_;         // by input
-  std::vector<cycle_t> input_free_;         // by input: first cycle in which its port is free
-  std::vector<fifo> lanes_;                 // by input and output
-  std::vector<std::uint64_t> candidates_;   // by output: set of inputs with a packet for it
-  std::vector<unsigned> waiting_;           // by output: packets in input buffers
-  std::vector<std::uint64_t> active_;       // set of outputs with waiting_ > 0
-  std::vector<cycle_t> output_free_;        // by output: first cycle in which its port is free
-  std::vector<cycle_t> grantable_;          // by output with packets waiting: no grant before
-  std::vector<unsigned> turn_;              // by output: input that is asked first
-  std::vector<fifo> wires_;                 // by output
-  std::vector<unsigned> in_flight_;         // by output: packets granted and not popped
-  std::vector<cycle_t> last_pop_;           // by output
-  std::vector<cycle_t> due_;                // by output
-  std::vector<std::uint64_t> flying_;       // set of outputs with in_flight_ > 0
+  std::vector<slot_counter> slots_;        // by input
+  std::vector<cycle_t> input_free_;        // by input: first cycle in which its port is free
+  std::vector<fifo> lanes_;                // by input and output
+  std::vector<std::uint64_t> candidates_;  // by output: set of inputs with a packet for it
+  std::vector<unsigned> waiting_;          // by output: packets in input buffers
+  std::vector<std::uint64_t> active_;      // set of outputs with waiting_ > 0
+  std::vector<cycle_t> output_free_;       // by output: first cycle in which its port is free
+  std::vector<cycle_t> grantable_;         // by output with packets waiting: no grant before
+  std::vector<unsigned> turn_;             // by output: input that is asked first
+  std::vector<fifo> wires_;                // by output
+  std::vector<unsigned> in_flight_;        // by output: packets granted and not popped
+  std::vector<cycle_t> last_pop_;          // by output
+  std::vector<cycle_t> due_;               // by output
+  std::vector<std::uint64_t> flying_;      // set of outputs with in_flight_ > 0
   bool keeps_grants_ = false;
   std::vector<grant_record> granted_;
   std::uint64_t busy_cycles_ = 0;

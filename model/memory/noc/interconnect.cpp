@@ -19,13 +19,21 @@ unsigned atomic_bytes(const atomic_request& a, bool request) {
 }
 
 crossbar::shape request_shape(const gpu_config& c) {
-  return {c.gpu.sm_count, c.memory.channels, c.interconnect.request_bytes_per_cycle, c.interconnect.latency_cycles,
-          c.interconnect.input_queue_entries, c.interconnect.output_queue_entries};
+  return {c.gpu.sm_count,
+          c.memory.channels,
+          c.interconnect.request_bytes_per_cycle,
+          c.interconnect.latency_cycles,
+          c.interconnect.input_queue_entries,
+          c.interconnect.output_queue_entries};
 }
 
 crossbar::shape response_shape(const gpu_config& c) {
-  return {c.memory.channels, c.gpu.sm_count, c.interconnect.response_bytes_per_cycle, c.interconnect.latency_cycles,
-          c.interconnect.input_queue_entries, c.interconnect.output_queue_entries};
+  return {c.memory.channels,
+          c.gpu.sm_count,
+          c.interconnect.response_bytes_per_cycle,
+          c.interconnect.latency_cycles,
+          c.interconnect.input_queue_entries,
+          c.interconnect.output_queue_entries};
 }
 
 }  // namespace
@@ -97,7 +105,8 @@ interconnect::passage& interconnect::open_passage(tlm::tlm_generic_payload& p, u
 interconnect::passage& interconnect::passage_of(tlm::tlm_generic_payload& p) const {
   if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == this) return own->way;
   route* r = p.get_extension<route>();
-  invariant(r != nullptr && r->payload == &p && r->way.owner == this, "interconnect: a response to a transaction that is not under way");
+  invariant(r != nullptr && r->payload == &p && r->way.owner == this,
+            "interconnect: a response to a transaction that is not under way");
   return r->way;
 }
 
@@ -132,7 +141,8 @@ tlm::tlm_sync_enum interconnect::from_sm(sm_port& port, tlm::tlm_generic_payload
   return tlm::TLM_ACCEPTED;  // an ignorable phase
 }
 
-void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay) {
+void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival,
+                                 const sc_core::sc_time& delay) {
   if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
@@ -258,8 +268,9 @@ cycle_t interconnect::deliver_responses(cycle_t now) {
 void interconnect::send_response(sm_port& port, cycle_t now) {
   const cycle_t due = responses_.due(port.index);
   tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
-  invariant(port.index >= announced_ports_ || now == due, "interconnect: a response is not there in the cycle that was announced");
-  if (port.index < announced_ports_) {   // its payload was let go then
+  invariant(port.index >= announced_ports_ || now == due,
+            "interconnect: a response is not there in the cycle that was announced");
+  if (port.index < announced_ports_) {  // its payload was let go then
     port.free_at = now + 1;
     --announced_;
     --in_flight_;
@@ -314,7 +325,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
   for (sm_port& port : sm_ports_) {
     if (port.held == nullptr) continue;
     if (port.undecided) {
-      if (port.held_from > now + 1) continue;   // its time has not come, and will run this
+      if (port.held_from > now + 1) continue;  // its time has not come, and will run this
       port.undecided = false;
       if (requests_.reserve(port.index, now)) {
         admit(port, port.held_from, port.asked_at - sc_core::sc_time_stamp());

@@ -17,14 +17,14 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
-/// A response whose way is free is announced when it is granted, its arrival being the annotated delay: see announce_responses().
-/// Without load, a request of which the sender's BEGIN_REQ comes in cycle t reaches the slice (BEGIN_REQ) in cycle
-/// t + latency_cycles + (its transfer cycles - 1); a response likewise.
+/// A response whose way is free is announced when it is granted, its arrival being the annotated delay: see
+/// announce_responses(). Without load, a request of which the sender's BEGIN_REQ comes in cycle t reaches the slice
+/// (BEGIN_REQ) in cycle t + latency_cycles + (its transfer cycles - 1); a response likewise.
 class interconnect : public sc_core::sc_module, public clocked {
  public:
   interconnect(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
@@ -48,14 +48,19 @@ class interconnect : public sc_core::sc_module, public clocked {
   std::uint64_t held_responses() const { return held_responses_; }
   const address_map& map() const { return map_; }
 
-  /// From now on, the first `ports` SM ports get each BEGIN_RESP when it is granted, with the time that it needs as annotated delay.
-  /// Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to answer, packets at least two to cross. Nothing arrives in another cycle than without.
+  /// From now on, the first `ports` SM ports get each BEGIN_RESP when it is granted, with the time that it needs as
+  /// annotated delay. Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to
+  /// answer, packets at least two to cross. Nothing arrives in another cycle than without.
   void announce_responses(unsigned ports, unsigned slice_cycles);
-  /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port; never: all are.
+  /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port;
+  /// never: all are.
   cycle_t next_response(unsigned sm, cycle_t now) const;
-  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle here. Where it
-  /// is not, a request with an annotated delay gets its END_REQ when its time has come, annotated likewise if there was room.
-  bool has_room(unsigned sm, cycle_t now) const { return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now); }
+  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle
+  /// here. Where it is not, a request with an annotated delay gets its END_REQ when its time has come, annotated
+  /// likewise if there was room.
+  bool has_room(unsigned sm, cycle_t now) const {
+    return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now);
+  }
 
   /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
   static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
@@ -70,20 +75,20 @@ class interconnect : public sc_core::sc_module, public clocked {
     tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
     tlm::tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm::tlm_extension_base&) override {}
-    void free() override { payload = nullptr; }   // the payload is being destroyed; the pool keeps the route
+    void free() override { payload = nullptr; }  // the payload is being destroyed; the pool keeps the route
   };
   struct sm_port : tlm::tlm_fw_transport_if<> {
     interconnect* owner = nullptr;
     peer<tlm::tlm_bw_transport_if<>> sm;
     unsigned index = 0;
-    tlm::tlm_generic_payload* held = nullptr;     // BEGIN_REQ not yet accepted
+    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
     cycle_t held_from = 0;
-    bool undecided = false;                       // held was sent ahead of time: whether there is room for it shows only then
-    sc_core::sc_time asked_at;                    // undecided: when it was sent
+    bool undecided = false;     // held was sent ahead of time: whether there is room for it shows only then
+    sc_core::sc_time asked_at;  // undecided: when it was sent
     tlm::tlm_generic_payload* answering = nullptr;  // BEGIN_RESP sent, END_RESP to come
-    cycle_t free_at = 0;                          // first cycle in which the next BEGIN_RESP may be sent
-    std::uint64_t first_open = 0;                 // number of the oldest request whose response is not announced
-    std::deque<cycle_t> earliest;                 // of it and those after it: when the response may be granted; never: it has been
+    cycle_t free_at = 0;                            // first cycle in which the next BEGIN_RESP may be sent
+    std::uint64_t first_open = 0;                   // number of the oldest request whose response is not announced
+    std::deque<cycle_t> earliest;  // of it and those after it: when the response may be granted; never: it has been
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
       return owner->from_sm(*this, p, f, t);
     }
@@ -95,9 +100,9 @@ class interconnect : public sc_core::sc_module, public clocked {
     interconnect* owner = nullptr;
     peer<tlm::tlm_fw_transport_if<>> slice;
     unsigned index = 0;
-    tlm::tlm_generic_payload* asking = nullptr;   // BEGIN_REQ sent, END_REQ to come
+    tlm::tlm_generic_payload* asking = nullptr;  // BEGIN_REQ sent, END_REQ to come
     cycle_t free_at = 0;
-    tlm::tlm_generic_payload* held = nullptr;     // BEGIN_RESP not yet accepted
+    tlm::tlm_generic_payload* held = nullptr;  // BEGIN_RESP not yet accepted
     cycle_t held_from = 0;
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
       return owner->from_slice(*this, p, f, t);
@@ -105,7 +110,8 @@ class interconnect : public sc_core::sc_module, public clocked {
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   };
 
-  tlm::tlm_sync_enum from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum from_sm(sm_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                             sc_core::sc_time& delay);
   tlm::tlm_sync_enum from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                 sc_core::sc_time& delay);
   void blocking(tlm::tlm_generic_payload& p, sc_core::sc_time& delay);
@@ -138,11 +144,11 @@ class interconnect : public sc_core::sc_module, public clocked {
   std::deque<route> routes_;
   std::vector<route*> free_routes_;
   unsigned announced_ports_ = 0;
-  cycle_t way_there_ = 0;                         // least cycles from the arrival of a request to that of its response here
+  cycle_t way_there_ = 0;  // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
   unsigned open_passages_ = 0;
   unsigned in_flight_ = 0;
-  unsigned announced_ = 0;                        // of these, responses announced and not there yet: their payloads are not held
+  unsigned announced_ = 0;  // of these, responses announced and not there yet: their payloads are not held
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_responses_ = 0;
 };

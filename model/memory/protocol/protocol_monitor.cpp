@@ -38,18 +38,15 @@ tlm::tlm_sync_enum protocol_monitor::nb_transport_fw(tlm::tlm_generic_payload& p
                                                      sc_core::sc_time& delay) {
   const call sent{phase, delay};
   if (!violated_) {
-    if (phase == tlm::BEGIN_REQ)
-      begin_request(p, delay);
-    else if (phase == tlm::END_RESP)
-      end_response(p, delay);
+    if (phase == tlm::BEGIN_REQ) begin_request(p, delay);
+    else if (phase == tlm::END_RESP) end_response(p, delay);
     else if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP || phase == tlm::UNINITIALIZED_PHASE)
       violation("the initiator sent a phase that belongs to the target", phase_order);
   }
   const tlm::tlm_sync_enum answer = initiator_socket->nb_transport_fw(p, phase, delay);
   if (violated_) return answer;
   returned(sent, answer, phase, delay);
-  if (sent.phase == tlm::BEGIN_REQ)
-    answered_request(p, answer, phase, delay);
+  if (sent.phase == tlm::BEGIN_REQ) answered_request(p, answer, phase, delay);
   else if (sent.phase == tlm::END_RESP && answer == tlm::TLM_UPDATED)
     violation("END_RESP was answered with TLM_UPDATED", return_rule);
   return answer;
@@ -59,18 +56,15 @@ tlm::tlm_sync_enum protocol_monitor::nb_transport_bw(tlm::tlm_generic_payload& p
                                                      sc_core::sc_time& delay) {
   const call sent{phase, delay};
   if (!violated_) {
-    if (phase == tlm::END_REQ)
-      end_request(p, delay);
-    else if (phase == tlm::BEGIN_RESP)
-      begin_response(p, delay);
+    if (phase == tlm::END_REQ) end_request(p, delay);
+    else if (phase == tlm::BEGIN_RESP) begin_response(p, delay);
     else if (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP || phase == tlm::UNINITIALIZED_PHASE)
       violation("the target sent a phase that belongs to the initiator", phase_order);
   }
   const tlm::tlm_sync_enum answer = target_socket->nb_transport_bw(p, phase, delay);
   if (violated_) return answer;
   returned(sent, answer, phase, delay);
-  if (sent.phase == tlm::BEGIN_RESP)
-    answered_response(p, answer, phase, delay);
+  if (sent.phase == tlm::BEGIN_RESP) answered_response(p, answer, phase, delay);
   else if (sent.phase == tlm::END_REQ && answer != tlm::TLM_ACCEPTED)
     violation("END_REQ was answered with something else than TLM_ACCEPTED", return_rule);
   return answer;
@@ -82,12 +76,12 @@ void protocol_monitor::returned(const call& sent, tlm::tlm_sync_enum answer, con
     violation("the phase was changed by a callee that returned TLM_ACCEPTED", "11.1.2, nb_transport: TLM_ACCEPTED");
   else if (answer == tlm::TLM_ACCEPTED && delay != sent.delay)
     violation("the delay was changed by a callee that returned TLM_ACCEPTED", "11.1.2, nb_transport: TLM_ACCEPTED");
-  else if (delay < sent.delay)
-    violation("a callee made the annotated delay smaller", timing_rule);
+  else if (delay < sent.delay) violation("a callee made the annotated delay smaller", timing_rule);
 }
 
 void protocol_monitor::begin_request(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay) {
-  if (states_.count(&p) != 0) return violation("BEGIN_REQ with a payload whose transaction is still under way", memory_management);
+  if (states_.count(&p) != 0)
+    return violation("BEGIN_REQ with a payload whose transaction is still under way", memory_management);
   if (requesting_ != nullptr) return violation("BEGIN_REQ before END_REQ of the request before", request_exclusion);
   check_manager(p);
   check_attributes(p);
@@ -112,32 +106,25 @@ void protocol_monitor::begin_request(tlm::tlm_generic_payload& p, const sc_core:
 }
 
 void protocol_monitor::check_manager(const tlm::tlm_generic_payload& p) {
-  if (!p.has_mm())
-    violation("a payload without a memory manager came by nb_transport", memory_management);
+  if (!p.has_mm()) violation("a payload without a memory manager came by nb_transport", memory_management);
   else if (p.get_ref_count() < 1)
     violation("the payload's reference count is zero: acquire() was not called", memory_management);
 }
 
 void protocol_monitor::check_attributes(const tlm::tlm_generic_payload& p) {
   if (violated_ || (!p.is_read() && !p.is_write())) return;  // TLM_IGNORE_COMMAND: data attributes mean nothing here
-  if (p.get_data_ptr() == nullptr)
-    violation("the data pointer is null", "14.11, data pointer");
-  else if (p.get_data_length() == 0)
-    violation("the data length is zero", "14.12, data length");
-  else if (p.get_streaming_width() == 0)
-    violation("the streaming width is zero", "14.15, streaming width");
+  if (p.get_data_ptr() == nullptr) violation("the data pointer is null", "14.11, data pointer");
+  else if (p.get_data_length() == 0) violation("the data length is zero", "14.12, data length");
+  else if (p.get_streaming_width() == 0) violation("the streaming width is zero", "14.15, streaming width");
   else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
     violation("the byte enable length is zero though there are byte enables", "14.14, byte enable length");
 }
 
 void protocol_monitor::check_unchanged(const tlm::tlm_generic_payload& p, const state& s) {
   if (violated_) return;
-  if (p.get_command() != s.command)
-    violation("the command was changed between phases", modifiability);
-  else if (p.get_data_ptr() != s.data)
-    violation("the data pointer was changed between phases", modifiability);
-  else if (p.get_data_length() != s.length)
-    violation("the data length was changed between phases", modifiability);
+  if (p.get_command() != s.command) violation("the command was changed between phases", modifiability);
+  else if (p.get_data_ptr() != s.data) violation("the data pointer was changed between phases", modifiability);
+  else if (p.get_data_length() != s.length) violation("the data length was changed between phases", modifiability);
   else if (p.get_streaming_width() != s.width)
     violation("the streaming width was changed between phases", modifiability);
   else if (p.get_byte_enable_ptr() != s.enables || p.get_byte_enable_length() != s.enable_length ||
@@ -211,12 +198,9 @@ void protocol_monitor::forget(tlm::tlm_generic_payload& p) {
 void protocol_monitor::answered_request(tlm::tlm_generic_payload& p, tlm::tlm_sync_enum answer,
                                         const tlm::tlm_phase& phase, const sc_core::sc_time& delay) {
   if (violated_) return;
-  if (answer == tlm::TLM_COMPLETED)
-    completed(p, delay);
-  else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ)
-    end_request(p, delay);
-  else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)
-    begin_response(p, delay);
+  if (answer == tlm::TLM_COMPLETED) completed(p, delay);
+  else if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) end_request(p, delay);
+  else if (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP) begin_response(p, delay);
   else if (answer == tlm::TLM_UPDATED && (phase == tlm::BEGIN_REQ || phase == tlm::END_RESP))
     violation("BEGIN_REQ was answered with TLM_UPDATED and neither END_REQ nor BEGIN_RESP", return_rule);
 }

@@ -13,9 +13,11 @@
 
 namespace heddle {
 
-/// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and checks no
-/// more after that. Any number of transactions may be under way.
-class protocol_monitor : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+/// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and checks
+/// no more after that. Any number of transactions may be under way.
+class protocol_monitor : public sc_core::sc_module,
+                         private tlm::tlm_fw_transport_if<>,
+                         private tlm::tlm_bw_transport_if<> {
  public:
   explicit protocol_monitor(sc_core::sc_module_name name);
 
@@ -39,14 +41,14 @@ class protocol_monitor : public sc_core::sc_module, private tlm::tlm_fw_transpor
   /// A transaction under way, with the attributes that must not change.
   struct state {
     stage at = stage::requested;
-    sc_core::sc_time last;               // time of its last phase, delay included
+    sc_core::sc_time last;  // time of its last phase, delay included
     tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
     std::uint8_t* data = nullptr;
     std::uint8_t* enables = nullptr;
     unsigned length = 0;
     unsigned enable_length = 0;
     unsigned width = 0;
-    std::uint64_t data_hash = 0;         // of a write's data
+    std::uint64_t data_hash = 0;  // of a write's data
     std::uint64_t enable_hash = 0;
   };
 
@@ -74,7 +76,8 @@ class protocol_monitor : public sc_core::sc_module, private tlm::tlm_fw_transpor
                         const sc_core::sc_time& delay);
   void answered_response(tlm::tlm_generic_payload& p, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase,
                          const sc_core::sc_time& delay);
-  void returned(const call& sent, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase, const sc_core::sc_time& delay);
+  void returned(const call& sent, tlm::tlm_sync_enum answer, const tlm::tlm_phase& phase,
+                const sc_core::sc_time& delay);
   void check_attributes(const tlm::tlm_generic_payload& p);
   void check_manager(const tlm::tlm_generic_payload& p);
   void check_unchanged(const tlm::tlm_generic_payload& p, const state& s);

@@ -29,7 +29,8 @@ bool request_port::send(cycle_t cycle) {
   return true;
 }
 
-// What would have left in cycles that are behind the part's own time leaves now; nobody has looked at the queue meanwhile.
+// What would have left in cycles that are behind the part's own time leaves now; nobody has looked at the queue
+// meanwhile.
 void request_port::start_past() {
   while (!queue_.empty() && requesting_ == nullptr) {
     const cycle_t cycle = std::max(free_cycle_, queue_.front().cycle);
@@ -58,9 +59,10 @@ void request_port::start(const sc_core::sc_time& ahead) {
         phase = tlm::END_RESP;
         memory_.of(socket_).nb_transport_fw(payload, phase, delay);
       } else {
-        invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target answered BEGIN_REQ with a phase of ours");
+        invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP,
+                  "a memory target answered BEGIN_REQ with a phase of ours");
       }
-      break;   // any other phase is ignorable (IEEE 1666-2011, 15.2.5), and the request has not ended
+      break;  // any other phase is ignorable (IEEE 1666-2011, 15.2.5), and the request has not ended
     case tlm::TLM_COMPLETED: responded(payload, delay); break;
   }
 }
@@ -74,7 +76,7 @@ tlm::tlm_sync_enum request_port::nb_transport_bw(tlm::tlm_generic_payload& paylo
     return tlm::TLM_ACCEPTED;
   }
   invariant(phase != tlm::BEGIN_REQ && phase != tlm::END_RESP, "a memory target sent a phase that is an initiator's");
-  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;   // ignorable
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;  // ignorable
   responded(line_payload::of(payload), delay);
   phase = tlm::END_RESP;
   return tlm::TLM_UPDATED;

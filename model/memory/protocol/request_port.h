@@ -7,17 +7,18 @@
 
 #include "heddle/memory/common/ring.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
 
 /// The initiator's side of a memory port: the TLM-2.0 base protocol, approximately timed. Keeps the queue of requests,
-/// the request exclusion rule (IEEE 1666-2011, 16.2.6: no BEGIN_REQ before the END_REQ of the one before), and responses until their
-/// annotated time has come. It accepts every legal answer: END_REQ by return or by call, late, or implied by BEGIN_RESP;
-/// TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED and END_RESP, never TLM_COMPLETED.
-/// Wakes its owner when a request can leave or a response is due. In a part of a clock domain that is ahead of the present time, END_REQ may
-/// come for a cycle that the part has gone through already: what would have left since then leaves at once, with its own time.
+/// the request exclusion rule (IEEE 1666-2011, 16.2.6: no BEGIN_REQ before the END_REQ of the one before), and
+/// responses until their annotated time has come. It accepts every legal answer: END_REQ by return or by call, late, or
+/// implied by BEGIN_RESP; TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED and END_RESP,
+/// never TLM_COMPLETED. Wakes its owner when a request can leave or a response is due. In a part of a clock domain that
+/// is ahead of the present time, END_REQ may come for a cycle that the part has gone through already: what would have
+/// left since then leaves at once, with its own time.
 class request_port : public tlm::tlm_bw_transport_if<> {
  public:
   /// Binds itself to the backward path of `socket`.
@@ -51,7 +52,7 @@ class request_port : public tlm::tlm_bw_transport_if<> {
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   struct request {
     line_payload* payload;
-    cycle_t cycle;   // in which it was queued
+    cycle_t cycle;  // in which it was queued
   };
   void start(const sc_core::sc_time& ahead);
   void start_past();

@@ -15,7 +15,7 @@ struct transfer_splitter::part : tlm::tlm_generic_payload {
   whole* of = nullptr;
   // Whose bytes these are: who still holds the part when the whole has been answered finds them as they were.
   tlm::tlm_generic_payload* owner = nullptr;
-  std::vector<std::uint8_t> enables;   // where those of the whole repeat
+  std::vector<std::uint8_t> enables;  // where those of the whole repeat
 };
 
 struct transfer_splitter::part_pool : tlm::tlm_mm_interface {
@@ -106,7 +106,8 @@ void transfer_splitter::wake(const sc_core::sc_time& at) {
   wake_.notify(at > now ? at - now : sc_core::SC_ZERO_TIME);
 }
 
-tlm::tlm_sync_enum transfer_splitter::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum transfer_splitter::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                      sc_core::sc_time& delay) {
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
   if (phase == tlm::BEGIN_REQ) {
     if (requesting_ != nullptr) SC_REPORT_ERROR("/heddle/protocol", "BEGIN_REQ before END_REQ of the request before");
@@ -115,14 +116,12 @@ tlm::tlm_sync_enum transfer_splitter::nb_transport_fw(tlm::tlm_generic_payload& 
     whole& w = wholes_.back();
     w.payload = &p;
     w.ready = at;
-    if (!p.is_read() && !p.is_write())
-      w.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (!p.is_read() && !p.is_write()) w.status = tlm::TLM_COMMAND_ERROR_RESPONSE;
     else if (p.get_data_length() == 0 || p.get_streaming_width() < p.get_data_length())
       w.status = tlm::TLM_BURST_ERROR_RESPONSE;
     else if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0)
       w.status = tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
-    else
-      w.runs = runs_of(p);
+    else w.runs = runs_of(p);
     requesting_ = &w;
     wake(at);
     return tlm::TLM_ACCEPTED;
@@ -134,7 +133,7 @@ tlm::tlm_sync_enum transfer_splitter::nb_transport_fw(tlm::tlm_generic_payload& 
     wake(at);
     return tlm::TLM_COMPLETED;
   }
-  return tlm::TLM_ACCEPTED;   // an ignorable phase
+  return tlm::TLM_ACCEPTED;  // an ignorable phase
 }
 
 void transfer_splitter::leave(tlm::tlm_generic_payload& p) {
@@ -148,8 +147,7 @@ void transfer_splitter::work() {
   // Not earlier: the call that brought the answer still goes through others.
   for (tlm::tlm_generic_payload* q : answered_) q->release();
   answered_.clear();
-  while (send_part(now) || end_request(now) || begin_response(now)) {
-  }
+  while (send_part(now) || end_request(now) || begin_response(now)) {}
   sc_core::sc_time next = sc_core::sc_max_time();
   if (requesting_ != nullptr && asking_ == nullptr) next = std::max(port_free_, requesting_->ready);
   if (answering_ == nullptr)
@@ -218,10 +216,11 @@ bool transfer_splitter::begin_response(const sc_core::sc_time& now) {
   return true;
 }
 
-tlm::tlm_sync_enum transfer_splitter::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum transfer_splitter::nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                                      sc_core::sc_time& delay) {
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
   if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-  if (asking_ == &p) {   // BEGIN_RESP implies END_REQ
+  if (asking_ == &p) {  // BEGIN_RESP implies END_REQ
     asking_ = nullptr;
     port_free_ = at;
     wake(at);
@@ -251,7 +250,7 @@ void transfer_splitter::part_answered(part& q, const sc_core::sc_time& at) {
 void transfer_splitter::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   if ((!p.is_read() && !p.is_write()) || p.get_data_length() == 0 || p.get_streaming_width() < p.get_data_length() ||
       (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0))
-    return initiator_socket->b_transport(p, delay);   // refused there as it would be without us
+    return initiator_socket->b_transport(p, delay);  // refused there as it would be without us
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   for (const run& r : runs_of(p)) {
     part& q = pool_->acquire();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: the narrow port of a memory: splits transfers into those that a memory takes which knows no long bursts or no byte enables.
-// Sockets: target_socket (bind the initiator here), initiator_socket (to the memory).
-// One cycle: none; it passes things on at once, in delta cycles, one part after another.
-// Parameters: memory.max_transfer_bytes, memory.byte_enables (one on every external memory socket). Source: docs/integration.md.
+// Models: the narrow port of a memory: splits transfers into those that a memory takes which knows no long bursts or no
+// byte enables. Sockets: target_socket (bind the initiator here), initiator_socket (to the memory). One cycle: none; it
+// passes things on at once, in delta cycles, one part after another. Parameters: memory.max_transfer_bytes,
+// memory.byte_enables (one on every external memory socket). Source: docs/integration.md.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,16 @@
 
 namespace heddle {
 
-/// Each transfer becomes naturally aligned ones of a power of two of bytes, in the order of addresses; it is answered when all of them
-/// are, with the first error if there is one. Bytes are not copied: parts point into the data of the whole and hold a
-/// reference to it. Both exclusion rules are kept towards either side, and every answer that the base protocol allows is taken. Debug transport and DMI pass as they are.
-class transfer_splitter : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+/// Each transfer becomes naturally aligned ones of a power of two of bytes, in the order of addresses; it is answered
+/// when all of them are, with the first error if there is one. Bytes are not copied: parts point into the data of the
+/// whole and hold a reference to it. Both exclusion rules are kept towards either side, and every answer that the base
+/// protocol allows is taken. Debug transport and DMI pass as they are.
+class transfer_splitter : public sc_core::sc_module,
+                          private tlm::tlm_fw_transport_if<>,
+                          private tlm::tlm_bw_transport_if<> {
  public:
-  /// `most_bytes`: of one transfer, a power of two; without `byte_enables` runs of enabled bytes become transfers of their own.
-  /// Throws input_error.
+  /// `most_bytes`: of one transfer, a power of two; without `byte_enables` runs of enabled bytes become transfers of
+  /// their own. Throws input_error.
   transfer_splitter(sc_core::sc_module_name name, unsigned most_bytes, bool byte_enables);
   ~transfer_splitter() override;
 
@@ -34,22 +37,24 @@ class transfer_splitter : public sc_core::sc_module, private tlm::tlm_fw_transpo
   struct run {
     unsigned first;
     unsigned length;
-    bool plain;      // all its bytes are enabled
+    bool plain;  // all its bytes are enabled
   };
   struct whole {
     tlm::tlm_generic_payload* payload = nullptr;
-    sc_core::sc_time ready;            // not before: its request, later its response
+    sc_core::sc_time ready;  // not before: its request, later its response
     std::vector<run> runs;
     std::size_t sent = 0;
     std::size_t answered = 0;
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-    bool accepted = false;             // END_REQ has gone up
+    bool accepted = false;  // END_REQ has gone up
   };
   struct part;
   struct part_pool;
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& p, tlm::tlm_dmi& dmi) override;
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
@@ -68,11 +73,11 @@ class transfer_splitter : public sc_core::sc_module, private tlm::tlm_fw_transpo
   unsigned most_;
   bool byte_enables_;
   std::unique_ptr<part_pool> pool_;
-  std::list<whole> wholes_;                        // in the order of their requests; parts point to them
-  whole* requesting_ = nullptr;                    // BEGIN_REQ came, END_REQ to be sent
-  tlm::tlm_generic_payload* asking_ = nullptr;     // a part: BEGIN_REQ sent, END_REQ to come
-  tlm::tlm_generic_payload* answering_ = nullptr;  // a whole: BEGIN_RESP sent, END_RESP to come
-  std::vector<tlm::tlm_generic_payload*> answered_;   // parts that are done with, and not yet given back
+  std::list<whole> wholes_;                          // in the order of their requests; parts point to them
+  whole* requesting_ = nullptr;                      // BEGIN_REQ came, END_REQ to be sent
+  tlm::tlm_generic_payload* asking_ = nullptr;       // a part: BEGIN_REQ sent, END_REQ to come
+  tlm::tlm_generic_payload* answering_ = nullptr;    // a whole: BEGIN_RESP sent, END_RESP to come
+  std::vector<tlm::tlm_generic_payload*> answered_;  // parts that are done with, and not yet given back
   sc_core::sc_time port_free_;
   sc_core::sc_time response_free_;
   sc_core::sc_event wake_;

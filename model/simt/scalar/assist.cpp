@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ASSIST: the slow-path subroutines of division, reciprocal and square root, computed at once and exactly.
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 

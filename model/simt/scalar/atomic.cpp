@@ -12,7 +12,8 @@ using isa::dtype;
 using isa::rounding;
 
 bool is_floating(dtype t) {
-  return t == dtype::f16 || t == dtype::bf16 || t == dtype::f16x2 || t == dtype::bf16x2 || t == dtype::f32 || t == dtype::f64;
+  return t == dtype::f16 || t == dtype::bf16 || t == dtype::f16x2 || t == dtype::bf16x2 || t == dtype::f32 ||
+         t == dtype::f64;
 }
 
 unsigned bits_of(dtype t) {
@@ -51,7 +52,8 @@ std::uint64_t float_result(atomic_op op, dtype t, std::uint64_t a, std::uint64_t
 
 }  // namespace
 
-std::uint64_t atomic_result(atomic_op op, dtype type, std::uint64_t old_value, std::uint64_t operand, std::uint64_t swap) {
+std::uint64_t atomic_result(atomic_op op, dtype type, std::uint64_t old_value, std::uint64_t operand,
+                            std::uint64_t swap) {
   const unsigned bits = bits_of(type);
   const std::uint64_t cell = ~std::uint64_t{0} >> (64 - bits);
   const std::uint64_t a = old_value & cell;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Bit fields, byte permutation, bit counts (PTX ISA: prmt, szext, bfe, bfi, bmsk, popc, bfind, brev).
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -13,13 +13,12 @@ using isa::opcode;
 
 /// The selector nibbles that a mode of PRMT stands for; `b` chooses among four of them.
 std::uint32_t prmt_selector(unsigned mode, std::uint32_t b) {
-  constexpr std::uint16_t table[6][4] = {
-      {0x3210, 0x4321, 0x5432, 0x6543},   // f4e
-      {0x5670, 0x6701, 0x7012, 0x0123},   // b4e
-      {0x0000, 0x1111, 0x2222, 0x3333},   // rc8
-      {0x3210, 0x3211, 0x3222, 0x3333},   // ecl
-      {0x0000, 0x1110, 0x2210, 0x3210},   // ecr
-      {0x1010, 0x3232, 0x1010, 0x3232}};  // rc16
+  constexpr std::uint16_t table[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543},   // f4e
+                                         {0x5670, 0x6701, 0x7012, 0x0123},   // b4e
+                                         {0x0000, 0x1111, 0x2222, 0x3333},   // rc8
+                                         {0x3210, 0x3211, 0x3222, 0x3333},   // ecl
+                                         {0x0000, 0x1110, 0x2210, 0x3210},   // ecr
+                                         {0x1010, 0x3232, 0x1010, 0x3232}};  // rc16
   return mode >= 1 && mode <= 6 ? table[mode - 1][b & 3] : b;
 }
 

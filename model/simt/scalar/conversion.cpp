@@ -3,9 +3,9 @@
 // results of 8 and 16 bits are zero- or sign-extended as their type says.
 #include <algorithm>
 
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -53,7 +53,7 @@ std::uint64_t float_source(const instruction& i, const isa::operand& o, float_fo
 }
 
 std::uint64_t finish_float(const instruction& i, float_format f, std::uint64_t v) {
-  if (i.op == opcode::f2f && i.nan && (v & f.sign_bit()) != 0) v = 0;   // a NaN result has no sign, unless it is f64's
+  if (i.op == opcode::f2f && i.nan && (v & f.sign_bit()) != 0) v = 0;  // a NaN result has no sign, unless it is f64's
   if (i.op == opcode::f2f && i.high && (v & ~f.sign_bit()) == f.infinity()) --v;
   if (i.ftz && f.mantissa == format_f32.mantissa) v = flush(f, v);
   return i.saturate ? saturated(f, v) : v;
@@ -95,11 +95,13 @@ std::uint32_t to_eighth(const instruction& i, const eighth_format& f, double v) 
   const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent > 16) return sign | f.largest;
-  // The number in units of its last place, at most 2^(mantissa + 1); the exponent's steps follow each other in the code.
+  // The number in units of its last place, at most 2^(mantissa + 1); the exponent's steps follow each other in the
+  // code.
   const int scale = std::max(exponent, f.least_exponent);
   const double unit = __builtin_bit_cast(double, static_cast<std::uint64_t>(1023 + f.mantissa - scale) << 52);
   const double places = round_integral(__builtin_bit_cast(double, magnitude) * unit, rounding::rn);
-  const std::uint32_t code = (static_cast<std::uint32_t>(scale - f.least_exponent) << f.mantissa) + static_cast<std::uint32_t>(places);
+  const std::uint32_t code =
+      (static_cast<std::uint32_t>(scale - f.least_exponent) << f.mantissa) + static_cast<std::uint32_t>(places);
   return sign | std::min(code, f.largest);
 }
 
@@ -107,8 +109,10 @@ std::uint32_t eighth_to_half(const eighth_format& f, std::uint32_t v) {
   const std::uint32_t sign = (v & 0x80) << 8, magnitude = v & 0x7f;
   if (f.mantissa == 2) return magnitude > 0x7c ? nan_f16 : sign | magnitude << 8;
   if (magnitude == f.nan) return nan_f16;
-  const double value = magnitude < 8 ? magnitude * 0x1p-9
-                                     : (8 + (magnitude & 7)) * __builtin_bit_cast(double, std::uint64_t{1023 - 10 + (magnitude >> 3)} << 52);
+  const double value =
+      magnitude < 8
+          ? magnitude * 0x1p-9
+          : (8 + (magnitude & 7)) * __builtin_bit_cast(double, std::uint64_t{1023 - 10 + (magnitude >> 3)} << 52);
   return sign | static_cast<std::uint32_t>(round_double(format_f16, value, rounding::rn, nan_f16));
 }
 
@@ -121,7 +125,8 @@ void f2f_eighths(const instruction& i, warp_state& w, lane_mask mask) {
     return to_eighth(i, f, widen(from, float_source(i, o, from, v)));
   };
   write_each(i, w, mask, [&](unsigned l) -> std::uint64_t {
-    if (narrows && i.src_type == dtype::f32) return one(i.src[0], format_f32, a[l]) << 8 | one(i.src[1], format_f32, b[l]);
+    if (narrows && i.src_type == dtype::f32)
+      return one(i.src[0], format_f32, a[l]) << 8 | one(i.src[1], format_f32, b[l]);
     if (narrows) return one(i.src[0], format_f16, a[l] >> 16) << 8 | one(i.src[0], format_f16, a[l] & 0xffff);
     std::uint32_t r = 0;
     for (unsigned k = 0; k < 2; ++k) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // f32 with directed rounding, FSET, FCHK.
 #include "heddle/simt/scalar/float_compare.h"
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -44,7 +44,8 @@ void fset(const instruction& i, warp_state& w, lane_mask mask) {
     return widen(f, v);
   };
   const lane_mask r = combine(
-      i.bop, lanes_where(mask, [&](unsigned l) { return compare_float(i.cmp, value(i.src[0], a[l]), value(i.src[1], b[l])); }),
+      i.bop,
+      lanes_where(mask, [&](unsigned l) { return compare_float(i.cmp, value(i.src[0], a[l]), value(i.src[1], b[l])); }),
       p);
   write_each(i, w, mask, [&](unsigned l) { return (r & lane_bit[l]) ? (i.wide ? 0xffffffffu : 0x3f800000u) : 0u; });
 }
@@ -94,7 +95,8 @@ bool fast_path_exact(assist_function what, std::uint64_t a, std::uint64_t b) {
 
 void fchk(const instruction& i, warp_state& w, lane_mask mask) {
   const auto what = static_cast<assist_function>(i.sub);
-  const bool wide = what == assist_function::div_f64 || what == assist_function::rcp_f64 || what == assist_function::sqrt_f64;
+  const bool wide =
+      what == assist_function::div_f64 || what == assist_function::rcp_f64 || what == assist_function::sqrt_f64;
   const wide_operand a(i.src[0], w);
   const wide_operand b(i.src[1], w);
   const auto value = [&](const isa::operand& o, std::uint64_t v) {

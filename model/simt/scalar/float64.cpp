@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // f64 with directed rounding, DMNMX, DSETP.
 #include "heddle/simt/scalar/float_compare.h"
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 

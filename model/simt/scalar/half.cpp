@@ -2,9 +2,9 @@
 // f16 and bf16, packed and scalar. A packed type works on both halves of the register; a scalar one on the low half and
 // leaves zero in the high half.
 #include "heddle/simt/scalar/float_compare.h"
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -27,7 +27,7 @@ std::uint32_t arithmetic(const instruction& i, float_format f, std::uint64_t a, 
                                             : fma_small(f, a, b, c, i.round, nan_f16);
   if (i.ftz) r = flush(f, r);
   if (i.saturate) r = saturated(f, r);
-  if (i.nan && (r & f.sign_bit()) != 0) r = 0;   // a NaN result has no sign
+  if (i.nan && (r & f.sign_bit()) != 0) r = 0;  // a NaN result has no sign
   return static_cast<std::uint32_t>(r);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Integer instructions beyond the vectorised kernels: carries of IMAD, 64-bit funnel shifts, dot products, predicates.
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/lut.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -50,10 +50,10 @@ void imad(const instruction& i, warp_state& w, lane_mask mask) {
   const lane_mask p = i.extended ? read_predicate(i.psrc[0], w) : 0;
   lane_mask carry = 0;
   for_each_lane(mask, [&](unsigned l) {
-    const std::uint64_t product =
-        i.type == dtype::s32 ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a[l])} *
-                                                          static_cast<std::int32_t>(b[l]))
-                             : std::uint64_t{a[l]} * b[l];
+    const std::uint64_t product = i.type == dtype::s32
+                                      ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(a[l])} *
+                                                                   static_cast<std::int32_t>(b[l]))
+                                      : std::uint64_t{a[l]} * b[l];
     const std::uint64_t one = (p & lane_bit[l]) ? 1 : 0;
     std::uint64_t d = 0;
     bool out = false;
@@ -111,8 +111,10 @@ void vabsdiff(const instruction& i, warp_state& w, lane_mask mask) {
   apply<modifiers::integer>(i, w, mask, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     std::uint32_t d = in_place ? 0 : c;
     for (unsigned k = 0; k < 32 / bits; ++k) {
-      const std::int64_t x = a_signed ? std::int64_t{element(a, k, bits, true)} : std::uint32_t(element(a, k, bits, false));
-      const std::int64_t y = b_signed ? std::int64_t{element(b, k, bits, true)} : std::uint32_t(element(b, k, bits, false));
+      const std::int64_t x =
+          a_signed ? std::int64_t{element(a, k, bits, true)} : std::uint32_t(element(a, k, bits, false));
+      const std::int64_t y =
+          b_signed ? std::int64_t{element(b, k, bits, true)} : std::uint32_t(element(b, k, bits, false));
       std::int64_t v = x < y ? y - x : x - y;
       if (i.saturate) v = clamp_to(v, bits, i.high);
       const auto r = static_cast<std::uint32_t>(v);
@@ -140,7 +142,8 @@ compare ordered(compare c) {
 }
 
 void plop3(const instruction& i, warp_state& w, lane_mask mask) {
-  const lane_mask r = lut3(i.sub, read_predicate(i.psrc[0], w), read_predicate(i.psrc[1], w), read_predicate(i.psrc[2], w));
+  const lane_mask r =
+      lut3(i.sub, read_predicate(i.psrc[0], w), read_predicate(i.psrc[1], w), read_predicate(i.psrc[2], w));
   write_predicate(i.pdst[0], w, mask, r);
 }
 

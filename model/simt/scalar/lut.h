@@ -29,7 +29,8 @@ namespace heddle::simt {
 }
 
 /// A function of three bits, bitwise: bit 4a+2b+c of `lut` is the result (PTX lop3: 0xf0, 0xcc, 0xaa are a, b, c).
-[[gnu::always_inline]] static inline std::uint32_t lut3(unsigned lut, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+[[gnu::always_inline]] static inline std::uint32_t lut3(unsigned lut, std::uint32_t a, std::uint32_t b,
+                                                        std::uint32_t c) {
   const std::uint32_t when_a = lut2(lut >> 4 & 15, b, c);
   const std::uint32_t when_not_a = lut2(lut & 15, b, c);
   if ((lut >> 4 & 15) == (lut & 15)) return when_a;

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "heddle/config/error.h"
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/memory_access.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -51,7 +51,8 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
   }
 }
 
-[[noreturn]] void fail_shared(const instruction& i, const warp_state& w, std::uint64_t address, unsigned bytes, unsigned lane) {
+[[noreturn]] void fail_shared(const instruction& i, const warp_state& w, std::uint64_t address, unsigned bytes,
+                              unsigned lane) {
   char text[160];
   const char* what = i.op == opcode::ld || i.op == opcode::ldsm ? "read" : i.op == opcode::st ? "write" : "atomic";
   if (address % bytes != 0) {
@@ -64,15 +65,16 @@ std::uint32_t extended(dtype t, std::uint32_t v) {
   throw program_error(text);
 }
 
-void check_shared(const instruction& i, const warp_state& w, lane_mask mask, const std::uint64_t* addresses, unsigned bytes,
-                  unsigned& bad_lane) {
+void check_shared(const instruction& i, const warp_state& w, lane_mask mask, const std::uint64_t* addresses,
+                  unsigned bytes, unsigned& bad_lane) {
   const std::uint64_t size = w.block->shared_bytes;
   const std::uint64_t last = size >= bytes ? size - bytes : 0;
   const std::uint64_t odd = bytes - 1;
   const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
-  if (mask == all_lanes && size >= bytes) {   // the usual case, without a branch per lane
+  if (mask == all_lanes && size >= bytes) {  // the usual case, without a branch per lane
     std::uint64_t any = 0;
-    for (unsigned l = 0; l < warp_size; ++l) any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
+    for (unsigned l = 0; l < warp_size; ++l)
+      any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
     if (any == 0) return;
   }
   const lane_mask bad = lanes_where(mask, wrong);
@@ -81,7 +83,8 @@ void check_shared(const instruction& i, const warp_state& w, lane_mask mask, con
   fail_shared(i, w, addresses[bad_lane], bytes, bad_lane);
 }
 
-void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses, unsigned bytes) {
+void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses,
+                   unsigned bytes) {
   std::uint32_t data[4][warp_size];
   std::uint32_t old[4][warp_size] = {};
   lane_store_data(i, w, data);
@@ -185,7 +188,8 @@ void lane_store_data(const instruction& i, const warp_state& w, std::uint32_t wo
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[k], fetch(i.src[1], w, scratch, k), sizeof scratch);
   }
-  const bool compares = (i.op == opcode::atom || i.op == opcode::red) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
+  const bool compares =
+      (i.op == opcode::atom || i.op == opcode::red) && static_cast<atomic_op>(i.sub) == atomic_op::cas;
   if (!compares || count > 2) return;
   for (unsigned k = 0; k < count; ++k) {
     std::memcpy(words[count + k], fetch(i.src[2], w, scratch, k), sizeof scratch);

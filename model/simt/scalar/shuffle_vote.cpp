@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Exchange between the lanes of a warp (PTX ISA: shfl.sync, match.sync, redux.sync, vote.sync, activemask).
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -78,9 +78,12 @@ void redux(const instruction& i, warp_state& w, lane_mask mask) {
   const std::uint32_t* a = fetch_modified<modifiers::integer>(i.src[0], w, sa);
   const std::uint32_t* members = fetch_modified<modifiers::integer>(i.src[1], w, sb);
   const auto op = static_cast<redux_op>(i.sub);
-  const std::uint32_t flip = i.type == isa::dtype::s32 ? 0x80000000u : 0u;   // signed order as unsigned order
+  const std::uint32_t flip = i.type == isa::dtype::s32 ? 0x80000000u : 0u;  // signed order as unsigned order
   for_each_lane(mask, [&](unsigned l) {
-    std::uint32_t r = op == redux_op::and_ ? 0xffffffffu : op == redux_op::min ? 0xffffffffu ^ flip : op == redux_op::max ? flip : 0u;
+    std::uint32_t r = op == redux_op::and_  ? 0xffffffffu
+                      : op == redux_op::min ? 0xffffffffu ^ flip
+                      : op == redux_op::max ? flip
+                                            : 0u;
     for_each_lane(mask & members[l], [&](unsigned k) {
       switch (op) {
         case redux_op::add: r += a[k]; break;
@@ -130,7 +133,8 @@ void vote(const instruction& i, warp_state& w, lane_mask mask) {
 }  // namespace
 
 void write_reduction(const instruction& i, warp_state& w, lane_mask mask, std::uint32_t count, std::uint32_t threads) {
-  if (i.sub == 2 && i.dst != isa::rz) for_each_lane(mask, [&](unsigned l) { w.regs[std::size_t{i.dst} * warp_size + l] = count; });
+  if (i.sub == 2 && i.dst != isa::rz)
+    for_each_lane(mask, [&](unsigned l) { w.regs[std::size_t{i.dst} * warp_size + l] = count; });
   if (i.sub >= 3 && i.pdst[0] != isa::pt) {
     const bool holds = i.sub == 3 ? count == threads : count != 0;
     lane_mask& p = w.predicates[i.pdst[0]];

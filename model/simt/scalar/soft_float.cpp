@@ -32,8 +32,8 @@ bool rounds_up(rounding mode, bool negative, bool odd, bool half, bool sticky) {
 }
 
 std::uint64_t overflow(float_format f, bool negative, rounding mode) {
-  const bool to_infinity = mode == rounding::rn || mode == rounding::rna ||
-                           (mode == rounding::rp && !negative) || (mode == rounding::rm && negative);
+  const bool to_infinity = mode == rounding::rn || mode == rounding::rna || (mode == rounding::rp && !negative) ||
+                           (mode == rounding::rm && negative);
   return (negative ? f.sign_bit() : 0) | (f.infinity() - (to_infinity ? 0 : 1));
 }
 
@@ -245,7 +245,8 @@ std::uint64_t saturated(float_format f, std::uint64_t bits) {
   return bits > one ? one : bits;
 }
 
-std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool minimum, bool propagate, std::uint64_t nan) {
+std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool minimum, bool propagate,
+                     std::uint64_t nan) {
   const bool a_nan = is_nan(f, a);
   const bool b_nan = is_nan(f, b);
   if (a_nan || b_nan) {
@@ -277,7 +278,8 @@ double round_integral(double v, rounding mode) {
   return negative ? -r : r;
 }
 
-std::uint64_t fma_small(float_format f, std::uint64_t a, std::uint64_t b, std::uint64_t c, rounding mode, std::uint64_t nan) {
+std::uint64_t fma_small(float_format f, std::uint64_t a, std::uint64_t b, std::uint64_t c, rounding mode,
+                        std::uint64_t nan) {
   return round_double(f, sum_to_odd(widen(f, a) * widen(f, b), widen(f, c), mode), mode, nan);
 }
 

@@ -24,7 +24,7 @@ constexpr float_format format_f32{23, 8};
 constexpr float_format format_f64{52, 11};
 
 constexpr std::uint32_t nan_f32 = 0x7fffffffu;
-constexpr std::uint32_t nan_f16 = 0x7fffu;   // of bf16, too
+constexpr std::uint32_t nan_f16 = 0x7fffu;  // of bf16, too
 constexpr std::uint64_t nan_f64 = 0xfff8000000000000u;
 
 inline double as_double(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
@@ -37,9 +37,10 @@ std::uint64_t canonical_nan(isa::dtype t);
 float_format format_of(isa::dtype t);
 
 /// Rounds (-1)^negative * (significand + a fraction in (0,1) if `sticky`) * 2^exponent to a format, with denormals and
-/// overflow as IEEE 754 has them for the rounding direction. With `sticky` the significand must have at least two bits more
-/// than the format keeps.
-std::uint64_t round_pack(float_format f, bool negative, int exponent, uint128 significand, bool sticky, isa::rounding mode);
+/// overflow as IEEE 754 has them for the rounding direction. With `sticky` the significand must have at least two bits
+/// more than the format keeps.
+std::uint64_t round_pack(float_format f, bool negative, int exponent, uint128 significand, bool sticky,
+                         isa::rounding mode);
 
 /// A finite double rounded to a format; infinities stay, NaN becomes `nan`.
 std::uint64_t round_double(float_format f, double v, isa::rounding mode, std::uint64_t nan);
@@ -75,7 +76,8 @@ std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool mini
 double round_integral(double v, isa::rounding mode);
 
 /// a * b + c and a + b of formats up to f32, with one rounding. NaN results are `nan`.
-std::uint64_t fma_small(float_format f, std::uint64_t a, std::uint64_t b, std::uint64_t c, isa::rounding mode, std::uint64_t nan);
+std::uint64_t fma_small(float_format f, std::uint64_t a, std::uint64_t b, std::uint64_t c, isa::rounding mode,
+                        std::uint64_t nan);
 std::uint64_t mul_small(float_format f, std::uint64_t a, std::uint64_t b, isa::rounding mode, std::uint64_t nan);
 std::uint64_t add_small(float_format f, std::uint64_t a, std::uint64_t b, isa::rounding mode, std::uint64_t nan);
 

@@ -2,10 +2,10 @@
 // What the kernels of fast_mufu.inc leave of MUFU: large angles, the high words of f64 functions, saturation.
 #include <cmath>
 
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
 #include "heddle/simt/scalar/trigonometry.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -13,7 +13,6 @@ namespace {
 
 using isa::instruction;
 using isa::mufu_function;
-
 
 /// The high word of an f64 function; denormals count as zero and results do not become denormal.
 template <bool square_root>

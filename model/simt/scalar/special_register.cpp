@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -91,8 +91,6 @@ void s2r(const instruction& i, warp_state& w, lane_mask mask) {
 
 }  // namespace
 
-execute_function select_special_register(const instruction& i) {
-  return i.op == isa::opcode::s2r ? s2r : nullptr;
-}
+execute_function select_special_register(const instruction& i) { return i.op == isa::opcode::s2r ? s2r : nullptr; }
 
 }  // namespace heddle::simt

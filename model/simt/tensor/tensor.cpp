@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Matrix instructions. The layouts are those that the PTX ISA gives for mma.sync; group = lane / 4, member = lane % 4. Lanes
-// outside the mask take part with what their registers hold, and get no result.
+// Matrix instructions. The layouts are those that the PTX ISA gives for mma.sync; group = lane / 4, member = lane % 4.
+// Lanes outside the mask take part with what their registers hold, and get no result.
 #include <cmath>
 #include <cstring>
 
 #include "heddle/isa/matrix.h"
-#include "heddle/simt/warp/lane_loop.h"
-#include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/memory_access.h"
+#include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -36,8 +36,12 @@ struct registers {
   registers(const isa::operand& o, const warp_state& w, std::uint32_t (*scratch)[warp_size]) {
     for (unsigned k = 0; k < 4; ++k) word[k] = fetch(o, w, scratch[k], k);
   }
-  std::uint32_t half(unsigned element, unsigned lane) const { return word[element / 2][lane] >> (element % 2 * 16) & 0xffff; }
-  std::uint32_t byte(unsigned element, unsigned lane) const { return word[element / 4][lane] >> (element % 4 * 8) & 0xff; }
+  std::uint32_t half(unsigned element, unsigned lane) const {
+    return word[element / 2][lane] >> (element % 2 * 16) & 0xffff;
+  }
+  std::uint32_t byte(unsigned element, unsigned lane) const {
+    return word[element / 4][lane] >> (element % 4 * 8) & 0xff;
+  }
   double wide(unsigned element, unsigned lane) const {
     return double_of(word[2 * element][lane] | std::uint64_t{word[2 * element + 1][lane]} << 32);
   }
@@ -56,7 +60,8 @@ double from_f16(std::uint32_t h) {
     const double d = static_cast<double>(mantissa) * 0x1p-24;
     return sign ? -d : d;
   }
-  return double_of(sign | (exponent == 31 ? std::uint64_t{0x7ff} : std::uint64_t{exponent} + 1008) << 52 | mantissa << 42);
+  return double_of(sign | (exponent == 31 ? std::uint64_t{0x7ff} : std::uint64_t{exponent} + 1008) << 52 |
+                   mantissa << 42);
 }
 
 std::uint32_t to_f32(double d) {
@@ -66,7 +71,9 @@ std::uint32_t to_f32(double d) {
   return f != f ? nan_f32 : bits;
 }
 
-std::uint32_t to_f16(double d) { return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16)); }
+std::uint32_t to_f16(double d) {
+  return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16));
+}
 
 /// An element of a and b of HMMA: 16 bits, or tf32 in 32 (the bits that tf32 does not have are ignored).
 double input(const instruction& i, const registers& r, unsigned element, unsigned lane) {
@@ -84,13 +91,13 @@ double rounded(const instruction& i, double d) {
 }
 
 struct tiles {
-  double a[16][16];   // row, k
-  double b[8][16];    // column, k
-  double c[16][8];    // row, column
+  double a[16][16];  // row, k
+  double b[8][16];   // column, k
+  double c[16][8];   // row, column
 };
 
-/// Products are exact; they are added in the order of k, in double precision, to c. After each group of `group` the sum is rounded
-/// to the accumulator's type.
+/// Products are exact; they are added in the order of k, in double precision, to c. After each group of `group` the sum
+/// is rounded to the accumulator's type.
 void multiply(const instruction& i, tiles& t, unsigned rows, unsigned columns, unsigned depth, unsigned group) {
   for (unsigned r = 0; r < rows; ++r)
     for (unsigned n = 0; n < columns; ++n) {
@@ -125,7 +132,8 @@ void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
   const unsigned depth = isa::size_of(isa::shape_of(i)).k;
   const bool tf32 = i.src_type == dtype::b32;
-  const unsigned run = tf32 ? 1 : 2, span = 4 * run;   // neighbouring k in a lane; k of one register over the four members
+  const unsigned run = tf32 ? 1 : 2,
+                 span = 4 * run;  // neighbouring k in a lane; k of one register over the four members
   tiles t;
   for (unsigned l = 0; l < warp_size; ++l) {
     const unsigned group = l / 4, member = l % 4;
@@ -146,7 +154,7 @@ void hmma_884(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
   const bool f32 = i.type == dtype::f32, a_col = i.sub & isa::matrix::a_col, b_row = i.sub & isa::matrix::b_row;
-  const unsigned first = i.sub & isa::matrix::upper ? 4 : 0;   // column of the first result
+  const unsigned first = i.sub & isa::matrix::upper ? 4 : 0;  // column of the first result
   const unsigned elements = f32 ? 4 : 8;
   const auto row = [&](unsigned e, unsigned l) { return (f32 ? (l & 1) + (e & 2) : l & 3) + (l < 16 ? 0 : 4); };
   const auto column = [&](unsigned e, unsigned l) { return f32 ? (l & 2) + (e & 1) : e; };
@@ -172,19 +180,23 @@ void imma(const instruction& i, warp_state& w, lane_mask mask) {
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);
   const isa::matrix_size size = isa::size_of(isa::shape_of(i));
   const bool a_signed = i.src_type == dtype::s8, b_signed = a_signed != ((i.sub & isa::matrix::b_other_sign) != 0);
-  const auto value = [](std::uint32_t byte, bool is_signed) { return is_signed ? int{static_cast<std::int8_t>(byte)} : static_cast<int>(byte); };
-  const unsigned halves = size.m / 8;   // rows 0 to 7, and 8 to 15
+  const auto value = [](std::uint32_t byte, bool is_signed) {
+    return is_signed ? int{static_cast<std::int8_t>(byte)} : static_cast<int>(byte);
+  };
+  const unsigned halves = size.m / 8;  // rows 0 to 7, and 8 to 15
   int rows[16][32], columns[8][32];
   for (unsigned l = 0; l < warp_size; ++l)
     for (unsigned k = 0; k < size.k / 4; ++k) {
       const unsigned at = k / 4 * 16 + l % 4 * 4 + k % 4;
       columns[l / 4][at] = value(b.byte(k, l), b_signed);
-      for (unsigned h = 0; h < halves; ++h) rows[l / 4 + 8 * h][at] = value(a.byte((k / 4 * halves + h) * 4 + k % 4, l), a_signed);
+      for (unsigned h = 0; h < halves; ++h)
+        rows[l / 4 + 8 * h][at] = value(a.byte((k / 4 * halves + h) * 4 + k % 4, l), a_signed);
     }
   for (unsigned e = 0; e < 2 * halves; ++e) {
     for (unsigned l = 0; l < warp_size; ++l) {
       std::int64_t sum = static_cast<std::int32_t>(c.word[e][l]);
-      for (unsigned k = 0; k < size.k; ++k) sum += std::int64_t{rows[l / 4 + e / 2 * 8][k]} * columns[l % 4 * 2 + e % 2][k];
+      for (unsigned k = 0; k < size.k; ++k)
+        sum += std::int64_t{rows[l / 4 + e / 2 * 8][k]} * columns[l % 4 * 2 + e % 2][k];
       if (i.saturate) sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
       d[l] = static_cast<std::uint32_t>(sum);
     }
@@ -221,7 +233,9 @@ void dmma(const instruction& i, warp_state& w, lane_mask mask) {
 void movm(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[warp_size], d[warp_size];
   const std::uint32_t* a = fetch(i.src[0], w, scratch);
-  const auto element = [&](unsigned row, unsigned column) { return a[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff; };
+  const auto element = [&](unsigned row, unsigned column) {
+    return a[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
+  };
   for (unsigned l = 0; l < warp_size; ++l) d[l] = element(l % 4 * 2, l / 4) | element(l % 4 * 2 + 1, l / 4) << 16;
   write_lanes(i, w, mask, d);
 }

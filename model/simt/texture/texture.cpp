@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface fetches: which texels, and what becomes of them (CUDA programming guide, appendix on texture fetching).
+// Texture and surface fetches: which texels, and what becomes of them (CUDA programming guide, appendix on texture
+// fetching).
 #include "heddle/simt/texture/texture.h"
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 
 #include "heddle/config/error.h"
 #include "heddle/isa/texture.h"
-#include "heddle/simt/warp/lane_loop.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"
+#include "heddle/simt/warp/lane_loop.h"
 
 namespace heddle::simt {
 
@@ -27,7 +28,8 @@ const texture_descriptor& descriptor_of(const warp_state& w, std::uint64_t handl
   const auto& table = w.block->launch->textures;
   if (table && handle != 0 && handle <= table->size()) return (*table)[handle - 1];
   char text[80];
-  std::snprintf(text, sizeof text, "0x%llx is not the handle of a texture or surface", static_cast<unsigned long long>(handle));
+  std::snprintf(text, sizeof text, "0x%llx is not the handle of a texture or surface",
+                static_cast<unsigned long long>(handle));
   throw program_error(text);
 }
 
@@ -65,7 +67,7 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
   if (x != x) x = 0;
   if (!normalized && (mode == texture_address::wrap || mode == texture_address::mirror)) mode = texture_address::clamp;
   if (mode == texture_address::wrap || mode == texture_address::mirror) {
-    if (x - x != 0) x = 0;   // infinite
+    if (x - x != 0) x = 0;  // infinite
     const double turn = std::floor(x);
     x -= turn;
     if (mode == texture_address::mirror && std::fmod(turn, 2) != 0) x = 1 - x;
@@ -88,7 +90,8 @@ axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool no
   return a;
 }
 
-std::uint64_t texel_address(const texture_descriptor& d, std::uint64_t x, std::uint64_t y, std::uint64_t z, unsigned bytes) {
+std::uint64_t texel_address(const texture_descriptor& d, std::uint64_t x, std::uint64_t y, std::uint64_t z,
+                            unsigned bytes) {
   return d.address + (z * d.height + y) * (d.pitch_bytes != 0 ? d.pitch_bytes : row_bytes(d)) + x * bytes;
 }
 
@@ -112,7 +115,8 @@ float float_of(std::uint32_t bits) {
   return f;
 }
 
-/// The layer is the face that a direction points to, the coordinates lie from 0 to 1 on it (CUDA programming guide, cubemap textures).
+/// The layer is the face that a direction points to, the coordinates lie from 0 to 1 on it (CUDA programming guide,
+/// cubemap textures).
 coordinates on_face(const coordinates& c) {
   constexpr std::uint32_t faces = 6;
   const float x = float_of(c.word[0]), y = float_of(c.word[1]), z = float_of(c.word[2]);
@@ -135,13 +139,15 @@ coordinates on_face(const coordinates& c) {
   return r;
 }
 
-void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& given, unsigned lane, texture_access& a) {
+void plan_lane(const instruction& i, const texture_descriptor& d, const coordinates& given, unsigned lane,
+               texture_access& a) {
   const texture_shape shape = isa::texture_shape_of(i);
   const bool cube = isa::is_cube(shape);
   const coordinates c = cube ? on_face(given) : given;
   const unsigned n = cube ? 2 : isa::dimensions(shape);
   const std::uint32_t sizes[3] = {d.width, d.height, d.depth};
-  const bool integer = i.src_type == isa::dtype::s32, gather = i.op == opcode::tld4, between = gather || (d.linear && !integer);
+  const bool integer = i.src_type == isa::dtype::s32, gather = i.op == opcode::tld4,
+             between = gather || (d.linear && !integer);
   axis axes[3];
   for (unsigned k = 0; k < n; ++k) {
     axes[k] = integer ? axis_of_integer(static_cast<std::int32_t>(c.word[k]), sizes[k], d.mode[k])
@@ -169,7 +175,8 @@ void plan_lane(const instruction& i, const texture_descriptor& d, const coordina
   }
 }
 
-void plan_surface_lane(const instruction& i, const texture_descriptor& d, const coordinates& c, unsigned lane, texture_access& a) {
+void plan_surface_lane(const instruction& i, const texture_descriptor& d, const coordinates& c, unsigned lane,
+                       texture_access& a) {
   const texture_shape shape = isa::texture_shape_of(i);
   const std::uint32_t row = d.width * texel_bytes(d), sizes[3] = {row, d.height, d.depth};
   std::uint32_t at[3] = {0, 0, isa::is_array(shape) ? c.layer : 0};
@@ -179,13 +186,15 @@ void plan_surface_lane(const instruction& i, const texture_descriptor& d, const 
     const std::uint32_t end = k == 0 ? (row >= a.bytes ? row - a.bytes + 1 : 0) : sizes[k];
     at[k] = c.word[k];
     const bool fits = at[k] < end;
-    if (!fits && boundary == isa::texture::clamp && end != 0) at[k] = static_cast<std::int32_t>(at[k]) < 0 ? 0 : end - 1;
+    if (!fits && boundary == isa::texture::clamp && end != 0)
+      at[k] = static_cast<std::int32_t>(at[k]) < 0 ? 0 : end - 1;
     else inside = inside && fits;
   }
   if (boundary == isa::texture::clamp) at[2] = std::min(at[2], d.depth - 1);
   if (boundary == isa::texture::clamp && row >= a.bytes) inside = true;
   if (at[0] % a.bytes != 0) {
-    if (boundary != isa::texture::clamp) throw program_error("misaligned surface coordinate: x counts bytes, in whole elements");
+    if (boundary != isa::texture::clamp)
+      throw program_error("misaligned surface coordinate: x counts bytes, in whole elements");
     at[0] -= at[0] % a.bytes;
   }
   if (!inside && boundary == isa::texture::trap) throw program_error("surface coordinate outside the surface");
@@ -201,7 +210,8 @@ std::uint32_t bits_of(float f) {
 }
 
 /// Channel k of a texel as 32 bits: a float, or an integer extended.
-std::uint32_t channel(const texture_descriptor& d, const std::uint32_t (&words)[4][warp_size], unsigned lane, unsigned k) {
+std::uint32_t channel(const texture_descriptor& d, const std::uint32_t (&words)[4][warp_size], unsigned lane,
+                      unsigned k) {
   if (k >= d.channels) return k == 3 ? (reads_as_float(d.type) ? 0x3f800000u : 1u) : 0u;
   const unsigned bytes = channel_bytes(d.type), at = k * bytes;
   const std::uint32_t raw = words[at / 4][lane] >> at % 4 * 8;
@@ -238,7 +248,7 @@ std::uint32_t filtered(const texture_access& a, unsigned lane, unsigned k) {
 std::uint32_t result(const instruction& i, const texture_access& a, unsigned lane, unsigned k) {
   const texture_descriptor& d = *a.descriptor[lane];
   if (i.op == opcode::tld4) {
-    static constexpr unsigned order[4] = {2, 3, 1, 0};   // lower left, lower right, upper right, upper left
+    static constexpr unsigned order[4] = {2, 3, 1, 0};  // lower left, lower right, upper right, upper left
     const unsigned corner = order[k];
     if (!(a.mask[corner] & lane_bit[lane])) return 0;
     return channel(d, a.words[corner], lane, i.sub >> isa::texture::component_shift & 3);
@@ -272,8 +282,10 @@ void check_texture(const texture_descriptor& d) {
     throw input_error("a texture of " + std::to_string(d.channels) + " channels, expected 1, 2 or 4");
   if (d.type > texel_type::snorm16) throw input_error("a texture of an unknown type");
   if (d.linear && !reads_as_float(d.type)) throw input_error("a linear filter needs f16, f32 or a normalised type");
-  if (d.pitch_bytes != 0 && (d.pitch_bytes < row_bytes(d) || d.pitch_bytes % texel_bytes(d) != 0 || d.pitch_bytes > std::uint64_t{1} << 32))
-    throw input_error("a texture's pitch of " + std::to_string(d.pitch_bytes) + " bytes, expected whole texels, " + std::to_string(row_bytes(d)) + " bytes or more");
+  if (d.pitch_bytes != 0 &&
+      (d.pitch_bytes < row_bytes(d) || d.pitch_bytes % texel_bytes(d) != 0 || d.pitch_bytes > std::uint64_t{1} << 32))
+    throw input_error("a texture's pitch of " + std::to_string(d.pitch_bytes) + " bytes, expected whole texels, " +
+                      std::to_string(row_bytes(d)) + " bytes or more");
   for (const texture_address m : d.mode)
     if (m > texture_address::border) throw input_error("a texture with an unknown address mode");
 }
@@ -294,13 +306,15 @@ void plan_texture(const instruction& i, const warp_state& w, lane_mask mask, tex
     a.descriptor[l] = &d;
     const coordinates at = coordinates_of(c, isa::texture_shape_of(i), l);
     if (surface) return plan_surface_lane(i, d, at, l, a);
-    if (a.bytes != 0 && a.bytes != texel_bytes(d)) throw program_error("the lanes' textures have texels of different sizes");
+    if (a.bytes != 0 && a.bytes != texel_bytes(d))
+      throw program_error("the lanes' textures have texels of different sizes");
     a.bytes = texel_bytes(d);
     plan_lane(i, d, at, l, a);
   });
   std::memset(a.words, 0, sizeof a.words);
   if (i.op != opcode::sust) return;
-  for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k) std::memcpy(a.words[0][k], fetch(i.src[2], w, scratch[0], k), sizeof a.words[0][k]);
+  for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k)
+    std::memcpy(a.words[0][k], fetch(i.src[2], w, scratch[0], k), sizeof a.words[0][k]);
 }
 
 void finish_texture(const instruction& i, warp_state& w, texture_access& a) {

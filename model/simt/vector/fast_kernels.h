@@ -3,9 +3,9 @@
 
 #include "heddle/simt/warp/execute_function.h"
 
-// The frequent instructions as vectorisable loops, compiled once for the build's instruction set and, on x86-64, once more
-// for AVX2 with FMA; execute.cpp takes what the host's processor can run. Both give the same bits. Each select_fast returns
-// null for an instruction that the portable functions of topics.h execute.
+// The frequent instructions as vectorisable loops, compiled once for the build's instruction set and, on x86-64, once
+// more for AVX2 with FMA; execute.cpp takes what the host's processor can run. Both give the same bits. Each
+// select_fast returns null for an instruction that the portable functions of topics.h execute.
 
 namespace heddle::simt {
 

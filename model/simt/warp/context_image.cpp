@@ -39,8 +39,8 @@ void context_image::operator()(convergence_frame& f) {
 
 // Not part of the image: where the registers and the block lie in the model, and the warp's ids, which stay the same.
 void context_image::operator()(warp_state& w) {
-  auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, turns, warp_in_block, block, stack,
-         paths, frames, clock_low, cycle, time_ns] = w;
+  auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, turns, warp_in_block, block,
+         stack, paths, frames, clock_low, cycle, time_ns] = w;
   (*this)(predicates);
   (*this)(pc);
   (*this)(active);
@@ -91,10 +91,8 @@ void context_image::exchange_bytes(std::uint8_t* data, std::size_t count) {
 }
 
 void context_image::align(std::size_t count) {
-  if (reading_)
-    at_ = (at_ + count - 1) / count * count;
-  else
-    words_.resize((words_.size() + count - 1) / count * count);
+  if (reading_) at_ = (at_ + count - 1) / count * count;
+  else words_.resize((words_.size() + count - 1) / count * count);
 }
 
 void context_image::need(std::size_t words) const {
@@ -106,7 +104,9 @@ bool plausible(const warp_state& w, std::size_t instructions) {
   const auto is_frame = [&](std::uint32_t f) { return f == no_frame || f < w.frames.size(); };
   if (w.pc >= instructions || (w.active & ~w.live) != 0 || !is_frame(w.frame)) return false;
   const auto bad_entry = [&](const stack_entry& e) { return e.pc >= instructions; };
-  const auto bad_path = [&](const lane_path& p) { return p.pc >= instructions || !is_frame(p.frame) || p.wait > path_wait::lanes; };
+  const auto bad_path = [&](const lane_path& p) {
+    return p.pc >= instructions || !is_frame(p.frame) || p.wait > path_wait::lanes;
+  };
   const auto bad_frame = [&](const convergence_frame& f) {
     if (f.participants != 0 && (f.reconverge >= instructions || f.resume >= instructions)) return true;
     // Frames enclose each other: a parent was opened before its children, or took an unused place; no circle may arise.
@@ -117,7 +117,8 @@ bool plausible(const warp_state& w, std::size_t instructions) {
     }
     return false;
   };
-  return std::none_of(w.stack.begin(), w.stack.end(), bad_entry) && std::none_of(w.paths.begin(), w.paths.end(), bad_path) &&
+  return std::none_of(w.stack.begin(), w.stack.end(), bad_entry) &&
+         std::none_of(w.paths.begin(), w.paths.end(), bad_path) &&
          std::none_of(w.frames.begin(), w.frames.end(), bad_frame);
 }
 

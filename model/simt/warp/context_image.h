@@ -11,8 +11,9 @@
 
 namespace heddle::simt {
 
-/// The words of a context on their way to or from memory. One description of a state serves both directions, so that nothing can
-/// be written that is not read back: `image(member)` appends the member's value, or replaces it by the one that was written.
+/// The words of a context on their way to or from memory. One description of a state serves both directions, so that
+/// nothing can be written that is not read back: `image(member)` appends the member's value, or replaces it by the one
+/// that was written.
 class context_image {
  public:
   /// Begins to write an empty image.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry lives in warp_state (pc, reconverge, active); the stack holds what
-// is to run afterwards. A diverging branch leaves an entry for all its lanes at the reconvergence point, defers the lanes
-// that jump, and goes on with those that fall through. With immediate post-dominators as reconvergence points the depth
-// is bounded by the nesting of branches and calls, plus one deferred entry each.
+// Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry lives in
+// warp_state (pc, reconverge, active); the stack holds what is to run afterwards. A diverging branch leaves an entry
+// for all its lanes at the reconvergence point, defers the lanes that jump, and goes on with those that fall through.
+// With immediate post-dominators as reconvergence points the depth is bounded by the nesting of branches and calls,
+// plus one deferred entry each.
 #include <algorithm>
 
 #include "heddle/config/error.h"
-#include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/control_flow.h"
+#include "heddle/simt/warp/divergence.h"
 
 namespace heddle::simt {
 

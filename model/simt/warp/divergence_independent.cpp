@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Divergence with a program counter per lane (independent thread scheduling). Lanes that stand at one place form a path; one
-// path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose lanes meet at the
-// reconvergence point, as under the stack; but meeting is a matter of speed only: lanes that would wait there for lanes
-// which wait for them go on.
-#include "heddle/simt/warp/divergence.h"
+// Divergence with a program counter per lane (independent thread scheduling). Lanes that stand at one place form a
+// path; one path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose
+// lanes meet at the reconvergence point, as under the stack; but meeting is a matter of speed only: lanes that would
+// wait there for lanes which wait for them go on.
 #include "heddle/simt/warp/control_flow.h"
+#include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/lane_paths.h"
 #include "heddle/simt/warp/lanes.h"
 
@@ -51,10 +51,8 @@ bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask take
   }
   w.pc = next;
   w.active = rest;
-  if (i.target != w.reconverge)
-    add_path(w, {i.target, taken, w.frame, path_wait::nothing, false, 0});
-  else
-    arrive(w, w.frame, taken);
+  if (i.target != w.reconverge) add_path(w, {i.target, taken, w.frame, path_wait::nothing, false, 0});
+  else arrive(w, w.frame, taken);
   settle_independent(w);
   return true;
 }

@@ -11,8 +11,8 @@ namespace heddle::simt {
 using execute_function = void (*)(const isa::instruction&, warp_state&, lane_mask mask);
 
 /// The function for an instruction (chosen once, when the program is loaded; never null). Instructions that the
-/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing. The function of
-/// an access that names shared memory is shared_access at lane_addresses: call the one or the other, not both.
+/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing. The function
+/// of an access that names shared memory is shared_access at lane_addresses: call the one or the other, not both.
 execute_function select(const isa::instruction& i);
 
 /// Lanes in `active` for which the guard predicate holds.

@@ -5,7 +5,8 @@
 
 namespace heddle::simt {
 
-fault_text describe_fault(const launch_context& l, const dim3& b, std::uint32_t t, const isa::instruction& i, const std::string& what) {
+fault_text describe_fault(const launch_context& l, const dim3& b, std::uint32_t t, const isa::instruction& i,
+                          const std::string& what) {
   const auto triple = [](std::uint32_t x, std::uint32_t y, std::uint32_t z) {
     return "(" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + ")";
   };
@@ -37,7 +38,8 @@ std::string global_fault(const char* access, bool misaligned, std::uint64_t addr
 std::string local_fault(std::uint64_t offset, unsigned bytes) {
   char text[96];
   std::snprintf(text, sizeof text,
-                offset % bytes != 0 ? "misaligned local address 0x%llx (%u bytes)" : "local address 0x%llx (%u bytes) beyond the thread's local memory",
+                offset % bytes != 0 ? "misaligned local address 0x%llx (%u bytes)"
+                                    : "local address 0x%llx (%u bytes) beyond the thread's local memory",
                 static_cast<unsigned long long>(offset), bytes);
   return text;
 }
@@ -49,7 +51,8 @@ std::string constant_fault(std::uint64_t offset, unsigned bytes, std::uint64_t b
   return text;
 }
 
-std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* barrier, const std::function<std::string(std::uint32_t pc)>& place) {
+std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* barrier,
+                                     const std::function<std::string(std::uint32_t pc)>& place) {
   const auto at_barrier = [](std::uint32_t number) { return "waits at barrier " + std::to_string(number) + ", "; };
   if (!w.independent) return {(barrier != nullptr ? at_barrier(*barrier) : "stands at ") + place(w.pc)};
   const auto lanes_text = [](const char* format, lane_mask lanes) {
@@ -73,7 +76,8 @@ std::vector<std::string> standing_of(const warp_state& w, const std::uint32_t* b
   return all;
 }
 
-unsigned outside_bank(const std::uint64_t addresses[warp_size], lane_mask mask, unsigned bytes, std::uint64_t bank_bytes) {
+unsigned outside_bank(const std::uint64_t addresses[warp_size], lane_mask mask, unsigned bytes,
+                      std::uint64_t bank_bytes) {
   for (; mask != 0; mask &= mask - 1) {
     const unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
     if (addresses[lane] > bank_bytes || bank_bytes - addresses[lane] < bytes) return lane;

@@ -52,7 +52,8 @@ lane_mask complete_group(const warp_state& w, const lane_path& first) {
   return (wanted & ~here) == 0 ? here : 0;
 }
 
-// The waiting lanes of `group` go on: one path for all that stand at one instruction, in the frame that encloses them all.
+// The waiting lanes of `group` go on: one path for all that stand at one instruction, in the frame that encloses them
+// all.
 void let_go(warp_state& w, lane_mask group) {
   std::vector<lane_path> waiting;
   for (const lane_path& p : w.paths)
@@ -83,7 +84,8 @@ void let_go(warp_state& w, lane_mask group) {
 
 void add_path(warp_state& w, const lane_path& path) {
   for (lane_path& p : w.paths) {
-    if (p.pc != path.pc || p.frame != path.frame || !may_run(p) || p.granted || !may_run(path) || path.granted) continue;
+    if (p.pc != path.pc || p.frame != path.frame || !may_run(p) || p.granted || !may_run(path) || path.granted)
+      continue;
     p.mask |= path.mask;
     return;
   }
@@ -108,7 +110,7 @@ std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t 
     if (f.participants == 0) {
       if (unused == no_frame) unused = k;
     } else if (f.reconverge == reconverge && f.parent == w.frame) {
-      f.participants |= w.active;   // lanes that went ahead meet again with those that they left
+      f.participants |= w.active;  // lanes that went ahead meet again with those that they left
       return k;
     }
   }
@@ -153,7 +155,8 @@ bool abandon_innermost(warp_state& w) {
 
 void remove_lanes(warp_state& w, lane_mask lanes) {
   for (lane_path& p : w.paths) p.mask &= ~lanes;
-  w.paths.erase(std::remove_if(w.paths.begin(), w.paths.end(), [](const lane_path& p) { return p.mask == 0; }), w.paths.end());
+  w.paths.erase(std::remove_if(w.paths.begin(), w.paths.end(), [](const lane_path& p) { return p.mask == 0; }),
+                w.paths.end());
   for (convergence_frame& f : w.frames) {
     f.participants &= ~lanes;
     f.arrived &= ~lanes;

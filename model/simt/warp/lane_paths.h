@@ -5,20 +5,22 @@
 
 namespace heddle::simt {
 
-// The lists of paths and convergence frames of a warp with independent lanes. The lanes that run now are in none of these paths.
+// The lists of paths and convergence frames of a warp with independent lanes. The lanes that run now are in none of
+// these paths.
 
 /// Adds a path behind the others, or its lanes to one that stands at the same place and may run.
 void add_path(warp_state& w, const lane_path& path);
 bool may_any_run(const warp_state& w);
-/// Makes the newest path that may run the active one; the lanes that were active must be somewhere else by now. False: no
-/// path may run.
+/// Makes the newest path that may run the active one; the lanes that were active must be somewhere else by now. False:
+/// no path may run.
 bool take_newest(warp_state& w);
 /// The same with the oldest; one must be able to run.
 void take_oldest(warp_state& w);
 
 /// The frame in which the active lanes meet at `reconverge`, inside their present one, to go on at `resume`.
 std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t resume);
-/// `lanes` have come to the frame's reconvergence point; when they were the last, all of them become a path of the parent.
+/// `lanes` have come to the frame's reconvergence point; when they were the last, all of them become a path of the
+/// parent.
 void arrive(warp_state& w, std::uint32_t frame, lane_mask lanes);
 /// The lanes that have arrived wait no longer for the others.
 void abandon(warp_state& w, std::uint32_t frame);

@@ -101,7 +101,8 @@ struct wide_source {
   std::uint64_t operator[](unsigned l) const { return low[l] | std::uint64_t{high[l]} << 32; }
 };
 
-static inline wide_source fetch_wide(const isa::operand& o, const warp_state& w, std::uint32_t* low, std::uint32_t* high) {
+static inline wide_source fetch_wide(const isa::operand& o, const warp_state& w, std::uint32_t* low,
+                                     std::uint32_t* high) {
   return {fetch(o, w, low, 0), fetch(o, w, high, 1)};
 }
 

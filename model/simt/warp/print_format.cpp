@@ -82,7 +82,7 @@ class printer {
     if (at_ < f.size() && f[at_] == '.') {
       ++at_;
       c.precision = number(f);
-      if (c.precision < 0) c.precision = -1;   // as if there were none
+      if (c.precision < 0) c.precision = -1;  // as if there were none
     }
     while (at_ < f.size() && std::strchr("hlLzjt", f[at_])) c.length += f[at_++];
     if (at_ >= f.size()) return false;

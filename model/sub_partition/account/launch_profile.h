@@ -13,16 +13,45 @@ struct decoded_program;
 
 /// The state of an active warp in a cycle, as CONTRACT's `warp_cycles` names them.
 enum class warp_cycle : std::uint8_t {
-  selected, not_selected, inst_fetch, exec_dependency, memory_dependency, memory_throttle, pipe_busy, sync,
-  constant_memory_dependency, texture, sleeping, other, count
+  selected,
+  not_selected,
+  inst_fetch,
+  exec_dependency,
+  memory_dependency,
+  memory_throttle,
+  pipe_busy,
+  sync,
+  constant_memory_dependency,
+  texture,
+  sleeping,
+  other,
+  count
 };
 
 const char* name_of(warp_cycle s);
 
-/// The state of an active warp in a cycle, in the finer terms of newer profilers (`warp_states`). The rarer ones come last.
+/// The state of an active warp in a cycle, in the finer terms of newer profilers (`warp_states`). The rarer ones come
+/// last.
 enum class warp_stall : std::uint8_t {
-  selected, not_selected, wait, short_scoreboard, long_scoreboard, math_pipe_throttle, mio_throttle, lg_throttle,
-  tex_throttle, barrier, membar, branch_resolving, no_instruction, imc_miss, dispatch_stall, drain, sleeping, misc, count
+  selected,
+  not_selected,
+  wait,
+  short_scoreboard,
+  long_scoreboard,
+  math_pipe_throttle,
+  mio_throttle,
+  lg_throttle,
+  tex_throttle,
+  barrier,
+  membar,
+  branch_resolving,
+  no_instruction,
+  imc_miss,
+  dispatch_stall,
+  drain,
+  sleeping,
+  misc,
+  count
 };
 
 const char* name_of(warp_stall s);
@@ -33,8 +62,8 @@ struct state_counts {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> stalls{};
 };
 
-/// One kind follows from the other but for lg_throttle, which is memory_throttle where the memory system holds the LDST unit up,
-/// and else memory_dependency: that gets a number of its own, behind the others.
+/// One kind follows from the other but for lg_throttle, which is memory_throttle where the memory system holds the LDST
+/// unit up, and else memory_dependency: that gets a number of its own, behind the others.
 constexpr unsigned lg_dependency = static_cast<unsigned>(warp_stall::count);
 constexpr unsigned state_count = lg_dependency + 1;
 constexpr unsigned state_of(warp_cycle c, warp_stall s) {
@@ -45,14 +74,15 @@ void add_state(state_counts& to, unsigned state, std::uint64_t n);
 
 /// What the warps of a launch spent on one instruction: cycles in which it was their next one, by state.
 struct instruction_profile : state_counts {
-  std::uint64_t executed = 0;   // warp instructions
+  std::uint64_t executed = 0;  // warp instructions
 };
 
-/// The profiles of a launch's instructions on one SM, whose sub-partitions count together. The low halves of an instruction's counts share two cache lines,
-/// of which the first sees nearly all that happens; what does not fit 32 bits, which takes hours, goes elsewhere.
+/// The profiles of a launch's instructions on one SM, whose sub-partitions count together. The low halves of an
+/// instruction's counts share two cache lines, of which the first sees nearly all that happens; what does not fit 32
+/// bits, which takes hours, goes elsewhere.
 class launch_profile {
  public:
-  static constexpr unsigned executed = 0;   // the warp instructions, then the states
+  static constexpr unsigned executed = 0;  // the warp instructions, then the states
   static constexpr unsigned what(unsigned state) { return 1 + state; }
   struct alignas(64) line {
     std::array<std::uint32_t, 1 + state_count> low{};
@@ -78,7 +108,7 @@ class launch_profile {
   void carry(const line& from, unsigned what, std::uint64_t high);
 
   std::vector<line> lines_;
-  std::vector<std::array<std::uint64_t, 1 + state_count>> high_;   // empty until a count goes past 32 bits
+  std::vector<std::array<std::uint64_t, 1 + state_count>> high_;  // empty until a count goes past 32 bits
   std::shared_ptr<const decoded_program> program_;
 };
 

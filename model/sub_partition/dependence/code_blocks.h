@@ -6,11 +6,12 @@
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
-// What control codes are worked out from: names of registers and predicates, basic blocks, distances on the straight line.
+// What control codes are worked out from: names of registers and predicates, basic blocks, distances on the straight
+// line.
 namespace heddle::control_codes {
 
-constexpr unsigned longest_stall = 15;   // four bits of the control code: Jia et al. 2018, section 2.1
-constexpr unsigned register_count = 256, name_count = register_count + 8;   // registers, then predicates
+constexpr unsigned longest_stall = 15;  // four bits of the control code: Jia et al. 2018, section 2.1
+constexpr unsigned register_count = 256, name_count = register_count + 8;  // registers, then predicates
 
 /// Calls f with each name that the instruction reads or writes.
 template <class F>
@@ -25,7 +26,8 @@ void each_result(const decoded_instruction& d, F&& f) {
   const isa::instruction& i = *d.instruction;
   if (i.dst != isa::rz)
     for (unsigned k = 0; k < i.dst_count; ++k) f(i.dst + k);
-  for (unsigned p = d.written_predicates; p != 0; p &= p - 1) f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
+  for (unsigned p = d.written_predicates; p != 0; p &= p - 1)
+    f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
 }
 
 /// With each register that it reads.
@@ -43,14 +45,15 @@ inline bool needs_counter(const decoded_instruction& d) {
 }
 
 struct block {
-  std::size_t first, last;   // last: one behind
+  std::size_t first, last;  // last: one behind
   std::vector<std::size_t> next;
 };
 std::vector<block> blocks_of(const decoded_program& p);
 
-/// Cycles that lie at least between the issue of two instructions of the straight line: their stall counts, and the time for
-/// which those between them hold units. Nothing else counts, neither units that were held before the first one nor other warps,
-/// for all that delays an instruction when it runs may have delayed the first one as well. `enough`: no more is asked for.
+/// Cycles that lie at least between the issue of two instructions of the straight line: their stall counts, and the
+/// time for which those between them hold units. Nothing else counts, neither units that were held before the first one
+/// nor other warps, for all that delays an instruction when it runs may have delayed the first one as well. `enough`:
+/// no more is asked for.
 unsigned distance(const decoded_program& p, std::size_t first, std::size_t last, unsigned enough);
 
 }  // namespace heddle::control_codes

@@ -15,7 +15,8 @@ namespace {
 using namespace control_codes;
 
 // Which two neighbours the pairing rule joins, by their units alone; the issue stage looks at the rest.
-bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second, const sub_partition_parameters& parameters) {
+bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second,
+                    const sub_partition_parameters& parameters) {
   if (parameters.issue_width < 2 || parameters.dual_issue == choice::dual_issue::none) return false;
   if (first.kind != issue_kind::arithmetic && first.kind != issue_kind::memory) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
@@ -23,12 +24,13 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
   return parameters.dual_issue != choice::dual_issue::maxwell || first.partner || second.partner;
 }
 
-// Each instruction issues as early as its predecessors' results allow: the stall count in front of it is what the distance from
-// them lacks of their latency. For a unit that is held no stall count is needed, since the issue stage waits for it. Results of
-// fixed latency are forwarded, but not to memory instructions, which wait `memory_operands` cycles longer.
+// Each instruction issues as early as its predecessors' results allow: the stall count in front of it is what the
+// distance from them lacks of their latency. For a unit that is held no stall count is needed, since the issue stage
+// waits for it. Results of fixed latency are forwarded, but not to memory instructions, which wait `memory_operands`
+// cycles longer.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
-  std::array<std::size_t, name_count> writer{};   // behind the last instruction without a counter that wrote it; 0: none
-  bool paired = false;   // the last instruction is the second of a pair
+  std::array<std::size_t, name_count> writer{};  // behind the last instruction without a counter that wrote it; 0: none
+  bool paired = false;                           // the last instruction is the second of a pair
   for (std::size_t i = 0; i < p.code.size(); ++i) {
     const decoded_instruction& d = p.code[i];
     if (i != 0) {
@@ -46,7 +48,8 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
         const unsigned n = register_count + static_cast<unsigned>(__builtin_ctz(g));
         if (writer[n] != 0) wait_for(n, p.code[writer[n] - 1].guard_cycles);
       }
-      if (memory_operands != 0 && d.kind == issue_kind::memory) each_source(d, [&](unsigned n) { wait_for(n, memory_operands); });
+      if (memory_operands != 0 && d.kind == issue_kind::memory)
+        each_source(d, [&](unsigned n) { wait_for(n, memory_operands); });
       paired = !paired && stall == 0 && pairing_allows(last, d, parameters);
       last.stall = static_cast<std::uint8_t>(std::clamp(stall, paired ? 0u : 1u, longest_stall));
     }
@@ -56,7 +59,8 @@ void assign_stalls(decoded_program& p, const sub_partition_parameters& parameter
 
 }  // namespace
 
-void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters, unsigned memory_operands) {
+void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters,
+                          unsigned memory_operands) {
   if (program.code.empty()) return;
   const std::vector<block> blocks = blocks_of(program);
   assign_stalls(program, parameters, memory_operands);

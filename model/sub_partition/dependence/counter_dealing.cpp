@@ -12,8 +12,8 @@ namespace {
 
 // Counters that may be raised for each register and predicate, bit per counter.
 struct raised_counters {
-  std::array<std::uint8_t, name_count> results{};      // until its value is there
-  std::array<std::uint8_t, register_count> unread{};   // until memory instructions have read it
+  std::array<std::uint8_t, name_count> results{};     // until its value is there
+  std::array<std::uint8_t, register_count> unread{};  // until memory instructions have read it
 
   bool operator==(const raised_counters& o) const { return results == o.results && unread == o.unread; }
   unsigned all() const {
@@ -52,11 +52,12 @@ struct raised_counters {
       if ((r >> from & 1) != 0) r = static_cast<std::uint8_t>((r & ~(1u << from)) | 1u << to);
   }
   void raise(const decoded_instruction& d) {
-    if (d.read_counter != no_counter) each_source(d, [&](unsigned n) { unread[n] |= static_cast<std::uint8_t>(1u << d.read_counter); });
+    if (d.read_counter != no_counter)
+      each_source(d, [&](unsigned n) { unread[n] |= static_cast<std::uint8_t>(1u << d.read_counter); });
     if (d.counter == no_counter) return;
     each_result(d, [&](unsigned n) {
       results[n] = static_cast<std::uint8_t>(1u << d.counter);
-      if (n < register_count) unread[n] = 0;   // the result comes behind the read
+      if (n < register_count) unread[n] = 0;  // the result comes behind the read
     });
   }
 };
@@ -67,7 +68,8 @@ struct block_states {
 };
 
 // Writes what each instruction waits for, beside what it is `forced` to.
-block_states assign_waits(decoded_program& p, const std::vector<block>& blocks, const std::vector<std::uint8_t>& forced) {
+block_states assign_waits(decoded_program& p, const std::vector<block>& blocks,
+                          const std::vector<std::uint8_t>& forced) {
   block_states states{std::vector<raised_counters>(blocks.size()), std::vector<raised_counters>(blocks.size())};
   std::vector<bool> due(blocks.size(), true);
   for (bool changed = true; changed;) {
@@ -94,12 +96,12 @@ block_states assign_waits(decoded_program& p, const std::vector<block>& blocks, 
   return states;
 }
 
-// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in each turn,
-// though the turn before may have raised the first one for something else. If so, who enters the loop waits for that one, but not
-// for global memory: that would cost more than it saves.
+// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in
+// each turn, though the turn before may have raised the first one for something else. If so, who enters the loop waits
+// for that one, but not for global memory: that would cost more than it saves.
 void force_waits_before_loops(const decoded_program& p, const std::vector<block>& blocks, const block_states& states,
                               std::vector<std::uint8_t>& forced) {
-  std::vector<raised_counters> turns(blocks.size());   // what may be raised behind a loop's turn
+  std::vector<raised_counters> turns(blocks.size());  // what may be raised behind a loop's turn
   std::vector<bool> loops(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (const std::size_t n : blocks[b].next) {
@@ -112,22 +114,26 @@ void force_waits_before_loops(const decoded_program& p, const std::vector<block>
     for (std::size_t i = blocks[b].first; i < blocks[b].last; ++i)
       if (const decoded_instruction& d = p.code[i]; d.counter != no_counter)
         each_result(d, [&](unsigned n) { global.set(n, d.result == producer::long_latency); });
-    unsigned kept = 0;   // counters that stand for global memory, too
+    unsigned kept = 0;  // counters that stand for global memory, too
     for (unsigned n = 0; n < name_count; ++n)
       if (global[n]) kept |= states.after[b].results[n];
     for (const std::size_t n : blocks[b].next)
-      if (n > b && loops[n]) forced[blocks[b].last - 1] |= static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all() & ~kept);
+      if (n > b && loops[n])
+        forced[blocks[b].last - 1] |=
+            static_cast<std::uint8_t>(states.after[b].beside(turns[n]) & turns[n].all() & ~kept);
   }
 }
 
-// Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a memory
-// instruction's, unless nobody writes them behind it, or not before its result, which comes behind the read, has been waited for.
+// Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a
+// memory instruction's, unless nobody writes them behind it, or not before its result, which comes behind the read, has
+// been waited for.
 std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<block>& blocks) {
   const std::size_t count = p.code.size();
-  std::vector<std::size_t> back(count + 1, count);   // where a jump from here or farther on may lead
-  std::array<std::size_t, register_count> written{};   // behind the last instruction that writes the register
+  std::vector<std::size_t> back(count + 1, count);    // where a jump from here or farther on may lead
+  std::array<std::size_t, register_count> written{};  // behind the last instruction that writes the register
   for (std::size_t i = count; i-- > 0;) {
-    back[i] = std::min<std::size_t>(back[i + 1], p.code[i].kind == issue_kind::branch ? p.code[i].instruction->target : count);
+    back[i] = std::min<std::size_t>(back[i + 1],
+                                    p.code[i].kind == issue_kind::branch ? p.code[i].instruction->target : count);
     each_result(p.code[i], [&](unsigned n) {
       if (n < register_count && written[n] == 0) written[n] = i + 1;
     });
@@ -144,7 +150,7 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
         each_name(p.code[k], [&](unsigned n) { waited |= results[n]; });
         each_result(p.code[k], [&](unsigned n) { overwritten |= sources[n]; });
       }
-      std::size_t first = i;   // from here on the program may go on behind the block
+      std::size_t first = i;  // from here on the program may go on behind the block
       while (back[first] < first) first = back[first];
       if (!overwritten)
         for (unsigned n = 0; n < register_count; ++n) overwritten |= sources[n] && written[n] > first;
@@ -154,15 +160,17 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
   return guarded;
 }
 
-// Deals the counters, in one block after the other. Whoever waits for a counter waits for all that have raised it, up to the last
-// of them (maxas; Jia et al. 2018). So each result has one of its own while others are idle. Where all are raised something must
-// be lost: two of a kind share one, and the first's user waits for the second, too. Those share whose first user comes longest
-// behind them.
+// Deals the counters, in one block after the other. Whoever waits for a counter waits for all that have raised it, up
+// to the last of them (maxas; Jia et al. 2018). So each result has one of its own while others are idle. Where all are
+// raised something must be lost: two of a kind share one, and the first's user waits for the second, too. Those share
+// whose first user comes longest behind them.
 class counter_dealer {
  public:
-  counter_dealer(decoded_program& p, const std::vector<bool>& guarded) : program_(p), guarded_(guarded), forced_(p.code.size(), 0) {}
+  counter_dealer(decoded_program& p, const std::vector<bool>& guarded)
+      : program_(p), guarded_(guarded), forced_(p.code.size(), 0) {}
 
-  // `raised`: counters that may be raised in front of the block; `wanted`: those that blocks behind it expect results to have.
+  // `raised`: counters that may be raised in front of the block; `wanted`: those that blocks behind it expect results
+  // to have.
   void deal(const block& b, const raised_counters& raised, const raised_counters& wanted) {
     raised_ = raised;
     wanted_ = wanted;
@@ -188,12 +196,12 @@ class counter_dealer {
   struct group {
     std::uint8_t counter;
     producer kind;
-    std::size_t user;                   // the first that uses one of their results; behind the block if none does
-    std::vector<std::size_t> members;   // in their order
+    std::size_t user;                  // the first that uses one of their results; behind the block if none does
+    std::vector<std::size_t> members;  // in their order
   };
 
-  // Reads take about the same time each, in order, and less than most results: one counter is theirs, which results may have
-  // where no others are idle and the block has no reads to guard.
+  // Reads take about the same time each, in order, and less than most results: one counter is theirs, which results may
+  // have where no others are idle and the block has no reads to guard.
   static constexpr std::uint8_t read_counter = counter_count - 1;
 
   std::uint8_t of_result(std::size_t i) {
@@ -214,7 +222,9 @@ class counter_dealer {
   void lower(unsigned counters) {
     if (counters == 0) return;
     raised_.lower(counters);
-    groups_.erase(std::remove_if(groups_.begin(), groups_.end(), [&](const group& g) { return (counters >> g.counter & 1) != 0; }), groups_.end());
+    groups_.erase(std::remove_if(groups_.begin(), groups_.end(),
+                                 [&](const group& g) { return (counters >> g.counter & 1) != 0; }),
+                  groups_.end());
   }
 
   unsigned idle_counters() const {
@@ -222,8 +232,8 @@ class counter_dealer {
     return ~raised_.all() & (reads_ ? all & ~(1u << read_counter) : all);
   }
 
-  // The one that has been idle for longest. Without one: all are raised by other blocks, and the last one dealt is the last to be
-  // waited for.
+  // The one that has been idle for longest. Without one: all are raised by other blocks, and the last one dealt is the
+  // last to be waited for.
   std::uint8_t take(unsigned idle) {
     if (idle == 0) return last_;
     if (idle == 1u << read_counter) return read_counter;
@@ -232,22 +242,23 @@ class counter_dealer {
     return last_;
   }
 
-  // Raised counters whose results are of a known latency, which has passed on the straight line before `i` is to issue: to wait
-  // for them costs nothing.
+  // Raised counters whose results are of a known latency, which has passed on the straight line before `i` is to issue:
+  // to wait for them costs nothing.
   std::uint8_t passed_counters(std::size_t i) const {
     unsigned open = 0;
     for (unsigned n = 0; n < name_count; ++n) {
       if (raised_.results[n] == 0) continue;
       const std::size_t by = writer_[n];
       const unsigned latency = by == 0 ? 0 : program_.code[by - 1].latency_cycles;
-      if (latency == 0 || distance(program_, by - 1, i - 1, latency) + program_.code[i - 1].stall < latency) open |= raised_.results[n];
+      if (latency == 0 || distance(program_, by - 1, i - 1, latency) + program_.code[i - 1].stall < latency)
+        open |= raised_.results[n];
     }
     for (const unsigned r : raised_.unread) open |= r;
     return static_cast<std::uint8_t>(raised_.all() & ~open);
   }
 
-  // Makes one group of two neighbours of a kind (of the last two, if no two are). A counter is idle then for the new group, the
-  // last one, unless that has joined another, whose counter is returned.
+  // Makes one group of two neighbours of a kind (of the last two, if no two are). A counter is idle then for the new
+  // group, the last one, unless that has joined another, whose counter is returned.
   std::uint8_t share() {
     std::size_t a = 0, b = 0, longest = 0;
     for (std::size_t second = 1; second < groups_.size(); ++second) {
@@ -286,11 +297,11 @@ class counter_dealer {
   const std::vector<bool>& guarded_;
   std::vector<std::uint8_t> forced_;
   raised_counters raised_, wanted_;
-  std::vector<group> groups_;               // in the order of their first members
-  std::array<std::size_t, name_count> writer_{};   // behind the last instruction with a counter that wrote it; 0: none
-  std::size_t end_ = 0;                     // of the block
-  bool reads_ = false;                      // the block has reads to guard
-  std::uint8_t last_ = read_counter - 1;    // dealt
+  std::vector<group> groups_;                     // in the order of their first members
+  std::array<std::size_t, name_count> writer_{};  // behind the last instruction with a counter that wrote it; 0: none
+  std::size_t end_ = 0;                           // of the block
+  bool reads_ = false;                            // the block has reads to guard
+  std::uint8_t last_ = read_counter - 1;          // dealt
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ struct class_timing {
   unsigned latency;
 };
 
-// Cycles for the products, and the latency by the type of the sums and by depth: half the largest product of a type, or the whole of it.
+// Cycles for the products, and the latency by the type of the sums and by depth: half the largest product of a type, or
+// the whole of it.
 class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   const tensor_parameters& t = g.tensor;
   const isa::matrix_shape shape = isa::shape_of(i);
@@ -27,7 +28,7 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   double rate = f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
   unsigned full_depth = 16;
   unsigned latency = 0;
-  switch (i.src_type) {   // recorded instructions have the types and the shape, too
+  switch (i.src_type) {  // recorded instructions have the types and the shape, too
     case isa::dtype::u8:
     case isa::dtype::s8:
       rate = t.int8_fma_per_cycle;
@@ -46,7 +47,9 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
     default: break;
   }
   const bool deep = isa::size_of(shape).k == full_depth;
-  if (latency == 0) latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles) : (deep ? t.deep_latency_cycles : t.latency_cycles);
+  if (latency == 0)
+    latency = f32 ? (deep ? t.deep_f32_latency_cycles : t.f32_latency_cycles)
+                  : (deep ? t.deep_latency_cycles : t.latency_cycles);
   return {rate * isa::warp_size / isa::multiply_adds(i), latency};
 }
 
@@ -74,7 +77,8 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
     case k::conversion: return {g.sfu.conversion_lanes, g.sfu.conversion_latency_cycles};
     case k::load_store: return {static_cast<double>(isa::warp_size) / g.ldst.issue_interval_cycles, 0};
     case k::shuffle: return {g.ldst.shuffle_lanes, g.ldst.shuffle_latency_cycles};
-    case k::branch: return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
+    case k::branch:
+      return {i.op == isa::opcode::bar ? g.branch.barrier_lanes : isa::warp_size, g.branch.latency_cycles};
     case k::texture: return {g.texture.lanes, 0};
     case k::tensor: return tensor_timing(i, g);
     case k::count: break;
@@ -191,9 +195,10 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
   return b.is_reg() && b.count == 1 && b.reg == o.reg && !overwritten;
 }
 
-// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a bank. `before`: the
-// instruction whose operands the reuse cache holds, or null.
-unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p, const isa::instruction* before, unsigned read_cycles) {
+// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a
+// bank. `before`: the instruction whose operands the reuse cache holds, or null.
+unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p,
+                            const isa::instruction* before, unsigned read_cycles) {
   constexpr unsigned most_banks = sub_partition_parameters::most_register_banks, most_sources = 16;
   unsigned reads[most_banks] = {};
   unsigned seen[most_sources];
@@ -216,12 +221,14 @@ unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_param
   return worst - read_cycles;
 }
 
-// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go through the
-// queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in a unit of the whole SM:
-// of them maxas says that a barrier, not a stall count, guards the result.
+// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go
+// through the queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in
+// a unit of the whole SM: of them maxas says that a barrier, not a stall count, guards the result.
 producer result_of(const decoded_instruction& d, const gpu_config& g) {
-  if (d.kind == issue_kind::memory) return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
-  const bool queued = d.unit == isa::unit::sfu || d.unit == isa::unit::ldst || d.timing == isa::op_class::special_register;
+  if (d.kind == issue_kind::memory)
+    return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
+  const bool queued =
+      d.unit == isa::unit::sfu || d.unit == isa::unit::ldst || d.timing == isa::op_class::special_register;
   return queued || is_shared(d.unit, g) ? producer::short_latency : producer::fixed;
 }
 
@@ -261,12 +268,13 @@ void mark_convergence(decoded_program& p) {
 
 // Any cycle of control flow has a branch back over each of its instructions.
 std::vector<loop_turn> loop_turns(const isa::program& p) {
-  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);   // of the instructions before each
+  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);  // of the instructions before each
   for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
   std::vector<loop_turn> turns(p.code.size(), loop_turn::none);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     const isa::instruction& i = p.code[k];
-    if (i.op == isa::opcode::bra && i.target <= k) turns[k] = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+    if (i.op == isa::opcode::bra && i.target <= k)
+      turns[k] = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
   }
   return turns;
 }
@@ -307,12 +315,14 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     d.result = result_of(d, config);
     d.shared_use = use_of_shared_lanes(d, t.lanes, config);
     collect_dependences(d);
-    for (unsigned k = 0; k < d.depends_count; ++k) result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
+    for (unsigned k = 0; k < d.depends_count; ++k)
+      result->scoreboard_registers = std::max(result->scoreboard_registers, d.depends[k] + 1u);
     if (config.sub_partition.guard_latency_cycles != 0) {
       const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
       d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
       // What comes through a queue is there for all at one time.
-      if (d.written_predicates != 0 && d.result == producer::fixed) d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
+      if (d.written_predicates != 0 && d.result == producer::fixed)
+        d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
     }
     if (i.op == isa::opcode::ldc) {
       if (reads_registers(i)) d.index_cycles = narrow<std::uint16_t>(config.constant_cache.index_cycles);
@@ -323,18 +333,21 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     }
     if (d.kind == issue_kind::memory) d.source_read_cycles = source_read_cycles(i, config.ldst);
     if (d.kind == issue_kind::arithmetic) {
-      const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() && result->code.back().kind == issue_kind::arithmetic;
+      const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() &&
+                         result->code.back().kind == issue_kind::arithmetic;
       // Matrices are read over the cycles in which the tensor unit takes them.
       const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
       d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
-      d.bank_conflicts_after = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
+      d.bank_conflicts_after =
+          narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, keeps ? &i - 1 : nullptr, read_cycles));
     }
     result->code.push_back(d);
   }
   // A recording does not hold the control codes that its chip had.
   result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
   if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
-  if (config.context.saved_registers == choice::saved_registers::live && !recorded) result->live = isa::live_registers(*result->program);
+  if (config.context.saved_registers == choice::saved_registers::live && !recorded)
+    result->live = isa::live_registers(*result->program);
   if (config.sub_partition.divergence == choice::divergence::independent && !recorded) mark_convergence(*result);
   return result;
 }

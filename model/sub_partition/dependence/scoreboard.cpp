@@ -3,7 +3,8 @@
 
 namespace heddle {
 
-scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
+scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots)
+    : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
 
 // Only what lies far in the past loses its time, and of that nobody asks more than whether it is past.
 void scoreboard::move_base(cycle_t cycle) {

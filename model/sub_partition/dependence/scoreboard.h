@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 
 namespace heddle {
 
@@ -21,8 +21,8 @@ class scoreboard : public sc_core::sc_module {
  public:
   scoreboard(sc_core::sc_module_name name, unsigned slots);
 
-  /// When the instruction's operands (and destinations) are free: `cycle` is `never` while one is pending; `kind` is the
-  /// slowest kind of producer waited for.
+  /// When the instruction's operands (and destinations) are free: `cycle` is `never` while one is pending; `kind` is
+  /// the slowest kind of producer waited for.
   struct answer {
     cycle_t cycle;
     producer kind;
@@ -33,7 +33,8 @@ class scoreboard : public sc_core::sc_module {
     for (unsigned i = 0; i < d.depends_count; ++i) latest = std::max(latest, r[d.depends[i]]);
     for (unsigned p = d.predicates; p != 0; p &= p - 1)
       latest = std::max(latest, *predicate(r, static_cast<unsigned>(__builtin_ctz(p))));
-    for (unsigned p = d.guards; p != 0; p &= p - 1) latest = std::max(latest, *guard(r, static_cast<unsigned>(__builtin_ctz(p))));
+    for (unsigned p = d.guards; p != 0; p &= p - 1)
+      latest = std::max(latest, *guard(r, static_cast<unsigned>(__builtin_ctz(p))));
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
@@ -46,7 +47,8 @@ class scoreboard : public sc_core::sc_module {
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
     mark(slot, i, pending | static_cast<unsigned>(kind), 0);
   }
-  /// When all results of the slot's instructions, which use the first `registers` registers, are there; nothing may be pending.
+  /// When all results of the slot's instructions, which use the first `registers` registers, are there; nothing may be
+  /// pending.
   cycle_t settled(unsigned slot, unsigned registers) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     return base_ + (*std::max_element(r, r + 2 * predicates + registers) >> 2);
@@ -73,14 +75,16 @@ class scoreboard : public sc_core::sc_module {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A slot's row: 8 predicates, the same as guards, then the registers. An odd number of cache lines, so that rows do not compete
-  // for the same places.
+  // A slot's row: 8 predicates, the same as guards, then the registers. An odd number of cache lines, so that rows do
+  // not compete for the same places.
   static constexpr unsigned predicates = 8;
   static constexpr unsigned row_words = 272;
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
-  static constexpr cycle_t horizon = cycle_t{1} << 29;   // times further from the base move it
+  static constexpr cycle_t horizon = cycle_t{1} << 29;  // times further from the base move it
 
-  const std::uint32_t* registers_of(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
+  const std::uint32_t* registers_of(unsigned slot) const {
+    return rows_.data() + std::size_t{slot} * row_words + 2 * predicates;
+  }
   std::uint32_t* registers_of(unsigned slot) { return rows_.data() + std::size_t{slot} * row_words + 2 * predicates; }
   template <class T>
   static T* predicate(T* registers, unsigned p) {
@@ -102,11 +106,11 @@ class scoreboard : public sc_core::sc_module {
       }
   }
 
-  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its largest
-  /// state but for registers. What became ready before base_ is as good as ready in it.
+  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its
+  /// largest state but for registers. What became ready before base_ is as good as ready in it.
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
-  mutable std::vector<std::uint16_t> shown_;   // by slot; kept up to date while somebody traces it
+  mutable std::vector<std::uint16_t> shown_;  // by slot; kept up to date while somebody traces it
 };
 
 }  // namespace heddle

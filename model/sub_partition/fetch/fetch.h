@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Models: the fetch stage of a sub-partition: one instruction buffer per warp, filled from the SM's instruction cache.
 // Sockets: none; the issue stage asks when a warp's next instruction is in its buffer.
-// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later; so the
-//   buffer runs ahead of a warp along the straight line by its entries. A new cache line, a changed direction (branch, exit of
-//   some lanes) or an entry that has not been refilled makes the warp wait.
-// Parameters: sub_partition.instruction_buffer_entries and .fetch_latency_cycles, [instruction_cache]. Source: pipelines as in
+// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later;
+// so the
+//   buffer runs ahead of a warp along the straight line by its entries. A new cache line, a changed direction (branch,
+//   exit of some lanes) or an entry that has not been refilled makes the warp wait.
+// Parameters: sub_partition.instruction_buffer_entries and .fetch_latency_cycles, [instruction_cache]. Source:
+// pipelines as in
 //   Huerta et al., MICRO 2025.
 #pragma once
 
@@ -15,8 +17,8 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
-#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 
 namespace heddle {
 
@@ -40,19 +42,21 @@ class fetch : public sc_core::sc_module {
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
   void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
-  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp on the straight line never waits for one.
+  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp on the straight line never waits
+  /// for one.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
   void prepare() const { bring_near(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
-  mutable std::uint64_t buffered = 0;   // slots whose next instruction is in its buffer; kept up to date while somebody traces it
+  mutable std::uint64_t buffered =
+      0;  // slots whose next instruction is in its buffer; kept up to date while somebody traces it
   trace_hook on_trace;
 
  private:
   struct buffer {
-    std::uint64_t line = ~std::uint64_t{0};   // cache line that it is fed from
-    cycle_t available = 0;                    // from when on it is
+    std::uint64_t line = ~std::uint64_t{0};  // cache line that it is fed from
+    cycle_t available = 0;                   // from when on it is
   };
   std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
     return (code_address + std::uint64_t{pc} * instruction_bytes_) >> line_shift_;
@@ -64,13 +68,13 @@ class fetch : public sc_core::sc_module {
   instruction_cache& cache_;
   unsigned instruction_bytes_;
   unsigned line_bytes_;
-  unsigned line_shift_;       // lines are powers of two
+  unsigned line_shift_;  // lines are powers of two
   unsigned latency_cycles_;
   unsigned entries_;
-  bool short_;                             // too few entries to hide the latency: what follows is kept
+  bool short_;  // too few entries to hide the latency: what follows is kept
   std::vector<buffer> buffers_;
-  std::vector<cycle_t> freed_;             // by slot and entry: when the instruction that was in it issued
-  std::vector<std::uint8_t> next_entry_;   // by slot: the one that the next instruction comes from
+  std::vector<cycle_t> freed_;            // by slot and entry: when the instruction that was in it issued
+  std::vector<std::uint8_t> next_entry_;  // by slot: the one that the next instruction comes from
 };
 
 }  // namespace heddle

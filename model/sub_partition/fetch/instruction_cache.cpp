@@ -23,7 +23,8 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
 // Brings the line, asked for in `cycle`; returns its place.
 std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
   line* set = &lines_[tag % sets_ * geometry_.ways];
-  line* victim = std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
+  line* victim =
+      std::min_element(set, set + geometry_.ways, [](const line& a, const line& b) { return a.used < b.used; });
   const cycle_t sent = cycle + geometry_.miss_latency_cycles;
   const auto place = static_cast<std::size_t>(victim - lines_.data());
   tags_[place] = tag;
@@ -43,7 +44,8 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
     place = fill(tag, cycle);
   }
   const cycle_t ready = std::max(cycle, lines_[place].ready);
-  // The prefetcher streams the following lines from the level behind, one cycle apart. Since nothing has come they are still there.
+  // The prefetcher streams the following lines from the level behind, one cycle apart. Since nothing has come they are
+  // still there.
   if (geometry_.prefetch_lines == 0 || lines_[place].streamed == fills_) return ready;
   const std::uint64_t fills_before = fills_;
   for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)

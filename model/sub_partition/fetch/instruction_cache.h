@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Models: one level of instruction cache: an SM's or a sub-partition's, with a sequential prefetcher where it is the nearest one.
-// Sockets: none; the sub-partitions' fetch units ask it in a fixed order, and it asks the level behind it.
+// Models: one level of instruction cache: an SM's or a sub-partition's, with a sequential prefetcher where it is the
+// nearest one. Sockets: none; the sub-partitions' fetch units ask it in a fixed order, and it asks the level behind it.
 // One cycle: a look-up says when the line is there; a miss starts the line, a prefetcher the next ones.
-// Parameters: [instruction_cache]. Source: sizes in Jia et al. 2018 (arXiv:1804.06826), table 3.1; stream buffer as Huerta et
+// Parameters: [instruction_cache]. Source: sizes in Jia et al. 2018 (arXiv:1804.06826), table 3.1; stream buffer as
+// Huerta et
 //   al., MICRO 2025, model it.
 #pragma once
 
@@ -21,7 +22,7 @@ class instruction_cache : public sc_core::sc_module {
     unsigned size_bytes;
     unsigned line_bytes;
     unsigned ways;
-    unsigned miss_latency_cycles;   // to the level behind
+    unsigned miss_latency_cycles;  // to the level behind
     unsigned prefetch_lines;
   };
   /// The levels that [instruction_cache] describes.
@@ -29,7 +30,8 @@ class instruction_cache : public sc_core::sc_module {
     return {p.size_bytes, p.line_bytes, p.ways, p.miss_latency_cycles, p.prefetch_lines};
   }
   static geometry second_level(const instruction_cache_parameters& p) {
-    return {p.second_level_bytes, p.second_level_line_bytes, p.second_level_ways, p.second_level_miss_latency_cycles, 0};
+    return {p.second_level_bytes, p.second_level_line_bytes, p.second_level_ways, p.second_level_miss_latency_cycles,
+            0};
   }
 
   /// `behind`: who has what misses here; null: it comes after the miss latency. Outlives the cache.
@@ -47,7 +49,7 @@ class instruction_cache : public sc_core::sc_module {
   struct line {
     cycle_t ready = 0;
     std::uint64_t used = 0;
-    std::uint64_t streamed = ~std::uint64_t{0};   // fills_ when the lines that follow were last seen to be here
+    std::uint64_t streamed = ~std::uint64_t{0};  // fills_ when the lines that follow were last seen to be here
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
   std::size_t find(std::uint64_t tag) const;
@@ -56,9 +58,9 @@ class instruction_cache : public sc_core::sc_module {
   geometry geometry_;
   instruction_cache* behind_;
   unsigned sets_;
-  std::vector<std::uint64_t> tags_;   // apart from the rest: the prefetcher looks for several at each look-up
+  std::vector<std::uint64_t> tags_;  // apart from the rest: the prefetcher looks for several at each look-up
   std::vector<line> lines_;
-  std::uint64_t clock_ = 0;   // order of use, for LRU
+  std::uint64_t clock_ = 0;  // order of use, for LRU
   std::uint64_t fills_ = 0;
 };
 

@@ -25,7 +25,8 @@ void execution_unit::input_port::b_transport(issue_transaction& t, sc_core::sc_t
   free_at = t.cycle + t.initiation_cycles;
 }
 
-tlm::tlm_sync_enum execution_unit::input_port::nb_transport_fw(issue_transaction& t, tlm::tlm_phase&, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum execution_unit::input_port::nb_transport_fw(issue_transaction& t, tlm::tlm_phase&,
+                                                               sc_core::sc_time& delay) {
   b_transport(t, delay);
   return tlm::TLM_COMPLETED;
 }

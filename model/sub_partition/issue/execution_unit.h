@@ -10,8 +10,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
 namespace heddle {
@@ -32,13 +32,13 @@ class execution_unit : public sc_core::sc_module {
     bool get_direct_mem_ptr(issue_transaction&, tlm::tlm_dmi&) override { return false; }
     unsigned transport_dbg(issue_transaction&) override { return 0; }
 
-    std::uint64_t instructions = 0;   // warp instructions accepted
-    std::uint64_t busy_cycles = 0;    // cycles that the input was held
-    cycle_t free_at = 0;              // first cycle in which the input is free again
+    std::uint64_t instructions = 0;  // warp instructions accepted
+    std::uint64_t busy_cycles = 0;   // cycles that the input was held
+    cycle_t free_at = 0;             // first cycle in which the input is free again
     const execution_unit& owner;
   };
   input_port input{*this};
-  mutable bool busy = false;          // its input is held in this cycle; kept up to date while somebody traces it
+  mutable bool busy = false;  // its input is held in this cycle; kept up to date while somebody traces it
   trace_hook on_trace;
 };
 

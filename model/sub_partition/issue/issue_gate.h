@@ -20,7 +20,7 @@ class issue_gate {
 
   enum class closure : std::uint8_t { open, busy, stalled, throttled };
 
-  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }   // free_at_ is not before stalled_until_
+  bool open(cycle_t cycle) const { return cycle >= free_at_ && !blocked_; }  // free_at_ is not before stalled_until_
   /// First cycle in which the gate can be open; `never` while it is blocked.
   cycle_t opens_at() const { return blocked_ ? never : free_at_; }
 
@@ -80,12 +80,9 @@ class issue_gate {
       last_ = to;
       if (cycle <= last_) return;
     }
-    if (blocked_ && throttled_)
-      closed_.throttled += cycle - last_;
-    else if (blocked_)
-      closed_.busy += cycle - last_;
-    else if (free_at_ > last_)
-      closed_.busy += std::min(free_at_, cycle) - last_;
+    if (blocked_ && throttled_) closed_.throttled += cycle - last_;
+    else if (blocked_) closed_.busy += cycle - last_;
+    else if (free_at_ > last_) closed_.busy += std::min(free_at_, cycle) - last_;
     last_ = cycle;
   }
 

@@ -23,7 +23,8 @@ class register_file : public sc_core::sc_module {
   std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);
   void release(unsigned slot);
   unsigned in_use() const { return in_use_; }
-  /// Cycles that the operands of the instruction issued in this cycle take beyond the first; kept up to date while somebody traces it.
+  /// Cycles that the operands of the instruction issued in this cycle take beyond the first; kept up to date while
+  /// somebody traces it.
   mutable unsigned conflict_cycles = 0;
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;

@@ -3,8 +3,11 @@
 
 namespace heddle {
 
-warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place)
-    : sc_module(name), policy_(make_scheduling_policy(parameters, place)), since_(place.slots),
+warp_scheduler::warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters,
+                               const policy_place& place)
+    : sc_module(name),
+      policy_(make_scheduling_policy(parameters, place)),
+      since_(place.slots),
       holds_memory_(policy_->holds_memory()) {}
 
 void warp_scheduler::use(std::unique_ptr<scheduling_policy> policy) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models: the warp scheduler of a sub-partition: which warps are ready, which of them are eligible (their unit's input is
+// Models: the warp scheduler of a sub-partition: which warps are ready, which of them are eligible (their unit's input
+// is
 //   open), and which one is selected under the policy.
 // Sockets: none; it is the heart of the sub-partition's issue stage.
 // One cycle: selects one warp among the eligible ones. Readiness is kept as bit masks by events, never by scanning.
@@ -16,8 +17,8 @@
 #include "heddle/isa/opcode.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
 #include "heddle/sub_partition/policies/scheduling_policy.h"
-#include "heddle/tlm/kernel/trace_hook.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/trace_hook.h"
 
 namespace heddle {
 
@@ -51,18 +52,21 @@ class warp_scheduler : public sc_core::sc_module {
     std::uint64_t throttled;
   };
   wait remove_ready(unsigned slot, isa::unit u, cycle_t cycle) {
-    if ((ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0) ready_units_ &= ~(1u << static_cast<unsigned>(u));
+    if ((ready_[static_cast<unsigned>(u)] &= ~(std::uint64_t{1} << slot)) == 0)
+      ready_units_ &= ~(1u << static_cast<unsigned>(u));
     all_ready_ &= ~(std::uint64_t{1} << slot);
     const auto closed = gates_[static_cast<unsigned>(u)].until(cycle);
     const auto& s = since_[slot];
-    return {s.cycle, closed.busy - s.closed.busy, closed.stalled - s.closed.stalled, closed.throttled - s.closed.throttled};
+    return {s.cycle, closed.busy - s.closed.busy, closed.stalled - s.closed.stalled,
+            closed.throttled - s.closed.throttled};
   }
 
   /// Nothing issues from `cycle` to before `until`.
   void stall(cycle_t cycle, cycle_t until) {
     stalled_from_ = cycle;
     stalled_until_ = until;
-    for (unsigned rest = gates_in_use_; rest != 0; rest &= rest - 1) gates_[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
+    for (unsigned rest = gates_in_use_; rest != 0; rest &= rest - 1)
+      gates_[static_cast<unsigned>(__builtin_ctz(rest))].stall(cycle, until);
   }
 
   /// Ready warps whose unit is open in `cycle`.
@@ -81,9 +85,7 @@ class warp_scheduler : public sc_core::sc_module {
       best = std::min(best, gates_[static_cast<unsigned>(__builtin_ctz(rest))].opens_at());
     return best == never ? never : std::max(best, cycle);
   }
-  unsigned select(std::uint64_t eligible, cycle_t cycle) {
-    return policy_->select({eligible, waiting_, cycle});
-  }
+  unsigned select(std::uint64_t eligible, cycle_t cycle) { return policy_->select({eligible, waiting_, cycle}); }
   scheduling_policy& policy() { return *policy_; }
   /// Replaces the policy by one that the configuration has no name for, before the first warp is placed.
   void use(std::unique_ptr<scheduling_policy> policy);
@@ -112,7 +114,8 @@ class warp_scheduler : public sc_core::sc_module {
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
   void prepare() const {
-    bring_near(&ready_, reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
+    bring_near(&ready_,
+               reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
   }
 
  private:
@@ -123,13 +126,13 @@ class warp_scheduler : public sc_core::sc_module {
   };
   alignas(64) std::array<std::uint64_t, units> ready_{};
   std::uint64_t all_ready_ = 0;
-  unsigned ready_units_ = 0;     // bit per unit for which a warp is ready
-  std::uint64_t waiting_ = 0;    // cannot go on soon: global memory, barriers, fences, sleep
+  unsigned ready_units_ = 0;   // bit per unit for which a warp is ready
+  std::uint64_t waiting_ = 0;  // cannot go on soon: global memory, barriers, fences, sleep
   std::unique_ptr<scheduling_policy> policy_;
   std::vector<mark> since_;
   bool holds_memory_;
   mutable std::array<issue_gate, units> gates_;
-  mutable unsigned gates_in_use_ = 0;   // bit per unit: the others know nothing of stalls
+  mutable unsigned gates_in_use_ = 0;  // bit per unit: the others know nothing of stalls
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;
 };

@@ -14,17 +14,18 @@ namespace heddle {
 
 /// A memory instruction in flight. It is one transaction, or, when lanes of local memory move more than a word, one per
 /// word (local memory is interleaved by words, so a lane's 64 bits do not lie together), or one per texel.
-/// What is said here of the whole is not looked at where `first` is all of it, and says it itself: that needs no further cache line.
+/// What is said here of the whole is not looked at where `first` is all of it, and says it itself: that needs no
+/// further cache line.
 struct memory_operation {
   simt::lane_mask global_mask = 0;
-  simt::lane_mask local_mask = 0;          // lanes of global_mask that are local memory
-  unsigned remaining = 0;                  // transactions not yet answered
+  simt::lane_mask local_mask = 0;  // lanes of global_mask that are local memory
+  unsigned remaining = 0;          // transactions not yet answered
   bool split = false;
   bool is_texture = false;
-  std::unique_ptr<simt::texture_access> texture;   // is_texture: what is fetched; kept for the next one
-  lsu_transaction first;                   // all of it (`sole`), if it is not split and no texture; names the instruction in any case
+  std::unique_ptr<simt::texture_access> texture;  // is_texture: what is fetched; kept for the next one
+  lsu_transaction first;  // all of it (`sole`), if it is not split and no texture; names the instruction in any case
   using word_rows = std::array<std::uint32_t[32], 4>;
-  std::unique_ptr<word_rows> words;        // split: the loaded words; kept for the next one
+  std::unique_ptr<word_rows> words;  // split: the loaded words; kept for the next one
 };
 
 /// Recycles operations, and the transactions of those that are more than one.
@@ -62,7 +63,8 @@ class memory_operation_pool {
     return *all.back();
   }
   std::vector<std::unique_ptr<memory_operation>> operations_;
-  memory_operation* free_operation_ = nullptr;   // the first; each names the next, in a line that its user touches anyway
+  memory_operation* free_operation_ =
+      nullptr;  // the first; each names the next, in a line that its user touches anyway
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<lsu_transaction>> transactions_;
   std::vector<lsu_transaction*> free_transactions_;

@@ -26,9 +26,7 @@ std::uint64_t cache_conscious::score(unsigned slot, std::uint64_t cycle) const {
   return base_ + (until_[slot] > cycle ? until_[slot] - cycle : 0);
 }
 
-std::uint64_t cache_conscious::cutoff() const {
-  return base_ * static_cast<unsigned>(__builtin_popcountll(resident_));
-}
+std::uint64_t cache_conscious::cutoff() const { return base_ * static_cast<unsigned>(__builtin_popcountll(resident_)); }
 
 void cache_conscious::lost_locality(unsigned slot, std::uint64_t cycle) {
   ++lost_;

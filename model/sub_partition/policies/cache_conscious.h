@@ -9,10 +9,10 @@
 namespace heddle {
 
 /// `ccws`: greedy then oldest, with fewer warps at the L1 the more locality is lost. Each warp has a score, at least
-/// sub_partition.ccws_base_score; a miss on a line that the L1 held for that warp not long before raises it, and it falls by
-/// one a cycle. Scores are stacked from the highest; warps above the height that the resident warps' base scores make may
-/// not issue loads. The L1 keeps sub_partition.ccws_victim_tags per warp to find such misses.
-/// Source: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
+/// sub_partition.ccws_base_score; a miss on a line that the L1 held for that warp not long before raises it, and it
+/// falls by one a cycle. Scores are stacked from the highest; warps above the height that the resident warps' base
+/// scores make may not issue loads. The L1 keeps sub_partition.ccws_victim_tags per warp to find such misses. Source:
+/// Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
 class cache_conscious : public scheduling_policy {
  public:
   cache_conscious(const sub_partition_parameters& parameters, const policy_place& place);

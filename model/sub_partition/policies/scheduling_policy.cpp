@@ -20,8 +20,10 @@ std::unique_ptr<scheduling_policy> make(const sub_partition_parameters& paramete
 }
 }  // namespace
 
-// The factory: a new policy is one file in policies/, one enumerator of choice::scheduler, its name in parameter_rows.cpp, and one line here.
-std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters, const policy_place& place) {
+// The factory: a new policy is one file in policies/, one enumerator of choice::scheduler, its name in
+// parameter_rows.cpp, and one line here.
+std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
+                                                          const policy_place& place) {
   using kind = choice::scheduler;
   switch (parameters.scheduler) {
     case kind::lrr: return make<loose_round_robin>(parameters, place);

@@ -10,8 +10,8 @@ namespace heddle {
 
 /// The warps of a sub-partition as a policy sees them in a cycle. Warps are named by their slot: a bit in each mask.
 struct warp_view {
-  std::uint64_t eligible = 0;    // may issue now
-  std::uint64_t waiting = 0;     // cannot go on soon: wait for global memory, at a barrier or fence, sleep
+  std::uint64_t eligible = 0;  // may issue now
+  std::uint64_t waiting = 0;   // cannot go on soon: wait for global memory, at a barrier or fence, sleep
   std::uint64_t cycle = 0;
 };
 
@@ -33,9 +33,9 @@ class scheduling_policy {
 
   /// Whether held() is to be asked at all: policies that keep warps from the memory pay for it.
   virtual bool holds_memory() const { return false; }
-  /// Of the warps of `wanting`, whose next instruction accesses global memory (`loads`: those of them that may hit the L1),
-  /// those that must not issue it in this cycle. Some warp must always find its way in the end. `saturated`: the SM's memory
-  /// system has hardly room for another miss.
+  /// Of the warps of `wanting`, whose next instruction accesses global memory (`loads`: those of them that may hit the
+  /// L1), those that must not issue it in this cycle. Some warp must always find its way in the end. `saturated`: the
+  /// SM's memory system has hardly room for another miss.
   virtual std::uint64_t held(const warp_view& view, std::uint64_t wanting, std::uint64_t loads, bool saturated) {
     (void)view, (void)wanting, (void)loads, (void)saturated;
     return 0;
@@ -47,6 +47,7 @@ class scheduling_policy {
 };
 
 /// The policy of `sub_partition.scheduler`.
-std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters, const policy_place& place);
+std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
+                                                          const policy_place& place);
 
 }  // namespace heddle

@@ -7,10 +7,10 @@
 
 namespace heddle {
 
-/// `two_level`: slots in fetch groups of sub_partition.fetch_group_warps neighbours. The active group comes first, round robin
-/// within it; the next groups in order fill the cycles that it leaves. When all its warps wait for memory or a barrier the
-/// next group becomes the active one, so that groups reach their loads at different times.
-/// Source: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp Scheduling", MICRO 2011.
+/// `two_level`: slots in fetch groups of sub_partition.fetch_group_warps neighbours. The active group comes first,
+/// round robin within it; the next groups in order fill the cycles that it leaves. When all its warps wait for memory
+/// or a barrier the next group becomes the active one, so that groups reach their loads at different times. Source:
+/// Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp Scheduling", MICRO 2011.
 class two_level : public scheduling_policy {
  public:
   two_level(const sub_partition_parameters& parameters, const policy_place& place);

@@ -11,7 +11,7 @@ namespace heddle::cuda {
 struct array_record {
   std::uint64_t address = 0;
   channel_format format{};
-  extent_t extent{};        // as the program has given it: zero where there is no such dimension
+  extent_t extent{};  // as the program has given it: zero where there is no such dimension
   unsigned flags = 0;
   std::size_t element_bytes() const { return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8; }
   std::size_t row_bytes() const { return extent.width * element_bytes(); }

@@ -6,7 +6,8 @@
 
 namespace heddle::cuda {
 
-/// True: the call is done with, since its stream is captured (or must not be used because of another one that is), and `result` is what it returns.
+/// True: the call is done with, since its stream is captured (or must not be used because of another one that is), and
+/// `result` is what it returns.
 bool captured(std::uint32_t stream, manner how, node_work work, error_t& result);
 /// The same for what is not work of its own.
 bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, error_t& result);

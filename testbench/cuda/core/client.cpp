@@ -21,7 +21,7 @@ namespace heddle::cuda {
 
 namespace {
 
-std::atomic<unsigned> process_generation{1};   // a child after fork() is a process of its own
+std::atomic<unsigned> process_generation{1};  // a child after fork() is a process of its own
 
 /// A thread's connection.
 struct link {
@@ -51,7 +51,8 @@ int connected_socket(const char* name) {
   const std::size_t length = std::strlen(name);
   if (length + 1 > sizeof where.sun_path) return -1;
   std::memcpy(where.sun_path + 1, name, length);
-  if (::connect(s, reinterpret_cast<sockaddr*>(&where), static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length)) != 0) {
+  if (::connect(s, reinterpret_cast<sockaddr*>(&where),
+                static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length)) != 0) {
     ::close(s);
     return -1;
   }
@@ -86,9 +87,11 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   wire::message_head head{static_cast<std::uint32_t>(what), 0, arguments.bytes().size()};
   std::vector<std::uint8_t> message(sizeof head + arguments.bytes().size());
   std::memcpy(message.data(), &head, sizeof head);
-  if (!arguments.bytes().empty()) std::memcpy(message.data() + sizeof head, arguments.bytes().data(), arguments.bytes().size());
+  if (!arguments.bytes().empty())
+    std::memcpy(message.data() + sizeof head, arguments.bytes().data(), arguments.bytes().size());
   reply r;
-  if (!send_all(own.socket, message.data(), message.size()) || !receive_all(own.socket, &head, sizeof head) || head.bytes > wire::most_bytes)
+  if (!send_all(own.socket, message.data(), message.size()) || !receive_all(own.socket, &head, sizeof head) ||
+      head.bytes > wire::most_bytes)
     give_up("the simulator has ended");
   r.status = static_cast<std::int32_t>(head.what);
   std::vector<std::uint8_t> whole(head.bytes);
@@ -118,9 +121,11 @@ bool connect() {
   own.generation = process_generation.load();
   own.socket = connected_socket(name);
   if (own.socket < 0) give_up("the simulator is not there");
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);   // it reads what is to be copied where it lies
+  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // it reads what is to be copied where it lies
   wire::writer w;
-  w.put(wire::version).put(static_cast<std::uint32_t>(::getpid())).put(reinterpret_cast<std::uint64_t>(&process_generation));
+  w.put(wire::version)
+      .put(static_cast<std::uint32_t>(::getpid()))
+      .put(reinterpret_cast<std::uint64_t>(&process_generation));
   const reply r = exchange(wire::call::hello, w);
   if (r.status != wire::success) give_up("the simulator does not serve this program");
   const std::lock_guard<std::mutex> lock(chip_mutex);
@@ -140,15 +145,17 @@ const wire::device_info* chip() {
 }
 
 reply call(wire::call what, const wire::writer& arguments) {
-  use_primary_context();   // what a thread has that calls the runtime; the driver API sees to it before
+  use_primary_context();  // what a thread has that calls the runtime; the driver API sees to it before
   if (!connect()) {
     reply r;
-    r.status = 100;   // no device
+    r.status = 100;  // no device
     return r;
   }
   return exchange(what, arguments);
 }
 
-std::int32_t wait(wire::wait_kind kind, std::uint32_t number) { return call(wire::call::wait, wire::writer().put(kind).put(number)).status; }
+std::int32_t wait(wire::wait_kind kind, std::uint32_t number) {
+  return call(wire::call::wait, wire::writer().put(kind).put(number)).status;
+}
 
 }  // namespace heddle::cuda

@@ -16,7 +16,8 @@ struct reply {
   wire::reader read() const { return wire::reader(body); }
 };
 
-/// Makes a call and waits for its reply; prints what kernels have printed meanwhile. The first one of a thread connects.
+/// Makes a call and waits for its reply; prints what kernels have printed meanwhile. The first one of a thread
+/// connects.
 reply call(wire::call what, const wire::writer& arguments);
 /// Waits for the GPU.
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number);

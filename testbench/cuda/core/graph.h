@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A graph: recorded work with dependencies. A launch puts it into the streams again, with events where it crosses from one to another.
+// A graph: recorded work with dependencies. A launch puts it into the streams again, with events where it crosses from
+// one to another.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct graph_memory {
   graph_memory& operator=(const graph_memory&) = delete;
   void* const pointer;
   const std::size_t bytes;
-  bool live = false;   // allocated by a launch and not freed since
+  bool live = false;  // allocated by a launch and not freed since
 };
 
 struct child_work {
@@ -45,23 +46,24 @@ struct free_work {
   std::shared_ptr<graph_memory> memory;
 };
 /// In the order of CUDA's node types, but for the last two.
-using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work, record_work, allocate_work, free_work>;
+using node_work = std::variant<kernel_work, copy_work, fill_work, host_work, child_work, empty_work, wait_work,
+                               record_work, allocate_work, free_work>;
 
 struct graph_node {
   graph* owner = nullptr;
   node_work work;
-  std::vector<graph_node*> after;         // what it depends on, each once
-  const graph_node* original = nullptr;   // of which it is a copy
+  std::vector<graph_node*> after;        // what it depends on, each once
+  const graph_node* original = nullptr;  // of which it is a copy
   bool enabled = true;
-  copy_3d box{};                          // as the program has given it
-  std::vector<void*> arguments;           // a kernel's, for who asks
+  copy_3d box{};                 // as the program has given it
+  std::vector<void*> arguments;  // a kernel's, for who asks
   std::map<int, launch_attribute> attributes;
 };
 /// cudaGraphNodeType.
 int type_of(const graph_node& n);
 
 struct graph {
-  std::vector<std::unique_ptr<graph_node>> nodes;   // in the order in which they were made
+  std::vector<std::unique_ptr<graph_node>> nodes;  // in the order in which they were made
   graph_node* add(node_work work, std::vector<graph_node*> after);
   std::unique_ptr<graph> clone() const;
 };
@@ -76,7 +78,8 @@ class graph_exec {
   error_t launch(std::uint32_t stream);
   /// The copy of a node of the graph that this was made from; null: none.
   graph_node* copy_of(const graph_node* original) const;
-  /// Takes over what the nodes of a graph of the same shape do: a cudaGraphExecUpdateResult; `where` the node that differs.
+  /// Takes over what the nodes of a graph of the same shape do: a cudaGraphExecUpdateResult; `where` the node that
+  /// differs.
   int update(const graph& g, const graph_node*& where);
   static bool update_child(graph& to, const graph& from);
   /// A copy of what it launches.
@@ -85,11 +88,11 @@ class graph_exec {
 
  private:
   struct step {
-    graph_node* node = nullptr;           // null: a child graph's end
+    graph_node* node = nullptr;  // null: a child graph's end
     std::vector<std::size_t> after;
     std::size_t lane = 0;
-    bool is_waited_for = false;           // in another lane
-    bool is_last = false;                 // nothing comes after it
+    bool is_waited_for = false;  // in another lane
+    bool is_last = false;        // nothing comes after it
     std::uint32_t event = 0;
   };
   graph_exec() = default;
@@ -98,8 +101,8 @@ class graph_exec {
   error_t run(const step& s, std::uint32_t stream);
 
   std::unique_ptr<graph> copy_;
-  std::vector<step> steps_;               // each behind what it depends on
-  std::vector<std::uint32_t> lanes_;      // streams; the first one is that of the launch
+  std::vector<step> steps_;           // each behind what it depends on
+  std::vector<std::uint32_t> lanes_;  // streams; the first one is that of the launch
   std::uint32_t begin_event_ = 0, end_event_ = 0;
   bool launched_ = false;
 };

@@ -26,8 +26,12 @@ std::uint32_t make(wire::call what, const wire::writer& arguments) {
   const reply r = call(what, arguments);
   return r.status == error::none ? r.read().get<std::uint32_t>() : 0;
 }
-error_t record(std::uint32_t event, std::uint32_t stream) { return call(wire::call::record_event, wire::writer().put(event).put(stream)).status; }
-error_t wait_for(std::uint32_t stream, std::uint32_t event) { return call(wire::call::wait_event, wire::writer().put(stream).put(event)).status; }
+error_t record(std::uint32_t event, std::uint32_t stream) {
+  return call(wire::call::record_event, wire::writer().put(event).put(stream)).status;
+}
+error_t wait_for(std::uint32_t stream, std::uint32_t event) {
+  return call(wire::call::wait_event, wire::writer().put(stream).put(event)).status;
+}
 
 // Values of cudaGraphExecUpdateResult.
 constexpr int updated = 0, topology_changed = 2, type_changed = 3;
@@ -41,7 +45,9 @@ int take_over(graph& to, const graph& from, const graph_node*& where) {
     if (t.work.index() != f.work.index()) return type_changed;
     if (t.after.size() != f.after.size()) return topology_changed;
     for (std::size_t d = 0; d < t.after.size(); ++d) {
-      const auto is = [](const graph_node* n) { return [n](const std::unique_ptr<graph_node>& m) { return m.get() == n; }; };
+      const auto is = [](const graph_node* n) {
+        return [n](const std::unique_ptr<graph_node>& m) { return m.get() == n; };
+      };
       const auto a = std::find_if(to.nodes.begin(), to.nodes.end(), is(t.after[d])) - to.nodes.begin();
       const auto b = std::find_if(from.nodes.begin(), from.nodes.end(), is(f.after[d])) - from.nodes.begin();
       if (a != b) return topology_changed;
@@ -80,7 +86,8 @@ graph_exec::~graph_exec() {
   drop_event(end_event_);
 }
 
-// Nodes in the order in which they were made, each behind what it depends on; child graphs in place. False: that cannot be.
+// Nodes in the order in which they were made, each behind what it depends on; child graphs in place. False: that cannot
+// be.
 bool graph_exec::flatten(const graph& g, const std::vector<std::size_t>& before, std::vector<std::size_t>& ends) {
   std::map<const graph_node*, std::size_t> placed;
   std::map<const graph_node*, std::size_t> open;
@@ -118,9 +125,10 @@ bool graph_exec::flatten(const graph& g, const std::vector<std::size_t>& before,
   return placed.size() == g.nodes.size();
 }
 
-// A step goes on in the lane that ends with something it depends on; else it takes a lane whose end others go on from already, or a new one.
+// A step goes on in the lane that ends with something it depends on; else it takes a lane whose end others go on from
+// already, or a new one.
 void graph_exec::place() {
-  std::vector<std::size_t> tail;                     // last step of each lane
+  std::vector<std::size_t> tail;  // last step of each lane
   std::vector<bool> followed(steps_.size(), false);
   for (std::size_t k = 0; k < steps_.size(); ++k) {
     step& s = steps_[k];
@@ -172,7 +180,8 @@ error_t graph_exec::launch(std::uint32_t stream) {
     begin_event_ = cuda::make(wire::call::make_event, wire::writer());
     end_event_ = cuda::make(wire::call::make_event, wire::writer());
     for (std::size_t k = 1; k < lanes_.size(); ++k)
-      lanes_[k] = cuda::make(wire::call::make_stream, wire::writer().put(wire::stream_flag::non_blocking).put(std::int32_t{0}));
+      lanes_[k] =
+          cuda::make(wire::call::make_stream, wire::writer().put(wire::stream_flag::non_blocking).put(std::int32_t{0}));
     for (step& s : steps_)
       if (s.is_waited_for) s.event = cuda::make(wire::call::make_event, wire::writer());
   }

@@ -10,6 +10,7 @@ error_t work_of(const kernel_node_params& p, kernel_work& w);
 error_t work_of(const fill_node_params& p, fill_work& w);
 error_t work_of(const any_node_params& p, node_work& w);
 /// `to` null: from `from` to the symbol.
-error_t symbol_copy(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind, copy_work& w);
+error_t symbol_copy(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind,
+                    copy_work& w);
 
 }  // namespace heddle::cuda

@@ -17,7 +17,7 @@ struct fill_node_params {
   void* to;
   std::size_t pitch;
   unsigned value, element_bytes;
-  std::size_t width, height;   // width in elements
+  std::size_t width, height;  // width in elements
 };
 struct host_node_params {
   void (*function)(void*);

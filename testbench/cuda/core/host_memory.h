@@ -14,8 +14,8 @@ struct allocation {
   std::uint64_t bytes = 0;
   memory_type type = unregistered;
   unsigned flags = 0;
-  bool registered = false;   // the program's own memory, or a variable of a module
-  const void* owner = nullptr;   // the context that it goes with
+  bool registered = false;      // the program's own memory, or a variable of a module
+  const void* owner = nullptr;  // the context that it goes with
 };
 
 void note_allocation(const allocation& a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a stream does, as data: from an API call it goes to the simulator, into a graph while its stream is captured, and from a graph to the
-// simulator with each launch of that.
+// What a stream does, as data: from an API call it goes to the simulator, into a graph while its stream is captured,
+// and from a graph to the simulator with each launch of that.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +27,16 @@ struct fill_work {
   void* to = nullptr;
   std::size_t pitch = 0, layer = 0;
   unsigned value = 0, value_bytes = 1;
-  std::size_t width = 0, height = 1, depth = 1;   // width in bytes
+  std::size_t width = 0, height = 1, depth = 1;  // width in bytes
 };
 
 struct kernel_work {
   function_record* function = nullptr;
-  const void* key = nullptr;                      // by which the program knows it
+  const void* key = nullptr;  // by which the program knows it
   dim3_t grid{}, block{};
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
-  std::vector<std::uint8_t> parameters;           // as they lie in the kernel's area
+  std::vector<std::uint8_t> parameters;  // as they lie in the kernel's area
 };
 
 struct host_work {
@@ -46,7 +46,8 @@ struct host_work {
   stream_t stream = nullptr;
 };
 
-/// Who asks: a call that returns when all is done, one that does not, or a graph, whose data stay where they are until their turn has come.
+/// Who asks: a call that returns when all is done, one that does not, or a graph, whose data stay where they are until
+/// their turn has come.
 enum class manner { waits, asynchronous, graph };
 
 error_t copy(const copy_work& w, std::uint32_t stream, manner how);
@@ -57,18 +58,19 @@ error_t run_on_host(const host_work& w, std::uint32_t stream, manner how);
 /// A box between arrays and memory; not zero: what is wrong with it.
 error_t box_of(const copy_3d& p, copy_work& w);
 /// `arguments` null: parameters lie one after another in `extra`, as a driver API launch may have it.
-error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared, bool cooperative, kernel_work& w);
+error_t kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared,
+                  bool cooperative, kernel_work& w);
 bool is_cooperative(const launch_attribute* attributes, unsigned count);
 
 }  // namespace heddle::cuda
 
 // A function, and its twin of a program whose default stream is each thread's own.
-#define HEDDLE_BOTH(name, twin, arguments, body)                      \
-  HEDDLE_CUDA error_t name arguments {                                \
-    [[maybe_unused]] constexpr bool per_thread = false;               \
-    body                                                              \
-  }                                                                   \
-  HEDDLE_CUDA error_t twin arguments {                                \
-    [[maybe_unused]] constexpr bool per_thread = true;                \
-    body                                                              \
+#define HEDDLE_BOTH(name, twin, arguments, body)        \
+  HEDDLE_CUDA error_t name arguments {                  \
+    [[maybe_unused]] constexpr bool per_thread = false; \
+    body                                                \
+  }                                                     \
+  HEDDLE_CUDA error_t twin arguments {                  \
+    [[maybe_unused]] constexpr bool per_thread = true;  \
+    body                                                \
   }

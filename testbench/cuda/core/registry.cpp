@@ -27,12 +27,13 @@ void missing(const char* name) {
 bool map_here(std::uint64_t address, std::uint64_t bytes) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = address / page * page;
-  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  void* at = ::mmap(reinterpret_cast<void*>(begin), address + bytes - begin, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   return at == reinterpret_cast<void*>(begin);
 }
 
 registry& registry::get() {
-  static auto* the_registry = new registry;   // programs call when their statics are destroyed, too
+  static auto* the_registry = new registry;  // programs call when their statics are destroyed, too
   return *the_registry;
 }
 
@@ -165,14 +166,16 @@ variable_record registry::variable(image& owner, const std::string& name) {
   wire::reader in = r.read();
   v.address = in.get<std::uint64_t>();
   v.bytes = in.get<std::uint64_t>();
-  if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered) note_allocation({v.address, v.bytes, device, 0, true, nullptr});
+  if (allocation_of(reinterpret_cast<const void*>(v.address)).type == unregistered)
+    note_allocation({v.address, v.bytes, device, 0, true, nullptr});
   return v;
 }
 
 error_t registry::share(const variable_record& v) {
-  map_here(v.address, v.bytes);   // the page may be there already, for another variable
+  map_here(v.address, v.bytes);  // the page may be there already, for another variable
   note_allocation({v.address, v.bytes, managed, 1, true, nullptr});
-  return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3})).status;
+  return call(wire::call::host_range, wire::writer().put(v.address).put(std::uint64_t{v.bytes}).put(std::uint32_t{3}))
+      .status;
 }
 
 std::vector<std::string> registry::kernels(image& owner) {

@@ -15,15 +15,16 @@
 
 namespace heddle::cuda {
 
-/// A fat binary, or PTX that the program has loaded itself. It is handed to the simulator when something in it is first wanted.
+/// A fat binary, or PTX that the program has loaded itself. It is handed to the simulator when something in it is first
+/// wanted.
 struct image {
-  std::uint32_t what = 2;                                                // as wire::call::load_image has it
-  std::vector<std::pair<const void*, std::uint64_t>> parts;              // in this process
+  std::uint32_t what = 2;                                    // as wire::call::load_image has it
+  std::vector<std::pair<const void*, std::uint64_t>> parts;  // in this process
   std::uint32_t module = 0;
   bool loaded = false;
   error_t status = error::none;
-  std::string failure;                                                   // what the simulator says against it
-  const void* owner = nullptr;                                           // the context that it goes with
+  std::string failure;          // what the simulator says against it
+  const void* owner = nullptr;  // the context that it goes with
 };
 
 struct function_record {
@@ -33,8 +34,8 @@ struct function_record {
   error_t status = error::none;
   std::uint32_t number = 0;
   wire::function_info info{};
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> parameters;       // offset, bytes
-  int max_dynamic_shared = 0;                                            // 0: as the chip has it
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> parameters;  // offset, bytes
+  int max_dynamic_shared = 0;                                       // 0: as the chip has it
   int carveout = -1;
 };
 
@@ -42,8 +43,8 @@ struct variable_record {
   image* owner = nullptr;
   std::string name;
   std::size_t bytes = 0;
-  std::uint64_t address = 0;                                             // 0: not asked for yet
-  void** managed = nullptr;                                              // where the program keeps a managed one's address
+  std::uint64_t address = 0;  // 0: not asked for yet
+  void** managed = nullptr;   // where the program keeps a managed one's address
 };
 
 class registry {
@@ -55,7 +56,8 @@ class registry {
   void add_function(image* owner, const void* key, const char* name);
   void add_variable(image* owner, const void* key, const char* name, std::size_t bytes, void** managed);
 
-  /// A kernel by the address of its host function, or by the handle that was given for it; null: there is none. Its module is loaded.
+  /// A kernel by the address of its host function, or by the handle that was given for it; null: there is none. Its
+  /// module is loaded.
   function_record* function(const void* key);
   /// A kernel of an image by name, not registered by anybody; null: there is none.
   function_record* function(image* owner, const std::string& name, error_t& status);
@@ -97,7 +99,9 @@ extern thread_local error_t last_error;
 
 /// Number of a stream by its handle: 0 the default one. `per_thread`: what 0 means in this function.
 std::uint32_t stream_number(stream_t s, bool per_thread = false);
-inline std::uint32_t event_number(event_t e) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(e) - 0x1000); }
+inline std::uint32_t event_number(event_t e) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(e) - 0x1000);
+}
 
 }  // namespace heddle::cuda
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions of the runtime that the driver API is made of. Whoever defines one includes this, so that the compiler compares them.
+// Functions of the runtime that the driver API is made of. Whoever defines one includes this, so that the compiler
+// compares them.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned fla
 HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority);
 HEDDLE_CUDA error_t cudaStreamGetFlags(stream_t s, unsigned* flags);
 HEDDLE_CUDA error_t cudaStreamAddCallback(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned flags);
-HEDDLE_CUDA error_t cudaStreamAddCallback_ptsz(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned flags);
+HEDDLE_CUDA error_t cudaStreamAddCallback_ptsz(stream_t s, void (*f)(stream_t, error_t, void*), void* data,
+                                               unsigned flags);
 HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data);
 HEDDLE_CUDA error_t cudaLaunchHostFunc_ptsz(stream_t s, void (*f)(void*), void* data);
 
@@ -54,7 +56,10 @@ HEDDLE_CUDA error_t cudaEventElapsedTime(float* milliseconds, event_t from, even
 HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* function);
 HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, int value);
 HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference);
-HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, std::size_t dynamic, unsigned flags);
-HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int threads);
+HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                           int threads, std::size_t dynamic,
+                                                                           unsigned flags);
+HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
+                                                              int threads);
 
 }  // namespace heddle::cuda

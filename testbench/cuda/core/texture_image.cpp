@@ -14,7 +14,8 @@ constexpr error_t invalid_channel_descriptor = 20, invalid_filter = 26, invalid_
 
 /// Numbers of texel types as simt/texture/texture.h has them.
 namespace texel {
-constexpr std::uint8_t u8 = 0, s8 = 1, u16 = 2, s16 = 3, u32 = 4, s32 = 5, f16 = 6, f32 = 7, normalized = 8;   // plus an 8- or 16-bit type
+constexpr std::uint8_t u8 = 0, s8 = 1, u16 = 2, s16 = 3, u32 = 4, s32 = 5, f16 = 6, f32 = 7,
+                       normalized = 8;  // plus an 8- or 16-bit type
 }
 constexpr std::uint8_t wrap = 0, clamp = 1, border = 3;
 
@@ -59,7 +60,7 @@ error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
       if (r.of.linear.pointer == nullptr || width == 0 || width > (std::size_t{1} << 28)) return error::invalid_value;
       image.address = reinterpret_cast<std::uint64_t>(r.of.linear.pointer);
       image.width = static_cast<std::uint32_t>(width);
-      image.mode[0] = border;   // what lies outside reads as zero
+      image.mode[0] = border;  // what lies outside reads as zero
       return error::none;
     }
     case of_pitched_memory: {
@@ -67,7 +68,8 @@ error_t image_of(const resource_descriptor& r, wire::texture_request& image) {
       const error_t e = set_format(p.format, image);
       if (e != error::none) return e;
       const std::size_t texel = static_cast<std::size_t>(p.format.x) / 8 * image.channels;
-      if (p.pointer == nullptr || p.width == 0 || p.height == 0 || p.pitch < p.width * texel || p.pitch % texel != 0) return error::invalid_value;
+      if (p.pointer == nullptr || p.width == 0 || p.height == 0 || p.pitch < p.width * texel || p.pitch % texel != 0)
+        return error::invalid_value;
       image.address = reinterpret_cast<std::uint64_t>(p.pointer);
       image.width = static_cast<std::uint32_t>(p.width);
       image.height = static_cast<std::uint32_t>(p.height);
@@ -88,7 +90,7 @@ error_t read_as(const texture_settings& s, const resource_descriptor& r, wire::t
   if (s.filter != 0 && image.type <= texel::s32) return invalid_filter;
   if (s.srgb != 0) return not_modelled("sRGB textures");
   image.normalized = s.normalized_coordinates != 0;
-  if (r.kind == of_linear_memory) return error::none;   // fetched by number, without filter
+  if (r.kind == of_linear_memory) return error::none;  // fetched by number, without filter
   image.linear = s.filter != 0;
   bool has_border = false;
   for (int k = 0; k < 3; ++k) {

@@ -6,7 +6,8 @@
 
 namespace heddle::cuda {
 
-/// The image that a resource is, as point-sampled texels of its own type; not zero: the resource is wrong, or of a kind that is not modelled, which is said.
+/// The image that a resource is, as point-sampled texels of its own type; not zero: the resource is wrong, or of a kind
+/// that is not modelled, which is said.
 error_t image_of(const resource_descriptor& r, wire::texture_request& image);
 /// How the image is read; not zero likewise.
 error_t read_as(const texture_settings& s, const resource_descriptor& r, wire::texture_request& image);

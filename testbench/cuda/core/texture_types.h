@@ -30,8 +30,8 @@ static_assert(resource_bytes == 64, "as CUDA has it");
 
 struct texture_settings {
   int address_mode[3];
-  int filter;                   // 0 point, 1 linear
-  int read_normalized;          // integers are read as floats
+  int filter;           // 0 point, 1 linear
+  int read_normalized;  // integers are read as floats
   int srgb;
   float border[4];
   int normalized_coordinates;

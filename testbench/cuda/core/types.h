@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The binary interface of CUDA's runtime as programs are compiled against it: plain layouts, written down from its documentation. Enumerations
-// are ints. Sizes and offsets are checked against NVIDIA's headers where they are (tests/system/cuda_layout_test.cpp).
+// The binary interface of CUDA's runtime as programs are compiled against it: plain layouts, written down from its
+// documentation. Enumerations are ints. Sizes and offsets are checked against NVIDIA's headers where they are
+// (tests/system/cuda_layout_test.cpp).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ struct copy_3d {
 
 struct channel_format {
   int x, y, z, w;
-  int kind;   // 0 signed, 1 unsigned, 2 float
+  int kind;  // 0 signed, 1 unsigned, 2 float
 };
 
 struct pointer_attributes {
@@ -92,14 +93,19 @@ struct device_properties_11 {
   int major, minor;
   std::size_t texture_alignment, texture_pitch_alignment;
   int device_overlap, sms, timeout, integrated, can_map_host_memory, compute_mode;
-  int texture_1d, texture_1d_mipmap, texture_1d_linear, texture_2d[2], texture_2d_mipmap[2], texture_2d_linear[3], texture_2d_gather[2];
-  int texture_3d[3], texture_3d_alternate[3], texture_cube, texture_1d_layers[2], texture_2d_layers[3], texture_cube_layers[2];
-  int surface_1d, surface_2d[2], surface_3d[3], surface_1d_layers[2], surface_2d_layers[3], surface_cube, surface_cube_layers[2];
+  int texture_1d, texture_1d_mipmap, texture_1d_linear, texture_2d[2], texture_2d_mipmap[2], texture_2d_linear[3],
+      texture_2d_gather[2];
+  int texture_3d[3], texture_3d_alternate[3], texture_cube, texture_1d_layers[2], texture_2d_layers[3],
+      texture_cube_layers[2];
+  int surface_1d, surface_2d[2], surface_3d[3], surface_1d_layers[2], surface_2d_layers[3], surface_cube,
+      surface_cube_layers[2];
   std::size_t surface_alignment;
-  int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines, unified_addressing, memory_clock_khz, memory_bus_bits, l2_bytes;
+  int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines, unified_addressing, memory_clock_khz,
+      memory_bus_bits, l2_bytes;
   int persisting_l2, max_threads_per_sm, stream_priorities, global_l1, local_l1;
   std::size_t shared_per_sm;
-  int registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_group, host_atomics, single_to_double, pageable_access, concurrent_managed;
+  int registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_group, host_atomics, single_to_double,
+      pageable_access, concurrent_managed;
   int preemption, host_pointer_for_registered, cooperative_launch, cooperative_multi_device;
   std::size_t shared_per_block_optin;
   int pageable_by_host_tables, direct_managed, max_blocks_per_sm, access_window;
@@ -128,13 +134,17 @@ struct device_properties_13 {
   std::size_t texture_alignment, texture_pitch_alignment;
   int sms, integrated, can_map_host_memory;
   int texture_1d, texture_1d_mipmap, texture_2d[2], texture_2d_mipmap[2], texture_2d_linear[3], texture_2d_gather[2];
-  int texture_3d[3], texture_3d_alternate[3], texture_cube, texture_1d_layers[2], texture_2d_layers[3], texture_cube_layers[2];
-  int surface_1d, surface_2d[2], surface_3d[3], surface_1d_layers[2], surface_2d_layers[3], surface_cube, surface_cube_layers[2];
+  int texture_3d[3], texture_3d_alternate[3], texture_cube, texture_1d_layers[2], texture_2d_layers[3],
+      texture_cube_layers[2];
+  int surface_1d, surface_2d[2], surface_3d[3], surface_1d_layers[2], surface_2d_layers[3], surface_cube,
+      surface_cube_layers[2];
   std::size_t surface_alignment;
-  int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines, unified_addressing, memory_bus_bits, l2_bytes;
+  int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, copy_engines, unified_addressing, memory_bus_bits,
+      l2_bytes;
   int persisting_l2, max_threads_per_sm, stream_priorities, global_l1, local_l1;
   std::size_t shared_per_sm;
-  int registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_group, host_atomics, pageable_access, concurrent_managed;
+  int registers_per_sm, managed_memory, multi_gpu_board, multi_gpu_group, host_atomics, pageable_access,
+      concurrent_managed;
   int preemption, host_pointer_for_registered, cooperative_launch;
   std::size_t shared_per_block_optin;
   int pageable_by_host_tables, direct_managed, max_blocks_per_sm, access_window;
@@ -149,9 +159,10 @@ struct device_properties_13 {
 };
 
 namespace error {
-constexpr error_t none = 0, invalid_value = 1, out_of_memory = 2, initialization = 3, invalid_configuration = 9, invalid_symbol = 13,
-                  invalid_copy_direction = 21, missing_configuration = 52, invalid_function = 98, no_device = 100, invalid_device = 101,
-                  no_kernel_image = 209, peer_unsupported = 217, invalid_handle = 400, not_found = 500, not_ready = 600, already_registered = 712,
+constexpr error_t none = 0, invalid_value = 1, out_of_memory = 2, initialization = 3, invalid_configuration = 9,
+                  invalid_symbol = 13, invalid_copy_direction = 21, missing_configuration = 52, invalid_function = 98,
+                  no_device = 100, invalid_device = 101, no_kernel_image = 209, peer_unsupported = 217,
+                  invalid_handle = 400, not_found = 500, not_ready = 600, already_registered = 712,
                   not_registered = 713, not_supported = 801, capture_unsupported = 900, unknown = 999;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the functions of the driver API have in common. They are the runtime's with other names: streams, events, memory and kernels of one are
-// the other's.
+// What the functions of the driver API have in common. They are the runtime's with other names: streams, events, memory
+// and kernels of one are the other's.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@ namespace heddle::cuda {
 
 using result_t = int;
 using device_t = int;
-using address_t = std::uint64_t;   // CUdeviceptr
+using address_t = std::uint64_t;  // CUdeviceptr
 
 /// CUresult, where the runtime has no error of the same number and meaning.
 namespace result {
-constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100, invalid_device = 101, invalid_image = 200,
-                   invalid_context = 201, no_binary_for_gpu = 209, unsupported_limit = 215, invalid_ptx = 218, file_not_found = 301,
-                   invalid_handle = 400, not_found = 500, primary_context_active = 708, context_is_destroyed = 709, not_supported = 801;
+constexpr result_t success = 0, invalid_value = 1, out_of_memory = 2, not_initialized = 3, no_device = 100,
+                   invalid_device = 101, invalid_image = 200, invalid_context = 201, no_binary_for_gpu = 209,
+                   unsupported_limit = 215, invalid_ptx = 218, file_not_found = 301, invalid_handle = 400,
+                   not_found = 500, primary_context_active = 708, context_is_destroyed = 709, not_supported = 801;
 }
 
 /// The driver's number for an error of the runtime.
@@ -43,12 +44,12 @@ inline void* pointer_of(address_t a) { return reinterpret_cast<void*>(a); }
 }  // namespace heddle::cuda
 
 /// A function, and its twin of programs whose default stream is each thread's own.
-#define HEDDLE_DRIVER_BOTH(name, twin, arguments, body)  \
-  HEDDLE_CUDA result_t name arguments {                  \
-    [[maybe_unused]] constexpr bool per_thread = false;  \
-    return driven([&]() -> error_t { body });            \
-  }                                                      \
-  HEDDLE_CUDA result_t twin arguments {                  \
-    [[maybe_unused]] constexpr bool per_thread = true;   \
-    return driven([&]() -> error_t { body });            \
+#define HEDDLE_DRIVER_BOTH(name, twin, arguments, body) \
+  HEDDLE_CUDA result_t name arguments {                 \
+    [[maybe_unused]] constexpr bool per_thread = false; \
+    return driven([&]() -> error_t { body });           \
+  }                                                     \
+  HEDDLE_CUDA result_t twin arguments {                 \
+    [[maybe_unused]] constexpr bool per_thread = true;  \
+    return driven([&]() -> error_t { body });           \
   }

@@ -3,14 +3,15 @@
 #include <cstring>
 
 #include "testbench/cuda/core/array.h"
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/texture_types.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle::cuda;
 
 HEDDLE_CUDA error_t cudaMalloc3DArray(array_t* array, const channel_format* format, extent_t e, unsigned flags);
 HEDDLE_CUDA error_t cudaFreeArray(array_t array);
-HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const texture_settings* settings, const void* view);
+HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource,
+                                            const texture_settings* settings, const void* view);
 HEDDLE_CUDA error_t cudaDestroyTextureObject(std::uint64_t handle);
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource);
 HEDDLE_CUDA error_t cudaDestroySurfaceObject(std::uint64_t handle);
@@ -65,8 +66,9 @@ struct element {
   int format, bits, kind;
 };
 enum kind_of_channel : int { is_signed, is_unsigned, is_float };
-constexpr element elements[] = {{0x01, 8, is_unsigned}, {0x02, 16, is_unsigned}, {0x03, 32, is_unsigned}, {0x08, 8, is_signed},
-                                {0x09, 16, is_signed},  {0x0a, 32, is_signed},   {0x10, 16, is_float},    {0x20, 32, is_float}};
+constexpr element elements[] = {{0x01, 8, is_unsigned}, {0x02, 16, is_unsigned}, {0x03, 32, is_unsigned},
+                                {0x08, 8, is_signed},   {0x09, 16, is_signed},   {0x0a, 32, is_signed},
+                                {0x10, 16, is_float},   {0x20, 32, is_float}};
 
 bool channels_of(int format, unsigned count, channel_format& f) {
   for (const element& e : elements) {
@@ -109,9 +111,10 @@ error_t translated(const driver_resource& from, resource_descriptor& to, channel
       return error::none;
     case of_pitched_memory:
       if (!channels_of(from.of.pitched.format, from.of.pitched.channels, format)) return error::invalid_value;
-      to.of.pitched = {pointer_of(from.of.pitched.address), format, from.of.pitched.width, from.of.pitched.height, from.of.pitched.pitch};
+      to.of.pitched = {pointer_of(from.of.pitched.address), format, from.of.pitched.width, from.of.pitched.height,
+                       from.of.pitched.pitch};
       return error::none;
-    default: return error::not_supported;   // mipmapped arrays
+    default: return error::not_supported;  // mipmapped arrays
   }
 }
 
@@ -120,9 +123,12 @@ error_t translated(const driver_resource& from, resource_descriptor& to, channel
 HEDDLE_CUDA result_t cuArrayCreate_v2(array_t* array, const array_descriptor* d) {
   return d == nullptr ? result::invalid_value : create(array, {d->width, d->height, 0, d->format, d->channels, 0});
 }
-HEDDLE_CUDA result_t cuArray3DCreate_v2(array_t* array, const array_descriptor_3d* d) { return d == nullptr ? result::invalid_value : create(array, *d); }
+HEDDLE_CUDA result_t cuArray3DCreate_v2(array_t* array, const array_descriptor_3d* d) {
+  return d == nullptr ? result::invalid_value : create(array, *d);
+}
 HEDDLE_CUDA result_t cuArrayDestroy(array_t array) {
-  return driven([&]() -> error_t { return known_array(array) == nullptr ? error::invalid_handle : cudaFreeArray(array); });
+  return driven(
+      [&]() -> error_t { return known_array(array) == nullptr ? error::invalid_handle : cudaFreeArray(array); });
 }
 HEDDLE_CUDA result_t cuArray3DGetDescriptor_v2(array_descriptor_3d* d, array_t array) {
   return driven([&]() -> error_t {
@@ -141,7 +147,8 @@ HEDDLE_CUDA result_t cuArrayGetDescriptor_v2(array_descriptor* d, array_t array)
   return r;
 }
 
-HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resource* resource, const driver_texture* texture, const void* view) {
+HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resource* resource,
+                                       const driver_texture* texture, const void* view) {
   return driven([&]() -> error_t {
     if (handle == nullptr || resource == nullptr || texture == nullptr) return error::invalid_value;
     resource_descriptor r;
@@ -152,7 +159,8 @@ HEDDLE_CUDA result_t cuTexObjectCreate(std::uint64_t* handle, const driver_resou
     std::memcpy(s.address_mode, texture->address_mode, sizeof s.address_mode);
     std::memcpy(s.border, texture->border, sizeof s.border);
     s.filter = texture->filter;
-    s.read_normalized = (texture->flags & flag::as_integer) == 0 && f.kind != is_float && f.x < 32;   // integers of 32 bits stay what they are
+    s.read_normalized = (texture->flags & flag::as_integer) == 0 && f.kind != is_float &&
+                        f.x < 32;  // integers of 32 bits stay what they are
     s.srgb = (texture->flags & flag::srgb) != 0;
     s.normalized_coordinates = (texture->flags & flag::normalized_coordinates) != 0;
     s.disable_trilinear = (texture->flags & flag::disable_trilinear) != 0;

@@ -6,8 +6,10 @@
 
 namespace heddle::cuda {
 
-HEDDLE_CUDA result_t cuLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count, const int*, void**, unsigned);
-HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const int* names, void** values, unsigned count, const int*, void**, unsigned);
+HEDDLE_CUDA result_t cuLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count,
+                                       const int*, void**, unsigned);
+HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const int* names, void** values, unsigned count,
+                                           const int*, void**, unsigned);
 HEDDLE_CUDA result_t cuLibraryUnload(image* l);
 HEDDLE_CUDA result_t cuLibraryGetKernel(void** kernel, image* l, const char* name);
 HEDDLE_CUDA result_t cuLibraryGetKernelCount(unsigned* count, image* l);

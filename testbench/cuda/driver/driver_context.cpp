@@ -6,10 +6,10 @@
 #include <mutex>
 #include <vector>
 
-#include "testbench/cuda/driver/driver.h"
-#include "testbench/cuda/driver/driver_modules.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
+#include "testbench/cuda/driver/driver_modules.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -21,8 +21,8 @@ namespace {
 std::atomic<bool> initialized{false};
 std::mutex contexts_mutex;
 unsigned long long next_id = 1;
-unsigned retained = 0;              // the primary one, by the program
-bool used_by_runtime = false;       // which keeps it
+unsigned retained = 0;         // the primary one, by the program
+bool used_by_runtime = false;  // which keeps it
 unsigned primary_flags = 0;
 thread_local std::vector<context*> stack;
 
@@ -170,7 +170,8 @@ HEDDLE_CUDA result_t cuCtxCreate_v3(context** c, void*, int affinities, unsigned
   return affinities != 0 ? result::not_supported : create(c, flags, device);
 }
 HEDDLE_CUDA result_t cuCtxCreate_v4(context** c, const void* const* parameters, unsigned flags, device_t device) {
-  const bool plain = parameters == nullptr || (parameters[0] == nullptr && parameters[2] == nullptr);   // no affinity, no shared graphics context
+  const bool plain = parameters == nullptr ||
+                     (parameters[0] == nullptr && parameters[2] == nullptr);  // no affinity, no shared graphics context
   return plain ? create(c, flags, device) : result::not_supported;
 }
 HEDDLE_CUDA result_t cuCtxDestroy(context* c) { return destroy(c); }
@@ -238,7 +239,7 @@ HEDDLE_CUDA result_t cuCtxGetLimit(std::size_t* value, int limit) {
 HEDDLE_CUDA result_t cuCtxSetCacheConfig(int preference) {
   return driven([&] {
     if (preference < 0 || preference > 3) return error::invalid_value;
-    current_context()->cache_preference = preference;   // a hint
+    current_context()->cache_preference = preference;  // a hint
     return error::none;
   });
 }
@@ -274,7 +275,7 @@ HEDDLE_CUDA result_t cuCtxEnablePeerAccess(context*, unsigned) {
   return driven([] { return error::peer_unsupported; });
 }
 HEDDLE_CUDA result_t cuCtxDisablePeerAccess(context*) {
-  return driven([] { return error_t{705}; });   // it is not enabled
+  return driven([] { return error_t{705}; });  // it is not enabled
 }
 
 HEDDLE_CUDA result_t cuDevicePrimaryCtxRetain(context** c, device_t device) {
@@ -291,8 +292,12 @@ HEDDLE_CUDA result_t cuDevicePrimaryCtxRelease(device_t device) { return release
 HEDDLE_CUDA result_t cuDevicePrimaryCtxRelease_v2(device_t device) { return release_primary(device); }
 HEDDLE_CUDA result_t cuDevicePrimaryCtxReset(device_t device) { return reset_primary(device); }
 HEDDLE_CUDA result_t cuDevicePrimaryCtxReset_v2(device_t device) { return reset_primary(device); }
-HEDDLE_CUDA result_t cuDevicePrimaryCtxSetFlags(device_t device, unsigned flags) { return set_primary_flags(device, flags); }
-HEDDLE_CUDA result_t cuDevicePrimaryCtxSetFlags_v2(device_t device, unsigned flags) { return set_primary_flags(device, flags); }
+HEDDLE_CUDA result_t cuDevicePrimaryCtxSetFlags(device_t device, unsigned flags) {
+  return set_primary_flags(device, flags);
+}
+HEDDLE_CUDA result_t cuDevicePrimaryCtxSetFlags_v2(device_t device, unsigned flags) {
+  return set_primary_flags(device, flags);
+}
 HEDDLE_CUDA result_t cuDevicePrimaryCtxGetState(device_t device, unsigned* flags, int* active) {
   if (!driver_is_initialized()) return result::not_initialized;
   if (device != 0) return result::invalid_device;

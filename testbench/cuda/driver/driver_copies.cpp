@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The driver API: copies and fills.
 #include "testbench/cuda/core/array.h"
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/operations.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
 namespace {
 
-enum place : int { in_host = 1, in_device, in_array, by_pointer };   // CUmemorytype
+enum place : int { in_host = 1, in_device, in_array, by_pointer };  // CUmemorytype
 
 /// One side of CUDA_MEMCPY2D.
 struct side_2d {
@@ -40,7 +40,9 @@ struct driver_copy_3d {
   std::size_t width_bytes, height, depth;
 };
 
-side_3d side_of(const side_2d& s) { return {s.x_bytes, s.y, 0, 0, s.where, s.host, s.device, s.array, nullptr, s.pitch, 0}; }
+side_3d side_of(const side_2d& s) {
+  return {s.x_bytes, s.y, 0, 0, s.where, s.host, s.device, s.array, nullptr, s.pitch, 0};
+}
 
 /// Where a side begins, and its pitches.
 struct corner {
@@ -52,8 +54,10 @@ error_t corner_of(const side_3d& s, std::size_t width, std::size_t height, std::
   if (s.level != 0) return error::invalid_value;
   if (s.where == in_array) {
     const array_record* a = known_array(s.array);
-    if (a == nullptr || s.x_bytes + width > a->row_bytes() || s.y + height > a->rows() || s.z + depth > a->layers()) return error::invalid_value;
-    c = {reinterpret_cast<char*>(a->address) + s.z * a->layer_bytes() + s.y * a->row_bytes() + s.x_bytes, a->row_bytes(), a->layer_bytes()};
+    if (a == nullptr || s.x_bytes + width > a->row_bytes() || s.y + height > a->rows() || s.z + depth > a->layers())
+      return error::invalid_value;
+    c = {reinterpret_cast<char*>(a->address) + s.z * a->layer_bytes() + s.y * a->row_bytes() + s.x_bytes,
+         a->row_bytes(), a->layer_bytes()};
     return error::none;
   }
   if (s.where < in_host || s.where > by_pointer) return error::invalid_value;
@@ -67,7 +71,9 @@ error_t corner_of(const side_3d& s, std::size_t width, std::size_t height, std::
 
 int direction(int from, int to) {
   if (from == by_pointer || to == by_pointer) return by_pointers;
-  return from == in_host ? (to == in_host ? host_to_host : host_to_device) : to == in_host ? device_to_host : device_to_device;
+  return from == in_host ? (to == in_host ? host_to_host : host_to_device)
+         : to == in_host ? device_to_host
+                         : device_to_device;
 }
 
 error_t copy(const driver_copy_3d& c, std::uint32_t stream, manner how) {
@@ -76,7 +82,9 @@ error_t copy(const driver_copy_3d& c, std::uint32_t stream, manner how) {
   error_t e = corner_of(c.from, c.width_bytes, c.height, c.depth, from);
   if (e == error::none) e = corner_of(c.to, c.width_bytes, c.height, c.depth, to);
   if (e != error::none) return e;
-  return copy({to.at, to.pitch, to.layer, from.at, from.pitch, from.layer, c.width_bytes, c.height, c.depth, direction(c.from.where, c.to.where)}, stream, how);
+  return copy({to.at, to.pitch, to.layer, from.at, from.pitch, from.layer, c.width_bytes, c.height, c.depth,
+               direction(c.from.where, c.to.where)},
+              stream, how);
 }
 
 error_t copy(const driver_copy_2d* c, std::uint32_t stream, manner how) {
@@ -84,16 +92,21 @@ error_t copy(const driver_copy_2d* c, std::uint32_t stream, manner how) {
   return copy(driver_copy_3d{side_of(c->from), side_of(c->to), c->width_bytes, c->height, 1}, stream, how);
 }
 
-error_t copy(const driver_copy_3d* c, std::uint32_t stream, manner how) { return c == nullptr ? error::invalid_value : copy(*c, stream, how); }
+error_t copy(const driver_copy_3d* c, std::uint32_t stream, manner how) {
+  return c == nullptr ? error::invalid_value : copy(*c, stream, how);
+}
 
 error_t copy(address_t to, address_t from, std::size_t bytes, int kind, std::uint32_t stream, manner how) {
   return copy(copy_of_row(pointer_of(to), pointer_of(from), bytes, kind), stream, how);
 }
 
-error_t fill(address_t to, std::size_t pitch, unsigned value, unsigned value_bytes, std::size_t width, std::size_t height, std::uint32_t stream, manner how) {
+error_t fill(address_t to, std::size_t pitch, unsigned value, unsigned value_bytes, std::size_t width,
+             std::size_t height, std::uint32_t stream, manner how) {
   const std::size_t bytes = width * value_bytes;
   if (to % value_bytes != 0 || (height > 1 && (pitch < bytes || pitch % value_bytes != 0))) return error::invalid_value;
-  return fill({pointer_of(to), pitch != 0 ? pitch : bytes, (pitch != 0 ? pitch : bytes) * height, value, value_bytes, bytes, height, 1}, stream, how);
+  return fill({pointer_of(to), pitch != 0 ? pitch : bytes, (pitch != 0 ? pitch : bytes) * height, value, value_bytes,
+               bytes, height, 1},
+              stream, how);
 }
 
 address_t number_of(const void* p) { return reinterpret_cast<address_t>(p); }
@@ -108,27 +121,35 @@ HEDDLE_DRIVER_BOTH(cuMemcpy, cuMemcpy_ptds, (address_t to, address_t from, std::
                    { return copy(to, from, bytes, by_pointers, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpyAsync, cuMemcpyAsync_ptsz, (address_t to, address_t from, std::size_t bytes, stream_t s),
                    { return copy(to, from, bytes, by_pointers, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemcpyPeer, cuMemcpyPeer_ptds, (address_t to, context*, address_t from, context*, std::size_t bytes),
+HEDDLE_DRIVER_BOTH(cuMemcpyPeer, cuMemcpyPeer_ptds,
+                   (address_t to, context*, address_t from, context*, std::size_t bytes),
                    { return copy(to, from, bytes, device_to_device, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz, (address_t to, context*, address_t from, context*, std::size_t bytes, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
+                   (address_t to, context*, address_t from, context*, std::size_t bytes, stream_t s),
                    { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), goes_on); })
 HEDDLE_DRIVER_BOTH(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, (address_t to, const void* from, std::size_t bytes),
                    { return copy(to, number_of(from), bytes, host_to_device, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz, (address_t to, const void* from, std::size_t bytes, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
+                   (address_t to, const void* from, std::size_t bytes, stream_t s),
                    { return copy(to, number_of(from), bytes, host_to_device, stream_number(s, per_thread), goes_on); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, (void* to, address_t from, std::size_t bytes),
                    { return copy(number_of(to), from, bytes, device_to_host, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz, (void* to, address_t from, std::size_t bytes, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
+                   (void* to, address_t from, std::size_t bytes, stream_t s),
                    { return copy(number_of(to), from, bytes, device_to_host, stream_number(s, per_thread), goes_on); })
 HEDDLE_DRIVER_BOTH(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (address_t to, address_t from, std::size_t bytes),
                    { return copy(to, from, bytes, device_to_device, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz, (address_t to, address_t from, std::size_t bytes, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
+                   (address_t to, address_t from, std::size_t bytes, stream_t s),
                    { return copy(to, from, bytes, device_to_device, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const driver_copy_2d* c), { return copy(c, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const driver_copy_2d* c), { return copy(c, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const driver_copy_2d* c),
+                   { return copy(c, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const driver_copy_2d* c),
+                   { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz, (const driver_copy_2d* c, stream_t s),
                    { return copy(c, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const driver_copy_3d* c), { return copy(c, usual(per_thread), waits); })
+HEDDLE_DRIVER_BOTH(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const driver_copy_3d* c),
+                   { return copy(c, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const driver_copy_3d* c, stream_t s),
                    { return copy(c, stream_number(s, per_thread), goes_on); })
 
@@ -138,24 +159,33 @@ HEDDLE_DRIVER_BOTH(cuMemsetD16_v2, cuMemsetD16_v2_ptds, (address_t to, std::uint
                    { return fill(to, 0, value, 2, count, 1, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemsetD32_v2, cuMemsetD32_v2_ptds, (address_t to, std::uint32_t value, std::size_t count),
                    { return fill(to, 0, value, 4, count, 1, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemsetD8Async, cuMemsetD8Async_ptsz, (address_t to, std::uint8_t value, std::size_t count, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemsetD8Async, cuMemsetD8Async_ptsz,
+                   (address_t to, std::uint8_t value, std::size_t count, stream_t s),
                    { return fill(to, 0, value, 1, count, 1, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemsetD16Async, cuMemsetD16Async_ptsz, (address_t to, std::uint16_t value, std::size_t count, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemsetD16Async, cuMemsetD16Async_ptsz,
+                   (address_t to, std::uint16_t value, std::size_t count, stream_t s),
                    { return fill(to, 0, value, 2, count, 1, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemsetD32Async, cuMemsetD32Async_ptsz, (address_t to, std::uint32_t value, std::size_t count, stream_t s),
+HEDDLE_DRIVER_BOTH(cuMemsetD32Async, cuMemsetD32Async_ptsz,
+                   (address_t to, std::uint32_t value, std::size_t count, stream_t s),
                    { return fill(to, 0, value, 4, count, 1, stream_number(s, per_thread), goes_on); })
-HEDDLE_DRIVER_BOTH(cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds, (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height),
+HEDDLE_DRIVER_BOTH(cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds,
+                   (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height),
                    { return fill(to, pitch, value, 1, width, height, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds, (address_t to, std::size_t pitch, std::uint16_t value, std::size_t width, std::size_t height),
+HEDDLE_DRIVER_BOTH(cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds,
+                   (address_t to, std::size_t pitch, std::uint16_t value, std::size_t width, std::size_t height),
                    { return fill(to, pitch, value, 2, width, height, usual(per_thread), waits); })
-HEDDLE_DRIVER_BOTH(cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds, (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height),
+HEDDLE_DRIVER_BOTH(cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds,
+                   (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height),
                    { return fill(to, pitch, value, 4, width, height, usual(per_thread), waits); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz,
-                   (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height, stream_t s),
+                   (address_t to, std::size_t pitch, std::uint8_t value, std::size_t width, std::size_t height,
+                    stream_t s),
                    { return fill(to, pitch, value, 1, width, height, stream_number(s, per_thread), goes_on); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz,
-                   (address_t to, std::size_t pitch, std::uint16_t value, std::size_t width, std::size_t height, stream_t s),
+                   (address_t to, std::size_t pitch, std::uint16_t value, std::size_t width, std::size_t height,
+                    stream_t s),
                    { return fill(to, pitch, value, 2, width, height, stream_number(s, per_thread), goes_on); })
 HEDDLE_DRIVER_BOTH(cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz,
-                   (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height, stream_t s),
+                   (address_t to, std::size_t pitch, std::uint32_t value, std::size_t width, std::size_t height,
+                    stream_t s),
                    { return fill(to, pitch, value, 4, width, height, stream_number(s, per_thread), goes_on); })

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -14,8 +14,8 @@ namespace {
 
 /// CUdevprop.
 struct driver_properties {
-  int max_threads_per_block, max_threads_dim[3], max_grid[3], shared_per_block, constant_bytes, warp_size, pitch, registers_per_block, clock_khz,
-      texture_alignment;
+  int max_threads_per_block, max_threads_dim[3], max_grid[3], shared_per_block, constant_bytes, warp_size, pitch,
+      registers_per_block, clock_khz, texture_alignment;
 };
 
 /// success: there is this device.
@@ -55,7 +55,9 @@ HEDDLE_CUDA result_t cuInit(unsigned flags) {
   initialize_driver();
   return result::success;
 }
-HEDDLE_CUDA result_t cuDriverGetVersion(int* version) { return version == nullptr ? result::invalid_value : cudaDriverGetVersion(version); }
+HEDDLE_CUDA result_t cuDriverGetVersion(int* version) {
+  return version == nullptr ? result::invalid_value : cudaDriverGetVersion(version);
+}
 
 HEDDLE_CUDA result_t cuDeviceGetCount(int* count) {
   return of_device(0, [&] {
@@ -92,7 +94,8 @@ HEDDLE_CUDA result_t cuDeviceTotalMem_v2(std::size_t* bytes, device_t device) {
   });
 }
 HEDDLE_CUDA result_t cuDeviceGetAttribute(int* value, int number, device_t device) {
-  return of_device(device, [&] { return value == nullptr ? error::invalid_value : cudaDeviceGetAttribute(value, number, device); });
+  return of_device(
+      device, [&] { return value == nullptr ? error::invalid_value : cudaDeviceGetAttribute(value, number, device); });
 }
 HEDDLE_CUDA result_t cuDeviceComputeCapability(int* major, int* minor, device_t device) {
   return of_device(device, [&] {
@@ -103,8 +106,16 @@ HEDDLE_CUDA result_t cuDeviceComputeCapability(int* major, int* minor, device_t 
 }
 HEDDLE_CUDA result_t cuDeviceGetProperties(driver_properties* p, device_t device) {
   return of_device(device, [&] {
-    *p = {attribute(1),  {attribute(2), attribute(3), attribute(4)}, {attribute(5), attribute(6), attribute(7)}, attribute(8), attribute(9), attribute(10),
-          attribute(11), attribute(12), attribute(13), attribute(14)};
+    *p = {attribute(1),
+          {attribute(2), attribute(3), attribute(4)},
+          {attribute(5), attribute(6), attribute(7)},
+          attribute(8),
+          attribute(9),
+          attribute(10),
+          attribute(11),
+          attribute(12),
+          attribute(13),
+          attribute(14)};
     return error::none;
   });
 }
@@ -120,7 +131,9 @@ HEDDLE_CUDA result_t cuDeviceCanAccessPeer(int* can, device_t, device_t) {
     return error::none;
   });
 }
-HEDDLE_CUDA result_t cuDeviceGetP2PAttribute(int*, int, device_t, device_t) { return driver_is_initialized() ? result::invalid_device : result::not_initialized; }
+HEDDLE_CUDA result_t cuDeviceGetP2PAttribute(int*, int, device_t, device_t) {
+  return driver_is_initialized() ? result::invalid_device : result::not_initialized;
+}
 HEDDLE_CUDA result_t cuDeviceGetTexture1DLinearMaxWidth(std::size_t* width, int, unsigned, device_t device) {
   return of_device(device, [&] {
     *width = static_cast<std::size_t>(attribute(69));

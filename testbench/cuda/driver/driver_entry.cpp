@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "testbench/cuda/core/runtime_version.h"
 #include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/driver/driver_table.h"
-#include "testbench/cuda/core/runtime_version.h"
 
 using namespace heddle::cuda;
 
@@ -21,7 +21,8 @@ entry_point find_entry_point(const char* name, int version, bool per_thread, voi
     // Those of a thread's own stream are the others' twins, whenever they came.
     if (f.per_thread && !per_thread) continue;
     if (f.since > version) continue;
-    const bool better = best == nullptr || (f.per_thread && !best->per_thread) || (f.per_thread == best->per_thread && f.since > best->since);
+    const bool better = best == nullptr || (f.per_thread && !best->per_thread) ||
+                        (f.per_thread == best->per_thread && f.since > best->since);
     if (better) best = &f;
   }
   if (best == nullptr) return known ? entry_point::too_new : entry_point::unknown;
@@ -33,12 +34,12 @@ entry_point find_entry_point(const char* name, int version, bool per_thread, voi
 
 namespace {
 
-constexpr std::uint64_t per_thread_default_stream = 2;   // of the flags
+constexpr std::uint64_t per_thread_default_stream = 2;  // of the flags
 
 result_t proc_address(const char* name, void** address, int version, std::uint64_t flags, int* status) {
   if (name == nullptr || address == nullptr || *name == '\0' || flags > 3) return result::invalid_value;
   const entry_point found = find_entry_point(name, version, (flags & per_thread_default_stream) != 0, *address);
-  if (status != nullptr) *status = static_cast<int>(found);   // the driver has these numbers
+  if (status != nullptr) *status = static_cast<int>(found);  // the driver has these numbers
   return found == entry_point::found ? result::success : result::not_found;
 }
 
@@ -53,13 +54,17 @@ error_t runtime_entry(const char* name, void** address, int version, unsigned lo
 HEDDLE_CUDA result_t cuGetProcAddress(const char* name, void** address, int version, std::uint64_t flags) {
   return proc_address(name, address, version, flags, nullptr);
 }
-HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int version, std::uint64_t flags, int* status) {
+HEDDLE_CUDA result_t cuGetProcAddress_v2(const char* name, void** address, int version, std::uint64_t flags,
+                                         int* status) {
   return proc_address(name, address, version, flags, status);
 }
 
 HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void*) {
   static bool told = false;
-  if (!told) std::fputs("heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n", stderr);
+  if (!told)
+    std::fputs(
+        "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n",
+        stderr);
   told = true;
   if (table != nullptr) *table = nullptr;
   return result::not_found;
@@ -68,12 +73,16 @@ HEDDLE_CUDA result_t cuGetExportTable(const void** table, const void*) {
 HEDDLE_CUDA error_t cudaGetDriverEntryPoint(const char* name, void** address, unsigned long long flags, int* status) {
   return runtime_entry(name, address, runtime_version(), flags, status);
 }
-HEDDLE_CUDA error_t cudaGetDriverEntryPoint_ptsz(const char* name, void** address, unsigned long long flags, int* status) {
+HEDDLE_CUDA error_t cudaGetDriverEntryPoint_ptsz(const char* name, void** address, unsigned long long flags,
+                                                 int* status) {
   return runtime_entry(name, address, runtime_version(), flags != 0 ? flags : per_thread_default_stream, status);
 }
-HEDDLE_CUDA error_t cudaGetDriverEntryPointByVersion(const char* name, void** address, unsigned version, unsigned long long flags, int* status) {
+HEDDLE_CUDA error_t cudaGetDriverEntryPointByVersion(const char* name, void** address, unsigned version,
+                                                     unsigned long long flags, int* status) {
   return runtime_entry(name, address, static_cast<int>(version), flags, status);
 }
-HEDDLE_CUDA error_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** address, unsigned version, unsigned long long flags, int* status) {
-  return runtime_entry(name, address, static_cast<int>(version), flags != 0 ? flags : per_thread_default_stream, status);
+HEDDLE_CUDA error_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** address, unsigned version,
+                                                          unsigned long long flags, int* status) {
+  return runtime_entry(name, address, static_cast<int>(version), flags != 0 ? flags : per_thread_default_stream,
+                       status);
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle::cuda;
 
@@ -119,7 +119,8 @@ constexpr result_row rows[] = {
 };
 
 const result_row* find(result_t r) {
-  const auto* found = std::find_if(std::begin(rows), std::end(rows), [r](const result_row& row) { return row.number == r; });
+  const auto* found =
+      std::find_if(std::begin(rows), std::end(rows), [r](const result_row& row) { return row.number == r; });
   return found != std::end(rows) ? found : nullptr;
 }
 
@@ -132,13 +133,13 @@ result_t result_of(error_t e) {
     case error::invalid_configuration:
     case error::invalid_copy_direction:
     case error::missing_configuration:
-    case 12:   // a pitch
-    case 16:   // a host pointer
-    case 17:   // a device pointer
+    case 12:  // a pitch
+    case 16:  // a host pointer
+    case 17:  // a device pointer
       return result::invalid_value;
     case error::invalid_symbol: return result::not_found;
     case error::invalid_function: return result::invalid_handle;
-    default: return find(e) != nullptr ? e : result_t{error::unknown};   // the others have one number in both
+    default: return find(e) != nullptr ? e : result_t{error::unknown};  // the others have one number in both
   }
 }
 

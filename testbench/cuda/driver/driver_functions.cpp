@@ -2,9 +2,9 @@
 // The driver API: kernels, their attributes, occupancy, launches.
 #include <cstring>
 
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -20,19 +20,23 @@ struct driver_launch_config {
   unsigned attribute_count;
 };
 
-result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned shared, stream_t stream, bool per_thread, bool cooperative, void** arguments,
-                       void** extra) {
+result_t launch_kernel(const void* function, dim3_t grid, dim3_t block, unsigned shared, stream_t stream,
+                       bool per_thread, bool cooperative, void** arguments, void** extra) {
   return driven([&]() -> error_t {
     if (arguments != nullptr && extra != nullptr) return error::invalid_value;
     kernel_work w;
     const error_t e = kernel_of(function, grid, block, arguments, extra, shared, cooperative, w);
-    return e == error::invalid_function ? error::invalid_handle : e != error::none ? e : launch(w, stream_number(stream, per_thread), manner::asynchronous);
+    return e == error::invalid_function ? error::invalid_handle
+           : e != error::none           ? e
+                                        : launch(w, stream_number(stream, per_thread), manner::asynchronous);
   });
 }
 
-result_t launch_kernel(const driver_launch_config& c, const void* function, bool per_thread, void** arguments, void** extra) {
-  return launch_kernel(function, {c.grid[0], c.grid[1], c.grid[2]}, {c.block[0], c.block[1], c.block[2]}, c.dynamic_shared_bytes, c.stream, per_thread,
-                       is_cooperative(c.attributes, c.attribute_count), arguments, extra);
+result_t launch_kernel(const driver_launch_config& c, const void* function, bool per_thread, void** arguments,
+                       void** extra) {
+  return launch_kernel(function, {c.grid[0], c.grid[1], c.grid[2]}, {c.block[0], c.block[1], c.block[2]},
+                       c.dynamic_shared_bytes, c.stream, per_thread, is_cooperative(c.attributes, c.attribute_count),
+                       arguments, extra);
 }
 
 result_t get_attribute(int* value, int attribute, const void* function) {
@@ -51,7 +55,7 @@ result_t get_attribute(int* value, int attribute, const void* function) {
                           a.cache_mode_ca,
                           a.max_dynamic_shared_bytes,
                           a.carveout};
-    constexpr int clusters = 10, last = 15;   // of which Heddle knows nothing: no size is demanded
+    constexpr int clusters = 10, last = 15;  // of which Heddle knows nothing: no size is demanded
     if (attribute < 0 || attribute > last) return error::invalid_value;
     *value = attribute < clusters ? values[attribute] : 0;
     return error::none;
@@ -60,7 +64,7 @@ result_t get_attribute(int* value, int attribute, const void* function) {
 
 result_t set_attribute(const void* function, int attribute, int value) {
   return driven([&]() -> error_t {
-    if (attribute < 8 || attribute > 15) return error::invalid_value;   // those before are what the kernel is
+    if (attribute < 8 || attribute > 15) return error::invalid_value;  // those before are what the kernel is
     return cudaFuncSetAttribute(function, attribute, value);
   });
 }
@@ -89,7 +93,8 @@ result_t of_function(const void* function, F&& f) {
 }
 
 /// The smallest block of those that fill an SM best.
-error_t potential_block_size(int* grid, int* block, const void* function, std::size_t (*shared_of)(int), std::size_t shared, int limit) {
+error_t potential_block_size(int* grid, int* block, const void* function, std::size_t (*shared_of)(int),
+                             std::size_t shared, int limit) {
   function_attributes a;
   error_t e = cudaFuncGetAttributes(&a, function);
   if (e != error::none) return e;
@@ -99,7 +104,8 @@ error_t potential_block_size(int* grid, int* block, const void* function, std::s
   for (int threads = (most + 31) / 32 * 32; threads > 0; threads -= 32) {
     const int size = threads < most ? threads : most;
     int blocks = 0;
-    e = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, size, shared_of != nullptr ? shared_of(size) : shared, 0);
+    e = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, function, size,
+                                                               shared_of != nullptr ? shared_of(size) : shared, 0);
     if (e != error::none) return e;
     if (blocks * size > best_threads) {
       best_threads = blocks * size;
@@ -114,31 +120,38 @@ error_t potential_block_size(int* grid, int* block, const void* function, std::s
 
 }  // namespace
 
-HEDDLE_CUDA result_t cuLaunchKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, stream_t s,
-                                    void** arguments, void** extra) {
+HEDDLE_CUDA result_t cuLaunchKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                    unsigned bz, unsigned shared, stream_t s, void** arguments, void** extra) {
   return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, false, arguments, extra);
 }
-HEDDLE_CUDA result_t cuLaunchKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                         stream_t s, void** arguments, void** extra) {
+HEDDLE_CUDA result_t cuLaunchKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                         unsigned bz, unsigned shared, stream_t s, void** arguments, void** extra) {
   return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, false, arguments, extra);
 }
-HEDDLE_CUDA result_t cuLaunchCooperativeKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                               stream_t s, void** arguments) {
+HEDDLE_CUDA result_t cuLaunchCooperativeKernel(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                               unsigned by, unsigned bz, unsigned shared, stream_t s,
+                                               void** arguments) {
   return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, false, true, arguments, nullptr);
 }
-HEDDLE_CUDA result_t cuLaunchCooperativeKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                                                    stream_t s, void** arguments) {
+HEDDLE_CUDA result_t cuLaunchCooperativeKernel_ptsz(const void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                                    unsigned by, unsigned bz, unsigned shared, stream_t s,
+                                                    void** arguments) {
   return launch_kernel(f, {gx, gy, gz}, {bx, by, bz}, shared, s, true, true, arguments, nullptr);
 }
 HEDDLE_CUDA result_t cuLaunchKernelEx(const driver_launch_config* c, const void* f, void** arguments, void** extra) {
   return c == nullptr ? result::invalid_value : launch_kernel(*c, f, false, arguments, extra);
 }
-HEDDLE_CUDA result_t cuLaunchKernelEx_ptsz(const driver_launch_config* c, const void* f, void** arguments, void** extra) {
+HEDDLE_CUDA result_t cuLaunchKernelEx_ptsz(const driver_launch_config* c, const void* f, void** arguments,
+                                           void** extra) {
   return c == nullptr ? result::invalid_value : launch_kernel(*c, f, true, arguments, extra);
 }
 
-HEDDLE_CUDA result_t cuFuncGetAttribute(int* value, int attribute, const void* f) { return get_attribute(value, attribute, f); }
-HEDDLE_CUDA result_t cuFuncSetAttribute(const void* f, int attribute, int value) { return set_attribute(f, attribute, value); }
+HEDDLE_CUDA result_t cuFuncGetAttribute(int* value, int attribute, const void* f) {
+  return get_attribute(value, attribute, f);
+}
+HEDDLE_CUDA result_t cuFuncSetAttribute(const void* f, int attribute, int value) {
+  return set_attribute(f, attribute, value);
+}
 HEDDLE_CUDA result_t cuFuncSetCacheConfig(const void* f, int preference) {
   return driven([&] { return cudaFuncSetCacheConfig(f, preference); });
 }
@@ -151,7 +164,9 @@ HEDDLE_CUDA result_t cuFuncGetModule(image** m, const void* f) {
 HEDDLE_CUDA result_t cuFuncGetName(const char** name, const void* f) {
   return of_function(f, [&](function_record& r) { *name = r.name.c_str(); });
 }
-HEDDLE_CUDA result_t cuFuncGetParamInfo(const void* f, std::size_t index, std::size_t* offset, std::size_t* bytes) { return parameter_of(f, index, offset, bytes); }
+HEDDLE_CUDA result_t cuFuncGetParamInfo(const void* f, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  return parameter_of(f, index, offset, bytes);
+}
 HEDDLE_CUDA result_t cuFuncIsLoaded(int* state, const void* f) {
   return of_function(f, [&](function_record&) { *state = 1; });
 }
@@ -166,7 +181,8 @@ HEDDLE_CUDA result_t cuKernelGetLibrary(image** l, const void* kernel) {
   return of_function(kernel, [&](function_record& r) { *l = r.owner; });
 }
 HEDDLE_CUDA result_t cuKernelGetName(const char** name, const void* kernel) { return cuFuncGetName(name, kernel); }
-HEDDLE_CUDA result_t cuKernelGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+HEDDLE_CUDA result_t cuKernelGetParamInfo(const void* kernel, std::size_t index, std::size_t* offset,
+                                          std::size_t* bytes) {
   return parameter_of(kernel, index, offset, bytes);
 }
 HEDDLE_CUDA result_t cuKernelGetAttribute(int* value, int attribute, const void* kernel, device_t device) {
@@ -179,19 +195,25 @@ HEDDLE_CUDA result_t cuKernelSetCacheConfig(const void* kernel, int preference, 
   return device != 0 ? result::invalid_device : cuFuncSetCacheConfig(kernel, preference);
 }
 
-HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* f, int threads, std::size_t shared, unsigned flags) {
-  return driven([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, flags); });
+HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* f, int threads,
+                                                                          std::size_t shared, unsigned flags) {
+  return driven(
+      [&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, flags); });
 }
-HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* f, int threads, std::size_t shared) {
+HEDDLE_CUDA result_t cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* f, int threads,
+                                                                 std::size_t shared) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, 0);
 }
-HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, const void* f, std::size_t (*shared_of)(int), std::size_t shared, int limit,
-                                                               unsigned) {
+HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, const void* f,
+                                                               std::size_t (*shared_of)(int), std::size_t shared,
+                                                               int limit, unsigned) {
   return driven([&] { return potential_block_size(grid, block, f, shared_of, shared, limit); });
 }
-HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* f, std::size_t (*shared_of)(int), std::size_t shared, int limit) {
+HEDDLE_CUDA result_t cuOccupancyMaxPotentialBlockSize(int* grid, int* block, const void* f,
+                                                      std::size_t (*shared_of)(int), std::size_t shared, int limit) {
   return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, limit, 0);
 }
-HEDDLE_CUDA result_t cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* f, int blocks, int threads) {
+HEDDLE_CUDA result_t cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* f, int blocks,
+                                                             int threads) {
   return driven([&] { return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, f, blocks, threads); });
 }

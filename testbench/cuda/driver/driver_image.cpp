@@ -16,17 +16,18 @@ namespace {
 enum option : int { compile_time = 2, information_log = 3, information_bytes = 4, error_log = 5, error_bytes = 6 };
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_binary_magic = 0xba55ed50;
-constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;   // as wire::call::load_image has it
+constexpr std::uint32_t ptx_parts = 1, fat_binary_parts = 2;  // as wire::call::load_image has it
 constexpr char linked_magic[16] = "heddle-linked-1";
 
 struct fat_binary_wrapper {
   std::uint32_t magic;
-  std::uint32_t version;       // 2: made by a device linker, whose parts are listed
+  std::uint32_t version;  // 2: made by a device linker, whose parts are listed
   const void* data;
   const void* const* parts;
 };
 
-/// Machine code tells the chip that it is for in its ELF flags: bits 8 to 15 since CUDA 13, before that the lowest ones.
+/// Machine code tells the chip that it is for in its ELF flags: bits 8 to 15 since CUDA 13, before that the lowest
+/// ones.
 unsigned architecture_of(const void* elf) {
   Elf64_Ehdr head;
   std::memcpy(&head, elf, sizeof head);
@@ -69,12 +70,16 @@ image_parts parts_of_linked(const void* data) {
 
 result_t load(const void* data, const std::string& what, const char* caller, jit_options& options, image*& loaded) {
   std::uint32_t first = 0;
-  constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, bitcode[] = {'B', 'C', 0xc0, 0xde}, intermediate[] = {0xed, 0x43, 0x4e, 0x7f};
+  constexpr unsigned char elf[] = {0x7f, 'E', 'L', 'F'}, bitcode[] = {'B', 'C', 0xc0, 0xde},
+                          intermediate[] = {0xed, 0x43, 0x4e, 0x7f};
   const std::string given = std::string(caller) + " was given " + what;
   if (begins_with(data, elf, sizeof elf))
-    return refuse(given + "a cubin (machine code of sm_" + std::to_string(architecture_of(data)) + "); Heddle runs PTX: load the PTX instead", options);
+    return refuse(given + "a cubin (machine code of sm_" + std::to_string(architecture_of(data)) +
+                      "); Heddle runs PTX: load the PTX instead",
+                  options);
   if (begins_with(data, bitcode, sizeof bitcode) || begins_with(data, intermediate, sizeof intermediate))
-    return refuse(given + "a compiler's intermediate code (NVVM or LTO); Heddle runs PTX: load the PTX instead", options);
+    return refuse(given + "a compiler's intermediate code (NVVM or LTO); Heddle runs PTX: load the PTX instead",
+                  options);
   std::memcpy(&first, data, std::min(sizeof first, std::strlen(static_cast<const char*>(data))));
   image_parts parts;
   std::uint32_t kind = fat_binary_parts;
@@ -92,7 +97,7 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
   image* i = registry::get().add_image(kind, std::move(parts));
   i->owner = current_context();
   const error_t e = registry::get().load(*i);
-  i->parts.clear();   // they are the program's again
+  i->parts.clear();  // they are the program's again
   if (e != error::none) {
     options.mistake(i->failure + "\n");
     return result_of(e);
@@ -104,9 +109,14 @@ result_t load(const void* data, const std::string& what, const char* caller, jit
 }  // namespace
 
 jit_options::jit_options(unsigned count, const int* names, void** values)
-    : names_(names, names + (names != nullptr && values != nullptr ? count : 0)), values_(values), begin_(std::chrono::steady_clock::now()) {
-  const auto ignored = std::count_if(names_.begin(), names_.end(), [](int n) { return n < compile_time || n > error_bytes; });
-  if (ignored != 0) information(std::to_string(ignored) + " option(s) of the PTX compiler have no effect: Heddle simulates the PTX itself\n");
+    : names_(names, names + (names != nullptr && values != nullptr ? count : 0)),
+      values_(values),
+      begin_(std::chrono::steady_clock::now()) {
+  const auto ignored =
+      std::count_if(names_.begin(), names_.end(), [](int n) { return n < compile_time || n > error_bytes; });
+  if (ignored != 0)
+    information(std::to_string(ignored) +
+                " option(s) of the PTX compiler have no effect: Heddle simulates the PTX itself\n");
 }
 
 void** jit_options::value(int name) {
@@ -134,7 +144,8 @@ void jit_options::write_back(int buffer, int size, const std::string& text) {
 void jit_options::finish() {
   write_back(information_log, information_bytes, information_);
   write_back(error_log, error_bytes, mistake_);
-  const auto took = static_cast<float>(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count());
+  const auto took =
+      static_cast<float>(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin_).count());
   if (void** const time = value(compile_time)) std::memcpy(time, &took, sizeof took);
 }
 
@@ -168,7 +179,8 @@ result_t load_file(const char* path, const char* caller, jit_options& options, i
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (bytes.empty()) return result::invalid_image;
   // A file that is cut within a header is read no further than zeros go.
-  return load((bytes + std::string(sizeof(Elf64_Ehdr), '\0')).data(), "'" + std::string(path) + "', ", caller, options, loaded);
+  return load((bytes + std::string(sizeof(Elf64_Ehdr), '\0')).data(), "'" + std::string(path) + "', ", caller, options,
+              loaded);
 }
 
 }  // namespace heddle::cuda

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a program loads by itself: PTX, fat binaries, PTX put together by a linker; and what it says to the PTX compiler, which there is none of.
+// What a program loads by itself: PTX, fat binaries, PTX put together by a linker; and what it says to the PTX
+// compiler, which there is none of.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@
 
 namespace heddle::cuda {
 
-/// The options of a load or a link: CUjit_option names, and a pointer or a number for each. Sizes of logs and the time are written back.
+/// The options of a load or a link: CUjit_option names, and a pointer or a number for each. Sizes of logs and the time
+/// are written back.
 class jit_options {
  public:
   jit_options(unsigned count, const int* names, void** values);
@@ -27,7 +29,7 @@ class jit_options {
 
   std::vector<int> names_;
   void** values_;
-  std::map<int, std::size_t> sizes_;   // of logs, by their name
+  std::map<int, std::size_t> sizes_;  // of logs, by their name
   std::string information_, mistake_;
   std::chrono::steady_clock::time_point begin_;
 };

@@ -2,16 +2,16 @@
 // The driver API: memory, and what its pointers are.
 #include <cstring>
 
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
 namespace {
 
-enum memory_place : unsigned { in_host = 1, in_device = 2 };   // CUmemorytype
+enum memory_place : unsigned { in_host = 1, in_device = 2 };  // CUmemorytype
 
 result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_type type, unsigned flags) {
   return driven([&]() -> error_t {
@@ -24,7 +24,10 @@ result_t make(address_t* to, std::size_t bytes, wire::memory_kind kind, memory_t
 }
 
 result_t make_host(void** to, std::size_t bytes, unsigned flags) {
-  return driven([&] { return to == nullptr || bytes == 0 ? error::invalid_value : allocate(to, bytes, wire::memory_kind::host, host, flags); });
+  return driven([&] {
+    return to == nullptr || bytes == 0 ? error::invalid_value
+                                       : allocate(to, bytes, wire::memory_kind::host, host, flags);
+  });
 }
 
 result_t free_of(address_t a) {
@@ -45,7 +48,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     case 2: return put(static_cast<unsigned>(a.type == host ? in_host : in_device));
     case 3: return put(address);
     case 4: return a.type == device ? error::invalid_value : put(address);
-    case 6: return put(std::uint8_t{0});                     // copies are in order whatever it says
+    case 6: return put(std::uint8_t{0});  // copies are in order whatever it says
     case 7: return put(static_cast<unsigned long long>(a.address));
     case 8: return put(std::uint8_t{a.type == managed});
     case 9: return put(int{0});
@@ -55,7 +58,7 @@ error_t attribute_of(void* value, int attribute, address_t address) {
     case 13: return put(std::uint8_t{1});
     case 14: return put(std::uint64_t{0});
     case 15: return put(std::uint8_t{0});
-    case 16: return put(unsigned{a.type == unregistered ? 0u : 3u});   // read and write
+    case 16: return put(unsigned{a.type == unregistered ? 0u : 3u});  // read and write
     case 17: return put(static_cast<void*>(nullptr));
     case 18: return put(static_cast<std::size_t>(a.bytes));
     case 19: return put(a.address);
@@ -67,20 +70,29 @@ error_t attribute_of(void* value, int attribute, address_t address) {
 /// Bytes of an attribute's type, for those that a pointer nobody knows has none of.
 std::size_t bytes_of_attribute(int attribute) {
   switch (attribute) {
-    case 6: case 8: case 10: case 13: case 15: return 1;
-    case 2: case 9: case 16: return 4;
+    case 6:
+    case 8:
+    case 10:
+    case 13:
+    case 15: return 1;
+    case 2:
+    case 9:
+    case 16: return 4;
     default: return 8;
   }
 }
 
 }  // namespace
 
-HEDDLE_CUDA result_t cuMemAlloc_v2(address_t* a, std::size_t bytes) { return make(a, bytes, wire::memory_kind::device, device, 0); }
+HEDDLE_CUDA result_t cuMemAlloc_v2(address_t* a, std::size_t bytes) {
+  return make(a, bytes, wire::memory_kind::device, device, 0);
+}
 HEDDLE_CUDA result_t cuMemAllocManaged(address_t* a, std::size_t bytes, unsigned flags) {
-  if (flags != 1 && flags != 2) return result::invalid_value;   // attached to all, or to the host
+  if (flags != 1 && flags != 2) return result::invalid_value;  // attached to all, or to the host
   return make(a, bytes, wire::memory_kind::managed, managed, flags);
 }
-HEDDLE_CUDA result_t cuMemAllocPitch_v2(address_t* a, std::size_t* pitch, std::size_t width, std::size_t height, unsigned element) {
+HEDDLE_CUDA result_t cuMemAllocPitch_v2(address_t* a, std::size_t* pitch, std::size_t width, std::size_t height,
+                                        unsigned element) {
   if (pitch == nullptr || (element != 4 && element != 8 && element != 16)) return result::invalid_value;
   *pitch = (width + 511) / 512 * 512;
   return make(a, *pitch * height, wire::memory_kind::device, device, 0);
@@ -90,7 +102,7 @@ HEDDLE_CUDA result_t cuMemHostAlloc(void** p, std::size_t bytes, unsigned flags)
 HEDDLE_CUDA result_t cuMemAllocHost_v2(void** p, std::size_t bytes) { return make_host(p, bytes, 0); }
 HEDDLE_CUDA result_t cuMemFreeHost(void* p) { return free_of(reinterpret_cast<address_t>(p)); }
 
-HEDDLE_DRIVER_BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (address_t* a, std::size_t bytes, stream_t s), {
+HEDDLE_DRIVER_BOTH(cuMemAllocAsync, cuMemAllocAsync_ptsz, (address_t * a, std::size_t bytes, stream_t s), {
   void* p = nullptr;
   if (a == nullptr || bytes == 0) return error::invalid_value;
   const error_t e = per_thread ? cudaMallocAsync_ptsz(&p, bytes, s) : cudaMallocAsync(&p, bytes, s);
@@ -140,7 +152,7 @@ HEDDLE_CUDA result_t cuPointerGetAttributes(unsigned count, const int* attribute
       const error_t e = attribute_of(values[k], attributes[k], a);
       if (e == error::invalid_value && values[k] != nullptr) {
         std::memset(values[k], 0, bytes_of_attribute(attributes[k]));
-        if (attributes[k] == 9) *static_cast<int*>(values[k]) = -2;   // no device
+        if (attributes[k] == 9) *static_cast<int*>(values[k]) = -2;  // no device
       } else if (e != error::none) {
         return e;
       }
@@ -149,7 +161,7 @@ HEDDLE_CUDA result_t cuPointerGetAttributes(unsigned count, const int* attribute
   });
 }
 HEDDLE_CUDA result_t cuPointerSetAttribute(const void*, int attribute, address_t) {
-  return driven([&] { return attribute == 6 ? error::none : error::invalid_value; });   // copies are in order anyway
+  return driven([&] { return attribute == 6 ? error::none : error::invalid_value; });  // copies are in order anyway
 }
 
 // Managed memory goes to where it is used.
@@ -159,6 +171,9 @@ HEDDLE_CUDA result_t cuMemAdvise(address_t, std::size_t, int, device_t) {
 HEDDLE_CUDA result_t cuMemAdvise_v2(address_t, std::size_t, int, std::uint64_t) {
   return driven([] { return error::none; });
 }
-HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz, (address_t, std::size_t, device_t, stream_t), { return error::none; })
-HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz, (address_t, std::size_t, std::uint64_t, unsigned, stream_t), { return error::none; })
-HEDDLE_DRIVER_BOTH(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz, (stream_t, address_t, std::size_t, unsigned), { return error::none; })
+HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz, (address_t, std::size_t, device_t, stream_t),
+                   { return error::none; })
+HEDDLE_DRIVER_BOTH(cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz,
+                   (address_t, std::size_t, std::uint64_t, unsigned, stream_t), { return error::none; })
+HEDDLE_DRIVER_BOTH(cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz, (stream_t, address_t, std::size_t, unsigned),
+                   { return error::none; })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All names of the driver API. What no other file here defines ends the program with its name.
-#include "testbench/cuda/driver/driver_table.h"
 #include "testbench/cuda/core/registry.h"
+#include "testbench/cuda/driver/driver_table.h"
 
 #define HEDDLE_NAME(symbol, name, since, per_thread) \
   extern "C" __attribute__((weak, visibility("default"))) void symbol() { heddle::cuda::missing(#symbol); }
@@ -11,7 +11,8 @@
 namespace heddle::cuda {
 
 const std::vector<driver_function>& driver_table() {
-#define HEDDLE_NAME(symbol, name, since, per_thread) {#symbol, #name, since, per_thread, reinterpret_cast<void*>(&symbol)},
+#define HEDDLE_NAME(symbol, name, since, per_thread) \
+  {#symbol, #name, since, per_thread, reinterpret_cast<void*>(&symbol)},
   static const auto* table = new std::vector<driver_function>{
 #include "testbench/cuda/driver/driver_names.inc"
   };

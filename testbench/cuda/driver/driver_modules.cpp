@@ -8,10 +8,10 @@
 #include <iterator>
 #include <memory>
 
+#include "testbench/cuda/core/host_memory.h"
 #include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/driver/driver_calls.h"
 #include "testbench/cuda/driver/driver_image.h"
-#include "testbench/cuda/core/host_memory.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -153,25 +153,35 @@ HEDDLE_CUDA result_t cuModuleLoad(image** m, const char* path) {
     return load_file(path, "cuModuleLoad", none, i);
   });
 }
-HEDDLE_CUDA result_t cuModuleLoadData(image** m, const void* data) { return load_data(m, data, 0, nullptr, nullptr, "cuModuleLoadData"); }
+HEDDLE_CUDA result_t cuModuleLoadData(image** m, const void* data) {
+  return load_data(m, data, 0, nullptr, nullptr, "cuModuleLoadData");
+}
 HEDDLE_CUDA result_t cuModuleLoadDataEx(image** m, const void* data, unsigned count, const int* names, void** values) {
   return load_data(m, data, count, names, values, "cuModuleLoadDataEx");
 }
-HEDDLE_CUDA result_t cuModuleLoadFatBinary(image** m, const void* data) { return load_data(m, data, 0, nullptr, nullptr, "cuModuleLoadFatBinary"); }
+HEDDLE_CUDA result_t cuModuleLoadFatBinary(image** m, const void* data) {
+  return load_data(m, data, 0, nullptr, nullptr, "cuModuleLoadFatBinary");
+}
 HEDDLE_CUDA result_t cuModuleUnload(image* m) { return unload(m); }
 HEDDLE_CUDA result_t cuModuleGetFunction(void** f, image* m, const char* name) { return get_function(f, m, name); }
-HEDDLE_CUDA result_t cuModuleGetGlobal_v2(address_t* a, std::size_t* bytes, image* m, const char* name) { return get_global(a, bytes, m, name); }
+HEDDLE_CUDA result_t cuModuleGetGlobal_v2(address_t* a, std::size_t* bytes, image* m, const char* name) {
+  return get_global(a, bytes, m, name);
+}
 HEDDLE_CUDA result_t cuModuleGetFunctionCount(unsigned* count, image* m) { return count_kernels(count, m); }
-HEDDLE_CUDA result_t cuModuleEnumerateFunctions(void** functions, unsigned most, image* m) { return list_kernels(functions, most, m); }
+HEDDLE_CUDA result_t cuModuleEnumerateFunctions(void** functions, unsigned most, image* m) {
+  return list_kernels(functions, most, m);
+}
 HEDDLE_CUDA result_t cuModuleGetLoadingMode(int* mode) {
-  *mode = 1;   // modules are loaded at once
+  *mode = 1;  // modules are loaded at once
   return driver_is_initialized() ? result::success : result::not_initialized;
 }
 
-HEDDLE_CUDA result_t cuLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count, const int*, void**, unsigned) {
+HEDDLE_CUDA result_t cuLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count,
+                                       const int*, void**, unsigned) {
   return load_data(l, data, count, names, values, "cuLibraryLoadData");
 }
-HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const int* names, void** values, unsigned count, const int*, void**, unsigned) {
+HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const int* names, void** values, unsigned count,
+                                           const int*, void**, unsigned) {
   return loaded(l, [&](image*& i) {
     jit_options options(count, names, values);
     const result_t r = load_file(path, "cuLibraryLoadFromFile", options, i);
@@ -180,9 +190,13 @@ HEDDLE_CUDA result_t cuLibraryLoadFromFile(image** l, const char* path, const in
   });
 }
 HEDDLE_CUDA result_t cuLibraryUnload(image* l) { return unload(l); }
-HEDDLE_CUDA result_t cuLibraryGetKernel(void** kernel, image* l, const char* name) { return get_function(kernel, l, name); }
+HEDDLE_CUDA result_t cuLibraryGetKernel(void** kernel, image* l, const char* name) {
+  return get_function(kernel, l, name);
+}
 HEDDLE_CUDA result_t cuLibraryGetKernelCount(unsigned* count, image* l) { return count_kernels(count, l); }
-HEDDLE_CUDA result_t cuLibraryEnumerateKernels(void** kernels, unsigned most, image* l) { return list_kernels(kernels, most, l); }
+HEDDLE_CUDA result_t cuLibraryEnumerateKernels(void** kernels, unsigned most, image* l) {
+  return list_kernels(kernels, most, l);
+}
 HEDDLE_CUDA result_t cuLibraryGetModule(image** m, image* l) {
   return driven([&] {
     if (!registry::get().has(l)) return error::invalid_handle;
@@ -190,7 +204,9 @@ HEDDLE_CUDA result_t cuLibraryGetModule(image** m, image* l) {
     return error::none;
   });
 }
-HEDDLE_CUDA result_t cuLibraryGetGlobal(address_t* a, std::size_t* bytes, image* l, const char* name) { return get_global(a, bytes, l, name); }
+HEDDLE_CUDA result_t cuLibraryGetGlobal(address_t* a, std::size_t* bytes, image* l, const char* name) {
+  return get_global(a, bytes, l, name);
+}
 
 HEDDLE_CUDA result_t cuLibraryGetManaged(address_t* a, std::size_t* bytes, image* l, const char* name) {
   const result_t r = get_global(a, bytes, l, name);
@@ -198,12 +214,18 @@ HEDDLE_CUDA result_t cuLibraryGetManaged(address_t* a, std::size_t* bytes, image
   return driven([&] { return registry::get().share(registry::get().variable(*l, name)); });
 }
 
-HEDDLE_CUDA result_t cuLinkCreate(unsigned count, const int* names, void** values, link_state** s) { return create_link(count, names, values, s); }
-HEDDLE_CUDA result_t cuLinkCreate_v2(unsigned count, const int* names, void** values, link_state** s) { return create_link(count, names, values, s); }
-HEDDLE_CUDA result_t cuLinkAddData(link_state* s, int type, void* data, std::size_t bytes, const char* name, unsigned, const int*, void**) {
+HEDDLE_CUDA result_t cuLinkCreate(unsigned count, const int* names, void** values, link_state** s) {
+  return create_link(count, names, values, s);
+}
+HEDDLE_CUDA result_t cuLinkCreate_v2(unsigned count, const int* names, void** values, link_state** s) {
+  return create_link(count, names, values, s);
+}
+HEDDLE_CUDA result_t cuLinkAddData(link_state* s, int type, void* data, std::size_t bytes, const char* name, unsigned,
+                                   const int*, void**) {
   return driven([&] { return error_t{add_input(s, type, static_cast<const char*>(data), bytes, name)}; });
 }
-HEDDLE_CUDA result_t cuLinkAddData_v2(link_state* s, int type, void* data, std::size_t bytes, const char* name, unsigned count, const int* names, void** values) {
+HEDDLE_CUDA result_t cuLinkAddData_v2(link_state* s, int type, void* data, std::size_t bytes, const char* name,
+                                      unsigned count, const int* names, void** values) {
   return cuLinkAddData(s, type, data, bytes, name, count, names, values);
 }
 HEDDLE_CUDA result_t cuLinkAddFile(link_state* s, int type, const char* path, unsigned, const int*, void**) {

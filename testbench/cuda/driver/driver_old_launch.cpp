@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The driver API: launches as they were before CUDA 4, where a kernel keeps its block, its shared memory and its parameters.
+// The driver API: launches as they were before CUDA 4, where a kernel keeps its block, its shared memory and its
+// parameters.
 #include <cstring>
 #include <map>
 #include <mutex>
 
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/operations.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -32,11 +33,12 @@ result_t of_kernel(const void* function, F&& f) {
   });
 }
 
-constexpr unsigned most_bytes = 32764;   // of parameters
+constexpr unsigned most_bytes = 32764;  // of parameters
 
 result_t set_parameter(const void* function, int offset, const void* value, unsigned bytes) {
   return of_kernel(function, [&](kept_launch& k) {
-    if (offset < 0 || value == nullptr || static_cast<unsigned>(offset) > most_bytes || bytes > most_bytes) return error::invalid_value;
+    if (offset < 0 || value == nullptr || static_cast<unsigned>(offset) > most_bytes || bytes > most_bytes)
+      return error::invalid_value;
     const std::size_t end = static_cast<std::size_t>(offset) + bytes;
     if (k.parameters.size() < end) k.parameters.resize(end);
     std::memcpy(k.parameters.data() + offset, value, bytes);
@@ -83,9 +85,19 @@ HEDDLE_CUDA result_t cuParamSetSize(const void* f, unsigned bytes) {
     return error::none;
   });
 }
-HEDDLE_CUDA result_t cuParamSeti(const void* f, int offset, unsigned value) { return set_parameter(f, offset, &value, sizeof value); }
-HEDDLE_CUDA result_t cuParamSetf(const void* f, int offset, float value) { return set_parameter(f, offset, &value, sizeof value); }
-HEDDLE_CUDA result_t cuParamSetv(const void* f, int offset, const void* value, unsigned bytes) { return set_parameter(f, offset, value, bytes); }
+HEDDLE_CUDA result_t cuParamSeti(const void* f, int offset, unsigned value) {
+  return set_parameter(f, offset, &value, sizeof value);
+}
+HEDDLE_CUDA result_t cuParamSetf(const void* f, int offset, float value) {
+  return set_parameter(f, offset, &value, sizeof value);
+}
+HEDDLE_CUDA result_t cuParamSetv(const void* f, int offset, const void* value, unsigned bytes) {
+  return set_parameter(f, offset, value, bytes);
+}
 HEDDLE_CUDA result_t cuLaunch(const void* f) { return launch_kept(f, 1, 1, nullptr); }
-HEDDLE_CUDA result_t cuLaunchGrid(const void* f, int width, int height) { return launch_kept(f, width, height, nullptr); }
-HEDDLE_CUDA result_t cuLaunchGridAsync(const void* f, int width, int height, stream_t s) { return launch_kept(f, width, height, s); }
+HEDDLE_CUDA result_t cuLaunchGrid(const void* f, int width, int height) {
+  return launch_kept(f, width, height, nullptr);
+}
+HEDDLE_CUDA result_t cuLaunchGridAsync(const void* f, int width, int height, stream_t s) {
+  return launch_kept(f, width, height, s);
+}

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The driver API: streams, events, host functions.
-#include "testbench/cuda/driver/driver.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
 
 HEDDLE_CUDA result_t cuStreamCreate(stream_t* s, unsigned flags) {
-  return driven([&] { return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, 0); });
+  return driven(
+      [&] { return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, 0); });
 }
 HEDDLE_CUDA result_t cuStreamCreateWithPriority(stream_t* s, unsigned flags, int priority) {
-  return driven([&] { return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, priority); });
+  return driven([&] {
+    return s == nullptr || flags > 1 ? error::invalid_value : cudaStreamCreateWithPriority(s, flags, priority);
+  });
 }
 HEDDLE_CUDA result_t cuStreamDestroy(stream_t s) {
   return driven([&] { return cudaStreamDestroy(s); });
@@ -18,11 +21,14 @@ HEDDLE_CUDA result_t cuStreamDestroy(stream_t s) {
 HEDDLE_CUDA result_t cuStreamDestroy_v2(stream_t s) { return cuStreamDestroy(s); }
 HEDDLE_DRIVER_BOTH(cuStreamSynchronize, cuStreamSynchronize_ptsz, (stream_t s),
                    { return per_thread ? cudaStreamSynchronize_ptsz(s) : cudaStreamSynchronize(s); })
-HEDDLE_DRIVER_BOTH(cuStreamQuery, cuStreamQuery_ptsz, (stream_t s), { return per_thread ? cudaStreamQuery_ptsz(s) : cudaStreamQuery(s); })
+HEDDLE_DRIVER_BOTH(cuStreamQuery, cuStreamQuery_ptsz, (stream_t s),
+                   { return per_thread ? cudaStreamQuery_ptsz(s) : cudaStreamQuery(s); })
 HEDDLE_DRIVER_BOTH(cuStreamWaitEvent, cuStreamWaitEvent_ptsz, (stream_t s, event_t e, unsigned flags),
                    { return per_thread ? cudaStreamWaitEvent_ptsz(s, e, flags) : cudaStreamWaitEvent(s, e, flags); })
-HEDDLE_DRIVER_BOTH(cuStreamGetPriority, cuStreamGetPriority_ptsz, (stream_t s, int* priority), { return cudaStreamGetPriority(s, priority); })
-HEDDLE_DRIVER_BOTH(cuStreamGetFlags, cuStreamGetFlags_ptsz, (stream_t s, unsigned* flags), { return cudaStreamGetFlags(s, flags); })
+HEDDLE_DRIVER_BOTH(cuStreamGetPriority, cuStreamGetPriority_ptsz, (stream_t s, int* priority),
+                   { return cudaStreamGetPriority(s, priority); })
+HEDDLE_DRIVER_BOTH(cuStreamGetFlags, cuStreamGetFlags_ptsz, (stream_t s, unsigned* flags),
+                   { return cudaStreamGetFlags(s, flags); })
 HEDDLE_DRIVER_BOTH(cuStreamGetId, cuStreamGetId_ptsz, (stream_t s, unsigned long long* id), {
   *id = stream_number(s, per_thread);
   return error::none;
@@ -44,10 +50,12 @@ HEDDLE_DRIVER_BOTH(cuLaunchHostFunc, cuLaunchHostFunc_ptsz, (stream_t s, void (*
   if (f == nullptr) return error::invalid_value;
   return per_thread ? cudaLaunchHostFunc_ptsz(s, f, data) : cudaLaunchHostFunc(s, f, data);
 })
-HEDDLE_DRIVER_BOTH(cuStreamAddCallback, cuStreamAddCallback_ptsz, (stream_t s, void (*f)(stream_t, result_t, void*), void* data, unsigned flags), {
-  if (f == nullptr || flags != 0) return error::invalid_value;
-  return per_thread ? cudaStreamAddCallback_ptsz(s, f, data, flags) : cudaStreamAddCallback(s, f, data, flags);
-})
+HEDDLE_DRIVER_BOTH(cuStreamAddCallback, cuStreamAddCallback_ptsz,
+                   (stream_t s, void (*f)(stream_t, result_t, void*), void* data, unsigned flags), {
+                     if (f == nullptr || flags != 0) return error::invalid_value;
+                     return per_thread ? cudaStreamAddCallback_ptsz(s, f, data, flags)
+                                       : cudaStreamAddCallback(s, f, data, flags);
+                   })
 
 HEDDLE_CUDA result_t cuEventCreate(event_t* e, unsigned flags) {
   return driven([&] { return e == nullptr || flags > 7 ? error::invalid_value : cudaEventCreateWithFlags(e, flags); });
@@ -56,7 +64,8 @@ HEDDLE_CUDA result_t cuEventDestroy(event_t e) {
   return driven([&] { return cudaEventDestroy(e); });
 }
 HEDDLE_CUDA result_t cuEventDestroy_v2(event_t e) { return cuEventDestroy(e); }
-HEDDLE_DRIVER_BOTH(cuEventRecord, cuEventRecord_ptsz, (event_t e, stream_t s), { return per_thread ? cudaEventRecord_ptsz(e, s) : cudaEventRecord(e, s); })
+HEDDLE_DRIVER_BOTH(cuEventRecord, cuEventRecord_ptsz, (event_t e, stream_t s),
+                   { return per_thread ? cudaEventRecord_ptsz(e, s) : cudaEventRecord(e, s); })
 HEDDLE_DRIVER_BOTH(cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz, (event_t e, stream_t s, unsigned),
                    { return per_thread ? cudaEventRecord_ptsz(e, s) : cudaEventRecord(e, s); })
 HEDDLE_CUDA result_t cuEventSynchronize(event_t e) {
@@ -67,6 +76,9 @@ HEDDLE_CUDA result_t cuEventQuery(event_t e) {
 }
 /// In milliseconds of simulated time.
 HEDDLE_CUDA result_t cuEventElapsedTime(float* milliseconds, event_t from, event_t to) {
-  return driven([&] { return milliseconds == nullptr ? error::invalid_value : cudaEventElapsedTime(milliseconds, from, to); });
+  return driven(
+      [&] { return milliseconds == nullptr ? error::invalid_value : cudaEventElapsedTime(milliseconds, from, to); });
 }
-HEDDLE_CUDA result_t cuEventElapsedTime_v2(float* milliseconds, event_t from, event_t to) { return cuEventElapsedTime(milliseconds, from, to); }
+HEDDLE_CUDA result_t cuEventElapsedTime_v2(float* milliseconds, event_t from, event_t to) {
+  return cuEventElapsedTime(milliseconds, from, to);
+}

@@ -7,10 +7,10 @@ namespace heddle::cuda {
 
 struct driver_function {
   const char* symbol;
-  const char* name;      // without the version that the symbol has
-  int since;             // CUDA that brought it, as cuDriverGetVersion has it
-  bool per_thread;       // the default stream is the thread's own
-  void* address;         // of ours
+  const char* name;  // without the version that the symbol has
+  int since;         // CUDA that brought it, as cuDriverGetVersion has it
+  bool per_thread;   // the default stream is the thread's own
+  void* address;     // of ours
 };
 
 /// All names of the driver API, sorted by symbol.

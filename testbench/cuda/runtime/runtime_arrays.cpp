@@ -33,9 +33,11 @@ error_t allocate(array_t* array, const channel_format* format, extent_t e, unsig
   if (!is_valid(*format)) return noted(invalid_channel_descriptor);
   constexpr unsigned known = array_flag::layered | array_flag::surface | array_flag::cubemap | array_flag::gather;
   constexpr std::size_t largest = std::size_t{1} << 20;
-  if (e.width == 0 || e.width > largest || e.height > largest || e.depth > largest || (flags & ~known) != 0) return noted(error::invalid_value);
+  if (e.width == 0 || e.width > largest || e.height > largest || e.depth > largest || (flags & ~known) != 0)
+    return noted(error::invalid_value);
   if (e.height == 0 && e.depth != 0 && (flags & array_flag::layered) == 0) return noted(error::invalid_value);
-  if ((flags & array_flag::cubemap) != 0 && (e.width != e.height || e.depth % cube_faces != 0 || e.depth == 0)) return noted(error::invalid_value);
+  if ((flags & array_flag::cubemap) != 0 && (e.width != e.height || e.depth % cube_faces != 0 || e.depth == 0))
+    return noted(error::invalid_value);
   auto* made = new array_record;
   made->format = *format;
   made->extent = e;
@@ -65,12 +67,13 @@ error_t end_of(array_t array, const position_t& at, const pitched_pointer& p, co
     end.pitch = p.pitch;
     end.layer = p.pitch * (p.height != 0 ? p.height : w.height);
     end.at = static_cast<char*>(p.pointer) + at.z * end.layer + at.y * end.pitch + at.x;
-    return w.height * w.depth > 1 && p.pitch < w.width + at.x ? error_t{12} : error::none;   // invalid pitch
+    return w.height * w.depth > 1 && p.pitch < w.width + at.x ? error_t{12} : error::none;  // invalid pitch
   }
   const array_record* a = known_array(array);
   if (a == nullptr) return error::invalid_handle;
   const std::size_t x = at.x * a->element_bytes();
-  if (x + w.width > a->row_bytes() || at.y + w.height > a->rows() || at.z + w.depth > a->layers()) return error::invalid_value;
+  if (x + w.width > a->row_bytes() || at.y + w.height > a->rows() || at.z + w.depth > a->layers())
+    return error::invalid_value;
   end.pitch = a->row_bytes();
   end.layer = a->layer_bytes();
   end.at = reinterpret_cast<char*>(a->address) + at.z * end.layer + at.y * end.pitch + x;
@@ -84,31 +87,33 @@ char* place_in(const array_record& a, std::size_t x, std::size_t y, std::size_t 
   return fits ? reinterpret_cast<char*>(a.address) + y * a.row_bytes() + x : nullptr;
 }
 
-error_t copy_to_array(array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width, std::size_t height, int kind,
-                      std::uint32_t stream, manner how) {
+error_t copy_to_array(array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+                      std::size_t height, int kind, std::uint32_t stream, manner how) {
   const array_record* a = known_array(to);
   if (a == nullptr) return noted(error::invalid_handle);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
   return copy({at, a->row_bytes(), a->layer_bytes(), from, pitch, pitch * height, width, height, 1, kind}, stream, how);
 }
-error_t copy_from_array(void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width, std::size_t height, int kind,
-                        std::uint32_t stream, manner how) {
+error_t copy_from_array(void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width,
+                        std::size_t height, int kind, std::uint32_t stream, manner how) {
   const array_record* a = known_array(from);
   if (a == nullptr) return noted(error::invalid_handle);
   char* at = place_in(*a, x, y, width, height);
   if (at == nullptr) return noted(error::invalid_value);
   return copy({to, pitch, pitch * height, at, a->row_bytes(), a->layer_bytes(), width, height, 1, kind}, stream, how);
 }
-error_t copy_between(array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y, std::size_t width,
-                     std::size_t height, std::uint32_t stream) {
+error_t copy_between(array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x,
+                     std::size_t from_y, std::size_t width, std::size_t height, std::uint32_t stream) {
   const array_record* t = known_array(to);
   const array_record* f = known_array(from);
   if (t == nullptr || f == nullptr) return noted(error::invalid_handle);
   char* at = place_in(*t, to_x, to_y, width, height);
   const char* source = place_in(*f, from_x, from_y, width, height);
   if (at == nullptr || source == nullptr) return noted(error::invalid_value);
-  return copy({at, t->row_bytes(), t->layer_bytes(), source, f->row_bytes(), f->layer_bytes(), width, height, 1, device_to_device}, stream, manner::waits);
+  return copy({at, t->row_bytes(), t->layer_bytes(), source, f->row_bytes(), f->layer_bytes(), width, height, 1,
+               device_to_device},
+              stream, manner::waits);
 }
 
 struct copy_3d_peer {
@@ -132,7 +137,8 @@ error_t copy_box(const copy_3d* p, std::uint32_t stream, manner how) {
 error_t copy_box(const copy_3d_peer* p, std::uint32_t stream, manner how) {
   if (p == nullptr) return noted(error::invalid_value);
   if (p->source_device != 0 || p->destination_device != 0) return noted(error::invalid_device);
-  const copy_3d same{p->source_array, p->source_position, p->source, p->destination_array, p->destination_position, p->destination, p->extent, by_pointers};
+  const copy_3d same{p->source_array,         p->source_position, p->source, p->destination_array,
+                     p->destination_position, p->destination,     p->extent, by_pointers};
   return copy_box(&same, stream, how);
 }
 
@@ -148,21 +154,25 @@ bool is_valid(const channel_format& f) {
   if (f.kind < signed_kind || f.kind > float_kind) return false;
   if (f.x != 32 && f.x != 16 && (f.x != 8 || f.kind == float_kind)) return false;
   const int others[3] = {f.y, f.z, f.w};
-  const auto used = std::count(std::begin(others), std::end(others), f.x), unused = std::count(std::begin(others), std::end(others), 0);
+  const auto used = std::count(std::begin(others), std::end(others), f.x),
+             unused = std::count(std::begin(others), std::end(others), 0);
   if (used + unused != 3 || used == 2) return false;
   return used == 3 || (f.z == 0 && f.w == 0);
 }
 
 error_t box_of(const copy_3d& p, copy_work& w) {
-  const array_record* known = p.source_array != nullptr ? known_array(p.source_array) : p.destination_array != nullptr ? known_array(p.destination_array) : nullptr;
+  const array_record* known = p.source_array != nullptr        ? known_array(p.source_array)
+                              : p.destination_array != nullptr ? known_array(p.destination_array)
+                                                               : nullptr;
   if (known == nullptr && (p.source_array != nullptr || p.destination_array != nullptr)) return error::invalid_handle;
-  w.width = p.extent.width * (known != nullptr ? known->element_bytes() : 1);   // elements of the array, if there is one
+  w.width = p.extent.width * (known != nullptr ? known->element_bytes() : 1);  // elements of the array, if there is one
   w.height = p.extent.height;
   w.depth = p.extent.depth;
   w.kind = p.kind;
   box_end from, to;
   if (const error_t e = end_of(p.source_array, p.source_position, p.source, w, from); e != error::none) return e;
-  if (const error_t e = end_of(p.destination_array, p.destination_position, p.destination, w, to); e != error::none) return e;
+  if (const error_t e = end_of(p.destination_array, p.destination_position, p.destination, w, to); e != error::none)
+    return e;
   w.from = from.at;
   w.from_pitch = from.pitch;
   w.from_layer = from.layer;
@@ -175,10 +185,13 @@ error_t box_of(const copy_3d& p, copy_work& w) {
 }  // namespace heddle::cuda
 
 HEDDLE_CUDA channel_format cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { return {x, y, z, w, kind}; }
-HEDDLE_CUDA error_t cudaMallocArray(array_t* array, const channel_format* format, std::size_t width, std::size_t height, unsigned flags) {
+HEDDLE_CUDA error_t cudaMallocArray(array_t* array, const channel_format* format, std::size_t width, std::size_t height,
+                                    unsigned flags) {
   return allocate(array, format, {width, height, 0}, flags);
 }
-HEDDLE_CUDA error_t cudaMalloc3DArray(array_t* array, const channel_format* format, extent_t e, unsigned flags) { return allocate(array, format, e, flags); }
+HEDDLE_CUDA error_t cudaMalloc3DArray(array_t* array, const channel_format* format, extent_t e, unsigned flags) {
+  return allocate(array, format, e, flags);
+}
 HEDDLE_CUDA error_t cudaFreeArray(array_t array) {
   if (array == nullptr) return error::none;
   {
@@ -197,39 +210,60 @@ HEDDLE_CUDA error_t cudaArrayGetInfo(channel_format* format, extent_t* extent, u
   if (flags != nullptr) *flags = a->flags;
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGetChannelDesc(channel_format* format, array_t array) { return cudaArrayGetInfo(format, nullptr, nullptr, array); }
+HEDDLE_CUDA error_t cudaGetChannelDesc(channel_format* format, array_t array) {
+  return cudaArrayGetInfo(format, nullptr, nullptr, array);
+}
 
-HEDDLE_BOTH(cudaMemcpyToArray, cudaMemcpyToArray_ptds, (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, int kind),
-            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(nullptr, per_thread), manner::waits);)
+HEDDLE_BOTH(cudaMemcpyToArray, cudaMemcpyToArray_ptds,
+            (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, int kind),
+            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(nullptr, per_thread),
+                                 manner::waits);)
 HEDDLE_BOTH(cudaMemcpyToArrayAsync, cudaMemcpyToArrayAsync_ptsz,
             (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, int kind, stream_t s),
-            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(s, per_thread), manner::asynchronous);)
-HEDDLE_BOTH(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds, (void* to, array_t from, std::size_t x, std::size_t y, std::size_t bytes, int kind),
-            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(nullptr, per_thread), manner::waits);)
+            return copy_to_array(to, x, y, from, bytes, bytes, 1, kind, stream_number(s, per_thread),
+                                 manner::asynchronous);)
+HEDDLE_BOTH(cudaMemcpyFromArray, cudaMemcpyFromArray_ptds,
+            (void* to, array_t from, std::size_t x, std::size_t y, std::size_t bytes, int kind),
+            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(nullptr, per_thread),
+                                   manner::waits);)
 HEDDLE_BOTH(cudaMemcpyFromArrayAsync, cudaMemcpyFromArrayAsync_ptsz,
             (void* to, array_t from, std::size_t x, std::size_t y, std::size_t bytes, int kind, stream_t s),
-            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(s, per_thread), manner::asynchronous);)
+            return copy_from_array(to, bytes, from, x, y, bytes, 1, kind, stream_number(s, per_thread),
+                                   manner::asynchronous);)
 HEDDLE_BOTH(cudaMemcpy2DToArray, cudaMemcpy2DToArray_ptds,
-            (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width, std::size_t height, int kind),
-            return copy_to_array(to, x, y, from, pitch, width, height, kind, stream_number(nullptr, per_thread), manner::waits);)
+            (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+             std::size_t height, int kind),
+            return copy_to_array(to, x, y, from, pitch, width, height, kind, stream_number(nullptr, per_thread),
+                                 manner::waits);)
 HEDDLE_BOTH(cudaMemcpy2DToArrayAsync, cudaMemcpy2DToArrayAsync_ptsz,
-            (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width, std::size_t height, int kind, stream_t s),
-            return copy_to_array(to, x, y, from, pitch, width, height, kind, stream_number(s, per_thread), manner::asynchronous);)
+            (array_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+             std::size_t height, int kind, stream_t s),
+            return copy_to_array(to, x, y, from, pitch, width, height, kind, stream_number(s, per_thread),
+                                 manner::asynchronous);)
 HEDDLE_BOTH(cudaMemcpy2DFromArray, cudaMemcpy2DFromArray_ptds,
-            (void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width, std::size_t height, int kind),
-            return copy_from_array(to, pitch, from, x, y, width, height, kind, stream_number(nullptr, per_thread), manner::waits);)
+            (void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width,
+             std::size_t height, int kind),
+            return copy_from_array(to, pitch, from, x, y, width, height, kind, stream_number(nullptr, per_thread),
+                                   manner::waits);)
 HEDDLE_BOTH(cudaMemcpy2DFromArrayAsync, cudaMemcpy2DFromArrayAsync_ptsz,
-            (void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width, std::size_t height, int kind, stream_t s),
-            return copy_from_array(to, pitch, from, x, y, width, height, kind, stream_number(s, per_thread), manner::asynchronous);)
+            (void* to, std::size_t pitch, array_t from, std::size_t x, std::size_t y, std::size_t width,
+             std::size_t height, int kind, stream_t s),
+            return copy_from_array(to, pitch, from, x, y, width, height, kind, stream_number(s, per_thread),
+                                   manner::asynchronous);)
 HEDDLE_BOTH(cudaMemcpyArrayToArray, cudaMemcpyArrayToArray_ptds,
-            (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y, std::size_t bytes, int),
+            (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y,
+             std::size_t bytes, int),
             return copy_between(to, to_x, to_y, from, from_x, from_y, bytes, 1, stream_number(nullptr, per_thread));)
 HEDDLE_BOTH(cudaMemcpy2DArrayToArray, cudaMemcpy2DArrayToArray_ptds,
-            (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y, std::size_t width, std::size_t height, int),
-            return copy_between(to, to_x, to_y, from, from_x, from_y, width, height, stream_number(nullptr, per_thread));)
-HEDDLE_BOTH(cudaMemcpy3D, cudaMemcpy3D_ptds, (const copy_3d* p), return copy_box(p, stream_number(nullptr, per_thread), manner::waits);)
+            (array_t to, std::size_t to_x, std::size_t to_y, array_t from, std::size_t from_x, std::size_t from_y,
+             std::size_t width, std::size_t height, int),
+            return copy_between(to, to_x, to_y, from, from_x, from_y, width, height,
+                                stream_number(nullptr, per_thread));)
+HEDDLE_BOTH(cudaMemcpy3D, cudaMemcpy3D_ptds, (const copy_3d* p),
+            return copy_box(p, stream_number(nullptr, per_thread), manner::waits);)
 HEDDLE_BOTH(cudaMemcpy3DAsync, cudaMemcpy3DAsync_ptsz, (const copy_3d* p, stream_t s),
             return copy_box(p, stream_number(s, per_thread), manner::asynchronous);)
-HEDDLE_BOTH(cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds, (const copy_3d_peer* p), return copy_box(p, stream_number(nullptr, per_thread), manner::waits);)
+HEDDLE_BOTH(cudaMemcpy3DPeer, cudaMemcpy3DPeer_ptds, (const copy_3d_peer* p),
+            return copy_box(p, stream_number(nullptr, per_thread), manner::waits);)
 HEDDLE_BOTH(cudaMemcpy3DPeerAsync, cudaMemcpy3DPeerAsync_ptsz, (const copy_3d_peer* p, stream_t s),
             return copy_box(p, stream_number(s, per_thread), manner::asynchronous);)

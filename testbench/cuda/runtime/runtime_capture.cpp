@@ -19,8 +19,8 @@ namespace heddle::cuda {
 
 namespace {
 
-constexpr error_t illegal_state = 401, unsupported = 900, invalidated = 901, merge = 902, unmatched = 903, unjoined = 904, isolation = 905, implicit = 906,
-                  captured_event = 907, wrong_thread = 908;
+constexpr error_t illegal_state = 401, unsupported = 900, invalidated = 901, merge = 902, unmatched = 903,
+                  unjoined = 904, isolation = 905, implicit = 906, captured_event = 907, wrong_thread = 908;
 constexpr int global_mode = 0, relaxed_mode = 2;
 constexpr int status_none = 0, status_active = 1, status_invalid = 2;
 
@@ -32,7 +32,7 @@ struct capture {
   std::uint32_t origin = 0;
   int mode = global_mode;
   bool invalid = false;
-  bool blocking = true;   // the origin waits for the default stream
+  bool blocking = true;  // the origin waits for the default stream
   std::thread::id thread;
   std::map<std::uint32_t, std::vector<graph_node*>> tails;
 };
@@ -139,12 +139,12 @@ error_t end(std::uint32_t stream, graph** made) {
   return noted(e);
 }
 
-
 // The dependencies stay readable until the stream's next call.
-error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** to, graph_node*** after, std::size_t* count) {
+error_t info(std::uint32_t stream, int* status, unsigned long long* id, graph** to, graph_node*** after,
+             std::size_t* count) {
   const std::lock_guard<std::recursive_mutex> lock(capture_mutex);
   if (status == nullptr) return noted(error::invalid_value);
-  if (captures_implicitly(stream) != nullptr) return noted(implicit);   // to ask does not end it
+  if (captures_implicitly(stream) != nullptr) return noted(implicit);  // to ask does not end it
   const std::shared_ptr<capture> c = capture_of(stream);
   *status = c == nullptr ? status_none : c->invalid ? status_invalid : status_active;
   if (c == nullptr || c->invalid) return error::none;
@@ -231,7 +231,9 @@ bool captured_record(std::uint32_t event, std::uint32_t stream, bool external, e
     by_event().erase(event);
     return forbidden_in_default(stream, result);
   }
-  if (external) return captured(stream, manner::asynchronous, record_work{reinterpret_cast<event_t>(std::uintptr_t{event} + 0x1000)}, result);
+  if (external)
+    return captured(stream, manner::asynchronous,
+                    record_work{reinterpret_cast<event_t>(std::uintptr_t{event} + 0x1000)}, result);
   by_event()[event] = {c, c->tails[stream]};
   result = error::none;
   return true;
@@ -244,7 +246,9 @@ bool captured_wait(std::uint32_t stream, std::uint32_t event, bool external, err
   const auto found = by_event().find(event);
   if (found == by_event().end()) {
     if (own == nullptr) return forbidden_in_default(stream, result);
-    if (external) return captured(stream, manner::asynchronous, wait_work{reinterpret_cast<event_t>(std::uintptr_t{event} + 0x1000)}, result);
+    if (external)
+      return captured(stream, manner::asynchronous,
+                      wait_work{reinterpret_cast<event_t>(std::uintptr_t{event} + 0x1000)}, result);
     result = invalidate(*own, isolation);
     return true;
   }
@@ -287,32 +291,39 @@ bool captured_question(wire::wait_kind kind, std::uint32_t number, error_t& resu
 
 }  // namespace heddle::cuda
 
-HEDDLE_BOTH(cudaStreamBeginCapture, cudaStreamBeginCapture_ptsz, (stream_t s, int mode), return begin(stream_number(s, per_thread), nullptr, {}, mode);)
+HEDDLE_BOTH(cudaStreamBeginCapture, cudaStreamBeginCapture_ptsz, (stream_t s, int mode),
+            return begin(stream_number(s, per_thread), nullptr, {}, mode);)
 HEDDLE_BOTH(cudaStreamBeginCaptureToGraph, cudaStreamBeginCaptureToGraph_ptsz,
             (stream_t s, graph* g, graph_node* const* after, const edge_data*, std::size_t count, int mode),
             if (!is_known(g)) return noted(error::invalid_value);
             return begin(stream_number(s, per_thread), g, {after, after + count}, mode);)
-HEDDLE_BOTH(cudaStreamEndCapture, cudaStreamEndCapture_ptsz, (stream_t s, graph** g), return end(stream_number(s, per_thread), g);)
+HEDDLE_BOTH(cudaStreamEndCapture, cudaStreamEndCapture_ptsz, (stream_t s, graph** g),
+            return end(stream_number(s, per_thread), g);)
 HEDDLE_BOTH(cudaStreamIsCapturing, cudaStreamIsCapturing_ptsz, (stream_t s, int* status),
             return info(stream_number(s, per_thread), status, nullptr, nullptr, nullptr, nullptr);)
 // Up to CUDA 12 it tells an id and no more.
 HEDDLE_BOTH(cudaStreamGetCaptureInfo, cudaStreamGetCaptureInfo_ptsz,
-            (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, const edge_data** edges, std::size_t* count),
-            if (runtime_version() < 13000) return info(stream_number(s, per_thread), status, id, nullptr, nullptr, nullptr);
-            if (edges != nullptr) *edges = nullptr;
+            (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, const edge_data** edges,
+             std::size_t* count),
+            if (runtime_version() < 13000) return info(stream_number(s, per_thread), status, id, nullptr, nullptr,
+                                                       nullptr);
+            if (edges != nullptr) * edges = nullptr;
             return info(stream_number(s, per_thread), status, id, g, after, count);)
 HEDDLE_BOTH(cudaStreamGetCaptureInfo_v2, cudaStreamGetCaptureInfo_v2_ptsz,
             (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, std::size_t* count),
             return info(stream_number(s, per_thread), status, id, g, after, count);)
 HEDDLE_BOTH(cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v3_ptsz,
-            (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, const edge_data** edges, std::size_t* count),
-            if (edges != nullptr) *edges = nullptr;
+            (stream_t s, int* status, unsigned long long* id, graph** g, graph_node*** after, const edge_data** edges,
+             std::size_t* count),
+            if (edges != nullptr) * edges = nullptr;
             return info(stream_number(s, per_thread), status, id, g, after, count);)
 // CUDA 13 put the edges' data between nodes and count.
 HEDDLE_BOTH(cudaStreamUpdateCaptureDependencies, cudaStreamUpdateCaptureDependencies_ptsz,
-            (stream_t s, graph_node** after, std::uintptr_t edges_or_count, std::uintptr_t count_or_flags, unsigned flags),
+            (stream_t s, graph_node** after, std::uintptr_t edges_or_count, std::uintptr_t count_or_flags,
+             unsigned flags),
             const bool has_edges = runtime_version() >= 13000;
-            return set_tails(stream_number(s, per_thread), after, has_edges ? count_or_flags : edges_or_count, (has_edges ? flags : count_or_flags & 1) != 0);)
+            return set_tails(stream_number(s, per_thread), after, has_edges ? count_or_flags : edges_or_count,
+                             (has_edges ? flags : count_or_flags & 1) != 0);)
 HEDDLE_BOTH(cudaStreamUpdateCaptureDependencies_v2, cudaStreamUpdateCaptureDependencies_v2_ptsz,
             (stream_t s, graph_node** after, const edge_data*, std::size_t count, unsigned flags),
             return set_tails(stream_number(s, per_thread), after, count, flags != 0);)

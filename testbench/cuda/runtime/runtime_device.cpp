@@ -17,7 +17,8 @@ namespace {
 thread_local int current_device = 0;
 unsigned device_flags = 0;
 
-// Limits of texture and surface sizes: CUDA C++ Programming Guide, technical specifications, compute capability 5.0 and later.
+// Limits of texture and surface sizes: CUDA C++ Programming Guide, technical specifications, compute capability 5.0 and
+// later.
 template <class P>
 void fill_common(P& p, const wire::device_info& d) {
   std::memcpy(p.name, d.name, sizeof p.name);
@@ -178,8 +179,12 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
     case 21: *value = p.texture_1d; break;
     case 22: *value = p.texture_2d[0]; break;
     case 23: *value = p.texture_2d[1]; break;
-    case 24: case 25: case 26: *value = p.texture_3d[attribute - 24]; break;
-    case 27: case 28: case 29: *value = p.texture_2d_layers[attribute - 27]; break;
+    case 24:
+    case 25:
+    case 26: *value = p.texture_3d[attribute - 24]; break;
+    case 27:
+    case 28:
+    case 29: *value = p.texture_2d_layers[attribute - 27]; break;
     case 30: *value = static_cast<int>(p.surface_alignment); break;
     case 31: *value = p.concurrent_kernels; break;
     case 33: *value = p.pci_bus; break;
@@ -189,16 +194,24 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
     case 39: *value = p.max_threads_per_sm; break;
     case 40: *value = p.copy_engines; break;
     case 41: *value = p.unified_addressing; break;
-    case 42: case 43: *value = p.texture_1d_layers[attribute - 42]; break;
-    case 45: case 46: *value = p.texture_2d_gather[attribute - 45]; break;
+    case 42:
+    case 43: *value = p.texture_1d_layers[attribute - 42]; break;
+    case 45:
+    case 46: *value = p.texture_2d_gather[attribute - 45]; break;
     case 51: *value = static_cast<int>(p.texture_pitch_alignment); break;
     case 52: *value = p.texture_cube; break;
     case 55: *value = p.surface_1d; break;
-    case 56: case 57: *value = p.surface_2d[attribute - 56]; break;
-    case 58: case 59: case 60: *value = p.surface_3d[attribute - 58]; break;
+    case 56:
+    case 57: *value = p.surface_2d[attribute - 56]; break;
+    case 58:
+    case 59:
+    case 60: *value = p.surface_3d[attribute - 58]; break;
     case 69: *value = p.texture_1d_linear; break;
-    case 70: case 71: case 72: *value = p.texture_2d_linear[attribute - 70]; break;
-    case 73: case 74: *value = p.texture_2d_mipmap[attribute - 73]; break;
+    case 70:
+    case 71:
+    case 72: *value = p.texture_2d_linear[attribute - 70]; break;
+    case 73:
+    case 74: *value = p.texture_2d_mipmap[attribute - 73]; break;
     case 75: *value = p.major; break;
     case 76: *value = p.minor; break;
     case 78: *value = p.stream_priorities; break;
@@ -212,13 +225,13 @@ HEDDLE_CUDA error_t cudaDeviceGetAttribute(int* value, int attribute, int device
     case 91: *value = p.host_pointer_for_registered; break;
     case 95: *value = p.cooperative_launch; break;
     case 97: *value = static_cast<int>(p.shared_per_block_optin); break;
-    case 99: *value = 1; break;    // host memory can be registered
+    case 99: *value = 1; break;  // host memory can be registered
     case 106: *value = p.max_blocks_per_sm; break;
     case 111: *value = static_cast<int>(p.reserved_shared_per_block); break;
-    case 115: *value = 1; break;   // memory pools
+    case 115: *value = 1; break;  // memory pools
     default:
       if (attribute < 1 || attribute > 160) return noted(error::invalid_value);
-      *value = 0;   // what the modelled chip or its driver lacks
+      *value = 0;  // what the modelled chip or its driver lacks
   }
   return error::none;
 }
@@ -238,7 +251,7 @@ HEDDLE_CUDA error_t cudaDeviceGetCacheConfig(int* preference) {
 }
 HEDDLE_CUDA error_t cudaDeviceSetSharedMemConfig(int) { return error::none; }
 HEDDLE_CUDA error_t cudaDeviceGetSharedMemConfig(int* banks) {
-  *banks = 1;   // of four bytes
+  *banks = 1;  // of four bytes
   return error::none;
 }
 HEDDLE_CUDA error_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

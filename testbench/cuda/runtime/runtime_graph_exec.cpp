@@ -49,7 +49,8 @@ error_t set_copy(graph_node* n, const copy_work& next) {
   n->box = shown(next);
   return error::none;
 }
-error_t set_symbol_copy(graph_node* n, const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind) {
+error_t set_symbol_copy(graph_node* n, const void* symbol, std::size_t offset, void* to, const void* from,
+                        std::size_t bytes, int kind) {
   copy_work next;
   const error_t e = symbol_copy(symbol, offset, to, from, bytes, kind, next);
   return e == error::none ? set_copy(n, next) : e;
@@ -104,19 +105,20 @@ error_t launch(graph_exec* e, std::uint32_t stream) {
 }  // namespace
 
 // Up to CUDA 11, a node and a text that say what is wrong stand where the flags are now.
-HEDDLE_CUDA error_t cudaGraphInstantiate(graph_exec** made, graph* g, unsigned long long flags_or_node, char* text, std::size_t bytes) {
+HEDDLE_CUDA error_t cudaGraphInstantiate(graph_exec** made, graph* g, unsigned long long flags_or_node, char* text,
+                                         std::size_t bytes) {
   if (runtime_version() >= 12000) return instantiate(made, g, flags_or_node);
   if (flags_or_node != 0) *reinterpret_cast<graph_node**>(flags_or_node) = nullptr;
   if (text != nullptr && bytes != 0) *text = '\0';
   return instantiate(made, g, 0);
 }
-HEDDLE_CUDA error_t cudaGraphInstantiateWithFlags(graph_exec** made, graph* g, unsigned long long flags) { return instantiate(made, g, flags); }
-HEDDLE_BOTH(cudaGraphInstantiateWithParams, cudaGraphInstantiateWithParams_ptsz, (graph_exec** made, graph* g, instantiate_params* p),
-            if (p == nullptr) return noted(error::invalid_value);
-            const error_t e = instantiate(made, g, p->flags);
-            p->bad_node = nullptr;
-            p->result = e == error::none ? instantiated : invalid_structure;
-            return e;)
+HEDDLE_CUDA error_t cudaGraphInstantiateWithFlags(graph_exec** made, graph* g, unsigned long long flags) {
+  return instantiate(made, g, flags);
+}
+HEDDLE_BOTH(cudaGraphInstantiateWithParams, cudaGraphInstantiateWithParams_ptsz,
+            (graph_exec * *made, graph* g, instantiate_params* p), if (p == nullptr) return noted(error::invalid_value);
+            const error_t e = instantiate(made, g, p->flags); p->bad_node = nullptr;
+            p->result = e == error::none ? instantiated : invalid_structure; return e;)
 HEDDLE_CUDA error_t cudaGraphExecGetFlags(graph_exec* e, unsigned long long* flags) {
   if (!is_known(e) || flags == nullptr) return noted(error::invalid_value);
   *flags = e->flags;
@@ -127,8 +129,10 @@ HEDDLE_CUDA error_t cudaGraphExecDestroy(graph_exec* e) {
   drop(e);
   return error::none;
 }
-HEDDLE_BOTH(cudaGraphLaunch, cudaGraphLaunch_ptsz, (graph_exec* e, stream_t s), return launch(e, stream_number(s, per_thread));)
-HEDDLE_BOTH(cudaGraphUpload, cudaGraphUpload_ptsz, (graph_exec* e, stream_t), return is_known(e) ? error::none : noted(error::invalid_value);)
+HEDDLE_BOTH(cudaGraphLaunch, cudaGraphLaunch_ptsz, (graph_exec * e, stream_t s),
+            return launch(e, stream_number(s, per_thread));)
+HEDDLE_BOTH(cudaGraphUpload, cudaGraphUpload_ptsz, (graph_exec * e, stream_t),
+            return is_known(e) ? error::none : noted(error::invalid_value);)
 // Up to CUDA 11, node and result have a pointer each.
 HEDDLE_CUDA error_t cudaGraphExecUpdate(graph_exec* e, graph* g, void* result_or_node, int* result) {
   if (!is_known(e) || !is_known(g)) return noted(error::invalid_value);
@@ -152,9 +156,15 @@ HEDDLE_CUDA error_t cudaGraphKernelNodeGetParams(graph_node* n, kernel_node_para
   *p = {w->key, w->grid, w->block, w->shared_bytes, n->arguments.data(), nullptr};
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGraphKernelNodeGetParams_v2(graph_node* n, kernel_node_params* p) { return cudaGraphKernelNodeGetParams(n, p); }
-HEDDLE_CUDA error_t cudaGraphKernelNodeSetParams(graph_node* n, const kernel_node_params* p) { return set_kernel(n, p); }
-HEDDLE_CUDA error_t cudaGraphExecKernelNodeSetParams(graph_exec* e, graph_node* n, const kernel_node_params* p) { return set_kernel(copy_in(e, n), p); }
+HEDDLE_CUDA error_t cudaGraphKernelNodeGetParams_v2(graph_node* n, kernel_node_params* p) {
+  return cudaGraphKernelNodeGetParams(n, p);
+}
+HEDDLE_CUDA error_t cudaGraphKernelNodeSetParams(graph_node* n, const kernel_node_params* p) {
+  return set_kernel(n, p);
+}
+HEDDLE_CUDA error_t cudaGraphExecKernelNodeSetParams(graph_exec* e, graph_node* n, const kernel_node_params* p) {
+  return set_kernel(copy_in(e, n), p);
+}
 HEDDLE_CUDA error_t cudaGraphKernelNodeSetAttribute(graph_node* n, int attribute, const void* value) {
   auto* w = work_in<kernel_work>(n);
   if (w == nullptr || value == nullptr) return noted(error::invalid_value);
@@ -188,24 +198,32 @@ HEDDLE_CUDA error_t cudaGraphMemcpyNodeGetParams(graph_node* n, copy_3d* p) {
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParams(graph_node* n, const copy_3d* p) { return set_copy(n, p); }
-HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParams1D(graph_node* n, void* to, const void* from, std::size_t bytes, int kind) {
+HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParams1D(graph_node* n, void* to, const void* from, std::size_t bytes,
+                                                   int kind) {
   return set_copy(n, copy_of_row(to, from, bytes, kind));
 }
-HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParamsToSymbol(graph_node* n, const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind) {
+HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParamsToSymbol(graph_node* n, const void* symbol, const void* from,
+                                                         std::size_t bytes, std::size_t offset, int kind) {
   return set_symbol_copy(n, symbol, offset, nullptr, from, bytes, kind);
 }
-HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParamsFromSymbol(graph_node* n, void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind) {
+HEDDLE_CUDA error_t cudaGraphMemcpyNodeSetParamsFromSymbol(graph_node* n, void* to, const void* symbol,
+                                                           std::size_t bytes, std::size_t offset, int kind) {
   return set_symbol_copy(n, symbol, offset, to, nullptr, bytes, kind);
 }
-HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParams(graph_exec* e, graph_node* n, const copy_3d* p) { return set_copy(copy_in(e, n), p); }
-HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParams1D(graph_exec* e, graph_node* n, void* to, const void* from, std::size_t bytes, int kind) {
+HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParams(graph_exec* e, graph_node* n, const copy_3d* p) {
+  return set_copy(copy_in(e, n), p);
+}
+HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParams1D(graph_exec* e, graph_node* n, void* to, const void* from,
+                                                       std::size_t bytes, int kind) {
   return set_copy(copy_in(e, n), copy_of_row(to, from, bytes, kind));
 }
-HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParamsToSymbol(graph_exec* e, graph_node* n, const void* symbol, const void* from, std::size_t bytes,
-                                                             std::size_t offset, int kind) {
+HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParamsToSymbol(graph_exec* e, graph_node* n, const void* symbol,
+                                                             const void* from, std::size_t bytes, std::size_t offset,
+                                                             int kind) {
   return set_symbol_copy(copy_in(e, n), symbol, offset, nullptr, from, bytes, kind);
 }
-HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(graph_exec* e, graph_node* n, void* to, const void* symbol, std::size_t bytes,
+HEDDLE_CUDA error_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(graph_exec* e, graph_node* n, void* to,
+                                                               const void* symbol, std::size_t bytes,
                                                                std::size_t offset, int kind) {
   return set_symbol_copy(copy_in(e, n), symbol, offset, to, nullptr, bytes, kind);
 }
@@ -217,7 +235,9 @@ HEDDLE_CUDA error_t cudaGraphMemsetNodeGetParams(graph_node* n, fill_node_params
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphMemsetNodeSetParams(graph_node* n, const fill_node_params* p) { return set_fill(n, p); }
-HEDDLE_CUDA error_t cudaGraphExecMemsetNodeSetParams(graph_exec* e, graph_node* n, const fill_node_params* p) { return set_fill(copy_in(e, n), p); }
+HEDDLE_CUDA error_t cudaGraphExecMemsetNodeSetParams(graph_exec* e, graph_node* n, const fill_node_params* p) {
+  return set_fill(copy_in(e, n), p);
+}
 HEDDLE_CUDA error_t cudaGraphHostNodeGetParams(graph_node* n, host_node_params* p) {
   const auto* w = work_in<host_work>(n);
   if (w == nullptr || p == nullptr) return noted(error::invalid_value);
@@ -225,7 +245,9 @@ HEDDLE_CUDA error_t cudaGraphHostNodeGetParams(graph_node* n, host_node_params* 
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphHostNodeSetParams(graph_node* n, const host_node_params* p) { return set_host(n, p); }
-HEDDLE_CUDA error_t cudaGraphExecHostNodeSetParams(graph_exec* e, graph_node* n, const host_node_params* p) { return set_host(copy_in(e, n), p); }
+HEDDLE_CUDA error_t cudaGraphExecHostNodeSetParams(graph_exec* e, graph_node* n, const host_node_params* p) {
+  return set_host(copy_in(e, n), p);
+}
 
 HEDDLE_CUDA error_t cudaGraphEventRecordNodeGetEvent(graph_node* n, event_t* e) {
   const auto* w = work_in<record_work>(n);
@@ -234,7 +256,9 @@ HEDDLE_CUDA error_t cudaGraphEventRecordNodeGetEvent(graph_node* n, event_t* e) 
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphEventRecordNodeSetEvent(graph_node* n, event_t e) { return set_event<record_work>(n, e); }
-HEDDLE_CUDA error_t cudaGraphExecEventRecordNodeSetEvent(graph_exec* x, graph_node* n, event_t e) { return set_event<record_work>(copy_in(x, n), e); }
+HEDDLE_CUDA error_t cudaGraphExecEventRecordNodeSetEvent(graph_exec* x, graph_node* n, event_t e) {
+  return set_event<record_work>(copy_in(x, n), e);
+}
 HEDDLE_CUDA error_t cudaGraphEventWaitNodeGetEvent(graph_node* n, event_t* e) {
   const auto* w = work_in<wait_work>(n);
   if (w == nullptr || e == nullptr) return noted(error::invalid_value);
@@ -242,10 +266,14 @@ HEDDLE_CUDA error_t cudaGraphEventWaitNodeGetEvent(graph_node* n, event_t* e) {
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGraphEventWaitNodeSetEvent(graph_node* n, event_t e) { return set_event<wait_work>(n, e); }
-HEDDLE_CUDA error_t cudaGraphExecEventWaitNodeSetEvent(graph_exec* x, graph_node* n, event_t e) { return set_event<wait_work>(copy_in(x, n), e); }
+HEDDLE_CUDA error_t cudaGraphExecEventWaitNodeSetEvent(graph_exec* x, graph_node* n, event_t e) {
+  return set_event<wait_work>(copy_in(x, n), e);
+}
 
 HEDDLE_CUDA error_t cudaGraphNodeSetParams(graph_node* n, const any_node_params* p) { return set_any(n, p); }
-HEDDLE_CUDA error_t cudaGraphExecNodeSetParams(graph_exec* e, graph_node* n, const any_node_params* p) { return set_any(copy_in(e, n), p); }
+HEDDLE_CUDA error_t cudaGraphExecNodeSetParams(graph_exec* e, graph_node* n, const any_node_params* p) {
+  return set_any(copy_in(e, n), p);
+}
 HEDDLE_CUDA error_t cudaGraphChildGraphNodeGetGraph(graph_node* n, graph** g) {
   const auto* w = work_in<child_work>(n);
   if (w == nullptr || g == nullptr) return noted(error::invalid_value);
@@ -274,7 +302,7 @@ HEDDLE_CUDA error_t cudaGraphMemFreeNodeGetParams(graph_node* n, void** p) {
 }
 HEDDLE_CUDA error_t cudaGraphNodeSetEnabled(graph_exec* e, graph_node* n, unsigned enabled) {
   graph_node* own = copy_in(e, n);
-  if (own == nullptr || type_of(*own) > 2) return noted(error::invalid_value);   // kernels, copies and fills
+  if (own == nullptr || type_of(*own) > 2) return noted(error::invalid_value);  // kernels, copies and fills
   own->enabled = enabled != 0;
   return error::none;
 }

@@ -26,7 +26,7 @@ graph_node* add_allocation(graph& g, const std::vector<graph_node*>& after, std:
 
 graph_node* add_free(graph& g, const std::vector<graph_node*>& after, void* pointer, error_t& result) {
   auto memory = graph_memory_at(pointer);
-  result = memory ? error::none : noted(error::invalid_value);   // only what a graph has allocated
+  result = memory ? error::none : noted(error::invalid_value);  // only what a graph has allocated
   return memory ? g.add(free_work{std::move(memory)}, after) : nullptr;
 }
 
@@ -35,14 +35,23 @@ error_t work_of(const kernel_node_params& p, kernel_work& w) {
 }
 
 error_t work_of(const fill_node_params& p, fill_work& w) {
-  if (p.to == nullptr || (p.element_bytes != 1 && p.element_bytes != 2 && p.element_bytes != 4)) return error::invalid_value;
+  if (p.to == nullptr || (p.element_bytes != 1 && p.element_bytes != 2 && p.element_bytes != 4))
+    return error::invalid_value;
   const std::size_t width = p.width * p.element_bytes;
   if (p.height > 1 && p.pitch < width) return error::invalid_value;
-  w = {p.to, p.height > 1 ? p.pitch : width, (p.height > 1 ? p.pitch : width) * p.height, p.value, p.element_bytes, width, p.height, 1};
+  w = {p.to,
+       p.height > 1 ? p.pitch : width,
+       (p.height > 1 ? p.pitch : width) * p.height,
+       p.value,
+       p.element_bytes,
+       width,
+       p.height,
+       1};
   return error::none;
 }
 
-error_t symbol_copy(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind, copy_work& w) {
+error_t symbol_copy(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind,
+                    copy_work& w) {
   void* at = nullptr;
   const error_t e = cudaGetSymbolAddress(&at, symbol);
   if (e != error::none) return e;
@@ -78,7 +87,8 @@ error_t give(const List& list, std::size_t* count, bool has_room, Give&& put) {
   return error::none;
 }
 error_t give_nodes(const std::vector<graph_node*>& list, graph_node** to, std::size_t* count) {
-  return give(list, count, to != nullptr, [&](std::size_t k, graph_node* const* n) { to[k] = n != nullptr ? *n : nullptr; });
+  return give(list, count, to != nullptr,
+              [&](std::size_t k, graph_node* const* n) { to[k] = n != nullptr ? *n : nullptr; });
 }
 
 error_t edges(graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count) {
@@ -86,11 +96,12 @@ error_t edges(graph* g, graph_node** from, graph_node** to, edge_data* data, std
   std::vector<std::pair<graph_node*, graph_node*>> all;
   for (const auto& n : g->nodes)
     for (graph_node* a : n->after) all.emplace_back(a, n.get());
-  return give(all, count, from != nullptr && to != nullptr, [&](std::size_t k, const std::pair<graph_node*, graph_node*>* e) {
-    from[k] = e != nullptr ? e->first : nullptr;
-    to[k] = e != nullptr ? e->second : nullptr;
-    if (data != nullptr) data[k] = {};
-  });
+  return give(all, count, from != nullptr && to != nullptr,
+              [&](std::size_t k, const std::pair<graph_node*, graph_node*>* e) {
+                from[k] = e != nullptr ? e->first : nullptr;
+                to[k] = e != nullptr ? e->second : nullptr;
+                if (data != nullptr) data[k] = {};
+              });
 }
 error_t dependents(graph_node* n, graph_node** to, std::size_t* count) {
   if (n == nullptr) return noted(error::invalid_value);
@@ -119,15 +130,18 @@ error_t add_any(graph_node** made, graph* g, nodes after, std::size_t count, any
   if (p->type == 10 || p->type == 11) {
     error_t e = error::none;
     const std::vector<graph_node*> before(after, after + count);
-    *made = p->type == 10 ? add_allocation(*g, before, p->of.allocation.bytes, e) : add_free(*g, before, p->of.freed, e);
-    if (e == error::none && p->type == 10) p->of.allocation.pointer = std::get<allocate_work>((*made)->work).memory->pointer;
+    *made =
+        p->type == 10 ? add_allocation(*g, before, p->of.allocation.bytes, e) : add_free(*g, before, p->of.freed, e);
+    if (e == error::none && p->type == 10)
+      p->of.allocation.pointer = std::get<allocate_work>((*made)->work).memory->pointer;
     return e;
   }
   node_work w;
   const error_t e = work_of(*p, w);
   if (e != error::none) return noted(e);
   const bool is_copy = std::holds_alternative<copy_work>(w);
-  return is_copy ? add_copy(made, g, after, count, std::get<copy_work>(w), p->of.copy.box) : add(made, g, after, count, std::move(w));
+  return is_copy ? add_copy(made, g, after, count, std::get<copy_work>(w), p->of.copy.box)
+                 : add(made, g, after, count, std::move(w));
 }
 
 }  // namespace
@@ -162,62 +176,75 @@ HEDDLE_CUDA error_t cudaGraphClone(graph** copy, graph* g) {
 }
 HEDDLE_CUDA error_t cudaGraphNodeFindInClone(graph_node** n, graph_node* original, graph* copy) {
   if (n == nullptr || !is_known(copy)) return noted(error::invalid_value);
-  const auto found = std::find_if(copy->nodes.begin(), copy->nodes.end(), [&](const auto& c) { return c->original == original; });
+  const auto found =
+      std::find_if(copy->nodes.begin(), copy->nodes.end(), [&](const auto& c) { return c->original == original; });
   if (found == copy->nodes.end()) return noted(error::invalid_value);
   *n = found->get();
   return error::none;
 }
 
-HEDDLE_CUDA error_t cudaGraphAddKernelNode(graph_node** made, graph* g, nodes after, std::size_t count, const kernel_node_params* p) {
+HEDDLE_CUDA error_t cudaGraphAddKernelNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                           const kernel_node_params* p) {
   if (p == nullptr) return noted(error::invalid_value);
   kernel_work w;
   const error_t e = work_of(*p, w);
   return e == error::none ? add(made, g, after, count, std::move(w)) : noted(e);
 }
-HEDDLE_CUDA error_t cudaGraphAddMemcpyNode(graph_node** made, graph* g, nodes after, std::size_t count, const copy_3d* p) {
+HEDDLE_CUDA error_t cudaGraphAddMemcpyNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                           const copy_3d* p) {
   if (p == nullptr) return noted(error::invalid_value);
   copy_work w;
   const error_t e = box_of(*p, w);
   return e == error::none ? add_copy(made, g, after, count, w, *p) : noted(e);
 }
-HEDDLE_CUDA error_t cudaGraphAddMemcpyNode1D(graph_node** made, graph* g, nodes after, std::size_t count, void* to, const void* from, std::size_t bytes, int kind) {
+HEDDLE_CUDA error_t cudaGraphAddMemcpyNode1D(graph_node** made, graph* g, nodes after, std::size_t count, void* to,
+                                             const void* from, std::size_t bytes, int kind) {
   const copy_work w = copy_of_row(to, from, bytes, kind);
   return add_copy(made, g, after, count, w, shown(w));
 }
-HEDDLE_CUDA error_t cudaGraphAddMemcpyNodeToSymbol(graph_node** made, graph* g, nodes after, std::size_t count, const void* symbol, const void* from,
-                                                   std::size_t bytes, std::size_t offset, int kind) {
+HEDDLE_CUDA error_t cudaGraphAddMemcpyNodeToSymbol(graph_node** made, graph* g, nodes after, std::size_t count,
+                                                   const void* symbol, const void* from, std::size_t bytes,
+                                                   std::size_t offset, int kind) {
   copy_work w;
   const error_t e = symbol_copy(symbol, offset, nullptr, from, bytes, kind, w);
   return e == error::none ? add_copy(made, g, after, count, w, shown(w)) : e;
 }
-HEDDLE_CUDA error_t cudaGraphAddMemcpyNodeFromSymbol(graph_node** made, graph* g, nodes after, std::size_t count, void* to, const void* symbol,
-                                                     std::size_t bytes, std::size_t offset, int kind) {
+HEDDLE_CUDA error_t cudaGraphAddMemcpyNodeFromSymbol(graph_node** made, graph* g, nodes after, std::size_t count,
+                                                     void* to, const void* symbol, std::size_t bytes,
+                                                     std::size_t offset, int kind) {
   copy_work w;
   const error_t e = symbol_copy(symbol, offset, to, nullptr, bytes, kind, w);
   return e == error::none ? add_copy(made, g, after, count, w, shown(w)) : e;
 }
-HEDDLE_CUDA error_t cudaGraphAddMemsetNode(graph_node** made, graph* g, nodes after, std::size_t count, const fill_node_params* p) {
+HEDDLE_CUDA error_t cudaGraphAddMemsetNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                           const fill_node_params* p) {
   if (p == nullptr) return noted(error::invalid_value);
   fill_work w;
   const error_t e = work_of(*p, w);
   return e == error::none ? add(made, g, after, count, w) : noted(e);
 }
-HEDDLE_CUDA error_t cudaGraphAddHostNode(graph_node** made, graph* g, nodes after, std::size_t count, const host_node_params* p) {
+HEDDLE_CUDA error_t cudaGraphAddHostNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                         const host_node_params* p) {
   if (p == nullptr || p->function == nullptr) return noted(error::invalid_value);
   return add(made, g, after, count, host_work{p->function, nullptr, p->data, nullptr});
 }
-HEDDLE_CUDA error_t cudaGraphAddEmptyNode(graph_node** made, graph* g, nodes after, std::size_t count) { return add(made, g, after, count, empty_work{}); }
-HEDDLE_CUDA error_t cudaGraphAddChildGraphNode(graph_node** made, graph* g, nodes after, std::size_t count, graph* child) {
+HEDDLE_CUDA error_t cudaGraphAddEmptyNode(graph_node** made, graph* g, nodes after, std::size_t count) {
+  return add(made, g, after, count, empty_work{});
+}
+HEDDLE_CUDA error_t cudaGraphAddChildGraphNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                               graph* child) {
   if (!is_known(child)) return noted(error::invalid_value);
   return add(made, g, after, count, child_work{child->clone()});
 }
-HEDDLE_CUDA error_t cudaGraphAddEventRecordNode(graph_node** made, graph* g, nodes after, std::size_t count, event_t e) {
+HEDDLE_CUDA error_t cudaGraphAddEventRecordNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                                event_t e) {
   return add(made, g, after, count, record_work{e});
 }
 HEDDLE_CUDA error_t cudaGraphAddEventWaitNode(graph_node** made, graph* g, nodes after, std::size_t count, event_t e) {
   return add(made, g, after, count, wait_work{e});
 }
-HEDDLE_CUDA error_t cudaGraphAddMemAllocNode(graph_node** made, graph* g, nodes after, std::size_t count, allocation_node_params* p) {
+HEDDLE_CUDA error_t cudaGraphAddMemAllocNode(graph_node** made, graph* g, nodes after, std::size_t count,
+                                             allocation_node_params* p) {
   if (made == nullptr || p == nullptr || !is_known(g)) return noted(error::invalid_value);
   error_t e = error::none;
   *made = add_allocation(*g, {after, after + count}, p->bytes, e);
@@ -231,18 +258,22 @@ HEDDLE_CUDA error_t cudaGraphAddMemFreeNode(graph_node** made, graph* g, nodes a
   return e;
 }
 // From CUDA 13 on, the edges' data come before the count.
-HEDDLE_CUDA error_t cudaGraphAddNode(graph_node** made, graph* g, nodes after, std::uintptr_t edges_or_count, std::uintptr_t count_or_params, any_node_params* p) {
-  return runtime_version() >= 13000 ? add_any(made, g, after, count_or_params, p)
-                                    : add_any(made, g, after, edges_or_count, reinterpret_cast<any_node_params*>(count_or_params));
+HEDDLE_CUDA error_t cudaGraphAddNode(graph_node** made, graph* g, nodes after, std::uintptr_t edges_or_count,
+                                     std::uintptr_t count_or_params, any_node_params* p) {
+  return runtime_version() >= 13000
+             ? add_any(made, g, after, count_or_params, p)
+             : add_any(made, g, after, edges_or_count, reinterpret_cast<any_node_params*>(count_or_params));
 }
-HEDDLE_CUDA error_t cudaGraphAddNode_v2(graph_node** made, graph* g, nodes after, const edge_data*, std::size_t count, any_node_params* p) {
+HEDDLE_CUDA error_t cudaGraphAddNode_v2(graph_node** made, graph* g, nodes after, const edge_data*, std::size_t count,
+                                        any_node_params* p) {
   return add_any(made, g, after, count, p);
 }
 
 HEDDLE_CUDA error_t cudaGraphDestroyNode(graph_node* n) {
   if (n == nullptr) return noted(error::invalid_value);
   auto& all = n->owner->nodes;
-  for (const auto& other : all) other->after.erase(std::remove(other->after.begin(), other->after.end(), n), other->after.end());
+  for (const auto& other : all)
+    other->after.erase(std::remove(other->after.begin(), other->after.end(), n), other->after.end());
   all.erase(std::find_if(all.begin(), all.end(), [n](const auto& other) { return other.get() == n; }));
   return error::none;
 }
@@ -264,29 +295,42 @@ HEDDLE_CUDA error_t cudaGraphGetRootNodes(graph* g, graph_node** to, std::size_t
     if (n->after.empty()) all.push_back(n.get());
   return give_nodes(all, to, count);
 }
-HEDDLE_CUDA error_t cudaGraphGetEdges(graph* g, graph_node** from, graph_node** to, void* data_or_count, std::size_t* count) {
+HEDDLE_CUDA error_t cudaGraphGetEdges(graph* g, graph_node** from, graph_node** to, void* data_or_count,
+                                      std::size_t* count) {
   return runtime_version() >= 13000 ? edges(g, from, to, static_cast<edge_data*>(data_or_count), count)
                                     : edges(g, from, to, nullptr, static_cast<std::size_t*>(data_or_count));
 }
-HEDDLE_CUDA error_t cudaGraphGetEdges_v2(graph* g, graph_node** from, graph_node** to, edge_data* data, std::size_t* count) {
+HEDDLE_CUDA error_t cudaGraphGetEdges_v2(graph* g, graph_node** from, graph_node** to, edge_data* data,
+                                         std::size_t* count) {
   return edges(g, from, to, data, count);
 }
-HEDDLE_CUDA error_t cudaGraphNodeGetDependencies(graph_node* n, graph_node** to, void* data_or_count, std::size_t* count) {
+HEDDLE_CUDA error_t cudaGraphNodeGetDependencies(graph_node* n, graph_node** to, void* data_or_count,
+                                                 std::size_t* count) {
   if (n == nullptr) return noted(error::invalid_value);
   return give_nodes(n->after, to, runtime_version() >= 13000 ? count : static_cast<std::size_t*>(data_or_count));
 }
 HEDDLE_CUDA error_t cudaGraphNodeGetDependencies_v2(graph_node* n, graph_node** to, edge_data*, std::size_t* count) {
   return n != nullptr ? give_nodes(n->after, to, count) : noted(error::invalid_value);
 }
-HEDDLE_CUDA error_t cudaGraphNodeGetDependentNodes(graph_node* n, graph_node** to, void* data_or_count, std::size_t* count) {
+HEDDLE_CUDA error_t cudaGraphNodeGetDependentNodes(graph_node* n, graph_node** to, void* data_or_count,
+                                                   std::size_t* count) {
   return dependents(n, to, runtime_version() >= 13000 ? count : static_cast<std::size_t*>(data_or_count));
 }
-HEDDLE_CUDA error_t cudaGraphNodeGetDependentNodes_v2(graph_node* n, graph_node** to, edge_data*, std::size_t* count) { return dependents(n, to, count); }
-HEDDLE_CUDA error_t cudaGraphAddDependencies(graph* g, nodes from, nodes to, std::uintptr_t data_or_count, std::size_t count) {
+HEDDLE_CUDA error_t cudaGraphNodeGetDependentNodes_v2(graph_node* n, graph_node** to, edge_data*, std::size_t* count) {
+  return dependents(n, to, count);
+}
+HEDDLE_CUDA error_t cudaGraphAddDependencies(graph* g, nodes from, nodes to, std::uintptr_t data_or_count,
+                                             std::size_t count) {
   return connect(g, from, to, runtime_version() >= 13000 ? count : data_or_count, true);
 }
-HEDDLE_CUDA error_t cudaGraphAddDependencies_v2(graph* g, nodes from, nodes to, const edge_data*, std::size_t count) { return connect(g, from, to, count, true); }
-HEDDLE_CUDA error_t cudaGraphRemoveDependencies(graph* g, nodes from, nodes to, std::uintptr_t data_or_count, std::size_t count) {
+HEDDLE_CUDA error_t cudaGraphAddDependencies_v2(graph* g, nodes from, nodes to, const edge_data*, std::size_t count) {
+  return connect(g, from, to, count, true);
+}
+HEDDLE_CUDA error_t cudaGraphRemoveDependencies(graph* g, nodes from, nodes to, std::uintptr_t data_or_count,
+                                                std::size_t count) {
   return connect(g, from, to, runtime_version() >= 13000 ? count : data_or_count, false);
 }
-HEDDLE_CUDA error_t cudaGraphRemoveDependencies_v2(graph* g, nodes from, nodes to, const edge_data*, std::size_t count) { return connect(g, from, to, count, false); }
+HEDDLE_CUDA error_t cudaGraphRemoveDependencies_v2(graph* g, nodes from, nodes to, const edge_data*,
+                                                   std::size_t count) {
+  return connect(g, from, to, count, false);
+}

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "testbench/cuda/core/capture.h"
-#include "testbench/cuda/driver/driver_image.h"
 #include "testbench/cuda/core/operations.h"
 #include "testbench/cuda/core/runtime_calls.h"
+#include "testbench/cuda/driver/driver_image.h"
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -35,19 +35,22 @@ thread_local std::vector<pending_launch> pushed;
 
 image* image_of(void** handle) { return reinterpret_cast<image*>(handle); }
 
-error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, std::uint32_t stream, bool cooperative) {
+error_t launch(const void* function, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
+               std::uint32_t stream, bool cooperative) {
   kernel_work w;
   const error_t e = kernel_of(function, grid, block, arguments, nullptr, shared, cooperative, w);
   return e == error::none ? launch(w, stream, manner::asynchronous) : noted(e);
 }
 
 error_t launch(const launch_config& c, const void* function, void** arguments, bool per_thread) {
-  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread), is_cooperative(c.attributes, c.attribute_count));
+  return launch(function, c.grid, c.block, arguments, c.dynamic_shared_bytes, stream_number(c.stream, per_thread),
+                is_cooperative(c.attributes, c.attribute_count));
 }
 
 }  // namespace
 
-error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra, std::size_t shared, bool cooperative, kernel_work& w) {
+error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block, void** arguments, void** extra,
+                                std::size_t shared, bool cooperative, kernel_work& w) {
   registry::get().place_managed();
   function_record* f = registry::get().function(function);
   if (f == nullptr) return error::invalid_function;
@@ -60,7 +63,8 @@ error_t heddle::cuda::kernel_of(const void* function, dim3_t grid, dim3_t block,
   w.cooperative = cooperative;
   w.parameters.assign(f->parameters.empty() ? 0 : f->parameters.back().first + f->parameters.back().second, 0);
   if (arguments != nullptr) {
-    for (std::size_t k = 0; k < f->parameters.size(); ++k) std::memcpy(w.parameters.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
+    for (std::size_t k = 0; k < f->parameters.size(); ++k)
+      std::memcpy(w.parameters.data() + f->parameters[k].first, arguments[k], f->parameters[k].second);
     return error::none;
   }
   if (w.parameters.empty()) return error::none;
@@ -92,7 +96,8 @@ error_t heddle::cuda::launch(const kernel_work& w, std::uint32_t stream, manner 
   head.dynamic_shared_bytes = w.shared_bytes;
   head.cooperative = w.cooperative;
   head.parameter_bytes = static_cast<std::uint32_t>(w.parameters.size());
-  return noted(call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);
+  return noted(
+      call(wire::call::launch, wire::writer().put(head).put_bytes(w.parameters.data(), w.parameters.size())).status);
 }
 
 HEDDLE_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
@@ -102,14 +107,17 @@ HEDDLE_CUDA void __cudaRegisterFatBinaryEnd(void**) {}
 HEDDLE_CUDA void __cudaUnregisterFatBinary(void**) {}
 HEDDLE_CUDA char __cudaInitModule(void**) { return registry::get().place_managed() == error::none; }
 
-HEDDLE_CUDA void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*, void*, void*, int*) {
+HEDDLE_CUDA void __cudaRegisterFunction(void** handle, const char* host, char*, const char* name, int, void*, void*,
+                                        void*, void*, int*) {
   registry::get().add_function(image_of(handle), host, name);
 }
-HEDDLE_CUDA void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, std::size_t bytes, int, int) {
+HEDDLE_CUDA void __cudaRegisterVar(void** handle, char* host, char*, const char* name, int, std::size_t bytes, int,
+                                   int) {
   registry::get().add_variable(image_of(handle), host, name, bytes, nullptr);
 }
 HEDDLE_CUDA void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
-HEDDLE_CUDA void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, std::size_t bytes, int, int) {
+HEDDLE_CUDA void __cudaRegisterManagedVar(void** handle, void** host, char*, const char* name, int, std::size_t bytes,
+                                          int, int) {
   registry::get().add_variable(image_of(handle), host, name, bytes, host);
 }
 
@@ -132,26 +140,36 @@ HEDDLE_CUDA error_t __cudaGetKernel(void** kernel, const void* function) {
   *kernel = const_cast<void*>(function);
   return error::none;
 }
-HEDDLE_CUDA error_t __cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t __cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
+                                       stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s), false);
 }
-HEDDLE_CUDA error_t __cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t __cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
+                                            std::size_t shared, stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
 }
-HEDDLE_CUDA error_t cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t cudaLaunchKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared,
+                                     stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s), false);
 }
-HEDDLE_CUDA error_t cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t cudaLaunchKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
+                                          std::size_t shared, stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s, true), false);
 }
-HEDDLE_CUDA error_t cudaLaunchCooperativeKernel(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t cudaLaunchCooperativeKernel(const void* f, dim3_t grid, dim3_t block, void** arguments,
+                                                std::size_t shared, stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s), true);
 }
-HEDDLE_CUDA error_t cudaLaunchCooperativeKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments, std::size_t shared, stream_t s) {
+HEDDLE_CUDA error_t cudaLaunchCooperativeKernel_ptsz(const void* f, dim3_t grid, dim3_t block, void** arguments,
+                                                     std::size_t shared, stream_t s) {
   return launch(f, grid, block, arguments, shared, stream_number(s, true), true);
 }
-HEDDLE_CUDA error_t cudaLaunchKernelExC(const launch_config* c, const void* f, void** arguments) { return launch(*c, f, arguments, false); }
-HEDDLE_CUDA error_t cudaLaunchKernelExC_ptsz(const launch_config* c, const void* f, void** arguments) { return launch(*c, f, arguments, true); }
+HEDDLE_CUDA error_t cudaLaunchKernelExC(const launch_config* c, const void* f, void** arguments) {
+  return launch(*c, f, arguments, false);
+}
+HEDDLE_CUDA error_t cudaLaunchKernelExC_ptsz(const launch_config* c, const void* f, void** arguments) {
+  return launch(*c, f, arguments, true);
+}
 
 HEDDLE_CUDA error_t cudaGetKernel(void** kernel, const void* function) { return __cudaGetKernel(kernel, function); }
 HEDDLE_CUDA error_t cudaGetFuncBySymbol(void** function, const void* symbol) {
@@ -178,7 +196,9 @@ HEDDLE_CUDA error_t cudaFuncGetAttributes(function_attributes* a, const void* fu
   a->max_threads_per_block = static_cast<int>(f->info.max_threads);
   a->registers = static_cast<int>(f->info.registers);
   a->ptx_version = a->binary_version = static_cast<int>(f->info.architecture);
-  a->max_dynamic_shared_bytes = f->max_dynamic_shared != 0 ? f->max_dynamic_shared : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);
+  a->max_dynamic_shared_bytes = f->max_dynamic_shared != 0
+                                    ? f->max_dynamic_shared
+                                    : chip()->shared_per_block - static_cast<int>(f->info.shared_bytes);
   a->carveout = f->carveout;
   return error::none;
 }
@@ -189,16 +209,19 @@ HEDDLE_CUDA error_t cudaFuncSetAttribute(const void* function, int attribute, in
   if (f->status != error::none) return noted(f->status);
   constexpr int dynamic_shared = 8, carveout = 9;
   if (attribute == dynamic_shared) {
-    if (value < 0 || value + static_cast<int>(f->info.shared_bytes) > chip()->shared_per_block_optin) return noted(error::invalid_value);
+    if (value < 0 || value + static_cast<int>(f->info.shared_bytes) > chip()->shared_per_block_optin)
+      return noted(error::invalid_value);
     f->max_dynamic_shared = value;
   } else if (attribute == carveout) {
     if (value < -1 || value > 100) return noted(error::invalid_value);
     f->carveout = value;
   } else {
-    return error::none;   // clusters and their like: preferences of chips that have them
+    return error::none;  // clusters and their like: preferences of chips that have them
   }
-  const auto setting = attribute == carveout ? wire::function_setting::carveout : wire::function_setting::dynamic_shared;
-  return noted(call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
+  const auto setting =
+      attribute == carveout ? wire::function_setting::carveout : wire::function_setting::dynamic_shared;
+  return noted(
+      call(wire::call::function_setting, wire::writer().put(f->number).put(setting).put(std::int32_t{value})).status);
 }
 HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference) {
   // Prefer none, shared memory, L1, equal shares: a hint, as in CUDA.
@@ -208,18 +231,23 @@ HEDDLE_CUDA error_t cudaFuncSetCacheConfig(const void* function, int preference)
 }
 HEDDLE_CUDA error_t cudaFuncSetSharedMemConfig(const void*, int) { return error::none; }
 
-HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads, std::size_t dynamic, unsigned) {
+HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                           int threads, std::size_t dynamic, unsigned) {
   function_record* f = registry::get().function(function);
   if (f == nullptr) return noted(error::invalid_function);
   if (f->status != error::none) return noted(f->status);
-  const reply r = call(wire::call::occupancy, wire::writer().put(f->number).put(static_cast<std::uint32_t>(threads)).put(std::uint64_t{dynamic}));
+  const reply r =
+      call(wire::call::occupancy,
+           wire::writer().put(f->number).put(static_cast<std::uint32_t>(threads)).put(std::uint64_t{dynamic}));
   if (r.status == error::none) *blocks = static_cast<int>(r.read().get<std::uint32_t>());
   return noted(r.status);
 }
-HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads, std::size_t dynamic) {
+HEDDLE_CUDA error_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
+                                                                  std::size_t dynamic) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, dynamic, 0);
 }
-HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks, int threads) {
+HEDDLE_CUDA error_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
+                                                              int threads) {
   if (blocks <= 0 || threads <= 0) return noted(error::invalid_value);
   std::size_t least = 0, most = static_cast<std::size_t>(chip() != nullptr ? chip()->shared_per_block_optin : 0);
   while (least < most) {

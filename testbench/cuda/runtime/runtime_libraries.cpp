@@ -16,13 +16,15 @@ error_t by_driver(F&& f) {
 
 }  // namespace
 
-HEDDLE_CUDA error_t cudaLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count, const int* own_names, void** own_values,
-                                        unsigned own_count) {
+HEDDLE_CUDA error_t cudaLibraryLoadData(image** l, const void* data, const int* names, void** values, unsigned count,
+                                        const int* own_names, void** own_values, unsigned own_count) {
   return by_driver([&] { return cuLibraryLoadData(l, data, names, values, count, own_names, own_values, own_count); });
 }
-HEDDLE_CUDA error_t cudaLibraryLoadFromFile(image** l, const char* path, const int* names, void** values, unsigned count, const int* own_names,
-                                            void** own_values, unsigned own_count) {
-  return by_driver([&] { return cuLibraryLoadFromFile(l, path, names, values, count, own_names, own_values, own_count); });
+HEDDLE_CUDA error_t cudaLibraryLoadFromFile(image** l, const char* path, const int* names, void** values,
+                                            unsigned count, const int* own_names, void** own_values,
+                                            unsigned own_count) {
+  return by_driver(
+      [&] { return cuLibraryLoadFromFile(l, path, names, values, count, own_names, own_values, own_count); });
 }
 HEDDLE_CUDA error_t cudaLibraryUnload(image* l) {
   return by_driver([&] { return cuLibraryUnload(l); });

@@ -67,7 +67,7 @@ error_t allocate(void** pointer, std::size_t bytes, wire::memory_kind kind, memo
 }
 
 error_t release(void* pointer) {
-  if (pointer == nullptr) {   // programs begin with this, to have a context
+  if (pointer == nullptr) {  // programs begin with this, to have a context
     if (chip() != nullptr) use_primary_context();
     return error::none;
   }
@@ -99,23 +99,27 @@ struct side {
 
 side side_of(const void* p, std::size_t pitch, std::size_t layer, bool said_host, bool said_device) {
   const allocation a = allocation_of(p);
-  // A pointer tells better than the program where it points; what nobody knows is the program's own, unless it says otherwise.
+  // A pointer tells better than the program where it points; what nobody knows is the program's own, unless it says
+  // otherwise.
   const bool on_host = a.type == unregistered ? said_host || !said_device : a.type == host;
   return {number_of(p), pitch, layer, on_host, a.type == host};
 }
 
-error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch, std::size_t from_layer, std::size_t width,
-             std::size_t height, std::size_t depth, int kind, std::uint32_t stream, bool asynchronous) {
-  return copy({to, to_pitch, to_layer, from, from_pitch, from_layer, width, height, depth, kind}, stream, asynchronous ? manner::asynchronous : manner::waits);
+error_t copy(void* to, std::size_t to_pitch, std::size_t to_layer, const void* from, std::size_t from_pitch,
+             std::size_t from_layer, std::size_t width, std::size_t height, std::size_t depth, int kind,
+             std::uint32_t stream, bool asynchronous) {
+  return copy({to, to_pitch, to_layer, from, from_pitch, from_layer, width, height, depth, kind}, stream,
+              asynchronous ? manner::asynchronous : manner::waits);
 }
 
 error_t copy_row(void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
   return copy(copy_of_row(to, from, bytes, kind), stream, asynchronous ? manner::asynchronous : manner::waits);
 }
 
-error_t fill(void* to, std::size_t pitch, std::size_t layer, unsigned value, unsigned value_bytes, std::size_t width, std::size_t height, std::size_t depth,
-             std::uint32_t stream, bool asynchronous) {
-  return fill({to, pitch, layer, value, value_bytes, width, height, depth}, stream, asynchronous ? manner::asynchronous : manner::waits);
+error_t fill(void* to, std::size_t pitch, std::size_t layer, unsigned value, unsigned value_bytes, std::size_t width,
+             std::size_t height, std::size_t depth, std::uint32_t stream, bool asynchronous) {
+  return fill({to, pitch, layer, value, value_bytes, width, height, depth}, stream,
+              asynchronous ? manner::asynchronous : manner::waits);
 }
 
 error_t symbol_pointer(const void* symbol, std::size_t offset, std::size_t bytes, char*& at) {
@@ -127,12 +131,17 @@ error_t symbol_pointer(const void* symbol, std::size_t offset, std::size_t bytes
   return error::none;
 }
 
-error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind, std::uint32_t stream, bool asynchronous) {
+error_t copy_symbol(const void* symbol, std::size_t offset, void* to, const void* from, std::size_t bytes, int kind,
+                    std::uint32_t stream, bool asynchronous) {
   char* at = nullptr;
   const error_t e = symbol_pointer(symbol, offset, bytes, at);
   if (e != error::none) return noted(e);
-  return to == nullptr ? copy_row(at, from, bytes, kind == host_to_device || kind == by_pointers ? host_to_device : device_to_device, stream, asynchronous)
-                       : copy_row(to, at, bytes, kind == device_to_host || kind == by_pointers ? device_to_host : device_to_device, stream, asynchronous);
+  return to == nullptr ? copy_row(at, from, bytes,
+                                  kind == host_to_device || kind == by_pointers ? host_to_device : device_to_device,
+                                  stream, asynchronous)
+                       : copy_row(to, at, bytes,
+                                  kind == device_to_host || kind == by_pointers ? device_to_host : device_to_device,
+                                  stream, asynchronous);
 }
 
 // Takes the fill_work.
@@ -147,17 +156,22 @@ void fill_here(void* what) {
 
 }  // namespace
 
-copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) { return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind}; }
+copy_work copy_of_row(void* to, const void* from, std::size_t bytes, int kind) {
+  return {to, bytes, bytes, from, bytes, bytes, bytes, 1, 1, kind};
+}
 
 // What does not wait returns when the source can be used again.
 error_t copy(const copy_work& w, std::uint32_t stream, manner how) {
   if (w.kind < host_to_host || w.kind > by_pointers) return noted(error::invalid_copy_direction);
   if (w.width == 0 || w.height == 0 || w.depth == 0) return error::none;
-  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width))) return noted(error::invalid_value);
+  if (w.to == nullptr || w.from == nullptr || (w.height > 1 && (w.to_pitch < w.width || w.from_pitch < w.width)))
+    return noted(error::invalid_value);
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
-  const bool from_host = w.kind == host_to_host || w.kind == host_to_device, from_device = w.kind == device_to_host || w.kind == device_to_device;
-  const bool to_host = w.kind == host_to_host || w.kind == device_to_host, to_device = w.kind == host_to_device || w.kind == device_to_device;
+  const bool from_host = w.kind == host_to_host || w.kind == host_to_device,
+             from_device = w.kind == device_to_host || w.kind == device_to_device;
+  const bool to_host = w.kind == host_to_host || w.kind == device_to_host,
+             to_device = w.kind == host_to_device || w.kind == device_to_device;
   const side s = side_of(w.from, w.from_pitch, w.from_layer, from_host, from_device);
   const side d = side_of(w.to, w.to_pitch, w.to_layer, to_host, to_device);
   wire::copy_request r{};
@@ -187,7 +201,7 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
   error_t result = error::none;
   if (captured(stream, how, w, result)) return result;
   const allocation a = allocation_of(w.to);
-  if (a.type == host) {   // pinned memory: the processor does it
+  if (a.type == host) {  // pinned memory: the processor does it
     if (how == manner::graph) return run_on_host({fill_here, nullptr, new fill_work(w), nullptr}, stream, how);
     fill_here(new fill_work(w));
     return error::none;
@@ -210,14 +224,18 @@ error_t fill(const fill_work& w, std::uint32_t stream, manner how) {
 
 }  // namespace heddle::cuda
 
-HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) { return allocate(p, bytes, wire::memory_kind::device, device, 0); }
+HEDDLE_CUDA error_t cudaMalloc(void** p, std::size_t bytes) {
+  return allocate(p, bytes, wire::memory_kind::device, device, 0);
+}
 HEDDLE_CUDA error_t cudaMallocManaged(void** p, std::size_t bytes, unsigned flags) {
   return allocate(p, bytes, wire::memory_kind::managed, managed, flags);
 }
-HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) { return allocate(p, bytes, wire::memory_kind::host, host, flags); }
+HEDDLE_CUDA error_t cudaHostAlloc(void** p, std::size_t bytes, unsigned flags) {
+  return allocate(p, bytes, wire::memory_kind::host, host, flags);
+}
 HEDDLE_CUDA error_t cudaMallocHost(void** p, std::size_t bytes) { return cudaHostAlloc(p, bytes, 0); }
 HEDDLE_CUDA error_t cudaFree(void* p) {
-  if (const auto of_graph = graph_memory_at(p)) {   // it stays the graph's
+  if (const auto of_graph = graph_memory_at(p)) {  // it stays the graph's
     if (!of_graph->live) return noted(error::invalid_value);
     of_graph->live = false;
     return noted(wait(wire::wait_kind::device, 0));
@@ -239,7 +257,9 @@ HEDDLE_CUDA error_t cudaMalloc3D(pitched_pointer* p, extent_t e) {
 HEDDLE_CUDA error_t cudaHostRegister(void* p, std::size_t bytes, unsigned flags) {
   if (p == nullptr || bytes == 0) return noted(error::invalid_value);
   if (allocation_of(p).type != unregistered) return noted(error::already_registered);
-  const error_t e = call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1})).status;
+  const error_t e =
+      call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{bytes}).put(std::uint32_t{1}))
+          .status;
   if (e == error::none) note_allocation({number_of(p), bytes, host, flags, true, nullptr});
   return noted(e);
 }
@@ -251,7 +271,9 @@ HEDDLE_CUDA error_t cudaHostUnregister(void* p) {
 HEDDLE_CUDA error_t cudaHostGetDevicePointer(void** to, void* p, unsigned) {
   if (allocation_of(p).type != host) return noted(error::invalid_value);
   *to = p;
-  return noted(call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{0}).put(std::uint32_t{2})).status);
+  return noted(
+      call(wire::call::host_range, wire::writer().put(number_of(p)).put(std::uint64_t{0}).put(std::uint32_t{2}))
+          .status);
 }
 HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
   const allocation a = allocation_of(p);
@@ -262,7 +284,8 @@ HEDDLE_CUDA error_t cudaHostGetFlags(unsigned* flags, void* p) {
 HEDDLE_CUDA error_t cudaPointerGetAttributes(pointer_attributes* out, const void* p) {
   const allocation a = allocation_of(p);
   void* const own = const_cast<void*>(p);
-  *out = {a.type, a.type == unregistered ? -2 : 0, a.type == unregistered ? nullptr : own, a.type == device ? nullptr : own};
+  *out = {a.type, a.type == unregistered ? -2 : 0, a.type == unregistered ? nullptr : own,
+          a.type == device ? nullptr : own};
   return error::none;
 }
 HEDDLE_CUDA error_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
@@ -277,31 +300,42 @@ HEDDLE_CUDA error_t cudaMemAdvise(const void*, std::size_t, int, int) { return e
 HEDDLE_CUDA error_t cudaMemAdvise_v2(const void*, std::size_t, int, long long) { return error::none; }
 HEDDLE_CUDA error_t cudaMemPrefetchAsync(const void*, std::size_t, int, stream_t) { return error::none; }
 HEDDLE_CUDA error_t cudaMemPrefetchAsync_ptsz(const void*, std::size_t, int, stream_t) { return error::none; }
-HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) { return error::none; }
+HEDDLE_CUDA error_t cudaMemPrefetchAsync_v2(const void*, std::size_t, long long, unsigned, stream_t) {
+  return error::none;
+}
 HEDDLE_CUDA error_t cudaStreamAttachMemAsync(stream_t, void*, std::size_t, unsigned) { return error::none; }
 HEDDLE_CUDA error_t cudaStreamAttachMemAsync_ptsz(stream_t, void*, std::size_t, unsigned) { return error::none; }
 
 HEDDLE_BOTH(cudaMemcpy, cudaMemcpy_ptds, (void* to, const void* from, std::size_t bytes, int kind),
             return copy_row(to, from, bytes, kind, stream_number(nullptr, per_thread), false);)
-HEDDLE_BOTH(cudaMemcpyAsync, cudaMemcpyAsync_ptsz, (void* to, const void* from, std::size_t bytes, int kind, stream_t s),
+HEDDLE_BOTH(cudaMemcpyAsync, cudaMemcpyAsync_ptsz,
+            (void* to, const void* from, std::size_t bytes, int kind, stream_t s),
             return copy_row(to, from, bytes, kind, stream_number(s, per_thread), true);)
 HEDDLE_BOTH(cudaMemcpy2D, cudaMemcpy2D_ptds,
-            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind),
-            return copy(to, to_pitch, to_pitch * height, from, from_pitch, from_pitch * height, width, height, 1, kind, stream_number(nullptr, per_thread), false);)
+            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+             std::size_t height, int kind),
+            return copy(to, to_pitch, to_pitch* height, from, from_pitch, from_pitch* height, width, height, 1, kind,
+                        stream_number(nullptr, per_thread), false);)
 HEDDLE_BOTH(cudaMemcpy2DAsync, cudaMemcpy2DAsync_ptsz,
-            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width, std::size_t height, int kind, stream_t s),
-            return copy(to, to_pitch, to_pitch * height, from, from_pitch, from_pitch * height, width, height, 1, kind, stream_number(s, per_thread), true);)
-HEDDLE_CUDA error_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) { return copy_row(to, from, bytes, device_to_device, 0, false); }
+            (void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+             std::size_t height, int kind, stream_t s),
+            return copy(to, to_pitch, to_pitch* height, from, from_pitch, from_pitch* height, width, height, 1, kind,
+                        stream_number(s, per_thread), true);)
+HEDDLE_CUDA error_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+  return copy_row(to, from, bytes, device_to_device, 0, false);
+}
 HEDDLE_CUDA error_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, stream_t s) {
   return copy_row(to, from, bytes, device_to_device, stream_number(s), true);
 }
 
-HEDDLE_BOTH(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds, (const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind),
+HEDDLE_BOTH(cudaMemcpyToSymbol, cudaMemcpyToSymbol_ptds,
+            (const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind),
             return copy_symbol(symbol, offset, nullptr, from, bytes, kind, stream_number(nullptr, per_thread), false);)
 HEDDLE_BOTH(cudaMemcpyToSymbolAsync, cudaMemcpyToSymbolAsync_ptsz,
             (const void* symbol, const void* from, std::size_t bytes, std::size_t offset, int kind, stream_t s),
             return copy_symbol(symbol, offset, nullptr, from, bytes, kind, stream_number(s, per_thread), true);)
-HEDDLE_BOTH(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds, (void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind),
+HEDDLE_BOTH(cudaMemcpyFromSymbol, cudaMemcpyFromSymbol_ptds,
+            (void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind),
             return copy_symbol(symbol, offset, to, nullptr, bytes, kind, stream_number(nullptr, per_thread), false);)
 HEDDLE_BOTH(cudaMemcpyFromSymbolAsync, cudaMemcpyFromSymbolAsync_ptsz,
             (void* to, const void* symbol, std::size_t bytes, std::size_t offset, int kind, stream_t s),
@@ -320,14 +354,22 @@ HEDDLE_CUDA error_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
 }
 
 HEDDLE_BOTH(cudaMemset, cudaMemset_ptds, (void* to, int value, std::size_t bytes),
-            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1, stream_number(nullptr, per_thread), false);)
+            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1,
+                        stream_number(nullptr, per_thread), false);)
 HEDDLE_BOTH(cudaMemsetAsync, cudaMemsetAsync_ptsz, (void* to, int value, std::size_t bytes, stream_t s),
-            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1, stream_number(s, per_thread), true);)
-HEDDLE_BOTH(cudaMemset2D, cudaMemset2D_ptds, (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height),
-            return fill(to, pitch, pitch * height, static_cast<std::uint8_t>(value), 1, width, height, 1, stream_number(nullptr, per_thread), false);)
-HEDDLE_BOTH(cudaMemset2DAsync, cudaMemset2DAsync_ptsz, (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, stream_t s),
-            return fill(to, pitch, pitch * height, static_cast<std::uint8_t>(value), 1, width, height, 1, stream_number(s, per_thread), true);)
+            return fill(to, bytes, bytes, static_cast<std::uint8_t>(value), 1, bytes, 1, 1,
+                        stream_number(s, per_thread), true);)
+HEDDLE_BOTH(cudaMemset2D, cudaMemset2D_ptds,
+            (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height),
+            return fill(to, pitch, pitch* height, static_cast<std::uint8_t>(value), 1, width, height, 1,
+                        stream_number(nullptr, per_thread), false);)
+HEDDLE_BOTH(cudaMemset2DAsync, cudaMemset2DAsync_ptsz,
+            (void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, stream_t s),
+            return fill(to, pitch, pitch* height, static_cast<std::uint8_t>(value), 1, width, height, 1,
+                        stream_number(s, per_thread), true);)
 HEDDLE_BOTH(cudaMemset3D, cudaMemset3D_ptds, (pitched_pointer p, int value, extent_t e),
-            return fill(p.pointer, p.pitch, p.pitch * p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height, e.depth, stream_number(nullptr, per_thread), false);)
+            return fill(p.pointer, p.pitch, p.pitch* p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height,
+                        e.depth, stream_number(nullptr, per_thread), false);)
 HEDDLE_BOTH(cudaMemset3DAsync, cudaMemset3DAsync_ptsz, (pitched_pointer p, int value, extent_t e, stream_t s),
-            return fill(p.pointer, p.pitch, p.pitch * p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height, e.depth, stream_number(s, per_thread), true);)
+            return fill(p.pointer, p.pitch, p.pitch* p.height, static_cast<std::uint8_t>(value), 1, e.width, e.height,
+                        e.depth, stream_number(s, per_thread), true);)

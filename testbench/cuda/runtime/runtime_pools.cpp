@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The runtime: stream-ordered allocation and memory pools. A pool is an account: its memory is the device's, and what is freed goes back there.
+// The runtime: stream-ordered allocation and memory pools. A pool is an account: its memory is the device's, and what
+// is freed goes back there.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +20,8 @@ namespace heddle::cuda {
 namespace {
 
 // Values of cudaMemPoolAttr and cudaGraphMemAttributeType.
-constexpr int reuse_follow_events = 1, reuse_internal = 3, release_threshold = 4, reserved_now = 5, reserved_high = 6, used_now = 7, used_high = 8;
+constexpr int reuse_follow_events = 1, reuse_internal = 3, release_threshold = 4, reserved_now = 5, reserved_high = 6,
+              used_now = 7, used_high = 8;
 
 struct pool {
   pool_properties properties{};
@@ -108,8 +110,10 @@ void leave_pool(const void* p) {
 
 }  // namespace heddle::cuda
 
-HEDDLE_BOTH(cudaMallocAsync, cudaMallocAsync_ptsz, (void** p, std::size_t bytes, stream_t s), return allocate(p, bytes, nullptr, stream_number(s, per_thread));)
-HEDDLE_BOTH(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz, (void** p, std::size_t bytes, pool* from, stream_t s),
+HEDDLE_BOTH(cudaMallocAsync, cudaMallocAsync_ptsz, (void** p, std::size_t bytes, stream_t s),
+            return allocate(p, bytes, nullptr, stream_number(s, per_thread));)
+HEDDLE_BOTH(cudaMallocFromPoolAsync, cudaMallocFromPoolAsync_ptsz,
+            (void** p, std::size_t bytes, pool* from, stream_t s),
             return allocate(p, bytes, from, stream_number(s, per_thread));)
 HEDDLE_BOTH(cudaFreeAsync, cudaFreeAsync_ptsz, (void* p, stream_t s), return release(p, stream_number(s, per_thread));)
 
@@ -144,10 +148,11 @@ HEDDLE_CUDA error_t cudaMemSetMemPool(const int* location, int type, pool* p) {
 }
 HEDDLE_CUDA error_t cudaMemPoolCreate(pool** p, const pool_properties* properties) {
   constexpr int pinned = 1, on_device = 1;
-  if (p == nullptr || properties == nullptr || properties->allocation_type != pinned) return noted(error::invalid_value);
+  if (p == nullptr || properties == nullptr || properties->allocation_type != pinned)
+    return noted(error::invalid_value);
   if (properties->location_type != on_device) return noted(error::not_supported);
   if (properties->location != 0) return noted(error::invalid_device);
-  if (properties->handle_types != 0) return noted(error::not_supported);   // none can be shared with other processes
+  if (properties->handle_types != 0) return noted(error::not_supported);  // none can be shared with other processes
   const std::lock_guard<std::mutex> lock(pools_mutex);
   *p = new pool;
   (*p)->properties = *properties;
@@ -163,7 +168,7 @@ HEDDLE_CUDA error_t cudaMemPoolDestroy(pool* p) {
 }
 HEDDLE_CUDA error_t cudaMemPoolTrimTo(pool* p, std::size_t) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
-  return is_known(p) ? error::none : noted(error::invalid_value);   // it never keeps what is freed
+  return is_known(p) ? error::none : noted(error::invalid_value);  // it never keeps what is freed
 }
 HEDDLE_CUDA error_t cudaMemPoolGetAttribute(pool* p, int attribute, void* value) {
   const std::lock_guard<std::mutex> lock(pools_mutex);
@@ -175,8 +180,10 @@ HEDDLE_CUDA error_t cudaMemPoolGetAttribute(pool* p, int attribute, void* value)
   auto* number = static_cast<std::uint64_t*>(value);
   switch (attribute) {
     case release_threshold: *number = p->threshold; return error::none;
-    case reserved_now: case used_now: *number = p->used; return error::none;
-    case reserved_high: case used_high: *number = p->high; return error::none;
+    case reserved_now:
+    case used_now: *number = p->used; return error::none;
+    case reserved_high:
+    case used_high: *number = p->high; return error::none;
     default: return noted(error::invalid_value);
   }
 }
@@ -220,10 +227,12 @@ HEDDLE_CUDA error_t cudaDeviceGetGraphMemAttribute(int device, int attribute, vo
 }
 HEDDLE_CUDA error_t cudaDeviceSetGraphMemAttribute(int device, int attribute, const void*) {
   if (device != 0) return noted(error::invalid_device);
-  if (attribute != 1 && attribute != 3) return noted(error::invalid_value);   // the high watermarks
+  if (attribute != 1 && attribute != 3) return noted(error::invalid_value);  // the high watermarks
   const std::lock_guard<std::mutex> lock(pools_mutex);
   (attribute == 1 ? graph_high : graph_reserved_high) = 0;
   count_graph_memory();
   return error::none;
 }
-HEDDLE_CUDA error_t cudaDeviceGraphMemTrim(int device) { return device == 0 ? error::none : noted(error::invalid_device); }
+HEDDLE_CUDA error_t cudaDeviceGraphMemTrim(int device) {
+  return device == 0 ? error::none : noted(error::invalid_device);
+}

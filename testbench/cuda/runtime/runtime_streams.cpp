@@ -26,7 +26,8 @@ std::map<std::uint32_t, stream_facts> facts;
 
 using host_call = host_work;
 std::mutex calls_mutex;
-std::condition_variable& calls_added = *new std::condition_variable;   // the worker waits for it until the process has ended
+std::condition_variable& calls_added =
+    *new std::condition_variable;  // the worker waits for it until the process has ended
 pthread_t worker_of{};
 bool has_worker = false;
 std::map<std::uint64_t, host_call>& calls = *new std::map<std::uint64_t, host_call>;
@@ -62,9 +63,11 @@ void* serve_host_functions(void* context_of_first) {
   }
 }
 
-error_t enqueue(stream_t s, bool per_thread, const host_call& c) { return run_on_host(c, stream_number(s, per_thread), manner::asynchronous); }
+error_t enqueue(stream_t s, bool per_thread, const host_call& c) {
+  return run_on_host(c, stream_number(s, per_thread), manner::asynchronous);
+}
 
-constexpr unsigned external = 1;   // flag of an event that lies outside of the graph being captured
+constexpr unsigned external = 1;  // flag of an event that lies outside of the graph being captured
 error_t record(event_t e, stream_t s, bool per_thread, unsigned flags = 0) {
   const std::uint32_t event = event_number(e), stream = stream_number(s, per_thread);
   error_t result = error::none;
@@ -104,7 +107,9 @@ error_t heddle::cuda::run_on_host(const host_work& c, std::uint32_t stream, mann
     calls.erase(number);
     return noted(e);
   }
-  if (!has_worker) has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, current_context()) == 0 && ::pthread_detach(worker_of) == 0;
+  if (!has_worker)
+    has_worker = ::pthread_create(&worker_of, nullptr, serve_host_functions, current_context()) == 0 &&
+                 ::pthread_detach(worker_of) == 0;
   calls_added.notify_one();
   return error::none;
 }
@@ -118,18 +123,24 @@ HEDDLE_CUDA error_t cudaStreamCreateWithPriority(stream_t* s, unsigned flags, in
   *s = handle_of(number);
   return error::none;
 }
-HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) { return cudaStreamCreateWithPriority(s, flags, 0); }
+HEDDLE_CUDA error_t cudaStreamCreateWithFlags(stream_t* s, unsigned flags) {
+  return cudaStreamCreateWithPriority(s, flags, 0);
+}
 HEDDLE_CUDA error_t cudaStreamCreate(stream_t* s) { return cudaStreamCreateWithPriority(s, 0, 0); }
 HEDDLE_CUDA error_t cudaStreamDestroy(stream_t s) {
   if (reinterpret_cast<std::uintptr_t>(s) < 0x1000) return noted(error::invalid_handle);
   return noted(call(wire::call::drop_stream, wire::writer().put(stream_number(s))).status);
 }
 HEDDLE_CUDA error_t cudaStreamSynchronize(stream_t s) { return synchronize(wire::wait_kind::stream, stream_number(s)); }
-HEDDLE_CUDA error_t cudaStreamSynchronize_ptsz(stream_t s) { return synchronize(wire::wait_kind::stream, stream_number(s, true)); }
+HEDDLE_CUDA error_t cudaStreamSynchronize_ptsz(stream_t s) {
+  return synchronize(wire::wait_kind::stream, stream_number(s, true));
+}
 HEDDLE_CUDA error_t cudaStreamQuery(stream_t s) { return query(wire::wait_kind::stream, stream_number(s)); }
 HEDDLE_CUDA error_t cudaStreamQuery_ptsz(stream_t s) { return query(wire::wait_kind::stream, stream_number(s, true)); }
 HEDDLE_CUDA error_t cudaStreamWaitEvent(stream_t s, event_t e, unsigned flags) { return wait_for(s, e, false, flags); }
-HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned flags) { return wait_for(s, e, true, flags); }
+HEDDLE_CUDA error_t cudaStreamWaitEvent_ptsz(stream_t s, event_t e, unsigned flags) {
+  return wait_for(s, e, true, flags);
+}
 HEDDLE_CUDA error_t cudaStreamGetPriority(stream_t s, int* priority) {
   const std::lock_guard<std::mutex> lock(facts_mutex);
   const auto found = facts.find(stream_number(s));
@@ -149,8 +160,12 @@ HEDDLE_CUDA error_t cudaStreamGetDevice(stream_t, int* device) {
   return error::none;
 }
 
-HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) { return enqueue(s, false, {f, nullptr, data, s}); }
-HEDDLE_CUDA error_t cudaLaunchHostFunc_ptsz(stream_t s, void (*f)(void*), void* data) { return enqueue(s, true, {f, nullptr, data, s}); }
+HEDDLE_CUDA error_t cudaLaunchHostFunc(stream_t s, void (*f)(void*), void* data) {
+  return enqueue(s, false, {f, nullptr, data, s});
+}
+HEDDLE_CUDA error_t cudaLaunchHostFunc_ptsz(stream_t s, void (*f)(void*), void* data) {
+  return enqueue(s, true, {f, nullptr, data, s});
+}
 HEDDLE_CUDA error_t cudaStreamAddCallback(stream_t s, void (*f)(stream_t, error_t, void*), void* data, unsigned) {
   return enqueue(s, false, {nullptr, f, data, s});
 }
@@ -164,11 +179,17 @@ HEDDLE_CUDA error_t cudaEventCreateWithFlags(event_t* e, unsigned) {
   return noted(r.status);
 }
 HEDDLE_CUDA error_t cudaEventCreate(event_t* e) { return cudaEventCreateWithFlags(e, 0); }
-HEDDLE_CUDA error_t cudaEventDestroy(event_t e) { return noted(call(wire::call::drop_event, wire::writer().put(event_number(e))).status); }
+HEDDLE_CUDA error_t cudaEventDestroy(event_t e) {
+  return noted(call(wire::call::drop_event, wire::writer().put(event_number(e))).status);
+}
 HEDDLE_CUDA error_t cudaEventRecord(event_t e, stream_t s) { return record(e, s, false); }
 HEDDLE_CUDA error_t cudaEventRecord_ptsz(event_t e, stream_t s) { return record(e, s, true); }
-HEDDLE_CUDA error_t cudaEventRecordWithFlags(event_t e, stream_t s, unsigned flags) { return record(e, s, false, flags); }
-HEDDLE_CUDA error_t cudaEventRecordWithFlags_ptsz(event_t e, stream_t s, unsigned flags) { return record(e, s, true, flags); }
+HEDDLE_CUDA error_t cudaEventRecordWithFlags(event_t e, stream_t s, unsigned flags) {
+  return record(e, s, false, flags);
+}
+HEDDLE_CUDA error_t cudaEventRecordWithFlags_ptsz(event_t e, stream_t s, unsigned flags) {
+  return record(e, s, true, flags);
+}
 HEDDLE_CUDA error_t cudaEventSynchronize(event_t e) { return synchronize(wire::wait_kind::event, event_number(e)); }
 HEDDLE_CUDA error_t cudaEventQuery(event_t e) { return query(wire::wait_kind::event, event_number(e)); }
 /// In milliseconds of simulated time.
@@ -177,4 +198,6 @@ HEDDLE_CUDA error_t cudaEventElapsedTime(float* milliseconds, event_t from, even
   if (r.status == error::none) *milliseconds = static_cast<float>(r.read().get<double>() * 1e-6);
   return noted(r.status);
 }
-HEDDLE_CUDA error_t cudaEventElapsedTime_v2(float* milliseconds, event_t from, event_t to) { return cudaEventElapsedTime(milliseconds, from, to); }
+HEDDLE_CUDA error_t cudaEventElapsedTime_v2(float* milliseconds, event_t from, event_t to) {
+  return cudaEventElapsedTime(milliseconds, from, to);
+}

@@ -41,7 +41,8 @@ bool find(const void* host, reference& r) {
 error_t give(const void* host, const reference& r, std::uint64_t handle) {
   error_t e = registry::get().load(*r.owner);
   if (e == error::none) e = wait(wire::wait_kind::device, 0);
-  if (e == error::none) e = call(wire::call::bind_texture, wire::writer().put(r.owner->module).put_text(r.name).put(handle)).status;
+  if (e == error::none)
+    e = call(wire::call::bind_texture, wire::writer().put(r.owner->module).put_text(r.name).put(handle)).status;
   if (e != error::none) return e;
   const std::lock_guard<std::mutex> lock(references_mutex);
   references()[host].bound = true;
@@ -67,13 +68,18 @@ error_t bind(const texture_reference* host, const resource_descriptor& r) {
 
 }  // namespace
 
-HEDDLE_CUDA void __cudaRegisterTexture(void** owner, const texture_reference* host, const void**, const char* name, int, int normalized, int) {
+HEDDLE_CUDA void __cudaRegisterTexture(void** owner, const texture_reference* host, const void**, const char* name, int,
+                                       int normalized, int) {
   add(owner, host, name, normalized != 0);
 }
-HEDDLE_CUDA void __cudaRegisterSurface(void** owner, const surface_reference* host, const void**, const char* name, int, int) { add(owner, host, name, false); }
+HEDDLE_CUDA void __cudaRegisterSurface(void** owner, const surface_reference* host, const void**, const char* name, int,
+                                       int) {
+  add(owner, host, name, false);
+}
 
 // Memory needs no alignment here, so that a texture begins where the program says.
-HEDDLE_CUDA error_t cudaBindTexture(std::size_t* offset, const texture_reference* host, const void* p, const channel_format* format, std::size_t bytes) {
+HEDDLE_CUDA error_t cudaBindTexture(std::size_t* offset, const texture_reference* host, const void* p,
+                                    const channel_format* format, std::size_t bytes) {
   if (format == nullptr) return noted(error::invalid_value);
   if (offset != nullptr) *offset = 0;
   resource_descriptor r{};
@@ -81,8 +87,9 @@ HEDDLE_CUDA error_t cudaBindTexture(std::size_t* offset, const texture_reference
   r.of.linear = {const_cast<void*>(p), *format, bytes};
   return bind(host, r);
 }
-HEDDLE_CUDA error_t cudaBindTexture2D(std::size_t* offset, const texture_reference* host, const void* p, const channel_format* format, std::size_t width,
-                                      std::size_t height, std::size_t pitch) {
+HEDDLE_CUDA error_t cudaBindTexture2D(std::size_t* offset, const texture_reference* host, const void* p,
+                                      const channel_format* format, std::size_t width, std::size_t height,
+                                      std::size_t pitch) {
   if (format == nullptr) return noted(error::invalid_value);
   if (offset != nullptr) *offset = 0;
   resource_descriptor r{};

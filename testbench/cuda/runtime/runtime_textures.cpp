@@ -17,7 +17,7 @@ namespace {
 struct object {
   resource_descriptor resource{};
   texture_settings_v2 settings{};
-  unsigned uses = 0;   // textures of the same image share a handle
+  unsigned uses = 0;  // textures of the same image share a handle
 };
 std::mutex objects_mutex;
 using object_table = std::map<std::uint64_t, object>;
@@ -76,13 +76,15 @@ error_t create(std::uint64_t* handle, const void* resource, const texture_settin
 
 }  // namespace
 
-HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource, const texture_settings* settings, const void* view) {
+HEDDLE_CUDA error_t cudaCreateTextureObject(std::uint64_t* handle, const void* resource,
+                                            const texture_settings* settings, const void* view) {
   if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
   texture_settings_v2 s{};
   std::memcpy(static_cast<texture_settings*>(&s), settings, sizeof *settings);
   return create(handle, resource, s, view != nullptr);
 }
-HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void* resource, const texture_settings_v2* settings, const void* view) {
+HEDDLE_CUDA error_t cudaCreateTextureObject_v2(std::uint64_t* handle, const void* resource,
+                                               const texture_settings_v2* settings, const void* view) {
   if (handle == nullptr || resource == nullptr || settings == nullptr) return noted(error::invalid_value);
   return create(handle, resource, *settings, view != nullptr);
 }
@@ -97,7 +99,8 @@ HEDDLE_CUDA error_t cudaGetTextureObjectResourceDesc(void* resource, std::uint64
 HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc(void* settings, std::uint64_t handle) {
   object o;
   if (!find(textures(), handle, o)) return noted(error::invalid_value);
-  std::memcpy(settings, &o.settings, runtime_version() >= 12000 ? sizeof(texture_settings_v2) : sizeof(texture_settings));
+  std::memcpy(settings, &o.settings,
+              runtime_version() >= 12000 ? sizeof(texture_settings_v2) : sizeof(texture_settings));
   return error::none;
 }
 HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint64_t handle) {
@@ -106,7 +109,9 @@ HEDDLE_CUDA error_t cudaGetTextureObjectTextureDesc_v2(void* settings, std::uint
   std::memcpy(settings, &o.settings, sizeof(texture_settings_v2));
   return error::none;
 }
-HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void*, std::uint64_t) { return noted(error::invalid_value); }   // none has one
+HEDDLE_CUDA error_t cudaGetTextureObjectResourceViewDesc(void*, std::uint64_t) {
+  return noted(error::invalid_value);
+}  // none has one
 
 HEDDLE_CUDA error_t cudaCreateSurfaceObject(std::uint64_t* handle, const void* resource) {
   if (handle == nullptr || resource == nullptr) return noted(error::invalid_value);

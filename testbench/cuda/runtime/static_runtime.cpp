@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nvcc links its runtime into the program, unless it is told otherwise. Before the program's own constructors run, a jump to ours is written
-// over the beginning of each of its functions, which the program's symbol table names.
+// nvcc links its runtime into the program, unless it is told otherwise. Before the program's own constructors run, a
+// jump to ours is written over the beginning of each of its functions, which the program's symbol table names.
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "testbench/cuda/runtime/runtime_table.h"
 #include "testbench/cuda/core/runtime_version.h"
+#include "testbench/cuda/runtime/runtime_table.h"
 
 namespace heddle::cuda {
 
@@ -68,7 +68,8 @@ struct sections {
 sections sections_of(const program_file& file) {
   sections s;
   const auto* head = file.at<Elf64_Ehdr>(0);
-  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64) return s;
+  if (head == nullptr || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64)
+    return s;
   const auto* all = file.at<Elf64_Shdr>(head->e_shoff, head->e_shnum);
   if (all == nullptr || head->e_shstrndx >= head->e_shnum) return s;
   for (unsigned k = 0; k < head->e_shnum; ++k) {
@@ -86,7 +87,7 @@ std::uintptr_t load_address() {
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* to) {
         *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
-        return 1;   // the first one is the program
+        return 1;  // the first one is the program
       },
       &base);
   return base;
@@ -105,7 +106,7 @@ int version_of_libraries() {
 }
 
 [[maybe_unused]] bool write_jump(std::uintptr_t at, void* to) {
-  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};   // jmp *0(%rip), the address follows
+  constexpr std::uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};  // jmp *0(%rip), the address follows
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t begin = at / page * page;
   const std::uintptr_t end = (at + sizeof jump + sizeof to + page - 1) / page * page;
@@ -133,20 +134,25 @@ __attribute__((constructor(101))) void take_over_static_runtime() {
     const Elf64_Sym& symbol = symbols[k];
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_value == 0 || symbol.st_shndx == SHN_UNDEF) continue;
     const char* name = file.text(s.names->sh_offset + symbol.st_name);
-    const auto ours = std::lower_bound(table.begin(), table.end(), name, [](const runtime_function& f, const char* n) { return std::strcmp(f.name, n) < 0; });
+    const auto ours = std::lower_bound(table.begin(), table.end(), name, [](const runtime_function& f, const char* n) {
+      return std::strcmp(f.name, n) < 0;
+    });
     if (ours == table.end() || std::strcmp(ours->name, name) != 0) continue;
     has_runtime = true;
     has_old |= std::strcmp(name, "cudaBindTexture") == 0;
     has_v2 |= std::strcmp(name, "cudaGetDeviceProperties_v2") == 0;
 #if defined(__x86_64__)
-    if (!write_jump(base + symbol.st_value, ours->address)) refuse("this system does not let a program's code be changed, as a static CUDA runtime needs; link it with nvcc -cudart shared");
+    if (!write_jump(base + symbol.st_value, ours->address))
+      refuse(
+          "this system does not let a program's code be changed, as a static CUDA runtime needs; link it with nvcc -cudart shared");
 #else
     refuse("on this processor a program with a static CUDA runtime cannot be served; link it with nvcc -cudart shared");
 #endif
   }
   if (has_runtime) version_found = has_old ? 11000 : has_v2 ? 12000 : 13000;
   if (!has_runtime && version_of_libraries() == 0)
-    refuse("this program has a CUDA runtime within it whose functions cannot be found, since it was stripped; link it with nvcc -cudart shared, or do not strip it");
+    refuse(
+        "this program has a CUDA runtime within it whose functions cannot be found, since it was stripped; link it with nvcc -cudart shared, or do not strip it");
 }
 
 }  // namespace

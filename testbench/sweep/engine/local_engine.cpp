@@ -77,7 +77,8 @@ void local_engine::start(queue& points, queue& taken, const stop_signals& signal
     const point_status status = store_.status(id);
     const bool finished = status == point_status::done || (status != point_status::missing && !again_);
     if (ours && !finished) {
-      if (status != point_status::missing) store_.remove(id);  // an earlier attempt's, which must not be taken for this one's
+      if (status != point_status::missing)
+        store_.remove(id);  // an earlier attempt's, which must not be taken for this one's
       if (!start(point, signals)) {
         claims_.release(id);
         return;  // as many processes as the system allows
@@ -131,11 +132,12 @@ void local_engine::collect(sweep_progress& progress) {
 
 void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
-  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);   // otherwise the process itself has done so
-  if (store_.status(id) != point_status::missing) return;  // whatever happened to the process afterwards
+  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);  // otherwise the process itself has done so
+  if (store_.status(id) != point_status::missing) return;          // whatever happened to the process afterwards
   // What cannot be kept need not be run: the others' results would be lost as well.
   if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
-    throw input_error("cannot write '" + store_.point_file(id) + "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
+    throw input_error("cannot write '" + store_.point_file(id) +
+                      "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
                       "; what is finished is kept, and the same command goes on from there");
   }
   point_result r;
@@ -144,7 +146,8 @@ void local_engine::judge(const child& c, pid_t process, int status) {
     r.reason = "it ran longer than timeout_seconds = " + std::to_string(plan_.file().timeout_seconds);
   } else if (WIFSIGNALED(status)) {
     r.status = point_status::killed;
-    r.reason = "its process was ended by signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
+    r.reason = "its process was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+               ::strsignal(WTERMSIG(status)) + ")";
   } else {
     r.status = point_status::killed;
     r.reason = "its process ended without a result, with code " + std::to_string(WEXITSTATUS(status));
@@ -155,8 +158,8 @@ void local_engine::judge(const child& c, pid_t process, int status) {
 void local_engine::end_late() {
   if (plan_.file().timeout_seconds == 0) return;
   for (auto& [process, c] : children_) {
-    if (c.late ||
-        std::chrono::duration<double>(clock::now() - c.started).count() < static_cast<double>(plan_.file().timeout_seconds))
+    if (c.late || std::chrono::duration<double>(clock::now() - c.started).count() <
+                      static_cast<double>(plan_.file().timeout_seconds))
       continue;
     c.late = true;
     ::kill(process, SIGKILL);

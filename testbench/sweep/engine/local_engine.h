@@ -10,16 +10,16 @@
 #include <map>
 #include <vector>
 
+#include "testbench/sweep/engine/stop_signals.h"
+#include "testbench/sweep/engine/sweep_progress.h"
+#include "testbench/sweep/plan/sweep_plan.h"
 #include "testbench/sweep/store/point_claims.h"
 #include "testbench/sweep/store/result_store.h"
-#include "testbench/sweep/engine/stop_signals.h"
-#include "testbench/sweep/plan/sweep_plan.h"
-#include "testbench/sweep/engine/sweep_progress.h"
 
 namespace heddle::testbench {
 
-/// Runs points on this machine, each in a process of its own: one that fails, hangs or is killed takes no other with it. The
-/// processes end with the one that started them.
+/// Runs points on this machine, each in a process of its own: one that fails, hangs or is killed takes no other with
+/// it. The processes end with the one that started them.
 class local_engine {
  public:
   /// Runs one point and writes its result. Called in the point's own process, which ends when it returns.
@@ -28,8 +28,8 @@ class local_engine {
   /// `again`: points whose result is that they failed are run once more.
   local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run);
 
-  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the signal that
-  /// stopped it: unfinished points have no result then. Throws input_error when results cannot be written.
+  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the
+  /// signal that stopped it: unfinished points have no result then. Throws input_error when results cannot be written.
   int run(const std::vector<std::size_t>& points, sweep_progress& progress);
   /// How many of them it has run itself.
   std::size_t started() const { return started_; }

@@ -53,7 +53,8 @@ void run_point(const sweep_plan& plan, const result_store& store, std::size_t po
     r = {point_status::failed, "out of memory on this machine", ""};
   } catch (const sc_core::sc_report& e) {
     const bool input = std::strcmp(e.get_msg_type(), "/heddle/input") == 0;
-    r = input ? point_result{point_status::failed, e.get_msg(), ""} : point_result{point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
+    r = input ? point_result{point_status::failed, e.get_msg(), ""}
+              : point_result{point_status::fault, std::string(e.get_msg_type()) + ": " + e.get_msg(), ""};
   } catch (const std::exception& e) {
     r = {point_status::fault, e.what(), ""};
   }

@@ -90,9 +90,9 @@ slurm_engine::slurm_engine(const sweep_plan& plan, const result_store& store, sl
     : plan_(plan), store_(store), request_(std::move(request)), arguments_(words_of(request_.arguments)) {}
 
 std::string slurm_engine::script() const {
-  std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) + " sweep " +
-                     word(request_.sweep_file) + " --shard \"$SLURM_ARRAY_TASK_ID/" + std::to_string(request_.tasks) +
-                     "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
+  std::string text = "#!/bin/sh\n# One task of the sweep: its shard of the points.\nexec " + word(own_program()) +
+                     " sweep " + word(request_.sweep_file) + " --shard \"$SLURM_ARRAY_TASK_ID/" +
+                     std::to_string(request_.tasks) + "\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\" --progress never";
   if (request_.resume) text += " --resume";
   if (request_.any_size) text += " --yes";
   if (!request_.confine.empty()) text += " --confine " + word(request_.confine);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/sweep/store/result_store.h"
-#include "testbench/sweep/plan/sweep_plan.h"
 #include "testbench/sweep/engine/sweep_progress.h"
+#include "testbench/sweep/plan/sweep_plan.h"
+#include "testbench/sweep/store/result_store.h"
 
 namespace heddle::testbench {
 

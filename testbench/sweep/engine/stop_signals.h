@@ -5,8 +5,8 @@
 
 namespace heddle::testbench {
 
-/// Holds back, while it lives, the signals that end a program (unless they are ignored) and those of children that end; wait()
-/// takes them one by one, so that no handler runs anywhere.
+/// Holds back, while it lives, the signals that end a program (unless they are ignored) and those of children that end;
+/// wait() takes them one by one, so that no handler runs anywhere.
 class stop_signals {
  public:
   stop_signals();

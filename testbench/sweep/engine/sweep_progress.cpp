@@ -23,7 +23,8 @@ void sweep_progress::show() {
   const double since = std::chrono::duration<double>(clock::now() - last_).count();
   if (!wanted_ || since < (terminal_ ? 0.2 : 1.0)) return;
   last_ = clock::now();
-  std::fprintf(stderr, terminal_ ? "\r%-79s" : "%s\n", text(std::chrono::duration<double>(last_ - started_).count()).c_str());
+  std::fprintf(stderr, terminal_ ? "\r%-79s" : "%s\n",
+               text(std::chrono::duration<double>(last_ - started_).count()).c_str());
   std::fflush(stderr);
   shown_ = true;
 }
@@ -37,7 +38,8 @@ std::string sweep_progress::text(double seconds) const {
   std::string line = std::to_string(finished_) + "/" + std::to_string(points_) + " points";
   if (failed_) line += ", " + std::to_string(failed_) + " failed";
   if (finished_ > 0 && finished_ < points_) {
-    line += ", " + duration_text(seconds * static_cast<double>(points_ - finished_) / static_cast<double>(finished_)) + " left";
+    line += ", " + duration_text(seconds * static_cast<double>(points_ - finished_) / static_cast<double>(finished_)) +
+            " left";
   }
   return line;
 }

@@ -59,7 +59,8 @@ std::vector<std::string> tokens_of(const std::string& text, const std::string& w
 
 class parser {
  public:
-  parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known, const std::vector<std::string>& names)
+  parser(std::vector<std::string> tokens, std::string where, const constraint::is_variable& known,
+         const std::vector<std::string>& names)
       : tokens_(std::move(tokens)), where_(std::move(where)), known_(known), names_(names) {}
 
   node_ptr parse(std::vector<std::string>& variables) {
@@ -146,7 +147,8 @@ class parser {
     if (n.right) check_word(*n.right, false);
     double number = 0;
     if (n.what != "word" || parse_float(n.text, number)) return;
-    if (!text_allowed) fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
+    if (!text_allowed)
+      fail("'" + printable(n.text) + "' is neither an axis nor a parameter nor a number" + suggestion(n.text, names_));
   }
 
   node_ptr sum(unsigned depth) {
@@ -175,7 +177,8 @@ class parser {
     }
     const std::string word = next();
     if (word.empty() || (!is_word(word[0]) && word[0] != '"')) {
-      fail("expected an axis, a parameter or a value" + (word.empty() ? " at the end" : ", not '" + printable(word) + "'"));
+      fail("expected an axis, a parameter or a value" +
+           (word.empty() ? " at the end" : ", not '" + printable(word) + "'"));
     }
     ++at_;
     auto leaf = std::make_unique<node>();
@@ -218,7 +221,8 @@ struct evaluation {
     double value = 0;
     const std::string t = text(n);
     if (!parse_float(t, value)) {
-      throw input_error(where + ": '" + printable(t) + "' is no number" + (n.what == "variable" ? " (" + n.text + ")" : ""));
+      throw input_error(where + ": '" + printable(t) + "' is no number" +
+                        (n.what == "variable" ? " (" + n.text + ")" : ""));
     }
     return value;
   }

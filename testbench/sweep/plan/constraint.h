@@ -11,8 +11,8 @@
 
 namespace heddle::testbench {
 
-/// A condition over a point, such as `launch.block * sm.max_blocks > 2048 and not (gpu = v100 or gpu = p100)`: comparisons
-/// = != < <= > >=, sums and products of numbers, and, or, not, parentheses.
+/// A condition over a point, such as `launch.block * sm.max_blocks > 2048 and not (gpu = v100 or gpu = p100)`:
+/// comparisons = != < <= > >=, sums and products of numbers, and, or, not, parentheses.
 class constraint {
  public:
   /// Whether a word names something that has a value at every point.
@@ -20,9 +20,8 @@ class constraint {
   /// Its value at the point that is looked at.
   using value_of = std::function<std::string(const std::string& name)>;
 
-  /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a condition
-  /// without any variable.
-  /// `names` are those that such a word can have meant.
+  /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a
+  /// condition without any variable. `names` are those that such a word can have meant.
   constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names = {});
   ~constraint();
   constraint(constraint&&) noexcept;

@@ -9,8 +9,8 @@
 
 namespace heddle::testbench {
 
-/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each other:
-/// names of points and constraints need them many thousand times, and before anything is run.
+/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each
+/// other: names of points and constraints need them many thousand times, and before anything is run.
 class effective_values {
  public:
   using overrides = std::vector<std::pair<std::string, const std::string*>>;

@@ -55,15 +55,16 @@ void set_block(operation& op, const std::vector<std::uint32_t>& wanted) {
   } else {
     const std::uint64_t rest = std::uint64_t{op.block[1]} * op.block[2];
     if (wanted[0] % rest != 0) {
-      refuse(op.where, "launch.block = " + std::to_string(wanted[0]) + " is no multiple of the " + std::to_string(rest) +
-                           " threads of this launch's other dimensions");
+      refuse(op.where, "launch.block = " + std::to_string(wanted[0]) + " is no multiple of the " +
+                           std::to_string(rest) + " threads of this launch's other dimensions");
     }
     block[0] = static_cast<std::uint32_t>(wanted[0] / rest);
   }
   for (unsigned d = 0; d < 3; ++d) {
     const std::uint64_t threads = std::uint64_t{op.grid[d]} * op.block[d];
     const std::uint64_t blocks = (threads + block[d] - 1) / block[d];
-    if (blocks > largest_u32) refuse(op.where, "launch.block: the grid would have more than " + grouped(largest_u32) + " blocks");
+    if (blocks > largest_u32)
+      refuse(op.where, "launch.block: the grid would have more than " + grouped(largest_u32) + " blocks");
     op.grid[d] = static_cast<std::uint32_t>(blocks);
     op.block[d] = block[d];
   }

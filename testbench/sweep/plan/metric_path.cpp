@@ -38,7 +38,7 @@ const nlohmann::json& example() {
 
 std::string wrong_metric_path(const std::string& path, const list_lengths& most) {
   const nlohmann::json* at = &example();
-  std::string here, pattern;   // pattern: with '*' for numbers
+  std::string here, pattern;  // pattern: with '*' for numbers
   for (const std::string& step : split(path, '.')) {
     std::uint64_t index = 0;
     const bool number = at->is_array();
@@ -47,7 +47,8 @@ std::string wrong_metric_path(const std::string& path, const list_lengths& most)
       const auto limit = most.find(pattern);
       if (limit != most.end() && index >= limit->second)
         return "no point has '" + here + "." + printable(step) + "', " +
-               (limit->second == 0 ? "'" + here + "' is empty" : "the last one is '" + here + "." + std::to_string(limit->second - 1) + "'");
+               (limit->second == 0 ? "'" + here + "' is empty"
+                                   : "the last one is '" + here + "." + std::to_string(limit->second - 1) + "'");
       if (at->empty()) return "";  // numbers over time
       at = &(*at)[0];
     } else if (at->is_object() && at->contains(step)) {

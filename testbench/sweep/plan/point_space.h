@@ -9,8 +9,8 @@
 
 namespace heddle::testbench {
 
-/// The product of a sweep's axes, those of a zip being one factor together. The factor that comes first in the file varies
-/// slowest. No point is held; each is computed from its number. Refers to the axes that it was made from.
+/// The product of a sweep's axes, those of a zip being one factor together. The factor that comes first in the file
+/// varies slowest. No point is held; each is computed from its number. Refers to the axes that it was made from.
 class point_space {
  public:
   explicit point_space(const std::vector<sweep_axis>& axes);

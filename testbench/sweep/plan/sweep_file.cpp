@@ -55,7 +55,8 @@ void add_range(const std::string& text, const std::string& where, std::vector<st
   if (!good) refuse(where, "got '" + printable(text) + "', expected a range FIRST:LAST:STEP of whole numbers");
   const auto [first, last, step] = bounds;
   if (step == 0 || (last < first) != (step < 0 && last != first)) {
-    refuse(where, "the range '" + printable(text) + "' is empty, expected a step that leads from its first number to its last");
+    refuse(where, "the range '" + printable(text) +
+                      "' is empty, expected a step that leads from its first number to its last");
   }
   if (static_cast<std::uint64_t>((last - first) / step) >= most_values) {
     refuse(where, "the range '" + printable(text) + "' has more than " + grouped(most_values) + " values");
@@ -90,7 +91,8 @@ class reader {
     const bool zip = s.name == "zip" || (s.name.rfind("zip.", 0) == 0 && s.name.size() > 4);
     if (zip || s.name == "sweep" || s.name == "axes" || s.name == "constraints") return;
     throw input_error(printable(result_.file), s.line, s.column,
-                      "unknown section [" + printable(s.name) + "], expected sweep, axes, zip, zip.NAME or constraints" +
+                      "unknown section [" + printable(s.name) +
+                          "], expected sweep, axes, zip, zip.NAME or constraints" +
                           suggestion(s.name, {"sweep", "axes", "zip", "constraints"}));
   }
 
@@ -133,7 +135,8 @@ class reader {
       number(result_.max_cycles);
     } else {
       const std::vector<std::string> known = {"job", "trace", "store", "metrics", "timeout_seconds", "max_cycles"};
-      refuse(place(e, e.key_column), "unknown key '" + printable(e.key) + "' in section [sweep]" + suggestion(e.key, known));
+      refuse(place(e, e.key_column),
+             "unknown key '" + printable(e.key) + "' in section [sweep]" + suggestion(e.key, known));
     }
   }
 
@@ -143,7 +146,8 @@ class reader {
     std::set<std::string> seen;
     for (const std::string& value : a.values) {
       // In a zip a value may come again beside another one.
-      if (!seen.insert(value).second && a.zip.empty()) refuse(where, "the value '" + printable(value) + "' is given twice");
+      if (!seen.insert(value).second && a.zip.empty())
+        refuse(where, "the value '" + printable(value) + "' is given twice");
     }
     result_.axes.push_back(std::move(a));
   }
@@ -153,8 +157,8 @@ class reader {
       if (a.zip.empty()) continue;
       for (const sweep_axis& other : result_.axes) {
         if (other.zip != a.zip || other.values.size() == a.values.size()) continue;
-        refuse(other.where, "axis '" + other.name + "' has " + std::to_string(other.values.size()) + " values, but '" + a.name +
-                                "' of the same [" + a.zip + "] has " + std::to_string(a.values.size()));
+        refuse(other.where, "axis '" + other.name + "' has " + std::to_string(other.values.size()) + " values, but '" +
+                                a.name + "' of the same [" + a.zip + "] has " + std::to_string(a.values.size()));
       }
     }
   }

@@ -24,7 +24,7 @@ struct sweep_constraint {
 
 /// A sweep file as written.
 struct sweep_file {
-  std::string confine;   // by the command line: the folder that all jobs' files lie below; empty: each job's own folder
+  std::string confine;  // by the command line: the folder that all jobs' files lie below; empty: each job's own folder
   std::string file;
   std::string directory;  // of the file, with a final slash; empty: here
   std::string name;       // of the file, without folder and ".ini"
@@ -41,8 +41,8 @@ struct sweep_file {
   std::string path(const std::string& written) const { return written[0] == '/' ? written : directory + written; }
 };
 
-/// Reads a sweep file. Throws input_error with FILE:LINE:COL. Whether parameters, values and metrics exist is for the plan to
-/// say.
+/// Reads a sweep file. Throws input_error with FILE:LINE:COL. Whether parameters, values and metrics exist is for the
+/// plan to say.
 sweep_file load_sweep_file(const std::string& file_name);
 /// The same from a text; `file_name` is for messages and relative paths.
 sweep_file parse_sweep_file(const std::string& text, const std::string& file_name);

@@ -33,7 +33,8 @@ bool is_workload(const std::string& axis) { return axis == "job" || axis == "tra
 // load_config takes names of shipped GPUs and files; files are relative to the sweep's.
 std::string gpu_name(const sweep_file& file, const std::string& written) {
   const std::string ending = ".ini";
-  const bool ini = written.size() > ending.size() && written.compare(written.size() - ending.size(), ending.size(), ending) == 0;
+  const bool ini =
+      written.size() > ending.size() && written.compare(written.size() - ending.size(), ending.size(), ending) == 0;
   if (!ini && written.find('/') == std::string::npos) return written;
   const std::string path = file.path(written);
   return path.find('/') == std::string::npos ? "./" + path : path;
@@ -41,8 +42,8 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 
 std::string digest_of(sha256& hash) { return hex(hash.finish()); }
 
-// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed, whatever
-// becomes of the files meanwhile.
+// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed,
+// whatever becomes of the files meanwhile.
 std::string job_digest(const std::string& text, job& j) {
   file_contents contents;
   sha256 hash;
@@ -82,14 +83,16 @@ std::uint64_t launches_of(const std::vector<operation>& operations) {
   std::uint64_t count = 0;
   for (const operation& op : operations) {
     if (op.what == operation::kind::kernel) ++count;
-    if (op.what == operation::kind::repeat) count += std::min(launches_of(op.body), endless) * std::min(op.max, endless);
+    if (op.what == operation::kind::repeat)
+      count += std::min(launches_of(op.body), endless) * std::min(op.max, endless);
     count = std::min(count, endless);
   }
   return count;
 }
 
 bool can_switch_context(const std::vector<operation>& operations) {
-  return std::any_of(operations.begin(), operations.end(), [](const operation& op) { return op.priority != 0 || can_switch_context(op.body); });
+  return std::any_of(operations.begin(), operations.end(),
+                     [](const operation& op) { return op.priority != 0 || can_switch_context(op.body); });
 }
 
 }  // namespace
@@ -98,7 +101,8 @@ sweep_plan::sweep_plan(sweep_file file, std::string version, const trace_reader&
     : file_(std::move(file)), version_(std::move(version)), space_(file_.axes) {
   check_axes();
   if (space_.size() > (any_size ? most_ever : most_points)) {
-    throw input_error(printable(file_.file) + ": the product of the axes has " + grouped(space_.size()) + " points, more than " +
+    throw input_error(printable(file_.file) + ": the product of the axes has " + grouped(space_.size()) +
+                      " points, more than " +
                       (any_size ? grouped(most_ever) : grouped(most_points) + " (--yes runs them all the same)"));
   }
   read_workloads(traces);
@@ -151,7 +155,8 @@ void sweep_plan::check_parameter(const sweep_axis& axis, gpu_config& base) const
   for (const std::string& value : axis.values) {
     std::string expected = set_text(value_of_base, value);
     double number = 0;
-    if (expected.empty() && p->is_number() && parse_float(value, number) && !p->range.holds(number)) expected = p->range.text();
+    if (expected.empty() && p->is_number() && parse_float(value, number) && !p->range.holds(number))
+      expected = p->range.text();
     if (axis.name == "memory.model" && value == "external")
       expected = "dram or fixed; external is for programs with a memory of their own";
     if (!expected.empty())
@@ -164,7 +169,8 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const tra
   const std::string path = file_.path(written);
   const auto slash = path.rfind('/');
   const std::string own_folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const file_access access(file_.confine.empty() ? own_folder : file_.confine, file_.confine.empty() ? "job" : "--confine");
+  const file_access access(file_.confine.empty() ? own_folder : file_.confine,
+                           file_.confine.empty() ? "job" : "--confine");
   workload w;
   if (trace) {
     w.digest = trace_digest(path, access, w.replayed);
@@ -278,7 +284,8 @@ void sweep_plan::enumerate() {
   std::vector<constraint> constraints;
   for (const sweep_constraint& c : file_.constraints) {
     constraints.emplace_back(
-        c, [&](const std::string& name) { return known.count(name) != 0; }, std::vector<std::string>(known.begin(), known.end()));
+        c, [&](const std::string& name) { return known.count(name) != 0; },
+        std::vector<std::string>(known.begin(), known.end()));
     dropped_.emplace_back(c.name, 0);
   }
   for (std::uint64_t number = 0; number < space_.size(); ++number) {
@@ -315,7 +322,8 @@ std::string sweep_plan::id_text(std::size_t point) const {
 
 std::string sweep_plan::description(std::size_t point) const {
   std::string text;
-  for (std::size_t i = 0; i < file_.axes.size(); ++i) text += (i ? " " : "") + file_.axes[i].name + "=" + value(point, i);
+  for (std::size_t i = 0; i < file_.axes.size(); ++i)
+    text += (i ? " " : "") + file_.axes[i].name + "=" + value(point, i);
   return text;
 }
 
@@ -332,24 +340,25 @@ effective_values::overrides sweep_plan::overrides_at(std::uint64_t number) const
 
 gpu_config sweep_plan::config_of(std::size_t point) const {
   gpu_config config = gpus_.at(gpu_at(numbers_[point])).config(overrides_at(numbers_[point]));
-  if (config.memory.model == choice::memory_model::external) throw input_error("memory.model = external is for programs with a memory of their own");
+  if (config.memory.model == choice::memory_model::external)
+    throw input_error("memory.model = external is for programs with a memory of their own");
   return config;
 }
 
 std::vector<std::string> sweep_plan::idle_axes() const {
-  constexpr std::size_t most_looked_at = 4096;   // of a large sweep some, evenly spread
+  constexpr std::size_t most_looked_at = 4096;  // of a large sweep some, evenly spread
   struct finding {
     std::string why;
     bool acts = false;
   };
-  std::map<std::string, std::map<std::string, finding>> found;   // by axis and GPU
+  std::map<std::string, std::map<std::string, finding>> found;  // by axis and GPU
   const std::size_t step = size() / most_looked_at + 1;
   for (std::size_t p = 0; p < size(); p += step) {
     gpu_config config;
     try {
       config = config_of(p);
     } catch (const input_error&) {
-      continue;   // the point will be refused
+      continue;  // the point will be refused
     }
     for (const std::size_t axis : config_axes_) {
       const std::string& name = file_.axes[axis].name;

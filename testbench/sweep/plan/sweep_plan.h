@@ -20,16 +20,16 @@
 
 namespace heddle::testbench {
 
-/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points are in the
-/// order of the product, and numbered without those that constraints drop.
+/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points
+/// are in the order of the product, and numbered without those that constraints drop.
 class sweep_plan {
  public:
   using point_id = std::array<std::uint8_t, 16>;
   /// Reads a list of kernels as a job that replays it.
   using trace_reader = std::function<job(const std::string& list)>;
 
-  /// Reads all workloads and checks everything that can be known before the first run: axes, values, GPUs, metrics, constraints.
-  /// More points than a million are refused unless `any_size`. Throws input_error.
+  /// Reads all workloads and checks everything that can be known before the first run: axes, values, GPUs, metrics,
+  /// constraints. More points than a million are refused unless `any_size`. Throws input_error.
   sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size);
 
   sweep_plan(const sweep_plan&) = delete;  // its space refers to its file
@@ -83,7 +83,7 @@ class sweep_plan {
   sweep_file file_;
   std::string version_;
   point_space space_;
-  std::vector<std::string> gpu_files_;           // of all GPUs, with their bases
+  std::vector<std::string> gpu_files_;            // of all GPUs, with their bases
   std::map<std::string, effective_values> gpus_;  // these two by the name as written
   std::map<std::string, workload> workloads_;
   std::vector<std::size_t> config_axes_;  // parameters

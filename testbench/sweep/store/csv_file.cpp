@@ -49,7 +49,8 @@ void csv_file::end_row() {
 
 void csv_file::close() {
   const bool bad = std::ferror(out_.get()) != 0;
-  if (std::fclose(out_.release()) != 0 || bad) throw input_error("cannot write '" + file_ + "': " + std::strerror(errno));
+  if (std::fclose(out_.release()) != 0 || bad)
+    throw input_error("cannot write '" + file_ + "': " + std::strerror(errno));
 }
 
 void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "testbench/sweep/store/database.h"
 #include "testbench/sweep/plan/sweep_plan.h"
+#include "testbench/sweep/store/database.h"
 
 namespace heddle::testbench {
 

@@ -17,7 +17,9 @@ namespace {
 const std::set<std::string> read_tables = {"store",       "sweeps",  "dropped",      "points",       "axes",
                                            "axis_values", "results", "metric_names", "metric_values"};
 
-[[noreturn]] void endless() { throw input_error("store: it brings more than a file of its size can hold: it is damaged"); }
+[[noreturn]] void endless() {
+  throw input_error("store: it brings more than a file of its size can hold: it is damaged");
+}
 
 int count_steps(void* limits) {
   auto& left = static_cast<sql_limits*>(limits)->steps;
@@ -36,7 +38,8 @@ int only_reads(void*, int action, const char*, const char*, const char*, const c
 void sql_statement::finalizer::operator()(sqlite3_stmt* s) const { sqlite3_finalize(s); }
 void sql_database::closer::operator()(sqlite3* d) const { sqlite3_close(d); }
 
-sql_statement::sql_statement(sqlite3* database, const std::string& sql, sql_limits* limits) : database_(database), limits_(limits) {
+sql_statement::sql_statement(sqlite3* database, const std::string& sql, sql_limits* limits)
+    : database_(database), limits_(limits) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()) + 1, &statement, nullptr);
   statement_.reset(statement);
@@ -45,7 +48,8 @@ sql_statement::sql_statement(sqlite3* database, const std::string& sql, sql_limi
 }
 
 sql_statement& sql_statement::bind(int parameter, const std::string& text) {
-  if (sqlite3_bind_text(statement_.get(), parameter, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT) != SQLITE_OK)
+  if (sqlite3_bind_text(statement_.get(), parameter, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT) !=
+      SQLITE_OK)
     fail(database_);
   return *this;
 }
@@ -110,7 +114,8 @@ sql_database::sql_database(const std::string& file, mode m) {
   // A name that begins with ':' or "file:" would be something else than a file.
   const std::string name = file[0] == '/' ? file : "./" + file;
   // One thread uses it.
-  const int flags = SQLITE_OPEN_NOMUTEX | (m == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  const int flags =
+      SQLITE_OPEN_NOMUTEX | (m == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const int code = sqlite3_open_v2(name.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) throw input_error("store: cannot open '" + file + "': " + sqlite3_errstr(code));
@@ -142,7 +147,8 @@ void sql_database::check_tables() {
     std::string name = rows.text(2);
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     if (read_tables.count(name) != 0 && (rows.text(0) != "table" || rows.integer(1) <= 0))
-      throw input_error("store: '" + name + "' is a " + (rows.text(0) == "table" ? "virtual table" : rows.text(0)) + ", expected a table");
+      throw input_error("store: '" + name + "' is a " + (rows.text(0) == "table" ? "virtual table" : rows.text(0)) +
+                        ", expected a table");
   }
 }
 

@@ -10,12 +10,12 @@ struct sqlite3_stmt;
 
 namespace heddle::testbench {
 
-/// What reading a file of a certain size can bring at most. A file that somebody has made can hold pages that name each other in circles:
-/// it would bring rows without end.
+/// What reading a file of a certain size can bring at most. A file that somebody has made can hold pages that name each
+/// other in circles: it would bring rows without end.
 struct sql_limits {
-  std::uint64_t rows = 0;         // of one statement
-  std::uint64_t text_bytes = 0;   // this and the next: that are left, of all statements
-  std::uint64_t steps = 0;        // of SQLite's machine, in thousands
+  std::uint64_t rows = 0;        // of one statement
+  std::uint64_t text_bytes = 0;  // this and the next: that are left, of all statements
+  std::uint64_t steps = 0;       // of SQLite's machine, in thousands
 };
 
 /// A prepared SQL statement; parameters and columns count from 1 and 0, as SQLite's do. Everything throws input_error.
@@ -55,8 +55,8 @@ class sql_statement {
 /// A database file. Everything throws input_error.
 class sql_database {
  public:
-  /// A new one that nobody else looks at before it is closed, or one that is read: that may be a stranger's. Its tables must be tables,
-  /// nothing in it is run (views, triggers, functions), and what it brings is limited.
+  /// A new one that nobody else looks at before it is closed, or one that is read: that may be a stranger's. Its tables
+  /// must be tables, nothing in it is run (views, triggers, functions), and what it brings is limited.
   enum class mode : std::uint8_t { create, read };
   sql_database(const std::string& file, mode m);
 
@@ -71,7 +71,7 @@ class sql_database {
   void distrust(const std::string& file);
   void check_tables();
 
-  std::unique_ptr<sql_limits> limits_;   // the database refers to it
+  std::unique_ptr<sql_limits> limits_;  // the database refers to it
   std::unique_ptr<sqlite3, closer> database_;
 };
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "testbench/files/result_files.h"
+#include "testbench/sweep/plan/metric_leaves.h"
 #include "testbench/sweep/store/csv_file.h"
 #include "testbench/sweep/store/database.h"
 #include "testbench/sweep/store/gathering_lock.h"
-#include "testbench/sweep/plan/metric_leaves.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -152,8 +152,8 @@ class writer {
   }
 
   void copy(const std::string& name, const std::string& table, int columns) {
-    sql_statement from =
-        old_->prepare("SELECT * FROM " + table + " WHERE sweep = ? ORDER BY 1, 2" + std::string(columns > 2 ? ", 3" : ""));
+    sql_statement from = old_->prepare("SELECT * FROM " + table + " WHERE sweep = ? ORDER BY 1, 2" +
+                                       std::string(columns > 2 ? ", 3" : ""));
     std::string places = "?";
     for (int c = 1; c < columns; ++c) places += ", ?";
     sql_statement to = database_.prepare("INSERT INTO " + table + " VALUES(" + places + ")");
@@ -200,7 +200,8 @@ class writer {
     if (value.is_number_float()) {
       add_value_->bind(3, value.get<double>());
     } else if (value.is_number() || value.is_boolean()) {
-      add_value_->bind(3, value.is_boolean() ? static_cast<std::int64_t>(value.get<bool>()) : value.get<std::int64_t>());
+      add_value_->bind(3,
+                       value.is_boolean() ? static_cast<std::int64_t>(value.get<bool>()) : value.get<std::int64_t>());
     } else if (value.is_string()) {
       add_value_->bind(3, value.get_ref<const std::string&>());
     } else {
@@ -211,7 +212,8 @@ class writer {
 
   // The rows of a sweep as people think of them: one a point, axes and metrics side by side.
   void view(const std::string& sweep, const std::vector<std::string>& metrics) {
-    std::string sql = "CREATE VIEW " + quoted("sweep " + sweep, '"') + " AS SELECT position, p.id AS id, status, reason";
+    std::string sql =
+        "CREATE VIEW " + quoted("sweep " + sweep, '"') + " AS SELECT position, p.id AS id, status, reason";
     sql_statement axes = database_.prepare("SELECT number, axis FROM axes WHERE sweep = ? ORDER BY number");
     axes.bind(1, sweep);
     while (axes.step()) {

@@ -46,7 +46,8 @@ gathering_lock::~gathering_lock() {
 
 void gathering_lock::note(const std::vector<std::string>& files) {
   std::string text;
-  for (const std::string& file : files) text += std::filesystem::absolute(file).string() + "\n";   // whoever comes next may stand in another folder
+  for (const std::string& file : files)
+    text += std::filesystem::absolute(file).string() + "\n";  // whoever comes next may stand in another folder
   // Where it cannot be noted, what is left after a kill stays: no reason not to gather.
   if (fd_ < 0 || ::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
 }
@@ -55,7 +56,8 @@ void gathering_lock::remove_left() {
   std::string text;
   char piece[4096];
   constexpr std::size_t longest = 1u << 20;
-  for (ssize_t got; text.size() < longest && (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
+  for (ssize_t got;
+       text.size() < longest && (got = ::pread(fd_, piece, sizeof piece, static_cast<off_t>(text.size()))) > 0;)
     text.append(piece, static_cast<std::size_t>(got));
   for (const std::string& file : split(text, '\n'))
     if (is_temporary(file)) ::unlink(file.c_str());

@@ -6,8 +6,8 @@
 
 namespace heddle::testbench {
 
-/// One gathering at a time: the database knows of other sweeps only by what it held before. The lock's file names what is being
-/// written, so that the next one can remove what a gathering that was killed has left.
+/// One gathering at a time: the database knows of other sweeps only by what it held before. The lock's file names what
+/// is being written, so that the next one can remove what a gathering that was killed has left.
 class gathering_lock {
  public:
   /// Waits for its turn.

@@ -10,7 +10,8 @@
 
 namespace heddle::testbench {
 
-point_claims::point_claims(const std::string& file) : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
+point_claims::point_claims(const std::string& file)
+    : fd_(::open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
 
 point_claims::~point_claims() {
   if (fd_ >= 0) ::close(fd_);

@@ -5,8 +5,9 @@
 
 namespace heddle::testbench {
 
-/// Who runs a point, among all that work on one store: a lock of the operating system for each, which ends with its holders
-/// however they end. Where the file system has no locks every claim is granted: points may be run twice, to the same result.
+/// Who runs a point, among all that work on one store: a lock of the operating system for each, which ends with its
+/// holders however they end. Where the file system has no locks every claim is granted: points may be run twice, to the
+/// same result.
 class point_claims {
  public:
   /// Held by this process and those that it forks while they live. `file` is made if need be.

@@ -5,7 +5,8 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr const char* names[point_status_count] = {"missing", "done", "refused", "failed", "fault", "timeout", "killed"};
+constexpr const char* names[point_status_count] = {"missing", "done",    "refused", "failed",
+                                                   "fault",   "timeout", "killed"};
 
 }  // namespace
 

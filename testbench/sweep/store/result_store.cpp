@@ -16,9 +16,9 @@
 #include "heddle/config/error.h"
 #include "testbench/files/output_place.h"
 #include "testbench/files/result_files.h"
+#include "testbench/files/temporary_file.h"
 #include "testbench/sweep/store/csv_file.h"
 #include "testbench/sweep/store/database.h"
-#include "testbench/files/temporary_file.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -37,16 +37,16 @@ void make_folder(const std::string& path) {
   }
 }
 
-// A table that some other program wrote is not replaced: ours begin with the names of their first columns. One without anything in it is
-// nobody's loss.
+// A table that some other program wrote is not replaced: ours begin with the names of their first columns. One without
+// anything in it is nobody's loss.
 void check_csv(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || status.st_size == 0) return;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(file.c_str(), "rb"), &std::fclose);
   std::string begin(csv_head().size(), '\0');
   if (!in || std::fread(begin.data(), 1, begin.size(), in.get()) != begin.size() || begin != csv_head()) {
-    throw input_error("store: '" + file + "' is not a table of a sweep's results (it does not begin with \"" + csv_head() +
-                      "\") and would be replaced; expected another store, or that file elsewhere");
+    throw input_error("store: '" + file + "' is not a table of a sweep's results (it does not begin with \"" +
+                      csv_head() + "\") and would be replaced; expected another store, or that file elsewhere");
   }
 }
 
@@ -89,8 +89,9 @@ void result_store::check() const {
     throw input_error("store: '" + folder() + "' holds something else than results of sweeps");
   }
   if (described.value("version", nlohmann::json()) != version_) {
-    throw input_error("store: '" + database_ + "' is of version " + described.value("version", nlohmann::json()).dump() +
-                      " of Heddle, this is \"" + version_ + "\"; expected another store");
+    throw input_error("store: '" + database_ + "' is of version " +
+                      described.value("version", nlohmann::json()).dump() + " of Heddle, this is \"" + version_ +
+                      "\"; expected another store");
   }
 }
 
@@ -105,8 +106,8 @@ void result_store::create() const {
 
 std::string result_store::csv() const {
   const std::string ending = ".sqlite";
-  const bool usual =
-      database_.size() > ending.size() && database_.compare(database_.size() - ending.size(), ending.size(), ending) == 0;
+  const bool usual = database_.size() > ending.size() &&
+                     database_.compare(database_.size() - ending.size(), ending.size(), ending) == 0;
   return (usual ? database_.substr(0, database_.size() - ending.size()) : database_) + ".csv";
 }
 
@@ -136,7 +137,8 @@ point_result result_store::read(const std::string& id) const {
   if (!exists(file)) return {};
   std::string content = read_file(file, "store");
   point_result r;
-  // The metrics come last, and are handed on as they are: within a string these words would have their quotation marks escaped.
+  // The metrics come last, and are handed on as they are: within a string these words would have their quotation marks
+  // escaped.
   const std::size_t begin = content.find(metrics_key);
   if (begin != std::string::npos && content.size() >= begin + metrics_key.size() + tail.size() &&
       content.compare(content.size() - tail.size(), tail.size(), tail) == 0) {
@@ -168,8 +170,8 @@ void result_store::write(const std::string& id, const point_result& result) cons
   const int fd = ::open(temporary.name().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(fd < 0 ? nullptr : ::fdopen(fd, "wb"), &std::fclose);
   text += tail;
-  const bool written = out && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() && std::fflush(out.get()) == 0 &&
-                       ::fsync(::fileno(out.get())) == 0;
+  const bool written = out && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() &&
+                       std::fflush(out.get()) == 0 && ::fsync(::fileno(out.get())) == 0;
   if (!written || std::fclose(out.release()) != 0 || std::rename(temporary.name().c_str(), file.c_str()) != 0) {
     const int error = errno;
     throw unwritable_result("cannot write '" + file + "': " + std::strerror(error), error);

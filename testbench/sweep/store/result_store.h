@@ -19,15 +19,16 @@ class unwritable_result : public input_error {
   int error_;
 };
 
-/// Where results of sweeps lie: the database that they are gathered in, and beside it a folder with one file per point, which is
-/// what survives whatever happens. Any number of processes, on any machines that share the folder, may write points at the same
-/// time.
+/// Where results of sweeps lie: the database that they are gathered in, and beside it a folder with one file per point,
+/// which is what survives whatever happens. Any number of processes, on any machines that share the folder, may write
+/// points at the same time.
 class result_store {
  public:
   /// `database` is the file that the sweep names; `version` that of this program.
   result_store(std::string database, std::string version);
 
-  /// Throws input_error if nothing could be written here, or what is here is no store or one of another version. Leaves no trace.
+  /// Throws input_error if nothing could be written here, or what is here is no store or one of another version. Leaves
+  /// no trace.
   void check() const;
   /// Makes the folder. Throws input_error.
   void create() const;

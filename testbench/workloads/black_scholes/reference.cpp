@@ -17,8 +17,8 @@ double normal_below(double d) {
 
 }  // namespace
 
-// The kernel's exponentials and logarithms are approximations: the formula in double precision is the reference, and the job
-// allows a tolerance.
+// The kernel's exponentials and logarithms are approximations: the formula in double precision is the reference, and
+// the job allows a tolerance.
 void make_black_scholes(const folder& out) {
   constexpr std::size_t count = 4000;
   const std::vector<float> price = random_floats(18, count, 5, 30);

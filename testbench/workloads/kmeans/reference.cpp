@@ -29,7 +29,8 @@ std::int32_t nearest(const point& p, const std::vector<point>& centres) {
   return static_cast<std::int32_t>(cluster);
 }
 
-void move_centre(const std::vector<point>& points, const std::vector<std::int32_t>& owner, std::size_t cluster, point& centre) {
+void move_centre(const std::vector<point>& points, const std::vector<std::int32_t>& owner, std::size_t cluster,
+                 point& centre) {
   std::vector<point> sums(threads, point{});
   std::int32_t members = 0;
   for (std::size_t i = 0; i < count; ++i) {  // thread i % threads takes point i

@@ -12,7 +12,9 @@ constexpr int width = 100, height = 60;
 
 /// The linear filter of the CUDA programming guide, with shares of 1/256, clamped at the edges.
 float sample(const std::vector<float>& image, float x, float y) {
-  const auto at = [&](int i, int j) { return image[std::clamp(j, 0, height - 1) * width + std::clamp(i, 0, width - 1)]; };
+  const auto at = [&](int i, int j) {
+    return image[std::clamp(j, 0, height - 1) * width + std::clamp(i, 0, width - 1)];
+  };
   const double u = x - 0.5, v = y - 0.5;
   const int i = static_cast<int>(std::floor(u)), j = static_cast<int>(std::floor(v));
   const double a = std::floor((u - i) * 256 + 0.5) / 256, b = std::floor((v - j) * 256 + 0.5) / 256;
@@ -34,7 +36,8 @@ void make_texture_filter(const folder& out) {
       float sum = 0;
       for (int j = -1; j <= 1; ++j) {
         for (int i = -1; i <= 1; ++i) {
-          sum += sample(image, static_cast<float>(x) + static_cast<float>(i) * 1.5f + 0.25f, static_cast<float>(y) + static_cast<float>(j) * 1.5f + 0.75f);
+          sum += sample(image, static_cast<float>(x) + static_cast<float>(i) * 1.5f + 0.25f,
+                        static_cast<float>(y) + static_cast<float>(j) * 1.5f + 0.75f);
         }
       }
       filtered.push_back(sum);

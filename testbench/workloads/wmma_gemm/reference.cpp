@@ -5,11 +5,12 @@ namespace heddle::workloads {
 
 namespace {
 
-/// Bits of a multiple of 1/16 between -2 and 2 as a half: such products, and their sums here, are exact in single precision.
+/// Bits of a multiple of 1/16 between -2 and 2 as a half: such products, and their sums here, are exact in single
+/// precision.
 std::uint16_t half_of(int sixteenths) {
   if (sixteenths == 0) return 0;
   unsigned m = static_cast<unsigned>(sixteenths < 0 ? -sixteenths : sixteenths);
-  unsigned exponent = 25 - 4;   // of a mantissa with its leading one in bit 10
+  unsigned exponent = 25 - 4;  // of a mantissa with its leading one in bit 10
   while (m < 1024) {
     m <<= 1;
     --exponent;

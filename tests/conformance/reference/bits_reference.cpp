@@ -116,7 +116,8 @@ bool evaluate_bits(const scalar_operation& o, const std::uint64_t* s, unsigned, 
   else if (o.name == "bfi") r = insert(t, s[0], s[1], s[2] & 0xff, s[3] & 0xff);
   else if (o.name == "bfind") r = find(o, s[0]);
   else if (o.name == "bmsk") r = mask_of(o, static_cast<std::uint32_t>(s[0]), static_cast<std::uint32_t>(s[1]));
-  else if (o.name == "szext") r = sign_zero_extend(o, static_cast<std::uint32_t>(s[0]), static_cast<std::uint32_t>(s[1]));
+  else if (o.name == "szext")
+    r = sign_zero_extend(o, static_cast<std::uint32_t>(s[0]), static_cast<std::uint32_t>(s[1]));
   else if (o.name == "prmt") r = permute(o, s[0], s[1], s[2]);
   else if (o.name == "popc" || o.name == "clz" || o.name == "brev") {
     std::uint64_t count = 0, leading = n, reversed = 0;

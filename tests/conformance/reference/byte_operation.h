@@ -5,8 +5,8 @@
 
 namespace heddle::conformance {
 
-/// A video instruction of bytes as the ISA says it, decided once: vadd4 and its like on whole operands, vadd, vshl and their like on one
-/// byte of each operand. exhaustive_test.cpp holds it against the scalar reference.
+/// A video instruction of bytes as the ISA says it, decided once: vadd4 and its like on whole operands, vadd, vshl and
+/// their like on one byte of each operand. exhaustive_test.cpp holds it against the scalar reference.
 class byte_operation {
  public:
   /// Throws reference_limit for what is not of this kind.
@@ -16,7 +16,20 @@ class byte_operation {
 
  private:
   enum class formula : std::uint8_t {
-    add, sub, absolute_difference, least, most, average, equal, unequal, less, not_greater, greater, not_less, left, right
+    add,
+    sub,
+    absolute_difference,
+    least,
+    most,
+    average,
+    equal,
+    unequal,
+    less,
+    not_greater,
+    greater,
+    not_less,
+    left,
+    right
   };
 
   static int part(std::uint32_t v, unsigned place, bool is_signed) {
@@ -27,9 +40,10 @@ class byte_operation {
   std::int64_t clamped(std::int64_t v, unsigned bits) const;
 
   formula what_ = formula::add;
-  bool four_ = false, signed_d_ = false, signed_a_ = false, signed_b_ = false, sat_ = false, sums_ = false, wraps_ = false;
-  int into_ = -1;                     // the byte of the result that is written; -1: all of it
-  unsigned a_ = 0, b_ = 0;            // the bytes that are read
+  bool four_ = false, signed_d_ = false, signed_a_ = false, signed_b_ = false, sat_ = false, sums_ = false,
+       wraps_ = false;
+  int into_ = -1;           // the byte of the result that is written; -1: all of it
+  unsigned a_ = 0, b_ = 0;  // the bytes that are read
 };
 
 }  // namespace heddle::conformance

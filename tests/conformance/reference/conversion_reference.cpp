@@ -29,7 +29,8 @@ std::uint64_t float_to_integer(const scalar_operation& o, std::uint64_t bits) {
   // NaN gives 0 from f32 and f16, and to 64 bits or from f64 the sign bit alone.
   if (f.is_nan(bits)) return f.width == 64 || bits_of(o.type) == 64 ? std::uint64_t{1} << (bits_of(o.type) - 1) : 0;
   __int128 v;
-  if (f.is_infinite(bits)) v = f.is_negative(bits) ? -(static_cast<__int128>(1) << 100) : static_cast<__int128>(1) << 100;
+  if (f.is_infinite(bits))
+    v = f.is_negative(bits) ? -(static_cast<__int128>(1) << 100) : static_cast<__int128>(1) << 100;
   else v = to_integer(decode(f, bits), o.round);
   return static_cast<std::uint64_t>(clamped(o.type, v));
 }
@@ -73,7 +74,8 @@ std::uint64_t float_to_float(const scalar_operation& o, isa::dtype to, std::uint
 /// Two numbers, each clamped to the type written third, and above them the low bits of the last operand.
 std::uint64_t packed(const scalar_operation& o, const std::uint64_t* s, unsigned count) {
   const unsigned n = static_cast<unsigned>(std::stoul(std::string(o.words.at(2).view().substr(1))));
-  const std::int64_t most = o.words[2][0] == 's' ? (1 << (n - 1)) - 1 : (1 << n) - 1, least = o.words[2][0] == 's' ? -most - 1 : 0;
+  const std::int64_t most = o.words[2][0] == 's' ? (1 << (n - 1)) - 1 : (1 << n) - 1,
+                     least = o.words[2][0] == 's' ? -most - 1 : 0;
   std::uint64_t r = count > 2 ? s[2] : 0;
   for (unsigned k = 0; k < 2; ++k) {
     const std::int64_t v = static_cast<std::int32_t>(s[k]), inside = v > most ? most : v < least ? least : v;
@@ -88,7 +90,8 @@ std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t
   if (o.has("pack")) return packed(o, s, count);
   if (is_packed(o.type)) {
     if (count < 2) throw reference_limit(o.text);
-    return float_to_float(o, half_of(o.type), truncated(o.type2, s[0])) << 16 | float_to_float(o, half_of(o.type), truncated(o.type2, s[1]));
+    return float_to_float(o, half_of(o.type), truncated(o.type2, s[0])) << 16 |
+           float_to_float(o, half_of(o.type), truncated(o.type2, s[1]));
   }
   const std::uint64_t a = truncated(o.type2, s[0]);
   const bool from = isa::is_float(o.type2), to = isa::is_float(o.type);
@@ -96,7 +99,8 @@ std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t
   if (to) return integer_to_float(o, a);
   if (from) return float_to_integer(o, a);
   const std::uint64_t v = extended(o.type2, a);
-  const __int128 number = isa::is_signed(o.type2) ? static_cast<__int128>(static_cast<std::int64_t>(v)) : static_cast<__int128>(v);
+  const __int128 number =
+      isa::is_signed(o.type2) ? static_cast<__int128>(static_cast<std::int64_t>(v)) : static_cast<__int128>(v);
   return static_cast<std::uint64_t>(o.sat ? clamped(o.type, number) : number);
 }
 

@@ -9,7 +9,8 @@ namespace heddle::conformance {
 
 namespace {
 
-/// Whether the discarded part (compared with one half: -1 below, 0 equal, 1 above; exact when nothing was lost) rounds away.
+/// Whether the discarded part (compared with one half: -1 below, 0 equal, 1 above; exact when nothing was lost) rounds
+/// away.
 bool away(direction d, bool negative, bool odd, bool exact, int against_half) {
   if (exact) return false;
   switch (d) {
@@ -70,7 +71,7 @@ exact_number decode(const float_format& f, std::uint64_t bits) {
 std::uint64_t encode(const float_format& f, const exact_number& n, direction d) {
   const std::uint64_t sign = n.negative ? f.sign_bit() : 0;
   if (n.magnitude == 0 && !n.sticky) return sign;
-  const int least = 1 - f.bias() - static_cast<int>(f.fraction);   // exponent of the last bit of subnormal numbers
+  const int least = 1 - f.bias() - static_cast<int>(f.fraction);  // exponent of the last bit of subnormal numbers
   int last = length(n.magnitude) + n.exponent - static_cast<int>(f.fraction) - 1;
   if (last < least) last = least;
   const shifted s = shift_right(n.magnitude, n.sticky, last - n.exponent);
@@ -80,7 +81,8 @@ std::uint64_t encode(const float_format& f, const exact_number& n, direction d) 
   const bool normal = (significand >> f.fraction) != 0;
   const std::uint64_t biased = normal ? static_cast<std::uint64_t>(last - least + 1) : 0;
   if (biased >= f.infinity() >> f.fraction) {
-    const bool stays = d == direction::zero || (d == direction::down && !n.negative) || (d == direction::up && n.negative);
+    const bool stays =
+        d == direction::zero || (d == direction::down && !n.negative) || (d == direction::up && n.negative);
     return sign | (stays ? f.infinity() - 1 : f.infinity());
   }
   return sign | biased << f.fraction | (significand & ((std::uint64_t{1} << f.fraction) - 1));

@@ -11,8 +11,8 @@ enum class direction : std::uint8_t { nearest_even, nearest_away, zero, down, up
 
 /// A binary interchange format, or bfloat16.
 struct float_format {
-  unsigned width;        // bits of a number
-  unsigned fraction;     // stored bits of the significand
+  unsigned width;     // bits of a number
+  unsigned fraction;  // stored bits of the significand
   unsigned exponent_bits() const { return width - 1 - fraction; }
   int bias() const { return (1 << (exponent_bits() - 1)) - 1; }
   std::uint64_t sign_bit() const { return std::uint64_t{1} << (width - 1); }
@@ -41,7 +41,8 @@ struct exact_number {
 
 /// The exact value of a finite number's bits.
 exact_number decode(const float_format& f, std::uint64_t bits);
-/// Rounds to the format, overflow by the rules of IEEE 754 for the direction. A sticky number needs 2 bits more than the format has.
+/// Rounds to the format, overflow by the rules of IEEE 754 for the direction. A sticky number needs 2 bits more than
+/// the format has.
 std::uint64_t encode(const float_format& f, const exact_number& n, direction d);
 /// Rounds to an integral value in the format's range of 128-bit integers; numbers above 2^100 are clamped there.
 __int128 to_integer(const exact_number& n, direction d);

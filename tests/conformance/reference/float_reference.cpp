@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Floating point: numbers of up to 32 bits are computed in double, rounded to odd, then rounded once more, which is exact
-// because a double has more than twice their precision; f64 by the host's arithmetic in the direction asked for.
+// Floating point: numbers of up to 32 bits are computed in double, rounded to odd, then rounded once more, which is
+// exact because a double has more than twice their precision; f64 by the host's arithmetic in the direction asked for.
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -61,7 +61,8 @@ double compute(formula f, double x, double y, double z, direction d, bool& inexa
   return r;
 }
 
-std::uint64_t calculate(const float_format& f, formula what, std::uint64_t a, std::uint64_t b, std::uint64_t c, direction d) {
+std::uint64_t calculate(const float_format& f, formula what, std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                        direction d) {
   const auto value = [&](std::uint64_t v) {
     if (f.is_nan(v)) return std::nan("");
     if (f.is_infinite(v)) return f.is_negative(v) ? -HUGE_VAL : HUGE_VAL;
@@ -75,7 +76,8 @@ std::uint64_t calculate(const float_format& f, formula what, std::uint64_t a, st
   // The sign of an exact zero depends on the direction, and is the same in every format.
   const double exact = compute(what, value(a), value(b), value(c), d, inexact);
   if (std::isnan(exact)) return f.nan();
-  if (!inexact && (exact == 0 || std::isinf(exact))) return std::signbit(exact) ? f.sign_bit() | (exact == 0 ? 0 : f.infinity()) : (exact == 0 ? 0 : f.infinity());
+  if (!inexact && (exact == 0 || std::isinf(exact)))
+    return std::signbit(exact) ? f.sign_bit() | (exact == 0 ? 0 : f.infinity()) : (exact == 0 ? 0 : f.infinity());
   const double truncated_result = compute(what, value(a), value(b), value(c), direction::zero, inexact);
   exact_number n = decode_double(truncated_result);
   n.sticky = inexact;
@@ -135,7 +137,8 @@ bool test(const scalar_operation& o, const float_format& f, std::uint64_t a) {
 bool signs(const scalar_operation& o, const float_format& f, const std::uint64_t* s, std::uint64_t& r) {
   if (o.name == "copysign") return r = (s[1] & ~f.sign_bit()) | (s[0] & f.sign_bit()), true;
   if (o.name != "neg" && o.name != "abs") return false;
-  // Where the ISA leaves the NaN open, this is what the model documents: f32 and f64 give the NaN of arithmetic, halves change the sign.
+  // Where the ISA leaves the NaN open, this is what the model documents: f32 and f64 give the NaN of arithmetic, halves
+  // change the sign.
   if (f.width > 16 && f.is_nan(s[0])) return r = f.nan(), true;
   r = o.name == "neg" ? s[0] ^ f.sign_bit() : s[0] & ~f.sign_bit();
   if (o.ftz) r = f.flushed(r);
@@ -155,7 +158,7 @@ bool evaluate_comparison(const scalar_operation& o, isa::dtype t, std::uint64_t 
     const bool unordered = f.is_nan(a) || f.is_nan(b);
     if (c == "num") return !unordered;
     if (c == "nan") return unordered;
-    if (unordered) return c.size() == 3;   // equ neu ltu leu gtu geu
+    if (unordered) return c.size() == 3;  // equ neu ltu leu gtu geu
     x = order_key(f, a);
     y = order_key(f, b);
   } else {
@@ -188,7 +191,8 @@ bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned 
   if (signs(o, f, v, r)) return true;
   if (o.name == "min" || o.name == "max") r = least_or_most(o, f, v[0], v[1]);
   else if (o.name == "add") r = calculate(f, formula::add, v[0], v[1], 0, o.round);
-  else if (o.name == "sub") r = calculate(f, formula::add, v[0], f.is_nan(v[1]) ? v[1] : v[1] ^ f.sign_bit(), 0, o.round);
+  else if (o.name == "sub")
+    r = calculate(f, formula::add, v[0], f.is_nan(v[1]) ? v[1] : v[1] ^ f.sign_bit(), 0, o.round);
   else if (o.name == "mul") r = calculate(f, formula::multiply, v[0], v[1], 0, o.round);
   else if (o.name == "fma" || o.name == "mad") r = calculate(f, formula::fused, v[0], v[1], v[2], o.round);
   else if (o.name == "div") r = calculate(f, formula::divide, v[0], v[1], 0, o.round);
@@ -208,7 +212,9 @@ bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned 
     double x = f.is_negative(v[0]) ? -HUGE_VAL : HUGE_VAL;
     if (!f.is_infinite(v[0])) x = as_double(encode({64, 52}, decode(f, v[0]), direction::zero));
     const double y = transcendental(o.name, x);
-    r = std::isinf(y) ? f.infinity() : y == 0 ? v[0] & f.sign_bit() & (o.name == "tanh" ? ~0ull : 0ull) : encode(f, decode_double(y), direction::nearest_even);
+    r = std::isinf(y) ? f.infinity()
+        : y == 0      ? v[0] & f.sign_bit() & (o.name == "tanh" ? ~0ull : 0ull)
+                      : encode(f, decode_double(y), direction::nearest_even);
   } else {
     return false;
   }

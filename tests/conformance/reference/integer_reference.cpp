@@ -14,7 +14,8 @@ wide_t number(isa::dtype t, std::uint64_t v) {
 }
 
 std::uint64_t clamped_to_type(isa::dtype t, wide_t v) {
-  const wide_t top = isa::is_signed(t) ? (static_cast<wide_t>(1) << (bits_of(t) - 1)) - 1 : (static_cast<wide_t>(1) << bits_of(t)) - 1;
+  const wide_t top =
+      isa::is_signed(t) ? (static_cast<wide_t>(1) << (bits_of(t) - 1)) - 1 : (static_cast<wide_t>(1) << bits_of(t)) - 1;
   const wide_t bottom = isa::is_signed(t) ? -top - 1 : 0;
   return static_cast<std::uint64_t>(v > top ? top : v < bottom ? bottom : v);
 }
@@ -22,7 +23,8 @@ std::uint64_t clamped_to_type(isa::dtype t, wide_t v) {
 /// High half of the product, exact for every width: unsigned products of 64-bit numbers fill 128 bits.
 std::uint64_t product_part(const scalar_operation& o, std::uint64_t a, std::uint64_t b) {
   const unsigned n = bits_of(o.type);
-  const auto product = static_cast<unsigned __int128>(number(o.type, a)) * static_cast<unsigned __int128>(number(o.type, b));
+  const auto product =
+      static_cast<unsigned __int128>(number(o.type, a)) * static_cast<unsigned __int128>(number(o.type, b));
   return static_cast<std::uint64_t>(o.hi ? product >> n : product);
 }
 
@@ -35,9 +37,11 @@ std::uint64_t product_24(const scalar_operation& o, std::uint64_t a, std::uint64
   return static_cast<std::uint64_t>(o.hi ? product >> 16 : product);
 }
 
-std::uint64_t with_carry(const scalar_operation& o, std::uint64_t a, std::uint64_t b, bool subtract, bool takes, bool& carry) {
+std::uint64_t with_carry(const scalar_operation& o, std::uint64_t a, std::uint64_t b, bool subtract, bool takes,
+                         bool& carry) {
   const unsigned n = bits_of(o.type);
-  const auto x = static_cast<unsigned __int128>(truncated(o.type, a)), y = static_cast<unsigned __int128>(truncated(o.type, b));
+  const auto x = static_cast<unsigned __int128>(truncated(o.type, a)),
+             y = static_cast<unsigned __int128>(truncated(o.type, b));
   const unsigned in = takes && carry ? 1 : 0;
   const unsigned __int128 r = subtract ? x - y - in : x + y + in;
   if (o.cc) carry = (r >> n & 1) != 0;
@@ -53,7 +57,8 @@ bool multiply(const scalar_operation& o, const std::uint64_t* s, bool& carry, st
   if (o.name == "madc" || (o.name == "mad" && o.cc))
     return r = with_carry(o, product_part(o, s[0], s[1]), s[2], false, o.name == "madc", carry), true;
   if (o.name != "mad") return false;
-  if (o.sat) return r = clamped_to_type(o.type, number(o.type, product_part(o, s[0], s[1])) + number(o.type, s[2])), true;
+  if (o.sat)
+    return r = clamped_to_type(o.type, number(o.type, product_part(o, s[0], s[1])) + number(o.type, s[2])), true;
   return r = product_part(o, s[0], s[1]) + s[2], true;
 }
 
@@ -63,10 +68,14 @@ std::uint64_t dot(const scalar_operation& o, const std::uint64_t* s) {
   for (unsigned k = 0; k < (four ? 4u : 2u); ++k) {
     const unsigned at = four ? 8 * k : 8 * (k + (o.hi ? 2 : 0));
     const auto part = [](bool is_signed, std::uint64_t v, unsigned bits) {
-      if (bits == 8) return is_signed ? static_cast<wide_t>(static_cast<std::int8_t>(v)) : static_cast<wide_t>(static_cast<std::uint8_t>(v));
-      return is_signed ? static_cast<wide_t>(static_cast<std::int16_t>(v)) : static_cast<wide_t>(static_cast<std::uint16_t>(v));
+      if (bits == 8)
+        return is_signed ? static_cast<wide_t>(static_cast<std::int8_t>(v))
+                         : static_cast<wide_t>(static_cast<std::uint8_t>(v));
+      return is_signed ? static_cast<wide_t>(static_cast<std::int16_t>(v))
+                       : static_cast<wide_t>(static_cast<std::uint16_t>(v));
     };
-    sum += part(isa::is_signed(o.type), s[0] >> (four ? 8 * k : 16 * k), four ? 8 : 16) * part(isa::is_signed(o.type2), s[1] >> at, 8);
+    sum += part(isa::is_signed(o.type), s[0] >> (four ? 8 * k : 16 * k), four ? 8 : 16) *
+           part(isa::is_signed(o.type2), s[1] >> at, 8);
   }
   return static_cast<std::uint32_t>(static_cast<unsigned __int128>(sum));
 }

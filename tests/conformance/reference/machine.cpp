@@ -55,7 +55,9 @@ std::vector<std::uint8_t> machine::read(std::uint64_t address, std::size_t bytes
   return v;
 }
 
-unsigned machine::load(const std::string& ptx, const std::string& name) { return parts_->driver.load_module(ptx, name); }
+unsigned machine::load(const std::string& ptx, const std::string& name) {
+  return parts_->driver.load_module(ptx, name);
+}
 
 void machine::run(unsigned module, const std::string& kernel, const scalar_launch& launch, unsigned max_registers) {
   launch_request r;
@@ -77,7 +79,8 @@ void machine::run(unsigned module, const std::string& kernel, const scalar_launc
   while (!parts_->driver.finished(number)) {
     const std::string fault = parts_->driver.fault();
     if (!fault.empty()) throw program_error(fault);
-    if (!sc_core::sc_pending_activity()) throw program_error("nothing can go on, but kernel '" + kernel + "' has not ended");
+    if (!sc_core::sc_pending_activity())
+      throw program_error("nothing can go on, but kernel '" + kernel + "' has not ended");
     sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
   }
 }

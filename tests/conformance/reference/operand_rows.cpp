@@ -12,12 +12,15 @@ namespace {
 using numbers = std::vector<std::uint64_t>;
 
 const numbers& edges(unsigned bits) {
-  static const numbers of_16 = {0,      1,      2,      3,      7,      0x7f,   0x80,   0xff,   0x100,  0x3ff,  0x400,  0x3555, 0x3c00, 0x3c01, 0xbc00,
-                                0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff, 0x8000, 0x8001, 0x83ff, 0xfbff, 0xfc00, 0xfe00, 0xffff, 0x3800, 0x7f80, 0x3f80};
-  static const numbers of_32 = {0,          1,          2,          3,          7,          31,         32,         33,         63,         64,
-                                255,        256,        0x7fff,     0x8000,     0xffff,     0x10000,    0x7fffffff, 0x80000000, 0x80000001, 0xffffffff,
-                                0x00000005, 0x007fffff, 0x00800000, 0x807fffff, 0x3f800000, 0xbf800000, 0x3f000000, 0x40490fdb, 0x4b7fffff, 0x4effffff,
-                                0x4f000000, 0x4f800000, 0x5f000000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xfffffff0};
+  static const numbers of_16 = {0,      1,      2,      3,      7,      0x7f,   0x80,   0xff,   0x100,  0x3ff,
+                                0x400,  0x3555, 0x3c00, 0x3c01, 0xbc00, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff,
+                                0x8000, 0x8001, 0x83ff, 0xfbff, 0xfc00, 0xfe00, 0xffff, 0x3800, 0x7f80, 0x3f80};
+  static const numbers of_32 = {0,          1,          2,          3,          7,          31,         32,
+                                33,         63,         64,         255,        256,        0x7fff,     0x8000,
+                                0xffff,     0x10000,    0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x00000005,
+                                0x007fffff, 0x00800000, 0x807fffff, 0x3f800000, 0xbf800000, 0x3f000000, 0x40490fdb,
+                                0x4b7fffff, 0x4effffff, 0x4f000000, 0x4f800000, 0x5f000000, 0x7f7fffff, 0xff7fffff,
+                                0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xfffffff0};
   static const numbers of_64 = {0,
                                 1,
                                 2,
@@ -66,7 +69,7 @@ std::uint64_t any(std::mt19937_64& random, unsigned bits) {
     case 0: return e[random() % e.size()];
     case 1: return v >> (random() % 64);
     case 2: return ~(v >> (random() % 64));
-    case 3:   // floating numbers of moderate size
+    case 3:  // floating numbers of moderate size
       if (bits == 64) return (v & 0x800fffffffffffffu) | (0x3c0 + random() % 0x80) << 52;
       if (bits == 32) return (v & 0x807fffffu) | (0x70 + random() % 0x20) << 23;
       return (v & 0x83ffu) | (8 + random() % 16) << 10;

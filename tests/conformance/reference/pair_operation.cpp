@@ -28,8 +28,10 @@ std::unique_ptr<pair_operation> arithmetic(const scalar_operation& o) {
   if (o.name == "rem") return rows_of_pairs([of](u32 a, u32 b) { return b == 0 ? 0 : low(of(a) % of(b)); });
   const bool relu = o.relu || o.has("relu");
   const auto at_least_zero = [relu](u32 v) { return relu && (v & 0x8000) ? 0 : v; };
-  if (o.name == "min") return rows_of_pairs([of, at_least_zero](u32 a, u32 b) { return at_least_zero(of(a) < of(b) ? a : b); });
-  if (o.name == "max") return rows_of_pairs([of, at_least_zero](u32 a, u32 b) { return at_least_zero(of(a) > of(b) ? a : b); });
+  if (o.name == "min")
+    return rows_of_pairs([of, at_least_zero](u32 a, u32 b) { return at_least_zero(of(a) < of(b) ? a : b); });
+  if (o.name == "max")
+    return rows_of_pairs([of, at_least_zero](u32 a, u32 b) { return at_least_zero(of(a) > of(b) ? a : b); });
   return nullptr;
 }
 

@@ -8,8 +8,9 @@
 
 namespace heddle::conformance {
 
-/// An instruction of two 16-bit operands as the ISA says it, decided once: for all pairs there are, where the scalar reference, which is
-/// asked word for word, would take days. Shares nothing with the model; exhaustive_test.cpp holds it against the scalar reference.
+/// An instruction of two 16-bit operands as the ISA says it, decided once: for all pairs there are, where the scalar
+/// reference, which is asked word for word, would take days. Shares nothing with the model; exhaustive_test.cpp holds
+/// it against the scalar reference.
 class pair_operation {
  public:
   static constexpr unsigned row_length = 256;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// f16 and bf16 from their values in double. Products are exact there, sums of f16 too; a sum of bf16 is rounded to 53 bits first, which
-// its rounding to 8 bits does not show, as 53 >= 2 * 8 + 2 (Figueroa 1995), and which loses nothing where it would be subnormal.
+// f16 and bf16 from their values in double. Products are exact there, sums of f16 too; a sum of bf16 is rounded to 53
+// bits first, which its rounding to 8 bits does not show, as 53 >= 2 * 8 + 2 (Figueroa 1995), and which loses nothing
+// where it would be subnormal.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,16 +20,18 @@ std::vector<double> values_of(const float_format& f) {
   std::vector<double> v(65536);
   for (u32 bits = 0; bits < v.size(); ++bits) {
     const exact_number n = decode(f, bits);
-    const double magnitude = f.is_nan(bits)        ? std::numeric_limits<double>::quiet_NaN()
-                             : f.is_infinite(bits) ? std::numeric_limits<double>::infinity()
-                                                   : std::ldexp(static_cast<double>(static_cast<u32>(n.magnitude)), n.exponent);
+    const double magnitude = f.is_nan(bits) ? std::numeric_limits<double>::quiet_NaN()
+                             : f.is_infinite(bits)
+                                 ? std::numeric_limits<double>::infinity()
+                                 : std::ldexp(static_cast<double>(static_cast<u32>(n.magnitude)), n.exponent);
     v[bits] = n.negative ? -magnitude : magnitude;
   }
   return v;
 }
 
 const double* table_of(isa::dtype t) {
-  static const std::vector<double> f16 = values_of(format_of(isa::dtype::f16)), bf16 = values_of(format_of(isa::dtype::bf16));
+  static const std::vector<double> f16 = values_of(format_of(isa::dtype::f16)),
+                                   bf16 = values_of(format_of(isa::dtype::bf16));
   return t == isa::dtype::f16 ? f16.data() : bf16.data();
 }
 
@@ -40,7 +43,9 @@ struct half_format {
   static bool is_nan(u32 v) { return (v & 0x7fff) > infinity; }
   static u32 flushed(u32 v) { return (v & infinity) == 0 ? v & 0x8000 : v; }
   /// The order of numbers is that of these.
-  static std::int32_t key(u32 v) { return v & 0x8000 ? -static_cast<std::int32_t>(v & 0x7fff) : static_cast<std::int32_t>(v); }
+  static std::int32_t key(u32 v) {
+    return v & 0x8000 ? -static_cast<std::int32_t>(v & 0x7fff) : static_cast<std::int32_t>(v);
+  }
 
   /// Rounds to the nearest, ties to even.
   static u32 rounded(double v) {
@@ -50,7 +55,7 @@ struct half_format {
     const int exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
     const std::uint64_t stored = bits & 0xfffffffffffffu;
     if (exponent == 1024) return stored != 0 ? 0x7fff : sign | infinity;
-    const int below = 1 - bias - exponent;   // how far below the least normal exponent
+    const int below = 1 - bias - exponent;  // how far below the least normal exponent
     int shift = 52 - static_cast<int>(fraction) + (below > 0 ? below : 0);
     if (shift > 54) shift = 54;
     const std::uint64_t significand = stored | std::uint64_t{1} << 52, half = std::uint64_t{1} << (shift - 1);

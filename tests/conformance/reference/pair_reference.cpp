@@ -11,7 +11,9 @@ struct eighth {
   unsigned top, nan;
 };
 
-eighth eighth_of(isa::dtype t) { return t == isa::dtype::e4m3x2 ? eighth{3, 7, 0x7e, 0x7f} : eighth{2, 15, 0x7b, 0x7f}; }
+eighth eighth_of(isa::dtype t) {
+  return t == isa::dtype::e4m3x2 ? eighth{3, 7, 0x7e, 0x7f} : eighth{2, 15, 0x7b, 0x7f};
+}
 
 exact_number value_of(const eighth& e, unsigned code) {
   exact_number n;
@@ -28,13 +30,16 @@ unsigned nearest(const eighth& e, const float_format& f, std::uint64_t v, bool r
   if (relu && sign) return 0;
   if (f.is_infinite(v)) return sign | e.top;
   exact_number n = decode(f, v);
-  const auto scaled = [](const exact_number& x) {   // in units of 2^-40: the middle between two codes has no bit below 2^-18
-    const int shift = x.exponent + 40;
-    if (shift >= 0) return shift > 90 && x.magnitude != 0 ? ~static_cast<unsigned __int128>(0) : x.magnitude << (shift > 90 ? 0 : shift);
-    const unsigned __int128 cut = shift < -120 ? 0 : x.magnitude >> -shift;
-    const bool rest = shift < -120 ? x.magnitude != 0 : (cut << -shift) != x.magnitude;
-    return cut | (rest ? 1 : 0);
-  };
+  const auto scaled =
+      [](const exact_number& x) {  // in units of 2^-40: the middle between two codes has no bit below 2^-18
+        const int shift = x.exponent + 40;
+        if (shift >= 0)
+          return shift > 90 && x.magnitude != 0 ? ~static_cast<unsigned __int128>(0)
+                                                : x.magnitude << (shift > 90 ? 0 : shift);
+        const unsigned __int128 cut = shift < -120 ? 0 : x.magnitude >> -shift;
+        const bool rest = shift < -120 ? x.magnitude != 0 : (cut << -shift) != x.magnitude;
+        return cut | (rest ? 1 : 0);
+      };
   const unsigned __int128 target = scaled(n);
   for (unsigned code = 0; code < e.top; ++code) {
     const unsigned __int128 low = scaled(value_of(e, code)), high = scaled(value_of(e, code + 1));
@@ -64,7 +69,8 @@ bool evaluate_pairs(const scalar_operation& o, const std::uint64_t* s, unsigned 
     const eighth e = eighth_of(o.type);
     const float_format f = format_of(o.type2);
     const bool two = o.type2 == isa::dtype::f32;
-    const std::uint64_t high = two ? truncated(o.type2, s[0]) : s[0] >> 16 & 0xffff, low = two ? truncated(o.type2, s[1]) : s[0] & 0xffff;
+    const std::uint64_t high = two ? truncated(o.type2, s[0]) : s[0] >> 16 & 0xffff,
+                        low = two ? truncated(o.type2, s[1]) : s[0] & 0xffff;
     return r = nearest(e, f, high, o.relu) << 8 | nearest(e, f, low, o.relu), true;
   }
   if (o.name == "cvt" && is_eighths(o.type2)) {

@@ -11,11 +11,12 @@ namespace {
 const std::map<std::string, isa::dtype>& types() {
   using isa::dtype;
   static const std::map<std::string, dtype> table = {
-      {"pred", dtype::pred}, {"u8", dtype::u8},   {"s8", dtype::s8},       {"u16", dtype::u16},   {"s16", dtype::s16},
-      {"u32", dtype::u32},   {"s32", dtype::s32}, {"u64", dtype::u64},     {"s64", dtype::s64},   {"f16", dtype::f16},
-      {"f32", dtype::f32},   {"f64", dtype::f64}, {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16}, {"bf16x2", dtype::bf16x2},
-      {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2},
-      {"b8", dtype::b8},     {"b16", dtype::b16}, {"b32", dtype::b32},     {"b64", dtype::b64}};
+      {"pred", dtype::pred},     {"u8", dtype::u8},         {"s8", dtype::s8},         {"u16", dtype::u16},
+      {"s16", dtype::s16},       {"u32", dtype::u32},       {"s32", dtype::s32},       {"u64", dtype::u64},
+      {"s64", dtype::s64},       {"f16", dtype::f16},       {"f32", dtype::f32},       {"f64", dtype::f64},
+      {"f16x2", dtype::f16x2},   {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2}, {"f32x2", dtype::f32x2},
+      {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}, {"b8", dtype::b8},         {"b16", dtype::b16},
+      {"b32", dtype::b32},       {"b64", dtype::b64}};
   return table;
 }
 
@@ -23,12 +24,15 @@ bool takes_comparison(const word& name) { return name == "setp" || name == "set"
 
 }  // namespace
 
-scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcode), text(i.mnemonic()), words(i.modifiers.begin(), i.modifiers.end()) {
-  static const std::map<std::string, direction> rounding = {{"rn", direction::nearest_even}, {"rz", direction::zero},
-                                                            {"rm", direction::down},         {"rp", direction::up},
+scalar_operation::scalar_operation(const ptx::ast_instruction& i)
+    : name(i.opcode), text(i.mnemonic()), words(i.modifiers.begin(), i.modifiers.end()) {
+  static const std::map<std::string, direction> rounding = {{"rn", direction::nearest_even},
+                                                            {"rz", direction::zero},
+                                                            {"rm", direction::down},
+                                                            {"rp", direction::up},
                                                             {"rna", direction::nearest_away}};
-  static const char* const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
-                                            "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+  static const char* const comparisons[] = {"eq", "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi",
+                                            "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
   for (const std::string& w : i.modifiers) {
     if (auto t = types().find(w); t != types().end()) {
       if (type == isa::dtype::none) type = t->second;
@@ -36,7 +40,8 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
       continue;
     }
     if (auto r = rounding.find(w); r != rounding.end()) round = r->second;
-    if (w.size() == 3 && w[2] == 'i' && rounding.count(w.substr(0, 2))) round = rounding.at(w.substr(0, 2)), integral = true;
+    if (w.size() == 3 && w[2] == 'i' && rounding.count(w.substr(0, 2)))
+      round = rounding.at(w.substr(0, 2)), integral = true;
     ftz |= w == "ftz";
     sat |= w == "sat";
     relu |= w == "relu";
@@ -57,7 +62,7 @@ scalar_operation::scalar_operation(const ptx::ast_instruction& i) : name(i.opcod
     if (w == "v4") vector = 4;
   }
   if (type2 == isa::dtype::none) type2 = type;
-  if (has("pack") || has("u16x2") || has("s16x2")) type = type2 = isa::dtype::b32;   // what lies in them, the words say
+  if (has("pack") || has("u16x2") || has("s16x2")) type = type2 = isa::dtype::b32;  // what lies in them, the words say
   if (name[0] == 'v' && name != "vote")
     for (const ptx::ast_operand& operand : i.operands) parts.push_back({operand.component, operand.negate});
 }

@@ -26,21 +26,22 @@ struct scalar_operation {
   }
   bool has_word(std::string_view text) const;
 
-  word name;                          // "add"
-  std::string text;                   // "add.rn.f32"
+  word name;         // "add"
+  std::string text;  // "add.rn.f32"
   std::vector<word> words;
-  isa::dtype type = isa::dtype::none, type2 = isa::dtype::none;   // in the order written; type2 = type when there is one
+  isa::dtype type = isa::dtype::none, type2 = isa::dtype::none;  // in the order written; type2 = type when there is one
   direction round = direction::nearest_even;
-  bool integral = false;              // .rni .rzi .rmi .rpi
-  bool ftz = false, sat = false, relu = false, finite = false, approx = false, full = false, hi = false, lo = false, wide = false, cc = false, nan = false;
-  word compare;                       // "lt", "geu", …
-  word combine;                       // "and", "or", "xor" of setp and set
+  bool integral = false;  // .rni .rzi .rmi .rpi
+  bool ftz = false, sat = false, relu = false, finite = false, approx = false, full = false, hi = false, lo = false,
+       wide = false, cc = false, nan = false;
+  word compare;  // "lt", "geu", …
+  word combine;  // "and", "or", "xor" of setp and set
   unsigned vector = 1;
-  struct part {                       // what a video instruction takes of an operand: "h0", "b3210"; "": the default
+  struct part {  // what a video instruction takes of an operand: "h0", "b3210"; "": the default
     std::string places;
     bool negate = false;
   };
-  std::vector<part> parts;            // of all operands, if one of them has one or a sign
+  std::vector<part> parts;  // of all operands, if one of them has one or a sign
 };
 
 /// Thrown for what the reference does not know.
@@ -60,14 +61,15 @@ isa::dtype half_of(isa::dtype t);
 /// Results of an instruction that only computes. Predicates are 0 or 1.
 struct scalar_result {
   std::uint64_t value = 0;
-  std::uint64_t second = 0;           // the other predicate of setp; 1 = in range of shfl
+  std::uint64_t second = 0;  // the other predicate of setp; 1 = in range of shfl
 };
 
 /// Carries out an arithmetic, logic, comparison or conversion instruction. `carry` is CC.CF. Throws reference_limit.
 /// Approximate instructions give the exact result, rounded to nearest.
 scalar_result evaluate(const scalar_operation& o, const std::uint64_t* s, unsigned count, bool& carry);
 
-bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigned count, bool& carry, std::uint64_t& result);
+bool evaluate_integer(const scalar_operation& o, const std::uint64_t* s, unsigned count, bool& carry,
+                      std::uint64_t& result);
 bool evaluate_bits(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 bool evaluate_float(const scalar_operation& o, const std::uint64_t* s, unsigned count, std::uint64_t& result);
 std::uint64_t evaluate_conversion(const scalar_operation& o, const std::uint64_t* s, unsigned count);

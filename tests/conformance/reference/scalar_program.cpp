@@ -19,10 +19,11 @@ struct name_of_something {
 
 const std::map<std::string, special_register>& specials() {
   static const std::map<std::string, special_register> table = [] {
-    std::map<std::string, special_register> t = {{"%laneid", special_register::laneid},   {"%warpid", special_register::warpid},
-                                                 {"%lanemask_eq", special_register::eq},  {"%lanemask_lt", special_register::lt},
-                                                 {"%lanemask_le", special_register::le},  {"%lanemask_gt", special_register::gt},
-                                                 {"%lanemask_ge", special_register::ge}};
+    std::map<std::string, special_register> t = {
+        {"%laneid", special_register::laneid},  {"%warpid", special_register::warpid},
+        {"%lanemask_eq", special_register::eq}, {"%lanemask_lt", special_register::lt},
+        {"%lanemask_le", special_register::le}, {"%lanemask_gt", special_register::gt},
+        {"%lanemask_ge", special_register::ge}};
     static constexpr const char* axes[] = {".x", ".y", ".z"};
     for (unsigned k = 0; k < 3; ++k) {
       t[std::string("%tid") + axes[k]] = static_cast<special_register>(k);
@@ -73,7 +74,8 @@ class resolver {
     const std::uint64_t at = place(end, v);
     bytes.resize(end);
     const unsigned element = isa::size_of(v.type);
-    for (std::size_t k = 0; k < v.initialiser.size(); ++k) std::memcpy(&bytes[at + k * element], &v.initialiser[k].bits, element);
+    for (std::size_t k = 0; k < v.initialiser.size(); ++k)
+      std::memcpy(&bytes[at + k * element], &v.initialiser[k].bits, element);
     return at;
   }
 
@@ -112,9 +114,18 @@ class resolver {
     scalar_operand o;
     o.invert = a.invert;
     switch (a.what) {
-      case ast_operand::kind::integer: o.what = scalar_operand::kind::integer; o.bits = a.bits; return o;
-      case ast_operand::kind::f32: o.what = scalar_operand::kind::f32; o.bits = a.bits; return o;
-      case ast_operand::kind::f64: o.what = scalar_operand::kind::f64; o.bits = a.bits; return o;
+      case ast_operand::kind::integer:
+        o.what = scalar_operand::kind::integer;
+        o.bits = a.bits;
+        return o;
+      case ast_operand::kind::f32:
+        o.what = scalar_operand::kind::f32;
+        o.bits = a.bits;
+        return o;
+      case ast_operand::kind::f64:
+        o.what = scalar_operand::kind::f64;
+        o.bits = a.bits;
+        return o;
       case ast_operand::kind::sink: o.what = scalar_operand::kind::sink; return o;
       case ast_operand::kind::vector:
       case ast_operand::kind::pair:
@@ -166,7 +177,8 @@ class resolver {
     if (n == "cp") return s.s.size() > 1 ? kind::copy : kind::nothing;
     if (n == "cvta") return kind::to_generic;
     if (n == "membar" || n == "fence") return kind::nothing;
-    if (n == "mov" && (s.d[0].what == scalar_operand::kind::vector || s.s[0].what == scalar_operand::kind::vector)) return kind::pack;
+    if (n == "mov" && (s.d[0].what == scalar_operand::kind::vector || s.s[0].what == scalar_operand::kind::vector))
+      return kind::pack;
     return kind::compute;
   }
 
@@ -181,8 +193,10 @@ class resolver {
       s.guard_negate = i.guard_negate;
       s.guard = n->reg;
     }
-    static const std::pair<const char*, state_space> spaces[] = {{"global", state_space::global}, {"shared", state_space::shared},
-                                                                 {"local", state_space::local},   {"const", state_space::constant},
+    static const std::pair<const char*, state_space> spaces[] = {{"global", state_space::global},
+                                                                 {"shared", state_space::shared},
+                                                                 {"local", state_space::local},
+                                                                 {"const", state_space::constant},
                                                                  {"param", state_space::param}};
     for (const auto& [word, space] : spaces)
       if (s.op.has_word(word)) s.space = space;

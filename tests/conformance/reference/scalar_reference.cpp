@@ -33,8 +33,8 @@ std::uint64_t f64_to_f32_literal(std::uint64_t bits) {
 
 class block_run {
  public:
-  block_run(const scalar_program& p, const scalar_launch& launch, const std::uint32_t* index, std::vector<memory_piece>& memory,
-            std::vector<std::uint8_t>& module_memory, std::uint64_t limit)
+  block_run(const scalar_program& p, const scalar_launch& launch, const std::uint32_t* index,
+            std::vector<memory_piece>& memory, std::vector<std::uint8_t>& module_memory, std::uint64_t limit)
       : p_(p), launch_(launch), memory_(memory), module_memory_(module_memory), limit_(limit) {
     std::copy(index, index + 3, index_);
     shared_.resize(p.shared_bytes + launch.dynamic_shared_bytes);
@@ -61,7 +61,8 @@ class block_run {
       const auto ended = [](const thread_state& t) { return t.now == status::ended; };
       if (std::all_of(threads_.begin(), threads_.end(), ended)) return;
       for (const thread_state& t : threads_)
-        if (t.now == status::at_warp) throw program_error("reference: a warp instruction that not all its threads reach");
+        if (t.now == status::at_warp)
+          throw program_error("reference: a warp instruction that not all its threads reach");
       release_barrier();
     }
   }
@@ -170,7 +171,8 @@ class block_run {
     const auto bytes = static_cast<unsigned>(s.s[2].bits);
     std::uint64_t taken = bytes;
     if (s.s.size() > 3) taken = value(t, s.s[3], isa::dtype::u32);
-    const bool ignored = s.s.size() > 3 && s.s[3].what == scalar_operand::kind::reg && p_.registers[s.s[3].reg] == isa::dtype::pred;
+    const bool ignored =
+        s.s.size() > 3 && s.s[3].what == scalar_operand::kind::reg && p_.registers[s.s[3].reg] == isa::dtype::pred;
     if (ignored) taken = taken != 0 ? 0 : bytes;
     std::uint8_t data[16] = {};
     scalar_step global = s;
@@ -191,14 +193,16 @@ class block_run {
       return;
     }
     std::uint64_t v = 0;
-    for (std::size_t k = 0; k < list.list.size(); ++k) v |= (value(t, list.list[k], isa::dtype::none) & mask) << (bits * k);
+    for (std::size_t k = 0; k < list.list.size(); ++k)
+      v |= (value(t, list.list[k], isa::dtype::none) & mask) << (bits * k);
     write(t, s.d[0], v);
   }
 
   void compute(thread_state& t, const scalar_step& s) {
     std::uint64_t v[6] = {};
     unsigned n = 0;
-    for (const scalar_operand& o : s.s) v[n++] = value(t, o, s.op.name == "cvt" || s.op.name == "set" ? s.op.type2 : s.op.type);
+    for (const scalar_operand& o : s.s)
+      v[n++] = value(t, o, s.op.name == "cvt" || s.op.name == "set" ? s.op.type2 : s.op.type);
     const scalar_result r = evaluate(s.op, v, n, t.carry);
     if (s.d[0].what == scalar_operand::kind::vector) {
       write(t, s.d[0].list[0], r.value);
@@ -298,12 +302,14 @@ class block_run {
     }
   }
 
-  void shuffle(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present, std::uint64_t& r, std::uint64_t& inside) {
+  void shuffle(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present, std::uint64_t& r,
+               std::uint64_t& inside) {
     const thread_state& t = threads_[first + lane];
     const auto b = static_cast<int>(value(t, s.s[1], isa::dtype::b32) & 31);
     const auto c = static_cast<unsigned>(value(t, s.s[2], isa::dtype::b32));
     const unsigned segment = c >> 8 & 31, clamp = c & 31;
-    const int most = static_cast<int>((lane & segment) | (clamp & ~segment & 31)), least = static_cast<int>(lane & segment);
+    const int most = static_cast<int>((lane & segment) | (clamp & ~segment & 31)),
+              least = static_cast<int>(lane & segment);
     int from = static_cast<int>(lane);
     if (s.op.has("up")) from -= b, inside = from >= most;
     else if (s.op.has("down")) from += b, inside = from <= most;
@@ -314,10 +320,13 @@ class block_run {
     r = value(threads_[first + static_cast<unsigned>(from)], s.s[0], isa::dtype::b32);
   }
 
-  std::uint64_t match(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present, std::uint64_t& agree) const {
+  std::uint64_t match(const scalar_step& s, std::size_t first, unsigned lane, std::uint32_t present,
+                      std::uint64_t& agree) const {
     std::uint32_t same = 0;
     for (unsigned k = 0; k < 32; ++k)
-      if ((present >> k & 1) && value(threads_[first + k], s.s[0], s.op.type) == value(threads_[first + lane], s.s[0], s.op.type)) same |= 1u << k;
+      if ((present >> k & 1) &&
+          value(threads_[first + k], s.s[0], s.op.type) == value(threads_[first + lane], s.s[0], s.op.type))
+        same |= 1u << k;
     agree = same == present;
     return s.op.has("any") || agree ? same : 0;
   }
@@ -386,7 +395,8 @@ std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std:
   for (const char* name : {"add", "min", "max", "and", "or", "xor"}) {
     if (!o.has_word(name)) continue;
     plain.name = name;
-    plain.ftz = o.type == isa::dtype::f32 && o.has("global");   // additions in global memory flush, those in shared memory do not
+    plain.ftz = o.type == isa::dtype::f32 &&
+                o.has("global");  // additions in global memory flush, those in shared memory do not
     const std::uint64_t s[3] = {old, b, 0};
     bool carry = false;
     return evaluate(plain, s, 2, carry).value;
@@ -399,7 +409,8 @@ std::uint64_t evaluate_atomic(const scalar_operation& o, std::uint64_t old, std:
   throw reference_limit(o.text);
 }
 
-void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory, std::uint64_t limit) {
+void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory,
+                   std::uint64_t limit) {
   std::vector<std::uint8_t> module_memory = program.globals;
   std::uint32_t index[3];
   for (index[2] = 0; index[2] < launch.grid[2]; ++index[2])

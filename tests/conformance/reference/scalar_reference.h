@@ -22,9 +22,10 @@ struct scalar_launch {
   std::vector<std::uint8_t> parameters;
 };
 
-/// Executes a kernel block after block, thread by thread, as the PTX ISA says and nothing else: no warps but for shuffles and
-/// votes, no lowering, no code of the model. Changes the memory pieces. Throws reference_limit for what it does not cover,
-/// program_error when the kernel touches memory outside, deadlocks, or runs for more than `limit` steps in a thread.
+/// Executes a kernel block after block, thread by thread, as the PTX ISA says and nothing else: no warps but for
+/// shuffles and votes, no lowering, no code of the model. Changes the memory pieces. Throws reference_limit for what it
+/// does not cover, program_error when the kernel touches memory outside, deadlocks, or runs for more than `limit` steps
+/// in a thread.
 void run_reference(const scalar_program& program, const scalar_launch& launch, std::vector<memory_piece>& memory,
                    std::uint64_t limit = 1'000'000);
 

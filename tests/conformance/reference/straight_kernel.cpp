@@ -31,11 +31,14 @@ std::string straight_module_of(const conformance_case& c) {
   }
   text += c.code + "\n";
   if (c.result_bits == 1) text += "selp.u32 %q, 1, 0, %c; ";
-  const char* const store = c.result_bits == 16 ? "u16 [%in+16], %g;" : c.result_bits == 64 ? "u64 [%in+16], %o;" : "u32 [%in+16], %q;";
+  const char* const store = c.result_bits == 16   ? "u16 [%in+16], %g;"
+                            : c.result_bits == 64 ? "u64 [%in+16], %o;"
+                                                  : "u32 [%in+16], %q;";
   return text + "st.global." + store + " ret;\n}\n";
 }
 
-straight_kernel::straight_kernel(const conformance_case& c, const std::shared_ptr<const ptx::ast_module>& module, const gpu_config& gpu)
+straight_kernel::straight_kernel(const conformance_case& c, const std::shared_ptr<const ptx::ast_module>& module,
+                                 const gpu_config& gpu)
     : program_(ptx::lower(ptx::place(module, isa::heap_base), "k", gpu)) {
   launch_.program = program_;
   launch_.banks[0].resize(isa::bank0::parameters + 64);
@@ -57,7 +60,8 @@ straight_kernel::straight_kernel(const conformance_case& c, const std::shared_pt
 void straight_kernel::take(const isa::instruction& i) {
   if (i.op == isa::opcode::exit || stored_) return;
   if (i.op == isa::opcode::ld && i.mem_space == isa::space::global) {
-    require(i.dst_count == 1 && !i.guarded() && i.offset >= 0 && i.offset < result_at, "an unforeseen load: " + isa::to_string(i));
+    require(i.dst_count == 1 && !i.guarded() && i.offset >= 0 && i.offset < result_at,
+            "an unforeseen load: " + isa::to_string(i));
     inputs_.push_back({static_cast<unsigned>(i.offset / 4), i.dst});
     loads_.push_back(&i);
     note(i);
@@ -79,7 +83,7 @@ void straight_kernel::take(const isa::instruction& i) {
 
 /// Where values have more than one register, or registers keep old values in some lanes, they count by their registers.
 void straight_kernel::note(isa::instruction i) {
-  if (i.op == isa::opcode::ld || i.op == isa::opcode::st) i.src[0] = {};   // the address of operands and result
+  if (i.op == isa::opcode::ld || i.op == isa::opcode::st) i.src[0] = {};  // the address of operands and result
   text_ += isa::to_string(i) + "\n";
   renamed_ &= !i.guarded() && i.dst_count <= 1;
   for (isa::operand& o : i.src) {
@@ -100,7 +104,8 @@ void straight_kernel::check_loads() {
     for (unsigned lane = 0; lane < simt::warp_size; ++lane) words[0][lane] = lane * 0x0401 + 0x7ff0;
     simt::lane_write_back(*i, warp_, simt::all_lanes, words);
     const std::uint32_t* const loaded = &warp_.regs[i->dst * simt::warp_size];
-    require(std::equal(words[0], words[0] + simt::warp_size, loaded), "a load that changes its value: " + isa::to_string(*i));
+    require(std::equal(words[0], words[0] + simt::warp_size, loaded),
+            "a load that changes its value: " + isa::to_string(*i));
   }
 }
 

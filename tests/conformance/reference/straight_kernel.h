@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
-#include "tests/conformance/families.h"
 #include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/simt/execute.h"
+#include "tests/conformance/families.h"
 
 namespace heddle::conformance {
 
-/// A kernel around one case that loads its operands (bytes 0 to 15 of the buffer: one word each) and stores its result (bytes 16 to 23).
-/// Only what the case names is loaded: %h0 as u16, %r0 as u32.
+/// A kernel around one case that loads its operands (bytes 0 to 15 of the buffer: one word each) and stores its result
+/// (bytes 16 to 23). Only what the case names is loaded: %h0 as u16, %r0 as u32.
 std::string straight_module_of(const conformance_case& c);
 
 /// The operands of 32 threads, a word each, operand by operand, and their results.
@@ -25,25 +25,29 @@ struct warp_results {
   std::uint64_t of(unsigned lane) const { return low[lane] | std::uint64_t{high[lane]} << 32; }
 };
 
-/// The kernel of straight_module_of, lowered for a GPU, and executed a warp at a time by the functions that the SMs execute it by, but
-/// without them: operands are put where the loads would put them, results are taken from where the store would. For cases
-/// without branches.
+/// The kernel of straight_module_of, lowered for a GPU, and executed a warp at a time by the functions that the SMs
+/// execute it by, but without them: operands are put where the loads would put them, results are taken from where the
+/// store would. For cases without branches.
 class straight_kernel {
  public:
   /// Throws input_error when lowering refuses the case, internal_error when it is not straight.
-  straight_kernel(const conformance_case& c, const std::shared_ptr<const ptx::ast_module>& module, const gpu_config& gpu);
+  straight_kernel(const conformance_case& c, const std::shared_ptr<const ptx::ast_module>& module,
+                  const gpu_config& gpu);
   straight_kernel(const straight_kernel&) = delete;
   straight_kernel& operator=(const straight_kernel&) = delete;
 
   void run(const warp_operands& in, warp_results& out) {
-    for (const input& i : inputs_) std::copy(in[i.operand].begin(), in[i.operand].end(), &warp_.regs[i.reg * simt::warp_size]);
-    for (const step& s : steps_) s.execute(*s.what, warp_, s.what->guarded() ? simt::guarded(*s.what, warp_) : simt::all_lanes);
-    for (unsigned k = 0; k < simt::warp_size; ++k) out.low[k] = warp_.regs[result_ * simt::warp_size + k] & result_mask_;
+    for (const input& i : inputs_)
+      std::copy(in[i.operand].begin(), in[i.operand].end(), &warp_.regs[i.reg * simt::warp_size]);
+    for (const step& s : steps_)
+      s.execute(*s.what, warp_, s.what->guarded() ? simt::guarded(*s.what, warp_) : simt::all_lanes);
+    for (unsigned k = 0; k < simt::warp_size; ++k)
+      out.low[k] = warp_.regs[result_ * simt::warp_size + k] & result_mask_;
     if (wide_) std::copy_n(&warp_.regs[(result_ + 1) * simt::warp_size], simt::warp_size, out.high.begin());
   }
 
-  /// The machine instructions from operands to result, with a number for each value instead of its register: kernels with the same text
-  /// compute the same by the same functions.
+  /// The machine instructions from operands to result, with a number for each value instead of its register: kernels
+  /// with the same text compute the same by the same functions.
   const std::string& values() const { return renamed_ ? values_ : text_; }
 
  private:
@@ -70,9 +74,9 @@ class straight_kernel {
   std::uint32_t result_mask_ = 0xffffffffu;
   bool wide_ = false;
   bool stored_ = false;
-  std::string values_, text_;         // with numbers of values, with registers
+  std::string values_, text_;  // with numbers of values, with registers
   bool renamed_ = true;
-  std::array<std::uint8_t, 256> value_of_{};   // by register
+  std::array<std::uint8_t, 256> value_of_{};  // by register
   std::uint8_t next_value_ = 0;
 };
 

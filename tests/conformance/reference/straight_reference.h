@@ -5,10 +5,12 @@
 
 namespace heddle::conformance {
 
-/// One thread of a kernel of straight_module_of in the scalar reference: its loads take the operands, its store gives the result.
+/// One thread of a kernel of straight_module_of in the scalar reference: its loads take the operands, its store gives
+/// the result.
 class straight_reference {
  public:
-  explicit straight_reference(const ptx::ast_module& module) : program_(module, "k"), registers_(program_.registers.size()) {}
+  explicit straight_reference(const ptx::ast_module& module)
+      : program_(module, "k"), registers_(program_.registers.size()) {}
 
   /// operands[k]: the word at byte 4 * k. Throws reference_limit for what the reference does not cover.
   std::uint64_t run(const std::uint32_t operands[4]);

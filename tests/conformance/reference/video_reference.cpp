@@ -29,7 +29,8 @@ number part_of(std::uint64_t v, unsigned bits, unsigned place, bool is_signed) {
 }
 
 number clamp_to(number v, unsigned bits, bool is_signed) {
-  const number most = is_signed ? (number{1} << (bits - 1)) - 1 : (number{1} << bits) - 1, least = is_signed ? -most - 1 : 0;
+  const number most = is_signed ? (number{1} << (bits - 1)) - 1 : (number{1} << bits) - 1,
+               least = is_signed ? -most - 1 : 0;
   return v > most ? most : v < least ? least : v;
 }
 
@@ -43,7 +44,7 @@ bool holds(const scalar_operation& o, number a, number b) {
 
 number half_of_sum(number sum) {
   if (sum >= 0) return (sum + 1) / 2;
-  return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;   // an arithmetic shift goes towards minus infinity
+  return sum % 2 == 0 ? sum / 2 : (sum - 1) / 2;  // an arithmetic shift goes towards minus infinity
 }
 
 number operate(const word& what, const scalar_operation& o, number a, number b) {
@@ -56,7 +57,7 @@ number operate(const word& what, const scalar_operation& o, number a, number b) 
   if (what == "vset") return holds(o, a, b) ? 1 : 0;
   const number by = o.has("wrap") ? b % 32 : b > 32 ? 32 : b;
   number r = a;
-  for (number k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);   // rounds down
+  for (number k = 0; k < by; ++k) r = what == "vshl" ? r * 2 : (r >= 0 ? r / 2 : (r - 1) / 2);  // rounds down
   return r;
 }
 
@@ -65,7 +66,9 @@ std::uint64_t merged(std::uint64_t into, number v, unsigned bits, unsigned place
   return (into & ~mask) | (static_cast<std::uint64_t>(v) << (bits * place) & mask);
 }
 
-std::string places_of(const scalar_operation& o, std::size_t k) { return k < o.parts.size() ? o.parts[k].places : std::string(); }
+std::string places_of(const scalar_operation& o, std::size_t k) {
+  return k < o.parts.size() ? o.parts[k].places : std::string();
+}
 
 /// A whole operand, or the byte or half that is named.
 number chosen(const scalar_operation& o, const std::uint64_t* s, std::size_t k, bool is_signed) {
@@ -109,7 +112,8 @@ std::uint64_t lanes(const scalar_operation& o, const std::uint64_t* s, unsigned 
   const std::string mask = places_of(o, 0);
   const auto lane = [&](std::size_t of, unsigned k, bool sign) {
     const std::string p = places_of(o, of + 1);
-    const unsigned place = p.empty() ? static_cast<unsigned>(of) * n + k : static_cast<unsigned>(p[p.size() - 1 - k] - '0');
+    const unsigned place =
+        p.empty() ? static_cast<unsigned>(of) * n + k : static_cast<unsigned>(p[p.size() - 1 - k] - '0');
     return part_of(s[place / n], bits, place % n, sign);
   };
   const bool sums = o.has("add");
@@ -130,7 +134,8 @@ bool evaluate_video(const scalar_operation& o, const std::uint64_t* s, unsigned 
   std::uint64_t three[3] = {};
   for (unsigned k = 0; k < count && k < 3; ++k) three[k] = s[k] & 0xffffffffu;
   if (o.name == "vmad") r = multiply_add(o, three);
-  else if (o.name.back() == '2' || o.name.back() == '4') r = lanes(o, three, static_cast<unsigned>(o.name.back() - '0'));
+  else if (o.name.back() == '2' || o.name.back() == '4')
+    r = lanes(o, three, static_cast<unsigned>(o.name.back() - '0'));
   else r = scalar(o, three);
   r &= 0xffffffffu;
   return true;

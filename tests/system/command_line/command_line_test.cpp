@@ -135,7 +135,8 @@ class command_line : public ::testing::Test {
     std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM)};
     for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
     argv.push_back(nullptr);
-    if (chdir(place_.c_str()) != 0 || !freopen(stream("stdout").c_str(), "w", stdout) || !freopen(stream("stderr").c_str(), "w", stderr))
+    if (chdir(place_.c_str()) != 0 || !freopen(stream("stdout").c_str(), "w", stdout) ||
+        !freopen(stream("stderr").c_str(), "w", stderr))
       _exit(126);
     alarm(60);
     execv(HEDDLE_PROGRAM, argv.data());
@@ -173,7 +174,9 @@ class command_line : public ::testing::Test {
     return false;
   }
 
-  fs::path stream(const std::string& name) { return fs::path(HEDDLE_SCRATCH "/command_line") / (place_.filename().string() + "." + name); }
+  fs::path stream(const std::string& name) {
+    return fs::path(HEDDLE_SCRATCH "/command_line") / (place_.filename().string() + "." + name);
+  }
 
   fs::path place_;
 };
@@ -448,8 +451,9 @@ TEST_F(command_line, the_summary_ends_with_the_verdict_of_the_report) {
   ASSERT_EQ(o.code, 0) << o.err;
   const json judged = page_data(read("r.html"))["files"][0]["judged"][0];
   const json first = judged["changes"][0];
-  const std::string wanted = " verdict " + judged["headline"].get<std::string>() + " try " + first["options"].get<std::string>() + " instead of " +
-                             first["from"].get<std::string>() + ": " + first["why"].get<std::string>() + " ";
+  const std::string wanted = " verdict " + judged["headline"].get<std::string>() + " try " +
+                             first["options"].get<std::string>() + " instead of " + first["from"].get<std::string>() +
+                             ": " + first["why"].get<std::string>() + " ";
   const std::string said = in_one_line(o.out);
   ASSERT_GE(said.size(), wanted.size());
   EXPECT_EQ(said.substr(said.size() - wanted.size()), wanted) << o.out;
@@ -520,24 +524,40 @@ TEST_F(command_line, the_summary_tells_of_preemptions) {
 
 // A value that changes nothing is said to, with what it would need.
 TEST_F(command_line, a_parameter_that_cannot_act_is_named) {
-  const std::vector<std::string> run_it = store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--quiet"};
-  const std::string warning = "heddle: warning: --set l1.size_bytes may change nothing: it acts only on read-only, texture and local memory accesses: "
-                              "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n";
+  const std::vector<std::string> run_it =
+      store + std::vector<std::string>{"--arg", "buf:512", "--arg", "u32:8", "--quiet"};
+  const std::string warning =
+      "heddle: warning: --set l1.size_bytes may change nothing: it acts only on read-only, texture and local memory accesses: "
+      "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n";
   EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l1.size_bytes=49152"}).err, warning);
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l1.size_bytes=49152", "--set", "l1.cache_global_loads=true"}).err, "");
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l1.size_bytes=49152", "--log-level", "error"}).err, "");
+  EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l1.size_bytes=49152", "--set",
+                                                  "l1.cache_global_loads=true"})
+                .err,
+            "");
+  EXPECT_EQ(
+      run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l1.size_bytes=49152", "--log-level", "error"})
+          .err,
+      "");
   EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "gtx1080", "--set", "l2.size_bytes=4194304"}).err, "");
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--set", "sub_partition.ccws_throttle=9"}).err,
-            "heddle: warning: --set sub_partition.ccws_throttle may change nothing: it acts only with sub_partition.scheduler = ccws; "
-            "sub_partition.scheduler is gto\n");
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--set", "sub_partition.ccws_throttle=9", "--set", "sub_partition.scheduler=ccws"}).err, "");
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--set", "memory.model=fixed", "--set", "dram.t_cl_cycles=40"}).err,
-            "heddle: warning: --set dram.t_cl_cycles may change nothing: it acts only with memory.model = dram; memory.model is fixed\n");
-  EXPECT_EQ(run(run_it + std::vector<std::string>{"--gpu", "v100", "--set", "sub_partition.issue_width=2"}).err,
-            "heddle: warning: --set sub_partition.issue_width may change nothing: it acts only with a pairing rule, sub_partition.dual_issue = any or "
-            "maxwell; sub_partition.dual_issue is none\n");
+  EXPECT_EQ(
+      run(run_it + std::vector<std::string>{"--set", "sub_partition.ccws_throttle=9"}).err,
+      "heddle: warning: --set sub_partition.ccws_throttle may change nothing: it acts only with sub_partition.scheduler = ccws; "
+      "sub_partition.scheduler is gto\n");
+  EXPECT_EQ(run(run_it + std::vector<std::string>{"--set", "sub_partition.ccws_throttle=9", "--set",
+                                                  "sub_partition.scheduler=ccws"})
+                .err,
+            "");
+  EXPECT_EQ(
+      run(run_it + std::vector<std::string>{"--set", "memory.model=fixed", "--set", "dram.t_cl_cycles=40"}).err,
+      "heddle: warning: --set dram.t_cl_cycles may change nothing: it acts only with memory.model = dram; memory.model is fixed\n");
+  EXPECT_EQ(
+      run(run_it + std::vector<std::string>{"--gpu", "v100", "--set", "sub_partition.issue_width=2"}).err,
+      "heddle: warning: --set sub_partition.issue_width may change nothing: it acts only with a pairing rule, sub_partition.dual_issue = any or "
+      "maxwell; sub_partition.dual_issue is none\n");
   // An error stays the first line.
-  expect_error(run({"run", "--kernel", "k.ptx:wild", "--grid", "1", "--block", "32", "--quiet", "--set", "l1.size_bytes=49152"}), 1, warning);
+  expect_error(
+      run({"run", "--kernel", "k.ptx:wild", "--grid", "1", "--block", "32", "--quiet", "--set", "l1.size_bytes=49152"}),
+      1, warning);
 }
 
 TEST_F(command_line, external_memory_needs_a_program_of_its_own) {
@@ -547,18 +567,22 @@ TEST_F(command_line, external_memory_needs_a_program_of_its_own) {
 }
 
 TEST_F(command_line, kernels_of_32_bit_addresses_take_buffers) {
-  std::ofstream(place_ / "narrow.ptx") << ".version 2.3\n.target sm_20\n.address_size 32\n.visible .entry k(.param .u32 p, .param .u32 n) {\n"
-                                           "  .reg .b32 %a, %n, %t;\n  ld.param.u32 %a, [p];\n  ld.param.u32 %n, [n];\n  mov.u32 %t, %tid.x;\n"
-                                           "  mad.lo.u32 %a, %t, 4, %a;\n  add.u32 %t, %t, %n;\n  st.global.u32 [%a], %t;\n  ret;\n}\n";
-  const outcome o = run({"run", "--kernel", "narrow.ptx:k", "--grid", "1", "--block", "4", "--arg", "out:16:narrow.bin", "--arg", "u32:7", "--quiet"});
+  std::ofstream(place_ / "narrow.ptx")
+      << ".version 2.3\n.target sm_20\n.address_size 32\n.visible .entry k(.param .u32 p, .param .u32 n) {\n"
+         "  .reg .b32 %a, %n, %t;\n  ld.param.u32 %a, [p];\n  ld.param.u32 %n, [n];\n  mov.u32 %t, %tid.x;\n"
+         "  mad.lo.u32 %a, %t, 4, %a;\n  add.u32 %t, %t, %n;\n  st.global.u32 [%a], %t;\n  ret;\n}\n";
+  const outcome o = run({"run", "--kernel", "narrow.ptx:k", "--grid", "1", "--block", "4", "--arg", "out:16:narrow.bin",
+                         "--arg", "u32:7", "--quiet"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(read("narrow.bin"), std::string("\7\0\0\0\10\0\0\0\11\0\0\0\12\0\0\0", 16));
 }
 
 // The size alone decides, so that a number of another kind is passed as its bits, which hardly anybody means.
 TEST_F(command_line, an_argument_of_another_kind_than_the_parameter_is_warned_of) {
-  write("t.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry t(.param .u32 n, .param .f32 x, .param .u64 p, .param .b32 any, .param .f64 y, .param .s32 s)\n"
-                 "{ ret; }\n");
+  write(
+      "t.ptx",
+      ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry t(.param .u32 n, .param .f32 x, .param .u64 p, .param .b32 any, .param .f64 y, .param .s32 s)\n"
+      "{ ret; }\n");
   const std::vector<std::string> launch = {"run", "--kernel", "t.ptx:t", "--grid", "1", "--block", "32", "--quiet"};
   const auto with = [&](const std::vector<std::string>& types) {
     std::vector<std::string> all = launch;
@@ -572,12 +596,14 @@ TEST_F(command_line, an_argument_of_another_kind_than_the_parameter_is_warned_of
   EXPECT_EQ(o.code, 0);
   for (const char* text : {"heddle: warning: --arg 'f32:1': argument 1 of kernel 't' ('n') is .u32 in the PTX, got f32",
                            "heddle: warning: --arg 'u32:2': argument 2 of kernel 't' ('x') is .f32 in the PTX, got u32",
-                           "argument 3 of kernel 't' ('p') is .u64 in the PTX, got f64", "argument 5 of kernel 't' ('y') is .f64 in the PTX, got buf"})
+                           "argument 3 of kernel 't' ('p') is .u64 in the PTX, got f64",
+                           "argument 5 of kernel 't' ('y') is .f64 in the PTX, got buf"})
     EXPECT_NE(o.err.find(text), std::string::npos) << text << " in\n" << o.err;
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 4);
   o = run_job(R"({"module": "t.ptx", "buffers": {"b": {"bytes": 64}}, "launches": [
     {"repeat": [{"kernel": "t", "grid": [1], "block": [32], "args": [{"u32": 1}, {"bytes_hex": "00000000"}, {"buffer": "b"}, {"u32": 1}, {"bytes_hex": "0000000000000000"}, {"f32": 1}]}],
-     "max": 3}]})", {"--quiet"});
+     "max": 3}]})",
+              {"--quiet"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.err.rfind("heddle: warning: job.json:2:", 0), 0u) << o.err;
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << "once, however often: " << o.err;
@@ -590,7 +616,12 @@ TEST_F(command_line, preemptions_that_come_too_late_are_named) {
                 {"at_cycle": 100, "mode": "drain"}]})";
   const outcome o = run_job(job, {"--metrics", "m.json"});
   EXPECT_EQ(o.code, 0);
-  EXPECT_EQ(o.err.rfind("heddle: warning: job.json:3:17: nothing was preempted in cycle 900,000: the job had ended by then, in cycle ", 0), 0u) << o.err;
+  EXPECT_EQ(
+      o.err.rfind(
+          "heddle: warning: job.json:3:17: nothing was preempted in cycle 900,000: the job had ended by then, in cycle ",
+          0),
+      0u)
+      << o.err;
   EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
   EXPECT_EQ(json::parse(read("m.json"))["preempt_requests"]["after_the_end"], 1);
   // A run that was cut short did not come there either, but that is another matter.
@@ -613,19 +644,25 @@ TEST_F(command_line, a_fault_found_at_issue_names_the_culprit_too) {
       {"trap;", "trap"},
       {"setp.gt.u32 %p, %r, 4; @%p trap;", "thread (5,0,0)"},
       {"setp.eq.u32 %p, %r, 6; @%p brkpt;", "breakpoint in kernel 'k', block (0,0,0), thread (6,0,0)"},
-      {"sub.u32 %r, 9, %r; setp.eq.u32 %p, %r, 0; @%p trap; div.u32 %r, 100, %r;", "trap in kernel 'k', block (0,0,0), thread (9,0,0)"},   // as compilers check divisors
+      {"sub.u32 %r, 9, %r; setp.eq.u32 %p, %r, 0; @%p trap; div.u32 %r, 100, %r;",
+       "trap in kernel 'k', block (0,0,0), thread (9,0,0)"},  // as compilers check divisors
       {"mov.u32 %r, 1000000; ld.shared.u32 %r, [%r];", "outside the block's"},
       {"mul.lo.u32 %r, %r, 4; st.shared.u32 [%r], %r;", "thread (4,0,0)"},
       {"mad.lo.u32 %r, %r, 4, 1; ld.shared.u32 %r, [%r];", "misaligned"},
       {"mul.lo.u32 %r, %r, 4096; ld.local.u32 %r, [%r];", "beyond the thread's local memory"},
-      {"mul.lo.u32 %r, %r, 4; ld.const.u32 %r, [%r];", "illegal constant address 0x8 (4-byte load, the bank has 8 bytes) in kernel 'k', block (0,0,0), thread (2,0,0)"},
+      {"mul.lo.u32 %r, %r, 4; ld.const.u32 %r, [%r];",
+       "illegal constant address 0x8 (4-byte load, the bank has 8 bytes) in kernel 'k', block (0,0,0), thread (2,0,0)"},
       {"ld.const.u32 %r, [two+70000];", "illegal constant address"}};
   for (const auto& [code, part] : faults) {
-    write("f.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.const .align 4 .u32 two[2] = {1, 2};\n.visible .entry k()\n{\n"
-                   ".shared .align 4 .u32 s[4]; .local .align 4 .u32 l[4]; .reg .pred %p; .reg .b32 %r;\nmov.u32 %r, %tid.x;\n" + code + "\nst.shared.u32 [s], %r; ret;\n}\n");
+    write(
+        "f.ptx",
+        ".version 7.0\n.target sm_60\n.address_size 64\n.const .align 4 .u32 two[2] = {1, 2};\n.visible .entry k()\n{\n"
+        ".shared .align 4 .u32 s[4]; .local .align 4 .u32 l[4]; .reg .pred %p; .reg .b32 %r;\nmov.u32 %r, %tid.x;\n" +
+            code + "\nst.shared.u32 [s], %r; ret;\n}\n");
     for (const char* gpu : {"gtx1080", "v100"}) {
       for (const char* threads : {"32", "96"}) {
-        const outcome o = run({"run", "--kernel", "f.ptx:k", "--grid", "2", "--block", threads, "--gpu", gpu, "--metrics", "m.json"});
+        const outcome o =
+            run({"run", "--kernel", "f.ptx:k", "--grid", "2", "--block", threads, "--gpu", gpu, "--metrics", "m.json"});
         expect_error(o, 1, part);
         EXPECT_NE(o.err.find("f.ptx:9:"), std::string::npos) << o.err;
         EXPECT_TRUE(exists("m.json"));
@@ -653,13 +690,15 @@ TEST_F(command_line, a_deadlock_at_a_barrier_is_seen) {
 
 TEST_F(command_line, a_signal_leaves_no_half_of_a_file) {
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
-    const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd", "--metrics", "out.json", "--set", "gpu.watchdog_cycles=0"});
+    const pid_t child = start({"run", "--kernel", "k.ptx:spin", "--grid", "1", "--block", "32", "--vcd", "out.vcd",
+                               "--metrics", "out.json", "--set", "gpu.watchdog_cycles=0"});
     for (int k = 0; k < 4000 && !has_temporary_file(); ++k) usleep(5000);
     EXPECT_TRUE(has_temporary_file());
     kill(child, signal_number);
     EXPECT_EQ(finish(child).code, 128 + signal_number);
     EXPECT_FALSE(has_temporary_file());
-    // Both or none: those that ask for an end are granted one in order as soon as there is anything to keep (cut_run_test.cpp).
+    // Both or none: those that ask for an end are granted one in order as soon as there is anything to keep
+    // (cut_run_test.cpp).
     EXPECT_EQ(exists("out.vcd"), exists("out.json"));
     EXPECT_FALSE(signal_number == SIGHUP && exists("out.json"));
     fs::remove(place_ / "out.vcd");

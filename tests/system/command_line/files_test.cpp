@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the program does with files that are not what a user means them to be: outputs that are inputs, pipes, links that somebody else has
-// put there, jobs that reach out of their folder.
+// What the program does with files that are not what a user means them to be: outputs that are inputs, pipes, links
+// that somebody else has put there, jobs that reach out of their folder.
 #include "tests/system/common/files_fixture.h"
 
 namespace files_test {
@@ -20,7 +20,8 @@ TEST_F(files, no_option_names_a_file_that_the_run_reads) {
   fs::create_symlink("in/x.bin", place_ / "link.bin");
   fs::create_hard_link(place_ / "in/x.bin", place_ / "hard.bin");
   fs::create_directory_symlink("in", place_ / "folder");
-  for (const char* file : {"link.bin", "hard.bin", "folder/x.bin"}) refused("heddle run in/all.json --metrics " + std::string(file), "is read by this run");
+  for (const char* file : {"link.bin", "hard.bin", "folder/x.bin"})
+    refused("heddle run in/all.json --metrics " + std::string(file), "is read by this run");
   // The layout that lies beside a waveform.
   put("in/w.gtkw", std::string(128, '\1'));
   put("in/layout.json", job_with("/buffers/x/file", "w.gtkw"));
@@ -108,8 +109,11 @@ TEST_F(files, what_the_shell_opens_is_read_and_written) {
   put("g.ini", content(HEDDLE_SOURCE "/configs/v100.ini"));
   EXPECT_EQ(shell("heddle config --gpu <(cat g.ini)").out, shell("heddle config --gpu v100").out);
   put("here.json", job_with("/module", "in/k.ptx"));
-  put("here.json", json::parse(get("here.json")).patch(json::parse(R"([{"op": "replace", "path": "/buffers/x/file", "value": "in/x.bin"}])")).dump());
-  for (const char* way : {"heddle run - < here.json", "cat here.json | heddle run /dev/stdin", "heddle run <(cat here.json)"}) {
+  put("here.json", json::parse(get("here.json"))
+                       .patch(json::parse(R"([{"op": "replace", "path": "/buffers/x/file", "value": "in/x.bin"}])"))
+                       .dump());
+  for (const char* way :
+       {"heddle run - < here.json", "cat here.json | heddle run /dev/stdin", "heddle run <(cat here.json)"}) {
     fs::remove(place_ / "o.bin");
     good(way);
     EXPECT_EQ(get("o.bin"), std::string(128, '\2')) << way;
@@ -117,11 +121,14 @@ TEST_F(files, what_the_shell_opens_is_read_and_written) {
   for (const char* out : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     const outcome o = shell("heddle run in/job.json --metrics " + std::string(out));
     EXPECT_EQ(o.code, 0) << o.err;
-    EXPECT_EQ(json::parse(o.out, nullptr, false).value("schema", ""), "heddle.metrics/1") << out << ": the summary is left out\n" << o.out;
+    EXPECT_EQ(json::parse(o.out, nullptr, false).value("schema", ""), "heddle.metrics/1")
+        << out << ": the summary is left out\n"
+        << o.out;
   }
   good("heddle run in/job.json --timeline - > t.json");
   EXPECT_TRUE(json::accept(get("t.json")));
-  good("heddle run in/job.json --quiet --metrics >(cat > m.json; echo > done); while [ ! -e done ]; do sleep 0.02; done") ;
+  good(
+      "heddle run in/job.json --quiet --metrics >(cat > m.json; echo > done); while [ ! -e done ]; do sleep 0.02; done");
   good("heddle run in/job.json --metrics /dev/null --report /dev/null --timeline /dev/null");
 }
 
@@ -135,8 +142,11 @@ TEST_F(files, a_large_output_needs_no_memory_of_its_size) {
   put("in/small.json", j.dump());
   j["outputs"].push_back({{"buffer", "y"}, {"file", "large.bin"}});
   put("in/large.json", j.dump());
-  good("heddle run in/small.json --quiet --metrics small.json && heddle run in/large.json --quiet --metrics large.json");
-  const auto peak = [&](const char* file) { return json::parse(get(file)).at("host").at("peak_rss_bytes").get<double>(); };
+  good(
+      "heddle run in/small.json --quiet --metrics small.json && heddle run in/large.json --quiet --metrics large.json");
+  const auto peak = [&](const char* file) {
+    return json::parse(get(file)).at("host").at("peak_rss_bytes").get<double>();
+  };
   EXPECT_LT(peak("large.json"), peak("small.json") + (64 << 20));
   EXPECT_EQ(fs::file_size(place_ / "in/large.bin"), (256u << 20) + 5);
   std::ifstream in(place_ / "in/large.bin", std::ios::binary);
@@ -146,7 +156,8 @@ TEST_F(files, a_large_output_needs_no_memory_of_its_size) {
 }
 
 TEST_F(files, permissions_of_an_output_are_kept) {
-  for (const char* file : {"m.json", "r.html", "w.vcd", "w.gtkw", "t.json", "p.kanata", "in/o.bin", "s.sqlite", "s.csv"}) {
+  for (const char* file :
+       {"m.json", "r.html", "w.vcd", "w.gtkw", "t.json", "p.kanata", "in/o.bin", "s.sqlite", "s.csv"}) {
     put(file, "");
     fs::permissions(place_ / file, fs::perms(0600));
   }
@@ -173,7 +184,8 @@ TEST_F(files, a_link_that_waits_for_a_temporary_file_is_not_followed) {
   put("victim", "mine");
   // Names that were used before: the process's number and a count.
   const std::string links = "for n in 0 1 2 3 4 5 6 7; do ln -s victim .heddle-$BASHPID-$n.tmp; done; ";
-  good(links + "exec '" HEDDLE_PROGRAM "' run in/job.json --metrics m.json --vcd w.vcd --timeline t.json --pipeline p.kanata");
+  good(links + "exec '" HEDDLE_PROGRAM
+               "' run in/job.json --metrics m.json --vcd w.vcd --timeline t.json --pipeline p.kanata");
   EXPECT_EQ(get("victim"), "mine");
   fs::create_directories(place_ / "s.sqlite.points");
   fs::create_symlink("../victim", place_ / "s.sqlite.points/lock");
@@ -185,15 +197,19 @@ TEST_F(files, a_link_that_waits_for_a_temporary_file_is_not_followed) {
 TEST_F(files, a_kill_leaves_outputs_as_they_were) {
   put("m.json", "old");
   put("w.vcd", "old");
-  put("in/spin.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry spin(.param .u64 x)\n{\nagain:\n\tbra.uni again;\n}\n");
+  put("in/spin.ptx",
+      ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry spin(.param .u64 x)\n{\nagain:\n\tbra.uni again;\n}\n");
   put("in/spin.json", json::parse(job_with("/module", "spin.ptx"))
                           .patch(json::parse(R"([{"op": "replace", "path": "/launches/0/kernel", "value": "spin"}])"))
                           .dump());
-  shell("'" HEDDLE_PROGRAM "' run in/spin.json --metrics m.json --vcd w.vcd & p=$!; "
-        "for k in $(seq 500); do ls -A | grep -q '^.heddle-' && break; sleep 0.02; done; ls -lA > listing; kill -9 $p; wait $p");
+  shell(
+      "'" HEDDLE_PROGRAM
+      "' run in/spin.json --metrics m.json --vcd w.vcd & p=$!; "
+      "for k in $(seq 500); do ls -A | grep -q '^.heddle-' && break; sleep 0.02; done; ls -lA > listing; kill -9 $p; wait $p");
   EXPECT_EQ(get("m.json"), "old");
   EXPECT_EQ(get("w.vcd"), "old");
-  EXPECT_NE(get("listing").find("-rw------- "), std::string::npos) << "others cannot read what is not whole\n" << get("listing");
+  EXPECT_NE(get("listing").find("-rw------- "), std::string::npos) << "others cannot read what is not whole\n"
+                                                                   << get("listing");
   good("heddle run in/job.json --metrics m.json --vcd w.vcd");
 }
 
@@ -204,7 +220,8 @@ TEST_F(files, a_confined_job_stays_below_its_folder) {
   fs::create_symlink("../secret.bin", place_ / "in/inside.bin");
   fs::create_directory_symlink("..", place_ / "in/up");
   const std::string outside = "which a job's files must not leave";
-  const std::vector<std::string> ways = {"../secret.bin", (place_ / "secret.bin").string(), "inside.bin", "up/secret.bin"};
+  const std::vector<std::string> ways = {"../secret.bin", (place_ / "secret.bin").string(), "inside.bin",
+                                         "up/secret.bin"};
   for (const std::string& file : ways) {
     for (const char* key : {"/module", "/buffers/x/file", "/outputs/0/expect", "/outputs/0/file"}) {
       put("in/job.json", job_with(key, file));
@@ -225,7 +242,7 @@ TEST_F(files, a_confined_job_stays_below_its_folder) {
   refused("heddle run in/job.json --confine in/x.bin", "is no folder");
 
   put("in/job.json", job_text);
-  good("heddle run in/job.json --confine in --metrics m.json");   // what the user asks for may lie elsewhere
+  good("heddle run in/job.json --confine in --metrics m.json");  // what the user asks for may lie elsewhere
   EXPECT_EQ(get("in/o.bin"), std::string(128, '\2'));
   put("in/job.json", job_with("/buffers/x/file", "../secret.bin"));
   good("heddle run in/job.json --confine .");
@@ -248,7 +265,8 @@ TEST_F(files, a_gpus_base_stays_below_its_folder_or_the_confined_one) {
   refused("heddle run in/job.json --gpu chips/third.ini --confine in", "which a job's files must not leave");
   good("heddle run in/job.json --gpu chips/second.ini --confine in");
   good("heddle run in/job.json --gpu chips/fourth.ini --confine in");
-  refused("cd in && heddle run job.json --gpu <(echo base = ../secret.ini) --confine .", "which a job's files must not leave");
+  refused("cd in && heddle run job.json --gpu <(echo base = ../secret.ini) --confine .",
+          "which a job's files must not leave");
   good("cd in && heddle run job.json --gpu <(echo base = fifth.ini) --confine .");
   refused("heddle run in/job.json --gpu chips/second.ini --metrics chips/sub/first.ini", "is read by this run");
   refused("heddle run in/job.json --gpu chips/absent.ini", "cannot open the configuration");

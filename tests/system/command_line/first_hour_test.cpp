@@ -33,7 +33,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-bool contains(const std::vector<std::string>& all, const std::string& one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
 
 class first_hour : public ::testing::Test {
  protected:
@@ -51,8 +53,8 @@ class first_hour : public ::testing::Test {
   /// Runs a line of shell in the test's folder, with the program as `heddle`. The exit code.
   int shell(const std::string& line) {
     const std::string path = fs::path(HEDDLE_PROGRAM).parent_path().string();
-    const std::string command = "cd '" + place_.string() + "' && export PATH='" + path + "':\"$PATH\" && { " + line + "\n} > '" +
-                                place_.string() + ".out' 2> '" + place_.string() + ".err'";
+    const std::string command = "cd '" + place_.string() + "' && export PATH='" + path + "':\"$PATH\" && { " + line +
+                                "\n} > '" + place_.string() + ".out' 2> '" + place_.string() + ".err'";
     const int status = std::system(command.c_str());
     out_ = content(place_.string() + ".out");
     err_ = without_sanitizer_remark(content(place_.string() + ".err"));
@@ -119,16 +121,19 @@ TEST_F(first_hour, one_thing_has_one_name_and_its_others_are_accepted) {
   EXPECT_EQ("", err_);
   EXPECT_EQ(0, shell("heddle occupancy --gpu v100 --block 16,16 --registers-per-thread 40 --shared-bytes 9000 --json"));
   EXPECT_EQ(figures, out_) << "16 x 16 threads are 256";
-  refused("occupancy --gpu v100 --block 256 --threads 256 --regs 40", "'--block' is given more than once, here as '--threads'");
+  refused("occupancy --gpu v100 --block 256 --threads 256 --regs 40",
+          "'--block' is given more than once, here as '--threads'");
   refused("occupancy --gpu v100 --threads 256 --regs many", "--regs: got 'many'");
   ASSERT_EQ(0, shell("heddle occupancy --help"));
   EXPECT_NE(std::string::npos, out_.find("--shared-bytes N"));
   EXPECT_EQ(std::string::npos, out_.find("\n  --smem")) << "other names are told only as such";
   // The same names in run.
-  const std::string launch = "heddle run --kernel '" HEDDLE_WORKLOADS "/vector_add/vector_add.ptx' --grid 2 --block 64 --arg buf:512 --arg buf:512 "
+  const std::string launch = "heddle run --kernel '" HEDDLE_WORKLOADS
+                             "/vector_add/vector_add.ptx' --grid 2 --block 64 --arg buf:512 --arg buf:512 "
                              "--arg buf:512 --arg u32:128 --quiet --metrics ";
   ASSERT_EQ(0, shell(launch + "a.json --shared-bytes 1024 --registers-per-thread 16 --carveout 50 && " + launch +
-                     "b.json --smem 1024 --regs 16 --carveout 50")) << err_;
+                     "b.json --smem 1024 --regs 16 --carveout 50"))
+      << err_;
   const std::regex used("\"shared_bytes_per_block\": *1024");
   for (const char* file : {"a.json", "b.json"}) EXPECT_TRUE(std::regex_search(content(place_ / file), used)) << file;
   EXPECT_EQ(0, shell("heddle disasm --kernel '" HEDDLE_WORKLOADS "/vector_add/vector_add.ptx'")) << err_;
@@ -162,7 +167,8 @@ TEST_F(first_hour, slips_are_answered_with_what_was_meant) {
 
 TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
   fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "saxpy.ptx");
-  const std::string good = R"({"module": "saxpy.ptx", "buffers": {"input": {"bytes": 256, "fill": "iotaf"}, "output": {"bytes": 256}},
+  const std::string good =
+      R"({"module": "saxpy.ptx", "buffers": {"input": {"bytes": 256, "fill": "iotaf"}, "output": {"bytes": 256}},
     "launches": [{"kernel": "saxpy", "grid": [1], "block": [64], "args": [{"s32": 64}, {"f32": 2}, {"buffer": "input"}, {"buffer": "output"}]}],
     "preempt": [{"at_cycle": 1, "mode": "drain"}], "outputs": [{"buffer": "output", "expect": "ref.bin", "type": "f32"}]})";
   write("ref.bin", std::string(256, '\0'));
@@ -170,20 +176,21 @@ TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
     const char* from;
     const char* to;
     const char* meant;
-  } slips[] = {{"\"launches\"", "\"lanches\"", ""},
-               {"\"fill\"", "\"fil\"", "did you mean 'fill'?"},
-               {"\"iotaf\"", "\"iotf\"", "did you mean 'iotaf'?"},
-               {"\"kernel\": ", "\"kernl\": ", "not 'kernl', did you mean 'kernel'?"},
-               {"\"kernel\": \"saxpy\"", "\"kernel\": \"saxpi\"", "did you mean 'saxpy'?"},
-               {"\"grid\"", "\"gird\"", ""},
-               {"{\"s32\"", "{\"i32\"", "not 'i32', did you mean "},
-               {"{\"buffer\": \"input\"}", "{\"bufer\": \"input\"}", "did you mean 'buffer'?"},
-               {"{\"buffer\": \"input\"}", "{\"buffer\": \"imput\"}", "there is no buffer 'imput', did you mean 'input'?"},
-               {"{\"buffer\": \"input\"}", "{\"symbol\": \"x\"}", "no module variable 'x'"},
-               {"\"drain\"", "\"drian\"", "did you mean 'drain'?"},
-               {"\"mode\"", "\"moed\"", "did you mean 'mode'?"},
-               {"\"type\": \"f32\"", "\"type\": \"F32\"", "did you mean 'f32'?"},
-               {"\"type\"", "\"tpye\"", "did you mean 'type'?"}};
+  } slips[] = {
+      {"\"launches\"", "\"lanches\"", ""},
+      {"\"fill\"", "\"fil\"", "did you mean 'fill'?"},
+      {"\"iotaf\"", "\"iotf\"", "did you mean 'iotaf'?"},
+      {"\"kernel\": ", "\"kernl\": ", "not 'kernl', did you mean 'kernel'?"},
+      {"\"kernel\": \"saxpy\"", "\"kernel\": \"saxpi\"", "did you mean 'saxpy'?"},
+      {"\"grid\"", "\"gird\"", ""},
+      {"{\"s32\"", "{\"i32\"", "not 'i32', did you mean "},
+      {"{\"buffer\": \"input\"}", "{\"bufer\": \"input\"}", "did you mean 'buffer'?"},
+      {"{\"buffer\": \"input\"}", "{\"buffer\": \"imput\"}", "there is no buffer 'imput', did you mean 'input'?"},
+      {"{\"buffer\": \"input\"}", "{\"symbol\": \"x\"}", "no module variable 'x'"},
+      {"\"drain\"", "\"drian\"", "did you mean 'drain'?"},
+      {"\"mode\"", "\"moed\"", "did you mean 'mode'?"},
+      {"\"type\": \"f32\"", "\"type\": \"F32\"", "did you mean 'f32'?"},
+      {"\"type\"", "\"tpye\"", "did you mean 'type'?"}};
   for (const auto& slip : slips) {
     std::string text = good;
     text.replace(text.find(slip.from), std::string(slip.from).size(), slip.to);
@@ -193,13 +200,14 @@ TEST_F(first_hour, slips_in_jobs_and_sweeps_are_answered_too) {
   }
   const std::string sweep = "[sweep]\njob = job.json\nstore = s.sqlite\n[axes]\n";
   write("job.json", good);
-  for (const auto& [axis, meant] : std::vector<std::pair<std::string, std::string>>{{"sub_partition.scheduler = gtoo", "did you mean 'gto'?"},
-                                                                                    {"sub_partition.schduler = gto", "did you mean 'sub_partition.scheduler'?"},
-                                                                                    {"preempt.mode = swich", "did you mean 'switch'?"},
-                                                                                    {"gpu = v10", "did you mean 'v100'?"},
-                                                                                    {"[axis]\nl1.ways = 2", "did you mean 'axes'?"},
-                                                                                    {"launch.block = 32, 64\n[constraints]\nskip = launch.blok > 40", "did you mean 'launch.block'?"},
-                                                                                    {"l1.ways = 2, 4\n[constraints]\nskip = l1.way > 3", "did you mean 'l1.ways'?"}}) {
+  for (const auto& [axis, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"sub_partition.scheduler = gtoo", "did you mean 'gto'?"},
+           {"sub_partition.schduler = gto", "did you mean 'sub_partition.scheduler'?"},
+           {"preempt.mode = swich", "did you mean 'switch'?"},
+           {"gpu = v10", "did you mean 'v100'?"},
+           {"[axis]\nl1.ways = 2", "did you mean 'axes'?"},
+           {"launch.block = 32, 64\n[constraints]\nskip = launch.blok > 40", "did you mean 'launch.block'?"},
+           {"l1.ways = 2, 4\n[constraints]\nskip = l1.way > 3", "did you mean 'l1.ways'?"}}) {
     write("s.ini", sweep + axis + "\n");
     refused("sweep s.ini --dry-run", meant);
   }
@@ -211,7 +219,9 @@ TEST_F(first_hour, the_wrong_file_is_answered_with_the_right_command) {
   write("x.cu", "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n");
   fs::copy_file(HEDDLE_WORKLOADS "/saxpy/saxpy.ptx", place_ / "x.ptx");
   fs::copy_file(HEDDLE_PROGRAM, place_ / "a.out", fs::copy_options::create_hard_links);
-  std::string cubin = "\x7f" "ELF";
+  std::string cubin =
+      "\x7f"
+      "ELF";
   cubin.resize(64, '\0');
   cubin[18] = static_cast<char>(190);
   write("x.cubin", cubin);
@@ -243,7 +253,8 @@ TEST_F(first_hour, the_wrong_file_is_answered_with_the_right_command) {
                {"run kernelslist.g", "heddle replay kernelslist.g"},
                {"run kernel-1.traceg", "heddle replay kernelslist.g"},
                {"replay kernel-1.traceg", "heddle replay kernelslist.g"},
-               {"replay alone/kernel-1.traceg", "write its name into a file kernelslist.g beside it, then heddle replay alone/kernelslist.g"},
+               {"replay alone/kernel-1.traceg",
+                "write its name into a file kernelslist.g beside it, then heddle replay alone/kernelslist.g"},
                {"run m.json", "heddle report m.json -o REPORT.html"},
                {"run s.sqlite", "heddle report s.sqlite -o REPORT.html"},
                {"run work", "'work' is a directory: heddle run work/job.json"},
@@ -278,7 +289,8 @@ TEST_F(first_hour, manual_pages_say_what_help_says) {
     }
     EXPECT_GE(options, 1u) << out_;
   }
-  EXPECT_EQ(names.size() + 1, static_cast<std::size_t>(std::distance(fs::directory_iterator(place_), fs::directory_iterator())));
+  EXPECT_EQ(names.size() + 1,
+            static_cast<std::size_t>(std::distance(fs::directory_iterator(place_), fs::directory_iterator())));
   if (shell("command -v groff") != 0) return;
   EXPECT_EQ(0, shell("for page in *.1; do groff -man -Tascii -ww -z \"$page\"; done"));
   EXPECT_EQ("", err_) << "groff has nothing to say against them";
@@ -339,7 +351,8 @@ TEST_F(first_hour, bash_completes) {
   write("job.json", "{}");
   write("k.ptx", "");
   const auto ask = [this](const std::string& line) {
-    write("ask.sh", "source <(heddle completion bash)\nCOMP_LINE='" + line + "'\nCOMP_POINT=${#COMP_LINE}\n_heddle\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
+    write("ask.sh", "source <(heddle completion bash)\nCOMP_LINE='" + line +
+                        "'\nCOMP_POINT=${#COMP_LINE}\n_heddle\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n");
     EXPECT_EQ(0, shell("bash ask.sh 2>errors; grep -v compopt errors >&2; true"));
     EXPECT_EQ("", err_);
     return lines_of(out_);
@@ -375,7 +388,8 @@ TEST_F(first_hour, zsh_completes) {
           "compadd() { local name=${@[-1]}; print -rl -- ${(M)${(P)name}:#$PREFIX*} }\n"
           "_files() { case $1 in -g) print -rl -- $~2 ;; esac }\n"
           "source <(heddle completion zsh)\n"
-          "words=(${(z):-\"" + line + "\"})\nCURRENT=$#words\nPREFIX=$words[-1]\n_heddle\n");
+          "words=(${(z):-\"" +
+              line + "\"})\nCURRENT=$#words\nPREFIX=$words[-1]\n_heddle\n");
     EXPECT_EQ(0, shell("zsh -f ask.zsh"));
     EXPECT_EQ("", err_);
     return lines_of(out_);

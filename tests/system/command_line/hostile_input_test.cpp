@@ -13,7 +13,9 @@ using namespace file_tests;
 // ---- texts made to harm ----
 
 TEST_F(files, every_reader_answers_with_one_short_line) {
-  const std::string hostile[] = {std::string("a\nheddle: error: b\r\x1b[2J\x7f\tc"), std::string(100000, 'n'), "\xff\xfe\xc2\x9b" "31m\xe2\x80\xae",
+  const std::string hostile[] = {std::string("a\nheddle: error: b\r\x1b[2J\x7f\tc"), std::string(100000, 'n'),
+                                 "\xff\xfe\xc2\x9b"
+                                 "31m\xe2\x80\xae",
                                  "it's 'quoted' " + std::string(3000, 'q') + "' and more"};
   for (const std::string& name : hostile) {
     const auto short_line = [&](const std::string& what) {
@@ -24,12 +26,13 @@ TEST_F(files, every_reader_answers_with_one_short_line) {
     put("name", name);
     const std::string n = "\"$(cat name)\"";
     if (name.size() < 4000) {
-      for (const std::string& command : {"heddle " + n, "heddle run --" + n, "heddle run " + n, "heddle run in/job.json --metrics " + n + "/m",
-                                         "heddle run in/job.json --set " + n, "heddle run in/job.json --gpu " + n, "heddle config --gpu ./" + n,
-                                         "heddle run in/job.json --trace-scope " + n + " --vcd w.vcd", "heddle disasm in/k.ptx:" + n,
-                                         "heddle run --kernel in/k.ptx --grid " + n + " --block 1",
-                                         "heddle run --kernel in/k.ptx --grid 1 --block 1 --arg " + n, "heddle sweep " + n, "heddle replay " + n,
-                                         "heddle report " + n + " -o r.html", "heddle run in/job.json --confine " + n}) {
+      for (const std::string& command :
+           {"heddle " + n, "heddle run --" + n, "heddle run " + n, "heddle run in/job.json --metrics " + n + "/m",
+            "heddle run in/job.json --set " + n, "heddle run in/job.json --gpu " + n, "heddle config --gpu ./" + n,
+            "heddle run in/job.json --trace-scope " + n + " --vcd w.vcd", "heddle disasm in/k.ptx:" + n,
+            "heddle run --kernel in/k.ptx --grid " + n + " --block 1",
+            "heddle run --kernel in/k.ptx --grid 1 --block 1 --arg " + n, "heddle sweep " + n, "heddle replay " + n,
+            "heddle report " + n + " -o r.html", "heddle run in/job.json --confine " + n}) {
         refused(command, "");
         short_line(command);
       }
@@ -40,13 +43,15 @@ TEST_F(files, every_reader_answers_with_one_short_line) {
       short_line(command);
     };
     const std::string json_name = json(name).dump(-1, ' ', false, json::error_handler_t::replace);
-    for (const char* pointer : {"/module", "/launches/0/kernel", "/buffers/x/file", "/outputs/0/buffer", "/outputs/0/file", "/buffers/x/fill"}) {
+    for (const char* pointer : {"/module", "/launches/0/kernel", "/buffers/x/file", "/outputs/0/buffer",
+                                "/outputs/0/file", "/buffers/x/fill"}) {
       put("in/bad.json", "");
       json j = json::parse(job_text);
       j[json::json_pointer(pointer)] = "@@";
       std::string text = j.dump();
       text.replace(text.find("\"@@\""), 4, json_name);
-      if (std::string(pointer) == "/outputs/0/file") text.replace(text.find("\"file\":" + json_name), 8, "\"file\":\"nowhere/");
+      if (std::string(pointer) == "/outputs/0/file")
+        text.replace(text.find("\"file\":" + json_name), 8, "\"file\":\"nowhere/");
       of_file("in/bad.json", text, "heddle run in/bad.json");
     }
     of_file("in/bad.json", "{" + json_name + ": 1}", "heddle run in/bad.json");
@@ -61,8 +66,10 @@ TEST_F(files, every_reader_answers_with_one_short_line) {
     put("kernelslist.g", "kernel-1.traceg\n");
     of_file("kernel-1.traceg", "-kernel name = " + name + "\n" + name + "\n", "heddle replay kernelslist.g");
     of_file("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\n" + name + " = 1\n", "heddle sweep s.ini");
-    of_file("s.ini", "[sweep]\njob = in/" + name + "\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n", "heddle sweep s.ini");
-    of_file("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\nmetrics = " + name + "\n[axes]\ngpu.sm_count = 1\n", "heddle sweep s.ini");
+    of_file("s.ini", "[sweep]\njob = in/" + name + "\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1\n",
+            "heddle sweep s.ini");
+    of_file("s.ini", "[sweep]\njob = in/job.json\nstore = s.sqlite\nmetrics = " + name + "\n[axes]\ngpu.sm_count = 1\n",
+            "heddle sweep s.ini");
     of_file("m.json", "{\"schema\": " + json_name + "}", "heddle report m.json -o r.html");
     for (const char* file : {"kernelslist.g", "s.ini", "g.ini", "m.json", "in/bad.json"}) fs::remove(place_ / file);
   }
@@ -82,11 +89,14 @@ TEST_F(files, what_was_accepted_in_silence_is_refused) {
   refused("heddle sweep s.ini", "s.ini:6:2: unknown section [nothing]");
   refused("heddle config --set gpu.compute_capability=99.9", "expected a compute capability that there is");
   for (const char* option : {"--metrics", "--report", "--vcd", "--gpu", "--max-cycles", "--trace-scope"})
-    refused("heddle run in/job.json " + std::string(option) + " ''", "option '" + std::string(option) + "' needs a value");
+    refused("heddle run in/job.json " + std::string(option) + " ''",
+            "option '" + std::string(option) + "' needs a value");
   refused("heddle run ''", "empty argument");
   refused("heddle report '' -o r.html", "empty argument");
-  const std::string sweep = "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n[sweep]\nmetrics = ";
-  for (const char* path : {"kernels.1.cycles", "kernels.0.grid.3", "sms.2.ipc", "sms.0.sub_partitions.64.warp_cycles.active", "context_switches.0.sm"}) {
+  const std::string sweep =
+      "[sweep]\njob = in/job.json\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n[sweep]\nmetrics = ";
+  for (const char* path : {"kernels.1.cycles", "kernels.0.grid.3", "sms.2.ipc",
+                           "sms.0.sub_partitions.64.warp_cycles.active", "context_switches.0.sm"}) {
     put("s.ini", sweep + path + "\n");
     refused("heddle sweep s.ini --dry-run", "metrics: '" + std::string(path) + "'");
   }
@@ -116,8 +126,10 @@ const char* const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x
 TEST_F(stores, a_view_in_place_of_a_table_is_not_run) {
   fs::copy(place_ / "s.sqlite", place_ / "good.sqlite");
   const std::vector<std::pair<std::string, std::string>> views = {
-      {"metric_values", "1 AS result, 1 AS metric, x AS value FROM c"}, {"POINTS", "'s' AS sweep, x AS position, x AS id FROM c"},
-      {"store", "x AS key, x AS value FROM c"},                         {"sweeps", "x AS sweep, '' AS metrics FROM c"},
+      {"metric_values", "1 AS result, 1 AS metric, x AS value FROM c"},
+      {"POINTS", "'s' AS sweep, x AS position, x AS id FROM c"},
+      {"store", "x AS key, x AS value FROM c"},
+      {"sweeps", "x AS sweep, '' AS metrics FROM c"},
       {"axes", "'s' AS sweep, x AS number, 'gpu' AS axis FROM c"}};
   for (const auto& [table, columns] : views) {
     fs::copy(place_ / "good.sqlite", place_ / "s.sqlite", fs::copy_options::overwrite_existing);

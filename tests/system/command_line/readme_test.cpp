@@ -24,7 +24,9 @@ std::string content(const fs::path& file) {
 TEST(readme, shows_what_the_first_run_prints) {
   fs::create_directories(HEDDLE_SCRATCH "/readme");
   const fs::path output = fs::path(HEDDLE_SCRATCH "/readme") / "output.txt";
-  const std::string command = "cd '" HEDDLE_SOURCE "' && '" HEDDLE_PROGRAM "' run testbench/workloads/sgemm/job.json > '" + output.string() + "'";
+  const std::string command = "cd '" HEDDLE_SOURCE "' && '" HEDDLE_PROGRAM
+                              "' run testbench/workloads/sgemm/job.json > '" +
+                              output.string() + "'";
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
   const std::string printed = content(output);
@@ -37,12 +39,14 @@ TEST(readme, shows_what_the_first_run_prints) {
     if (!indented) in_sample = false;
     if (!in_sample || line.find("...") == 4 || line.find_first_not_of(" .") == std::string::npos) continue;
     ++shown;
-    EXPECT_NE(printed.find(line.substr(4) + "\n"), std::string::npos) << "README shows, but the run does not print:\n" << line;
+    EXPECT_NE(printed.find(line.substr(4) + "\n"), std::string::npos) << "README shows, but the run does not print:\n"
+                                                                      << line;
   }
   EXPECT_GE(shown, 8u);
 }
 
-// Its links lead somewhere, the pictures among them, and the speed that it tells is that of the table in docs/performance.md.
+// Its links lead somewhere, the pictures among them, and the speed that it tells is that of the table in
+// docs/performance.md.
 TEST(readme, links_and_speed_are_those_of_the_pages) {
   const std::string page = content(HEDDLE_SOURCE "/README.md");
   const std::regex link("\\]\\(([^)#:]+)[)#]");
@@ -51,7 +55,8 @@ TEST(readme, links_and_speed_are_those_of_the_pages) {
     EXPECT_TRUE(fs::exists(fs::path(HEDDLE_SOURCE) / (*i)[1].str())) << (*i)[1];
   EXPECT_GE(links, 30u);
   std::istringstream table(content(HEDDLE_SOURCE "/docs/performance.md"));
-  const std::regex row("\\| [a-z]+ \\| (?:gtx1080|v100|h100) \\| (?:ptx|trace) \\| [0-9]+ \\| [0-9]+ \\| ([0-9.]+) \\|.*");
+  const std::regex row(
+      "\\| [a-z]+ \\| (?:gtx1080|v100|h100) \\| (?:ptx|trace) \\| [0-9]+ \\| [0-9]+ \\| ([0-9.]+) \\|.*");
   double least = 1e9, most = 0;
   for (std::string line; std::getline(table, line);) {
     std::smatch m;

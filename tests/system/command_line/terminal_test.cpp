@@ -51,7 +51,8 @@ session on_a_terminal(std::vector<std::string> arguments, const std::vector<std:
   return s;
 }
 
-/// What a line of a terminal of 80 columns shows in the end, and the widest that it ever was: a carriage return goes back to its start.
+/// What a line of a terminal of 80 columns shows in the end, and the widest that it ever was: a carriage return goes
+/// back to its start.
 std::vector<std::string> shown_lines(const std::string& seen, std::size_t& widest) {
   std::vector<std::string> lines(1);
   std::size_t column = 0;
@@ -91,7 +92,8 @@ const std::vector<std::string> run = {"run", HEDDLE_WORKLOADS "/sgemm/job.json",
 TEST_F(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
   const session s = on_a_terminal(run);
   ASSERT_EQ(0, s.code) << s.seen;
-  const std::regex line("\rcycle [0-9,]+, blocks ([0-9]+)/256, [0-9.e+]+ M warp instructions/s(, [0-9:]+ (s|min|h) left)?");
+  const std::regex line(
+      "\rcycle [0-9,]+, blocks ([0-9]+)/256, [0-9.e+]+ M warp instructions/s(, [0-9:]+ (s|min|h) left)?");
   std::vector<unsigned> blocks;
   for (std::sregex_iterator i(s.seen.begin(), s.seen.end(), line), end; i != end; ++i)
     blocks.push_back(static_cast<unsigned>(std::stoul((*i)[1].str())));
@@ -112,14 +114,15 @@ TEST_F(terminal, shows_progress_and_wipes_it_for_a_summary_that_fits) {
 
 // More launches than are told of one by one: a table, each line with all its columns.
 TEST_F(terminal, shows_many_launches_as_a_table_that_fits) {
-  const session s = on_a_terminal({"run", HEDDLE_WORKLOADS "/bitonic_sort/job.json", "--gpu", "gtx1080", "--progress", "never"}, {"NO_COLOR=1"});
+  const session s = on_a_terminal(
+      {"run", HEDDLE_WORKLOADS "/bitonic_sort/job.json", "--gpu", "gtx1080", "--progress", "never"}, {"NO_COLOR=1"});
   ASSERT_EQ(0, s.code) << s.seen;
   std::size_t widest = 0;
   unsigned rows = 0;
   bool heads = false;
   for (const std::string& l : shown_lines(s.seen, widest)) {
     heads = heads || std::regex_search(l, std::regex("^  kernel .* blocks +kernel cycles +IPC +occup\\.$"));
-    if (l.find("  verdict ") == 0) continue;   // it names a kernel, too
+    if (l.find("  verdict ") == 0) continue;  // it names a kernel, too
     if (l.find("  sort_in_block ") == std::string::npos && l.find("  merge_step ") == std::string::npos) continue;
     ++rows;
     EXPECT_TRUE(std::regex_search(l, std::regex(" [0-9]+ +[0-9,]+ +[0-9.]+ +[01]\\.[0-9]{2}$"))) << l;
@@ -135,7 +138,8 @@ TEST_F(terminal, shows_errors_red_and_headings_bold) {
   EXPECT_NE(std::string::npos, wrong.seen.find("heddle: \033[31merror\033[0m: ")) << wrong.seen;
   EXPECT_NE(std::string::npos, on_a_terminal({"--help"}).seen.find("\033[1mCommands:\033[0m"));
   EXPECT_NE(std::string::npos, on_a_terminal({"run", "--help"}).seen.find("\033[1mResults:\033[0m"));
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{{"run", "nosuch.json"}, {"--help"}, {"run", "--help"}})
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"run", "nosuch.json"}, {"--help"}, {"run", "--help"}})
     EXPECT_EQ(std::string::npos, on_a_terminal(arguments, {"NO_COLOR=1"}).seen.find('\033'));
 }
 

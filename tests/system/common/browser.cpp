@@ -55,7 +55,7 @@ std::string browser::program() {
 }
 
 browser::browser(const std::string& program, const std::string& folder) {
-  ::signal(SIGPIPE, SIG_IGN);   // one that has gone is told of by an exception
+  ::signal(SIGPIPE, SIG_IGN);  // one that has gone is told of by an exception
   profile_ = folder + "/browser-" + std::to_string(::getpid());
   std::filesystem::create_directories(profile_);
   int down[2], up[2];
@@ -70,8 +70,9 @@ browser::browser(const std::string& program, const std::string& folder) {
     ::dup2(out, 4);
     const int nowhere = ::open("/dev/null", O_RDWR);
     for (const int fd : {0, 1, 2}) ::dup2(nowhere, fd);
-    ::execl(program.c_str(), program.c_str(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
-            "--disable-dev-shm-usage", "--remote-debugging-pipe", data.c_str(), "about:blank", static_cast<char*>(nullptr));
+    ::execl(program.c_str(), program.c_str(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--no-first-run", "--disable-dev-shm-usage", "--remote-debugging-pipe", data.c_str(), "about:blank",
+            static_cast<char*>(nullptr));
     ::_exit(127);
   }
   for (const int fd : {down[0], up[1], in, out}) ::close(fd);
@@ -88,7 +89,7 @@ browser::~browser() {
   if (process_ <= 0) return;
   ::kill(-process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
-  std::error_code ignored;   // its helpers may still be leaving
+  std::error_code ignored;  // its helpers may still be leaving
   std::filesystem::remove_all(profile_, ignored);
 }
 
@@ -134,16 +135,19 @@ void browser::note(const json& event) {
   const json& p = event.contains("params") ? event["params"] : event;
   if (method == "Page.loadEventFired") loaded_ = true;
   if (method == "Runtime.exceptionThrown") complaints_.push_back("exception: " + p["exceptionDetails"].dump());
-  if (method == "Runtime.consoleAPICalled") complaints_.push_back("console " + p.value("type", "") + ": " + p["args"].dump());
+  if (method == "Runtime.consoleAPICalled")
+    complaints_.push_back("console " + p.value("type", "") + ": " + p["args"].dump());
   if (method == "Log.entryAdded") complaints_.push_back("log: " + p["entry"].dump());
   if (method == "Network.requestWillBeSent")
-    if (const std::string url = p["request"]["url"]; url.rfind("file:", 0) != 0 && url.rfind("data:", 0) != 0 && url.rfind("blob:", 0) != 0)
+    if (const std::string url = p["request"]["url"];
+        url.rfind("file:", 0) != 0 && url.rfind("data:", 0) != 0 && url.rfind("blob:", 0) != 0)
       complaints_.push_back("request: " + url);
 }
 
 void browser::surround(unsigned width, bool dark) {
   width_ = width;
-  call("Emulation.setDeviceMetricsOverride", {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  call("Emulation.setDeviceMetricsOverride",
+       {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
   const json scheme = {{"name", "prefers-color-scheme"}, {"value", dark ? "dark" : "light"}};
   call("Emulation.setEmulatedMedia", {{"features", json::array({scheme})}});
 }
@@ -174,7 +178,8 @@ void browser::open(const std::string& file, unsigned width, bool dark) {
 }
 
 json browser::evaluate(const std::string& expression) {
-  const json answer = call("Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}, {"awaitPromise", true}});
+  const json answer =
+      call("Runtime.evaluate", {{"expression", expression}, {"returnByValue", true}, {"awaitPromise", true}});
   if (answer.contains("exceptionDetails")) throw std::runtime_error(answer["exceptionDetails"].dump());
   return answer["result"].contains("value") ? answer["result"]["value"] : json();
 }
@@ -196,7 +201,7 @@ std::string browser::picture(unsigned top, unsigned height) {
 }
 
 std::vector<std::string> browser::complaints() {
-  evaluate("0");   // what was said before this has come by now
+  evaluate("0");  // what was said before this has come by now
   return complaints_;
 }
 

@@ -9,8 +9,8 @@
 
 namespace heddle::tests {
 
-/// A Chromium without a window, spoken to by the DevTools protocol through two pipes. Everything throws std::runtime_error: the
-/// browser said no, or nothing within a minute.
+/// A Chromium without a window, spoken to by the DevTools protocol through two pipes. Everything throws
+/// std::runtime_error: the browser said no, or nothing within a minute.
 class browser {
  public:
   /// The one that $HEDDLE_BROWSER names, or the first of the usual names in $PATH; empty: there is none.
@@ -48,8 +48,8 @@ class browser {
   bool loaded_ = false;
   unsigned width_ = 0;
   std::string session_;
-  std::string profile_;   // folder of the browser's own files
-  std::string pending_;   // read, no whole message yet
+  std::string profile_;  // folder of the browser's own files
+  std::string pending_;  // read, no whole message yet
   std::vector<std::string> complaints_;
 };
 

@@ -85,7 +85,8 @@ inline std::string content(const fs::path& file) {
 class files : public ::testing::Test {
  protected:
   files() {
-    place_ = fs::path(HEDDLE_SCRATCH "/files") / ("files_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+    place_ = fs::path(HEDDLE_SCRATCH "/files") /
+             ("files_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
     fs::remove_all(place_);
     fs::create_directories(place_ / "in");
     put("in/k.ptx", kernel_text);
@@ -105,10 +106,12 @@ class files : public ::testing::Test {
 
   /// Through a shell in the test's folder; `heddle` is the program. Whoever waits for ever is ended, which is code 142.
   outcome shell(const std::string& command) {
-    const std::string all = "cd '" + place_.string() + "' || exit; ulimit -c 0; heddle() { '" HEDDLE_PROGRAM "' \"$@\"; }; " + command;
+    const std::string all =
+        "cd '" + place_.string() + "' || exit; ulimit -c 0; heddle() { '" HEDDLE_PROGRAM "' \"$@\"; }; " + command;
     const pid_t child = fork();
     if (child == 0) {
-      if (!freopen((place_ / "stdout").c_str(), "w", stdout) || !freopen((place_ / "stderr").c_str(), "w", stderr)) _exit(126);
+      if (!freopen((place_ / "stdout").c_str(), "w", stdout) || !freopen((place_ / "stderr").c_str(), "w", stderr))
+        _exit(126);
       execlp("timeout", "timeout", "-s", "KILL", "100", "bash", "-c", all.c_str(), nullptr);
       _exit(127);
     }
@@ -125,7 +128,8 @@ class files : public ::testing::Test {
       if (name == "stdout" || name == "stderr") continue;
       struct stat status {};
       ::lstat(e.path().c_str(), &status);
-      all.push_back(name + " " + std::to_string(status.st_mode) + (e.is_regular_file() && !e.is_symlink() ? " " + content(e.path()) : ""));
+      all.push_back(name + " " + std::to_string(status.st_mode) +
+                    (e.is_regular_file() && !e.is_symlink() ? " " + content(e.path()) : ""));
     }
     std::sort(all.begin(), all.end());
     return all;
@@ -139,9 +143,12 @@ class files : public ::testing::Test {
     EXPECT_EQ(o.err.rfind("heddle: error: ", 0), 0u) << command << "\n" << o.err;
     EXPECT_NE(o.err.find(part), std::string::npos) << command << ": wanted '" << part << "' in\n" << o.err;
     const auto lines = std::count(o.err.begin(), o.err.end(), '\n');
-    EXPECT_TRUE(lines == 1 || (lines == 2 && o.err.find("\n(see heddle ") != std::string::npos)) << command << "\n" << o.err;
+    EXPECT_TRUE(lines == 1 || (lines == 2 && o.err.find("\n(see heddle ") != std::string::npos)) << command << "\n"
+                                                                                                 << o.err;
     EXPECT_EQ(everything(), before) << command;
-    for (const char c : o.err) EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7f)) << command << ": character " << int(c);
+    for (const char c : o.err)
+      EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7f))
+          << command << ": character " << int(c);
   }
 
   void good(const std::string& command) {

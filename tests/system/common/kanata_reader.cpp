@@ -15,13 +15,15 @@ void require_kanata(bool holds, const std::string& what) {
 std::vector<std::string> columns(const std::string& line) {
   std::vector<std::string> parts;
   std::size_t from = 0;
-  for (std::size_t tab; (tab = line.find('\t', from)) != std::string::npos; from = tab + 1) parts.push_back(line.substr(from, tab - from));
+  for (std::size_t tab; (tab = line.find('\t', from)) != std::string::npos; from = tab + 1)
+    parts.push_back(line.substr(from, tab - from));
   parts.push_back(line.substr(from));
   return parts;
 }
 
 std::uint64_t number(const std::string& text) {
-  require_kanata(!text.empty() && text.find_first_not_of("0123456789") == std::string::npos, "'" + text + "' is no number");
+  require_kanata(!text.empty() && text.find_first_not_of("0123456789") == std::string::npos,
+                 "'" + text + "' is no number");
   return std::stoull(text);
 }
 
@@ -43,7 +45,8 @@ kanata_reader::kanata_reader(const std::filesystem::path& file) {
       ++at;
       read(line);
     }
-    for (std::size_t id = 0; id < progress_.size(); ++id) require_kanata(progress_[id].retired, "instruction " + std::to_string(id) + " never retires");
+    for (std::size_t id = 0; id < progress_.size(); ++id)
+      require_kanata(progress_[id].retired, "instruction " + std::to_string(id) + " never retires");
   } catch (const std::exception& e) {
     throw std::runtime_error(file.string() + ":" + std::to_string(at) + ": " + e.what());
   }
@@ -76,11 +79,13 @@ void kanata_reader::read(const std::string& line) {
     instructions_.back().thread = number(c[3]);
     instructions_.back().appeared = cycle_;
   } else if (c[0] == "L") {
-    require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(), "a label has a kind, 0 or 1, and a text");
+    require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(),
+                   "a label has a kind, 0 or 1, and a text");
     instruction& i = alive(c[1]);
     (c[2] == "0" ? i.label : i.details) += c[3];
   } else if (c[0] == "S" || c[0] == "E") {
-    require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(), "a stage has a lane, 0 or 1, and a name");
+    require_kanata(c.size() == 4 && (c[2] == "0" || c[2] == "1") && !c[3].empty(),
+                   "a stage has a lane, 0 or 1, and a name");
     instruction& i = alive(c[1]);
     progress& p = progress_[number(c[1])];
     const unsigned lane = c[2] == "1";

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 struct outcome {
   int code = -1;
   std::string out, err;
-  std::vector<std::uint32_t> words;   // the out: buffer
+  std::vector<std::uint32_t> words;  // the out: buffer
 };
 
 inline std::string content(const fs::path& file) {
@@ -46,16 +46,22 @@ inline fs::path place_of_test() {
 }
 
 /// Runs kernel k: `blocks` of `threads`, one word of output each.
-inline outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32, const std::string& options = "") {
+inline outcome run(const std::string& text, const std::string& gpu, unsigned blocks = 1, unsigned threads = 32,
+                   const std::string& options = "") {
   const fs::path place = place_of_test();
   fs::create_directories(place);
   std::ofstream(place / "k.ptx") << text;
   fs::remove(place / "o.bin");
-  const std::string command = "cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run --kernel k.ptx:k --grid " + std::to_string(blocks) +
-                              " --block " + std::to_string(threads) + " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " +
-                              gpu + " " + options + " >stdout 2>stderr";
+  const std::string command = "cd '" + place.string() +
+                              "' && timeout 60 '" HEDDLE_PROGRAM "' run --kernel k.ptx:k --grid " +
+                              std::to_string(blocks) + " --block " + std::to_string(threads) +
+                              " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " + gpu +
+                              " " + options + " >stdout 2>stderr";
   const int status = std::system(command.c_str());
-  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), without_sanitizer_remark(content(place / "stderr")), {}};
+  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128,
+            content(place / "stdout"),
+            without_sanitizer_remark(content(place / "stderr")),
+            {}};
   const std::string bytes = content(place / "o.bin");
   o.words.resize(bytes.size() / 4);
   if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);
@@ -64,7 +70,8 @@ inline outcome run(const std::string& text, const std::string& gpu, unsigned blo
 
 inline const char* const both[] = {"gtx1080", "v100"};
 
-inline void expect_words(const std::string& text, const std::function<std::uint32_t(unsigned)>& expected, unsigned blocks = 1, unsigned threads = 32) {
+inline void expect_words(const std::string& text, const std::function<std::uint32_t(unsigned)>& expected,
+                         unsigned blocks = 1, unsigned threads = 32) {
   for (const char* gpu : both) {
     const outcome o = run(text, gpu, blocks, threads);
     ASSERT_EQ(o.code, 0) << gpu << "\n" << o.err;
@@ -79,8 +86,14 @@ inline outcome run_job(const std::vector<std::pair<std::string, std::string>>& f
   fs::remove_all(place);
   fs::create_directories(place);
   for (const auto& [name, text] : files) std::ofstream(place / name) << text;
-  const int status = std::system(("cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run job.json --quiet " + options + " >stdout 2>stderr").c_str());
-  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128, content(place / "stdout"), without_sanitizer_remark(content(place / "stderr")), {}};
+  const int status =
+      std::system(("cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run job.json --quiet " + options +
+                   " >stdout 2>stderr")
+                      .c_str());
+  outcome o{WIFEXITED(status) ? WEXITSTATUS(status) : 128,
+            content(place / "stdout"),
+            without_sanitizer_remark(content(place / "stderr")),
+            {}};
   const std::string bytes = content(place / "o.bin");
   o.words.resize(bytes.size() / 4);
   if (!o.words.empty()) std::memcpy(o.words.data(), bytes.data(), o.words.size() * 4);

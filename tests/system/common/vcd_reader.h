@@ -8,9 +8,9 @@
 
 namespace heddle::test {
 
-/// Reads a VCD file as IEEE 1364 describes it, and adds up for how many cycles of a clock each signal had each value. Throws
-/// std::runtime_error with the number of the line for what is not well formed: an identifier that was not declared, or twice; a value
-/// wider than its signal; time that goes back; scopes that are not closed.
+/// Reads a VCD file as IEEE 1364 describes it, and adds up for how many cycles of a clock each signal had each value.
+/// Throws std::runtime_error with the number of the line for what is not well formed: an identifier that was not
+/// declared, or twice; a value wider than its signal; time that goes back; scopes that are not closed.
 class vcd_reader {
  public:
   /// A cycle is `cycle_ps` picoseconds long.
@@ -26,7 +26,9 @@ class vcd_reader {
   std::uint64_t sum(const std::string& signal) const;
   std::uint64_t ones(const std::string& signal) const;
   /// How often the value changed from zero to something else.
-  std::uint64_t rises(const std::string& signal) const { return rises_.count(ids_.at(signal)) ? rises_.at(ids_.at(signal)) : 0; }
+  std::uint64_t rises(const std::string& signal) const {
+    return rises_.count(ids_.at(signal)) ? rises_.at(ids_.at(signal)) : 0;
+  }
   std::uint64_t first_ps() const { return first_; }
   std::uint64_t last_ps() const { return time_; }
 
@@ -41,10 +43,10 @@ class vcd_reader {
   bool begun_ = false;
   std::uint64_t first_ = 0;
   std::uint64_t time_ = 0;
-  std::map<std::string, std::string> ids_;          // by name
-  std::map<std::string, unsigned> widths_;          // by identifier, as the rest
+  std::map<std::string, std::string> ids_;  // by name
+  std::map<std::string, unsigned> widths_;  // by identifier, as the rest
   std::map<std::string, std::uint64_t> values_;
-  std::map<std::string, std::uint64_t> since_;      // cycle of the value's change
+  std::map<std::string, std::uint64_t> since_;  // cycle of the value's change
   std::map<std::string, std::uint64_t> rises_;
   std::map<std::string, histogram> histograms_;
 };

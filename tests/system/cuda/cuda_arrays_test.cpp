@@ -15,16 +15,20 @@ using cuda_runs::shell;
 // Compiled once, for nvcc takes longer than all that it does.
 void run_parts(const std::string& source, const std::string& options, std::initializer_list<const char*> parts) {
   if (nvcc().empty()) GTEST_SKIP() << "nvcc is not there to compile the program";
-  const outcome compiled = shell("'" + nvcc() + "' -std=c++17 -w " + options + " -o " + source + " '" HEDDLE_SOURCE "/tests/system/cuda/" + source + ".cu'");
+  const outcome compiled = shell("'" + nvcc() + "' -std=c++17 -w " + options + " -o " + source +
+                                 " '" HEDDLE_SOURCE "/tests/system/cuda/" + source + ".cu'");
   ASSERT_EQ(0, compiled.code) << compiled.err;
   for (const std::string part : parts) {
-    const outcome o = cuda_runs::exec("./" + source + " " + part, "--quiet --log-level error --gpu a100 --set gpu.sm_count=4");
+    const outcome o =
+        cuda_runs::exec("./" + source + " " + part, "--quiet --log-level error --gpu a100 --set gpu.sm_count=4");
     EXPECT_EQ(0, o.code) << part << "\n" << o.out << o.err;
     EXPECT_EQ("right\n", o.out) << part << "\n" << o.err;
   }
 }
 
-TEST(cuda_arrays, textures_and_surfaces_hold_what_was_copied_to_them) { run_parts("arrays", "", {"arrays", "textures", "surfaces"}); }
+TEST(cuda_arrays, textures_and_surfaces_hold_what_was_copied_to_them) {
+  run_parts("arrays", "", {"arrays", "textures", "surfaces"});
+}
 
 TEST(cuda_arrays, graphs_and_pools_do_their_work_in_order) { run_parts("graphs", "", {"capture", "graphs", "pools"}); }
 

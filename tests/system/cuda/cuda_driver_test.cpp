@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver API under heddle exec: C programs, compiled here against declarations of our own, that check what they get.
+// The driver API under heddle exec: C programs, compiled here against declarations of our own, that check what they
+// get.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -40,8 +41,8 @@ class cuda_driver : public ::testing::Test {
   void run(const std::string& name, int expected_code) {
     if (shell("command -v cc") != 0) GTEST_SKIP() << "there is no C compiler (cc) here";
     const std::string libraries = (fs::path(HEDDLE_PROGRAM).parent_path() / "cuda").string();
-    ASSERT_EQ(shell("cc -O1 -o program '" HEDDLE_SOURCE "/tests/system/cuda/" + name + ".c' -L'" + libraries + "' -Wl,-rpath-link,'" + libraries +
-                    "' -Wl,--no-as-needed -Wl,--copy-dt-needed-entries -lcuda"),
+    ASSERT_EQ(shell("cc -O1 -o program '" HEDDLE_SOURCE "/tests/system/cuda/" + name + ".c' -L'" + libraries +
+                    "' -Wl,-rpath-link,'" + libraries + "' -Wl,--no-as-needed -Wl,--copy-dt-needed-entries -lcuda"),
               0)
         << err_;
     const int code = shell("timeout 100 '" HEDDLE_PROGRAM "' exec --gpu v100 --quiet -- ./program");
@@ -66,18 +67,28 @@ TEST_F(cuda_driver, captures_streams_makes_graphs_and_copies_arrays) { run("driv
 TEST_F(cuda_driver, loads_and_links_ptx_and_refuses_machine_code_by_name) {
   run("driver_modules", 0);
   if (IsSkipped() || HasFatalFailure()) return;
-  EXPECT_NE(err_.find("heddle: cuModuleLoadData was given a cubin (machine code of sm_90); Heddle runs PTX: load the PTX instead\n"), std::string::npos) << err_;
-  EXPECT_NE(err_.find("heddle: cuModuleLoad was given 'code.cubin', a cubin (machine code of sm_120);"), std::string::npos) << err_;
-  EXPECT_NE(err_.find("heddle: the program links 'code.cubin', which is not PTX; Heddle links PTX alone\n"), std::string::npos) << err_;
+  EXPECT_NE(
+      err_.find(
+          "heddle: cuModuleLoadData was given a cubin (machine code of sm_90); Heddle runs PTX: load the PTX instead\n"),
+      std::string::npos)
+      << err_;
+  EXPECT_NE(err_.find("heddle: cuModuleLoad was given 'code.cubin', a cubin (machine code of sm_120);"),
+            std::string::npos)
+      << err_;
+  EXPECT_NE(err_.find("heddle: the program links 'code.cubin', which is not PTX; Heddle links PTX alone\n"),
+            std::string::npos)
+      << err_;
 }
 
 TEST_F(cuda_driver, finds_functions_by_name_and_ends_the_program_where_one_is_missing) {
   run("driver_names", 2);
   if (IsSkipped() || HasFatalFailure()) return;
-  const std::string table = "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n";
+  const std::string table =
+      "heddle: the program asks for a private table of NVIDIA's driver (cuGetExportTable), which Heddle does not have\n";
   EXPECT_EQ(err_.find(table), err_.rfind(table)) << err_;
   EXPECT_NE(err_.find(table), std::string::npos) << err_;
-  EXPECT_NE(err_.find("heddle: the program calls cuMulticastCreate, which Heddle does not have\n"), std::string::npos) << err_;
+  EXPECT_NE(err_.find("heddle: the program calls cuMulticastCreate, which Heddle does not have\n"), std::string::npos)
+      << err_;
 }
 
 }  // namespace cuda_driver_test

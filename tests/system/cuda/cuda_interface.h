@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// As much of CUDA's runtime as the programs in this folder call: where no toolkit is installed, they are compiled all the same.
+// As much of CUDA's runtime as the programs in this folder call: where no toolkit is installed, they are compiled all
+// the same.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,24 @@ struct dim3 {
 };
 using cudaStream_t = struct stream*;
 using cudaEvent_t = struct event*;
-enum { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorInvalidConfiguration = 9, cudaErrorInvalidResourceHandle = 400,
-       cudaErrorNotReady = 600, cudaErrorIllegalAddress = 700, cudaErrorLaunchOutOfResources = 701, cudaErrorAssert = 710 };
-enum { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+enum {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorAssert = 710
+};
+enum {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
 struct cudaPointerAttributes {
   int type, device;
   void *devicePointer, *hostPointer;
@@ -19,7 +35,8 @@ struct cudaPointerAttributes {
 };
 struct cudaFuncAttributes {
   std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes, preferredShmemCarveout, rest[32];
+  int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
+      preferredShmemCarveout, rest[32];
 };
 extern "C" {
 void** __cudaRegisterFatBinary(void*);

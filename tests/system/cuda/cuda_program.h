@@ -38,13 +38,16 @@ inline fs::path place_of_test() {
   return place;
 }
 
-/// Runs a command line of the shell in that folder, with HEDDLE for the program; 128 and more: a signal, as the shell has it.
+/// Runs a command line of the shell in that folder, with HEDDLE for the program; 128 and more: a signal, as the shell
+/// has it.
 inline outcome shell(const std::string& command) {
   const fs::path place = place_of_test();
   // A sanitizer wants to be the first library of a program; ours is none of its.
-  const std::string whole = "cd '" + place.string() + "' && HEDDLE='" HEDDLE_PROGRAM "' timeout 120 sh -c '" + command + "' >stdout 2>stderr";
+  const std::string whole =
+      "cd '" + place.string() + "' && HEDDLE='" HEDDLE_PROGRAM "' timeout 120 sh -c '" + command + "' >stdout 2>stderr";
   const int status = std::system(whole.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(place / "stdout"), without_sanitizer_remark(content(place / "stderr"))};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(place / "stdout"),
+          without_sanitizer_remark(content(place / "stderr"))};
 }
 
 /// The program of tests/system/cuda/programs.cpp, or what follows `program`.

@@ -29,12 +29,14 @@ TEST_P(family, of_functions_behaves_as_in_cuda) {
 }
 
 INSTANTIATE_TEST_SUITE_P(cuda, family,
-                         ::testing::Values("vectors", "arguments", "memory", "managed", "pinned", "streams", "host_functions", "errors", "fails_assertion",
-                                           "prints", "threads", "forks"));
+                         ::testing::Values("vectors", "arguments", "memory", "managed", "pinned", "streams",
+                                           "host_functions", "errors", "fails_assertion", "prints", "threads",
+                                           "forks"));
 
 // But for `streams`, which expects kernels to take their time.
 TEST(cuda_programs, are_right_when_launches_are_executed_functionally) {
-  for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors", "fails_assertion", "prints", "threads", "forks"})
+  for (const std::string name : {"vectors", "arguments", "memory", "managed", "pinned", "host_functions", "errors",
+                                 "fails_assertion", "prints", "threads", "forks"})
     for (const std::string which : {"--skip-functional", "--launches 1,4-5"}) {
       const outcome o = exec(part(name), "--quiet --log-level error --gpu v100 " + which);
       EXPECT_EQ(0, o.code) << name << which << "\n" << o.out << o.err;
@@ -79,12 +81,14 @@ TEST(cuda_programs, leave_metrics_of_each_launch_in_their_order) {
     EXPECT_EQ(k, m["kernels"][k]["launch"]);
     EXPECT_EQ("linger", m["kernels"][k]["name"]);
   }
-  for (const char* file : {"r.html", "t.json", "w.vcd", "w.gtkw"}) EXPECT_GT(content(place_of_test() / file).size(), 100u) << file;
+  for (const char* file : {"r.html", "t.json", "w.vcd", "w.gtkw"})
+    EXPECT_GT(content(place_of_test() / file).size(), 100u) << file;
 }
 
 TEST(cuda_programs, give_the_same_results_whatever_the_host_does) {
   const auto run = [](const std::string& with) {
-    EXPECT_EQ(0, shell("exec " + with + " \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("streams")).code);
+    EXPECT_EQ(
+        0, shell("exec " + with + " \"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("streams")).code);
     auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));
     m.erase("host");
     return m;
@@ -110,7 +114,9 @@ TEST(cuda_programs, give_their_memory_back_when_they_end) {
 TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
   const outcome o = exec(part("unknown_name"));
   EXPECT_EQ(2, o.code);
-  EXPECT_NE(std::string::npos, o.err.find("heddle: the program calls cudaGraphicsGLRegisterBuffer, which Heddle does not have\n")) << o.err;
+  EXPECT_NE(std::string::npos,
+            o.err.find("heddle: the program calls cudaGraphicsGLRegisterBuffer, which Heddle does not have\n"))
+      << o.err;
 }
 
 TEST(cuda_programs, that_fail_are_told_where) {
@@ -134,7 +140,9 @@ TEST(cuda_programs, need_to_be_there) {
 }
 
 TEST(cuda_programs, that_are_stopped_leave_what_ran) {
-  const std::string run = "\"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("endless") + " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 1; kill -TERM $p; wait $p";
+  const std::string run =
+      "\"$HEDDLE\" exec --quiet --gpu v100 --metrics m.json -- " + part("endless") +
+      " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 1; kill -TERM $p; wait $p";
   const outcome o = shell(run);
   EXPECT_EQ(143, o.code) << o.err;
   const auto m = nlohmann::json::parse(content(place_of_test() / "m.json"));

@@ -89,7 +89,8 @@ int cuParamSetSize(handle, unsigned);
 int cuParamSeti(handle, int, unsigned);
 int cuParamSetv(handle, int, void*, unsigned);
 int cuLaunchGrid(handle, int, int);
-int cuLaunchKernel(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void**, void**);
+int cuLaunchKernel(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void**,
+                   void**);
 int cuLaunchKernelEx(const launch_config*, handle, void**, void**);
 int cuLaunchHostFunc(handle, void (*)(void*), void*);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int*, handle, int, size_t);
@@ -157,13 +158,13 @@ int cudaEventElapsedTime(float*, handle, handle);
 int cudaGetDriverEntryPointByVersion(const char*, void**, unsigned, unsigned long long, int*);
 
 /* A call that comes to something else than it should ends the test's program. */
-#define EXPECT(call, expected)                                                                    \
-  do {                                                                                            \
-    const int came = (int)(call);                                                                 \
-    if (came != (int)(expected)) {                                                                \
-      printf("line %d: %s is %d, expected %d\n", __LINE__, #call, came, (int)(expected));         \
-      exit(1);                                                                                    \
-    }                                                                                             \
+#define EXPECT(call, expected)                                                            \
+  do {                                                                                    \
+    const int came = (int)(call);                                                         \
+    if (came != (int)(expected)) {                                                        \
+      printf("line %d: %s is %d, expected %d\n", __LINE__, #call, came, (int)(expected)); \
+      exit(1);                                                                            \
+    }                                                                                     \
   } while (0)
 #define GOOD(call) EXPECT(call, 0)
 

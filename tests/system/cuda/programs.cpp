@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CUDA programs in one: `programs NAME` runs one and ends with 0 if all was as CUDA has it, else with 1 and a line. The kernels are those of
-// kernels.cu, out of the fat binary that its argument KERNELS names; what nvcc would have written stands here by hand.
+// CUDA programs in one: `programs NAME` runs one and ends with 0 if all was as CUDA has it, else with 1 and a line. The
+// kernels are those of kernels.cu, out of the fat binary that its argument KERNELS names; what nvcc would have written
+// stands here by hand.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@
 
 namespace {
 
-char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor, counter;   // what stands for each on the host
+char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor,
+    counter;  // what stands for each on the host
 int* shared_with_host = nullptr;
 
 struct {
@@ -37,12 +39,21 @@ void** load(const char* file) {
   bytes.assign(std::istreambuf_iterator<char>(in), {});
   wrapper.data = bytes.data();
   void** handle = __cudaRegisterFatBinary(&wrapper);
-  const std::pair<const char*, char*> kernels[] = {{"add", &add}, {"count", &count}, {"say", &say}, {"linger", &linger}, {"wrong_address", &wrong_address},
-                                                   {"claim", &claim}, {"takes_struct", &takes_struct}, {"reverse", &reverse}};
-  for (const auto& [name, stub] : kernels) __cudaRegisterFunction(handle, stub, const_cast<char*>(name), name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  const std::pair<const char*, char*> kernels[] = {{"add", &add},
+                                                   {"count", &count},
+                                                   {"say", &say},
+                                                   {"linger", &linger},
+                                                   {"wrong_address", &wrong_address},
+                                                   {"claim", &claim},
+                                                   {"takes_struct", &takes_struct},
+                                                   {"reverse", &reverse}};
+  for (const auto& [name, stub] : kernels)
+    __cudaRegisterFunction(handle, stub, const_cast<char*>(name), name, -1, nullptr, nullptr, nullptr, nullptr,
+                           nullptr);
   __cudaRegisterVar(handle, &factor, nullptr, "factor", 0, 4, 1, 0);
   __cudaRegisterVar(handle, &counter, nullptr, "counter", 0, 4, 0, 0);
-  __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&shared_with_host), nullptr, "shared_with_host", 0, 4, 0, 0);
+  __cudaRegisterManagedVar(handle, reinterpret_cast<void**>(&shared_with_host), nullptr, "shared_with_host", 0, 4, 0,
+                           0);
   __cudaRegisterFatBinaryEnd(handle);
   return handle;
 }
@@ -52,12 +63,24 @@ void** load(const char* file) {
   std::fflush(stdout);
   std::_Exit(1);
 }
-#define RIGHT(call) do { const int e_ = (call); if (e_ != cudaSuccess) fail(__LINE__, #call, e_); } while (0)
-#define GIVES(expected, call) do { const long e_ = (call); if (e_ != (expected)) fail(__LINE__, #call, e_); } while (0)
-#define HOLDS(condition) do { if (!(condition)) fail(__LINE__, #condition, 0); } while (0)
+#define RIGHT(call)                                   \
+  do {                                                \
+    const int e_ = (call);                            \
+    if (e_ != cudaSuccess) fail(__LINE__, #call, e_); \
+  } while (0)
+#define GIVES(expected, call)                        \
+  do {                                               \
+    const long e_ = (call);                          \
+    if (e_ != (expected)) fail(__LINE__, #call, e_); \
+  } while (0)
+#define HOLDS(condition)                             \
+  do {                                               \
+    if (!(condition)) fail(__LINE__, #condition, 0); \
+  } while (0)
 
 template <class... T>
-int launch(const char& kernel, unsigned blocks, unsigned threads, std::size_t shared, cudaStream_t stream, T... arguments) {
+int launch(const char& kernel, unsigned blocks, unsigned threads, std::size_t shared, cudaStream_t stream,
+           T... arguments) {
   void* list[] = {&arguments..., nullptr};
   return cudaLaunchKernel(&kernel, {blocks, 1, 1}, {threads, 1, 1}, list, shared, stream);
 }
@@ -183,7 +206,7 @@ void pinned() {
   RIGHT(cudaMemcpyAsync(d, own.data(), 4000, cudaMemcpyHostToDevice, s));
   RIGHT(launch(linger, 10, 100, 0, s, d, 5));
   RIGHT(cudaMemcpyAsync(own.data(), d, 4000, cudaMemcpyDeviceToHost, s));
-  HOLDS(own[0] == 6);   // it is made when its turn has come
+  HOLDS(own[0] == 6);  // it is made when its turn has come
   RIGHT(cudaStreamSynchronize(s));
   for (const int w : own) HOLDS(w == 7);
   RIGHT(cudaHostUnregister(own.data()));
@@ -193,7 +216,7 @@ void streams() {
   auto *a = device<int>(4096), *b = device<int>(64);
   RIGHT(cudaMemset(a, 0, 4096 * 4));
   RIGHT(cudaMemset(b, 0, 64 * 4));
-  RIGHT(cudaDeviceSynchronize());   // streams that do not block would overtake them
+  RIGHT(cudaDeviceSynchronize());  // streams that do not block would overtake them
   cudaStream_t one = nullptr, two = nullptr;
   RIGHT(cudaStreamCreateWithFlags(&one, 1));
   RIGHT(cudaStreamCreateWithFlags(&two, 1));
@@ -255,9 +278,14 @@ void host_functions() {
   for (int k = 0; k < 3; ++k) {
     RIGHT(launch(linger, 32, 128, 0, s, a, 50));
     if (k == 1)
-      RIGHT(cudaStreamAddCallback(s, [](cudaStream_t, int e, void* what) { HOLDS(e == 0); note(what); }, letters + k, 0));
-    else
-      RIGHT(cudaLaunchHostFunc(s, note, letters + k));
+      RIGHT(cudaStreamAddCallback(
+          s,
+          [](cudaStream_t, int e, void* what) {
+            HOLDS(e == 0);
+            note(what);
+          },
+          letters + k, 0));
+    else RIGHT(cudaLaunchHostFunc(s, note, letters + k));
   }
   // Nothing of CUDA is called here: time goes on all the same.
   std::unique_lock<std::mutex> lock(seen_mutex);
@@ -274,7 +302,8 @@ void errors() {
   GIVES(cudaErrorInvalidConfiguration, cudaGetLastError());
   GIVES(cudaSuccess, cudaGetLastError());
   GIVES(cudaErrorInvalidConfiguration, launch(linger, 0, 32, 0, nullptr, a, 1));
-  HOLDS(std::string(cudaGetErrorName(2)) == "cudaErrorMemoryAllocation" && std::string(cudaGetErrorString(2)) == "out of memory");
+  HOLDS(std::string(cudaGetErrorName(2)) == "cudaErrorMemoryAllocation" &&
+        std::string(cudaGetErrorString(2)) == "out of memory");
   char unknown = 0;
   GIVES(98, launch(unknown, 1, 1, 0, nullptr));
   cudaGetLastError();
@@ -381,10 +410,24 @@ void endless() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<void()>> all = {
-      {"vectors", vectors}, {"arguments", arguments}, {"memory", memory}, {"managed", managed}, {"pinned", pinned}, {"streams", streams},
-      {"host_functions", host_functions}, {"errors", errors}, {"fails_assertion", fails_assertion}, {"prints", prints}, {"threads", threads}, {"forks", forks},
-      {"keeps_memory", keeps_memory}, {"leaves_early", leaves_early}, {"unknown_name", unknown_name}, {"crashes", crashes}, {"nothing", nothing}, {"endless", endless}};
+  const std::map<std::string, std::function<void()>> all = {{"vectors", vectors},
+                                                            {"arguments", arguments},
+                                                            {"memory", memory},
+                                                            {"managed", managed},
+                                                            {"pinned", pinned},
+                                                            {"streams", streams},
+                                                            {"host_functions", host_functions},
+                                                            {"errors", errors},
+                                                            {"fails_assertion", fails_assertion},
+                                                            {"prints", prints},
+                                                            {"threads", threads},
+                                                            {"forks", forks},
+                                                            {"keeps_memory", keeps_memory},
+                                                            {"leaves_early", leaves_early},
+                                                            {"unknown_name", unknown_name},
+                                                            {"crashes", crashes},
+                                                            {"nothing", nothing},
+                                                            {"endless", endless}};
   const auto found = all.find(argc > 2 ? argv[2] : "");
   if (found == all.end()) {
     std::printf("programs KERNELS.fatbin NAME\n");

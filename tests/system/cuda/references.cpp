@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program of CUDA 11 with texture and surface references, as that release's nvcc left it: a fat binary of PTX, registered by calls.
+// A program of CUDA 11 with texture and surface references, as that release's nvcc left it: a fat binary of PTX,
+// registered by calls.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +35,8 @@ int cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std:
 int cudaMemcpyToArray(void*, std::size_t, std::size_t, const void*, std::size_t, int);
 int cudaMemcpyFromArray(void*, void*, std::size_t, std::size_t, std::size_t, int);
 int cudaBindTexture(std::size_t*, const texture_reference*, const void*, const channel*, std::size_t);
-int cudaBindTexture2D(std::size_t*, const texture_reference*, const void*, const channel*, std::size_t, std::size_t, std::size_t);
+int cudaBindTexture2D(std::size_t*, const texture_reference*, const void*, const channel*, std::size_t, std::size_t,
+                      std::size_t);
 int cudaBindTextureToArray(const texture_reference*, void*, const channel*);
 int cudaBindSurfaceToArray(const surface_reference*, void*, const channel*);
 int cudaUnbindTexture(const texture_reference*);
@@ -135,10 +137,12 @@ void** registered() {
 int main() {
   void** module = registered();
   __cudaRegisterFunction(module, &read_line, &read_line, "read_line", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-  __cudaRegisterFunction(module, &read_plane, &read_plane, "read_plane", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-  __cudaRegisterFunction(module, &write_target, &write_target, "write_target", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  __cudaRegisterFunction(module, &read_plane, &read_plane, "read_plane", -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  __cudaRegisterFunction(module, &write_target, &write_target, "write_target", -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
   __cudaRegisterTexture(module, &line, nullptr, "line", 1, 0, 0);
-  __cudaRegisterTexture(module, &plane, nullptr, "plane", 2, 1, 0);   // bytes as floats
+  __cudaRegisterTexture(module, &plane, nullptr, "plane", 2, 1, 0);  // bytes as floats
   __cudaRegisterSurface(module, &target, nullptr, "target", 2, 0);
   line.mode[0] = plane.mode[0] = plane.mode[1] = 1;
 
@@ -151,24 +155,30 @@ int main() {
   expect(cudaBindTexture(&offset, &line, static_cast<float*>(in) + 2, &floats, 16) == 0, "another binding");
   expect(run(&read_line, out) == std::vector<float>{3, 4, 5, 6}, "a texture over the last four");
   const texture_reference* found = nullptr;
-  expect(cudaGetTextureReference(&found, &line) == 0 && found == &line && cudaGetTextureAlignmentOffset(&offset, &line) == 0, "cudaGetTextureReference");
+  expect(cudaGetTextureReference(&found, &line) == 0 && found == &line &&
+             cudaGetTextureAlignmentOffset(&offset, &line) == 0,
+         "cudaGetTextureReference");
   expect(cudaUnbindTexture(&line) == 0 && cudaGetTextureAlignmentOffset(&offset, &line) == 19, "cudaUnbindTexture");
 
   const std::uint8_t image[8] = {0, 0, 0, 0, 255, 51, 102, 0};
-  expect(cudaMallocPitch(&rows, &pitch, 4, 2) == 0 && cudaMemcpy2D(rows, pitch, image, 4, 4, 2, to_device) == 0, "rows");
+  expect(cudaMallocPitch(&rows, &pitch, 4, 2) == 0 && cudaMemcpy2D(rows, pitch, image, 4, 4, 2, to_device) == 0,
+         "rows");
   expect(cudaBindTexture2D(&offset, &plane, rows, &bytes, 4, 2, pitch) == 0, "cudaBindTexture2D");
   expect(run(&read_plane, out) == std::vector<float>{1, 0.2f, 0.4f, 0}, "a texture over rows of bytes");
   const std::uint8_t other[8] = {0, 0, 0, 0, 0, 255, 0, 255};
-  expect(cudaMallocArray(&array, &bytes, 4, 2, 0) == 0 && cudaMemcpyToArray(array, 0, 0, other, 8, to_device) == 0, "an array");
+  expect(cudaMallocArray(&array, &bytes, 4, 2, 0) == 0 && cudaMemcpyToArray(array, 0, 0, other, 8, to_device) == 0,
+         "an array");
   expect(cudaBindTextureToArray(&plane, array, &bytes) == 0, "cudaBindTextureToArray");
   expect(run(&read_plane, out) == std::vector<float>{0, 1, 0, 1}, "a texture over an array");
 
   const channel words{32, 0, 0, 0, 1};
   void* written = nullptr;
-  expect(cudaMallocArray(&written, &words, 4, 1, 2) == 0 && cudaBindSurfaceToArray(&target, written, &words) == 0, "cudaBindSurfaceToArray");
+  expect(cudaMallocArray(&written, &words, 4, 1, 2) == 0 && cudaBindSurfaceToArray(&target, written, &words) == 0,
+         "cudaBindSurfaceToArray");
   expect(cudaLaunchKernel(&write_target, {1, 1, 1}, {4, 1, 1}, nullptr, 0, nullptr) == 0, "a launch");
   std::uint32_t got[4] = {9, 9, 9, 9};
-  expect(cudaMemcpyFromArray(got, written, 0, 0, 16, to_host) == 0 && got[0] == 0 && got[1] == 1 && got[3] == 3, "a surface");
+  expect(cudaMemcpyFromArray(got, written, 0, 0, 16, to_host) == 0 && got[0] == 0 && got[1] == 1 && got[3] == 3,
+         "a surface");
   std::puts(wrong == 0 ? "right" : "wrong");
   return wrong != 0;
 }

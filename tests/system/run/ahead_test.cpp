@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SMs are simulated ahead of the GPU's time where nobody looks, and in step with it under a timeline's eyes: all metrics are the same.
+// SMs are simulated ahead of the GPU's time where nobody looks, and in step with it under a timeline's eyes: all
+// metrics are the same.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +22,9 @@ using json = nlohmann::json;
 
 /// Chips whose SMs can go far ahead, hardly, and at clocks whose edges hardly ever meet.
 constexpr const char* machines[] = {
-    "--gpu gtx480", "--gpu v100", "--gpu h100 --set gpu.sm_count=16",
+    "--gpu gtx480",
+    "--gpu v100",
+    "--gpu h100 --set gpu.sm_count=16",
     "--gpu gtx1080 --set gpu.core_clock_mhz=1733 --set interconnect.clock_mhz=1201 --set dram.clock_mhz=1353",
     "--gpu v100 --set gpu.core_clock_mhz=900 --set interconnect.latency_cycles=1 --set interconnect.input_queue_entries=1",
     "--gpu v100 --set cwd.launch_latency_cycles=0 --set cwd.dispatch_latency_cycles=1 --set memory.model=fixed"};
@@ -36,7 +39,8 @@ class ahead : public ::testing::Test {
 
   void same(const std::string& what, int code = 0) {
     SCOPED_TRACE(what);
-    const json alone = metrics(what, code), watched = metrics(what + " --timeline '" + (place_ / "t.json").string() + "'", code);
+    const json alone = metrics(what, code),
+               watched = metrics(what + " --timeline '" + (place_ / "t.json").string() + "'", code);
     EXPECT_TRUE(alone == watched) << json::diff(alone, watched).dump(1).substr(0, 2000);
   }
 
@@ -44,7 +48,8 @@ class ahead : public ::testing::Test {
   std::string job(const std::string& workload, const json& what) {
     const fs::path folder = fs::path(HEDDLE_WORKLOADS) / workload;
     for (const auto& entry : fs::directory_iterator(folder))
-      fs::copy(entry.path(), place_ / entry.path().filename(), fs::copy_options::skip_existing | fs::copy_options::recursive);
+      fs::copy(entry.path(), place_ / entry.path().filename(),
+               fs::copy_options::skip_existing | fs::copy_options::recursive);
     std::ifstream in(folder / "job.json");
     json j = json::parse(in);
     j.update(what);
@@ -77,8 +82,8 @@ TEST_P(ahead_on, workloads) {
 
 INSTANTIATE_TEST_SUITE_P(machine, ahead_on, ::testing::ValuesIn(machines));
 
-// What the L2 writes back and reads again at once, at clocks whose edges meet now and then: which of two units runs first at an edge must
-// not matter, and who looks changes just that.
+// What the L2 writes back and reads again at once, at clocks whose edges meet now and then: which of two units runs
+// first at an edge must not matter, and who looks changes just that.
 TEST_F(ahead, lines_that_are_written_back_and_read_again) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -94,7 +99,8 @@ TEST_F(ahead, lines_that_are_written_back_and_read_again) {
       out << "#BEGIN_TB\n\nthread block = " << std::dec << block << ",0,0\n\nwarp = 0\ninsts = 25\n" << std::hex;
       for (unsigned k = 0; k < 24; ++k) {
         const bool load = k % 3 != 2;
-        out << "0" << 0x100 + 16 * k << " ffffffff " << (load ? "1 R8 LDG.E.128.SYS 1 R2 16 0" : "0 STG.E.SYS 2 R2 R8 4 0");
+        out << "0" << 0x100 + 16 * k << " ffffffff "
+            << (load ? "1 R8 LDG.E.128.SYS 1 R2 16 0" : "0 STG.E.SYS 2 R2 R8 4 0");
         for (unsigned lane = 0; lane < 32; ++lane) out << " 0x7f40000" << 0x10000 + 16 * below(0x10000 / 16);
         out << " \n";
       }
@@ -108,7 +114,8 @@ TEST_F(ahead, lines_that_are_written_back_and_read_again) {
 TEST_F(ahead, blocks_that_leave_and_come_back) {
   for (const char* mode : {"switch", "drain", "auto"})
     for (const unsigned at : {1500u, 2211u})
-      same(job("reduction", {{"preempt", {{{"at_cycle", at}, {"mode", mode}, {"resume_after", 300}}}}}) + " --gpu v100 --set gpu.sm_count=4");
+      same(job("reduction", {{"preempt", {{{"at_cycle", at}, {"mode", mode}, {"resume_after", 300}}}}}) +
+           " --gpu v100 --set gpu.sm_count=4");
 }
 
 TEST_F(ahead, streams_that_take_each_others_place) {
@@ -148,10 +155,12 @@ again:
   ret;
 }
 )";
-  const std::string kernel = "run --kernel '" + (place_ / "k.ptx").string() + ":k' --grid 400 --block 96 --arg buf:4096";
+  const std::string kernel =
+      "run --kernel '" + (place_ / "k.ptx").string() + ":k' --grid 400 --block 96 --arg buf:4096";
   same(kernel + " --gpu v100", 1);
   same(kernel + " --gpu gtx1080 --set gpu.sm_count=3", 1);
-  for (const unsigned limit : {900u, 1777u, 2500u}) same(kernel + " --gpu v100 --max-cycles " + std::to_string(limit), 1);
+  for (const unsigned limit : {900u, 1777u, 2500u})
+    same(kernel + " --gpu v100 --max-cycles " + std::to_string(limit), 1);
 }
 
 // Whose text and whose memory comes first depends on all SMs.
@@ -175,9 +184,11 @@ TEST_F(ahead, calls_of_the_device_runtime) {
 }
 )";
   const fs::path j = place_ / "m.json.job";
-  std::ofstream(j) << json{{"module", "m.ptx"}, {"buffers", {{"p", {{"bytes", 8000}}}}},
-                           {"launches", {{{"kernel", "m"}, {"grid", {1000, 1, 1}}, {"block", {1, 1, 1}}, {"args", {{{"buffer", "p"}}}}}}},
-                           {"outputs", {{{"buffer", "p"}, {"file", "p.bin"}}}}};
+  std::ofstream(j) << json{
+      {"module", "m.ptx"},
+      {"buffers", {{"p", {{"bytes", 8000}}}}},
+      {"launches", {{{"kernel", "m"}, {"grid", {1000, 1, 1}}, {"block", {1, 1, 1}}, {"args", {{{"buffer", "p"}}}}}}},
+      {"outputs", {{{"buffer", "p"}, {"file", "p.bin"}}}}};
   const auto bytes = [&] {
     std::ifstream in(place_ / "p.bin", std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(in), {});
@@ -185,12 +196,14 @@ TEST_F(ahead, calls_of_the_device_runtime) {
   const std::string what = "run '" + j.string() + "' --gpu v100 --quiet";
   ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what).c_str()));
   const std::string alone = bytes();
-  ASSERT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --timeline '" + (place_ / "t.json").string() + "'").c_str()));
+  ASSERT_EQ(
+      0, std::system(("'" HEDDLE_PROGRAM "' " + what + " --timeline '" + (place_ / "t.json").string() + "'").c_str()));
   EXPECT_EQ(8000u, alone.size());
   EXPECT_TRUE(alone == bytes()) << "blocks got other addresses";
 }
 
-// What the message of an assertion says is read from memory that other SMs may still write before its SM's time has come.
+// What the message of an assertion says is read from memory that other SMs may still write before its SM's time has
+// come.
 TEST_F(ahead, the_text_of_an_assertion_that_failed) {
   std::ofstream(place_ / "a.ptx") << R"(.version 7.0
 .target sm_60
@@ -229,8 +242,9 @@ done:
 )";
   const auto said = [&](unsigned turns, const std::string& options) {
     const fs::path log = place_ / "said.txt";
-    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "a.ptx").string() + "' --grid 2 --block 32 --arg u32:" + std::to_string(turns) +
-                                " --gpu v100 --quiet " + options + " 2>'" + log.string() + "'";
+    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "a.ptx").string() +
+                                "' --grid 2 --block 32 --arg u32:" + std::to_string(turns) + " --gpu v100 --quiet " +
+                                options + " 2>'" + log.string() + "'";
     const int status = std::system(command.c_str());
     EXPECT_EQ(1, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
     std::ifstream in(log);
@@ -238,7 +252,8 @@ done:
   };
   std::set<std::string> texts;
   for (unsigned turns = 100; turns < 112; ++turns) {
-    const std::string alone = said(turns, ""), watched = said(turns, "--timeline '" + (place_ / "t.json").string() + "'");
+    const std::string alone = said(turns, ""),
+                      watched = said(turns, "--timeline '" + (place_ / "t.json").string() + "'");
     EXPECT_NE(std::string::npos, alone.find(" (F:7, F) in kernel 'a', block (0,0,0)")) << alone;
     EXPECT_EQ(alone, watched) << turns;
     texts.insert(alone);

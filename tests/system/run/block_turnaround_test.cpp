@@ -19,9 +19,12 @@ nlohmann::json kernel_of(const std::string& text, unsigned blocks, const std::st
   return nlohmann::json::parse(content(place_of_test() / "m.json"))["kernels"][0];
 }
 
-double cycles_of(const nlohmann::json& kernel) { return kernel["end_cycle"].get<double>() - kernel["start_cycle"].get<double>(); }
+double cycles_of(const nlohmann::json& kernel) {
+  return kernel["end_cycle"].get<double>() - kernel["start_cycle"].get<double>();
+}
 
-// With one block at a time and stores that are acknowledged late, blocks follow one another long before that; the grid ends after it.
+// With one block at a time and stores that are acknowledged late, blocks follow one another long before that; the grid
+// ends after it.
 TEST(block_turnaround, does_not_wait_for_the_acknowledgement_of_stores) {
   const std::string slow = "--set gpu.sm_count=1 --set sm.max_blocks=1 --set l2.latency_cycles=3000";
   const double ten = cycles_of(kernel_of(one_store, 10, slow)), twenty = cycles_of(kernel_of(one_store, 20, slow));
@@ -29,8 +32,8 @@ TEST(block_turnaround, does_not_wait_for_the_acknowledgement_of_stores) {
   EXPECT_GT(ten, 3000);
 }
 
-// What a warp has stored and not seen acknowledged is visible to those who see the flag that it raises behind a fence, and the block
-// waits for that.
+// What a warp has stored and not seen acknowledged is visible to those who see the flag that it raises behind a fence,
+// and the block waits for that.
 TEST(block_turnaround, waits_for_fences) {
   const std::string fenced = module_of("", "st.global.u32 [%o], %r2; membar.gl;");
   const std::string slow = "--set gpu.sm_count=1 --set sm.max_blocks=1 --set l2.latency_cycles=3000";
@@ -40,7 +43,8 @@ TEST(block_turnaround, waits_for_fences) {
 
 TEST(block_turnaround, takes_the_way_to_the_distributor_and_back) {
   const auto rate = [](const std::string& latency) {
-    const std::string options = "--set gpu.sm_count=1 --set sm.max_blocks=1 --set cwd.dispatch_latency_cycles=" + latency;
+    const std::string options =
+        "--set gpu.sm_count=1 --set sm.max_blocks=1 --set cwd.dispatch_latency_cycles=" + latency;
     return (cycles_of(kernel_of(one_store, 60, options)) - cycles_of(kernel_of(one_store, 20, options))) / 40;
   };
   EXPECT_NEAR(rate("220") - rate("20"), 400, 8);
@@ -57,7 +61,8 @@ TEST(block_turnaround, blocks_are_dispatched_at_fractions_of_a_cycle) {
 
 // The warp that stored is gone when the fault comes back, and its slot may hold another.
 TEST(block_turnaround, a_fault_of_a_store_names_the_thread_that_is_gone) {
-  const std::string bad = module_of("", "setp.eq.u32 %p1, %r2, 69; @%p1 mov.b64 %o, 0x7000000000; st.global.u32 [%o], %r2;");
+  const std::string bad =
+      module_of("", "setp.eq.u32 %p1, %r2, 69; @%p1 mov.b64 %o, 0x7000000000; st.global.u32 [%o], %r2;");
   const outcome o = run(bad, "v100", 4, 32, "--set gpu.sm_count=1 --set sm.max_blocks=1");
   EXPECT_EQ(o.code, 1) << o.err;
   EXPECT_NE(o.err.find("block (2,0,0), thread (5,0,0)"), std::string::npos) << o.err;

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 double peak_bytes(const std::string& arguments) {
   fs::create_directories(HEDDLE_SCRATCH "/bounds");
   const std::string metrics = HEDDLE_SCRATCH "/bounds/metrics.json";
-  const std::string line = "'" HEDDLE_PROGRAM "' " + arguments + " --quiet --progress never --metrics '" + metrics + "'";
+  const std::string line =
+      "'" HEDDLE_PROGRAM "' " + arguments + " --quiet --progress never --metrics '" + metrics + "'";
   EXPECT_EQ(std::system(line.c_str()), 0) << line;
   std::ifstream in(metrics);
   return nlohmann::json::parse(in)["host"]["peak_rss_bytes"].get<double>();
@@ -37,7 +38,8 @@ nlohmann::json metrics_of(const std::string& arguments) {
 double peak_of_trace(unsigned blocks) {
   const fs::path folder = fs::path(HEDDLE_SCRATCH "/bounds") / std::to_string(blocks);
   fs::create_directories(folder);
-  const double bytes = peak_bytes("replay '" + bench::write_trace(bench::trace_kind::streaming, folder, blocks) + "' --gpu v100");
+  const double bytes =
+      peak_bytes("replay '" + bench::write_trace(bench::trace_kind::streaming, folder, blocks) + "' --gpu v100");
   fs::remove_all(folder);
   return bytes;
 }
@@ -56,8 +58,8 @@ TEST(memory_bounds, a_v100_with_all_its_warps_resident_takes_less_than_500_megab
 
 TEST(memory_bounds, a_trace_takes_what_its_resident_blocks_take) {
   if (!own_memory) GTEST_SKIP();
-  const double filled = peak_of_trace(1280);   // twice what fits the chip at one time
-  const double long_one = peak_of_trace(25600);   // more than is ever kept of what was read
+  const double filled = peak_of_trace(1280);     // twice what fits the chip at one time
+  const double long_one = peak_of_trace(25600);  // more than is ever kept of what was read
   EXPECT_LT(long_one, 1.05 * filled);
   EXPECT_LT(long_one, 1e9);
 }
@@ -80,7 +82,8 @@ std::string scattered_loads(const fs::path& folder) {
         // One sector for all lanes but the last, which is far away: no differences of 32 bits.
         out << "0100 ffffffff 1 R8 LDG.E 1 R2 4 0";
         const unsigned long long near = 0x7f4000000000 + random() % 4096 * 32;
-        for (unsigned lane = 0; lane < 31; ++lane) out << (std::snprintf(address, sizeof address, " 0x%llx", near + random() % 8 * 4), address);
+        for (unsigned lane = 0; lane < 31; ++lane)
+          out << (std::snprintf(address, sizeof address, " 0x%llx", near + random() % 8 * 4), address);
         out << (std::snprintf(address, sizeof address, " 0x%llx", near - (1ull << 34)), address) << " \n";
       }
       out << "0300 ffffffff 0 EXIT 0 0 \n\n";
@@ -103,7 +106,8 @@ TEST(memory_bounds, what_exceeds_the_memory_for_traces_lies_in_a_file) {
 }
 
 TEST(memory_bounds, blocks_run_from_a_file_as_from_memory) {
-  for (const auto kind : {bench::trace_kind::tiled_product, bench::trace_kind::streaming, bench::trace_kind::divergent, bench::trace_kind::transpose}) {
+  for (const auto kind : {bench::trace_kind::tiled_product, bench::trace_kind::streaming, bench::trace_kind::divergent,
+                          bench::trace_kind::transpose}) {
     const fs::path folder = fs::path(HEDDLE_SCRATCH "/bounds") / ("kind_" + std::to_string(static_cast<int>(kind)));
     fs::create_directories(folder);
     const std::string replay = "replay '" + bench::write_trace(kind, folder, 60) + "' --gpu rtx3070 --log-level error";

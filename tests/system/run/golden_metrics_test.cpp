@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Metrics against those that were written down before: what makes the model faster changes nothing, bit for bit, and neither does
-// another machine or compiler. Who changes the model renews the files (HEDDLE_RENEW_GOLDEN=1) and says why.
+// Metrics against those that were written down before: what makes the model faster changes nothing, bit for bit, and
+// neither does another machine or compiler. Who changes the model renews the files (HEDDLE_RENEW_GOLDEN=1) and says
+// why.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,17 +22,19 @@ namespace fs = std::filesystem;
 
 struct golden_run {
   std::string name;
-  std::string arguments;   // of the program
+  std::string arguments;  // of the program
 };
 
 std::vector<golden_run> runs_on(const std::string& gpu, const fs::path& folder) {
   std::vector<golden_run> runs;
-  for (const char* w : {"bfs", "divergent", "hotspot", "histogram", "nbody", "pointer_chase", "reduction", "scan",
-                        "sgemm_register_tiled", "spin_lock", "stencil_f64", "texture_filter", "transpose", "vector_add"})
+  for (const char* w :
+       {"bfs", "divergent", "hotspot", "histogram", "nbody", "pointer_chase", "reduction", "scan",
+        "sgemm_register_tiled", "spin_lock", "stencil_f64", "texture_filter", "transpose", "vector_add"})
     runs.push_back({w, "run '" HEDDLE_WORKLOADS "/" + std::string(w) + "/job.json'"});
   if (gpu == "v100" || gpu == "h100") runs.push_back({"wmma_gemm", "run '" HEDDLE_WORKLOADS "/wmma_gemm/job.json'"});
   using bench::trace_kind;
-  for (const trace_kind kind : {trace_kind::tiled_product, trace_kind::streaming, trace_kind::divergent, trace_kind::transpose}) {
+  for (const trace_kind kind :
+       {trace_kind::tiled_product, trace_kind::streaming, trace_kind::divergent, trace_kind::transpose}) {
     const fs::path place = folder / bench::name_of(kind);
     fs::create_directories(place);
     const std::string list = bench::write_trace(kind, place, 160);
@@ -47,8 +50,8 @@ std::uint64_t digest(const std::string& text) {
   return h;
 }
 
-// Cycles and instructions, to see at once what kind of change it is, and a digest of all that was measured: without the host's
-// part, and without the parameters, of which there may be new ones.
+// Cycles and instructions, to see at once what kind of change it is, and a digest of all that was measured: without the
+// host's part, and without the parameters, of which there may be new ones.
 std::string summary(const golden_run& r, const std::string& gpu, const fs::path& folder) {
   const std::string metrics = folder / "metrics.json";
   const std::string line =
@@ -62,8 +65,8 @@ std::string summary(const golden_run& r, const std::string& gpu, const fs::path&
   for (const auto& k : m["kernels"]) executed += k["metrics"]["inst_executed"].get<std::uint64_t>();
   char hex[24];
   std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(digest(m.dump())));
-  return "cycles " + std::to_string(m["cycles"].get<std::uint64_t>()) + " instructions " + std::to_string(executed) + " digest " +
-         hex;
+  return "cycles " + std::to_string(m["cycles"].get<std::uint64_t>()) + " instructions " + std::to_string(executed) +
+         " digest " + hex;
 }
 
 void compare(const std::string& gpu) {

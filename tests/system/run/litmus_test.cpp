@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Memory ordering between blocks, as litmus tests: a message (data, then a flag) is passed in every lane of 12 pairs of blocks, while
-// the phases of the memory path come late at random. What fences, scopes, volatile and the cache operators promise must hold
-// in every run; what they do not promise must be seen to fail, or the tests would show nothing.
+// Memory ordering between blocks, as litmus tests: a message (data, then a flag) is passed in every lane of 12 pairs of
+// blocks, while the phases of the memory path come late at random. What fences, scopes, volatile and the cache
+// operators promise must hold in every run; what they do not promise must be seen to fail, or the tests would show
+// nothing.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -20,14 +21,14 @@ namespace fs = std::filesystem;
 constexpr unsigned pairs = 12;
 
 struct message {
-  const char* release = "";                            // the writer, between data and flag
-  const char* acquire = "";                            // the reader, between flag and data
+  const char* release = "";  // the writer, between data and flag
+  const char* acquire = "";  // the reader, between flag and data
   const char* store_flag = "st.volatile.global.u32";
   const char* load_flag = "ld.volatile.global.u32";
-  const char* load = "ld.global.u32";                  // of the data, by the reader
-  unsigned noise = 0;                                  // stores to the data's slice, before them
-  bool read_before = false;                            // the reader has read the data before they were written
-  bool same_block = false;                             // writer and reader are warps of one block
+  const char* load = "ld.global.u32";  // of the data, by the reader
+  unsigned noise = 0;                  // stores to the data's slice, before them
+  bool read_before = false;            // the reader has read the data before they were written
+  bool same_block = false;             // writer and reader are warps of one block
 };
 
 std::string module_of(const message& m) {
@@ -89,18 +90,20 @@ class litmus : public ::testing::Test {
  protected:
   /// Lanes of all runs that saw the flag and not the data behind it.
   unsigned stale(const message& m, const std::string& gpu, const std::string& options = "") {
-    const fs::path place = fs::path(HEDDLE_SCRATCH "/litmus") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    const fs::path place =
+        fs::path(HEDDLE_SCRATCH "/litmus") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::create_directories(place);
     std::ofstream(place / "k.ptx") << module_of(m);
     const unsigned blocks = m.same_block ? pairs : 2 * pairs, threads = m.same_block ? 64 : 32;
     unsigned count = 0;
     for (const unsigned seed : {1u, 2u}) {
       fs::remove(place / "o.bin");
-      const std::string command = "cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run --kernel k.ptx:k --grid " +
-                                  std::to_string(blocks) + " --block " + std::to_string(threads) + " --arg out:" +
-                                  std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " + gpu +
-                                  " --set tlm.random_delay_cycles=10 --set tlm.random_delay_seed=" + std::to_string(seed) + " " +
-                                  options + " >log.txt 2>&1";
+      const std::string command =
+          "cd '" + place.string() + "' && timeout 60 '" HEDDLE_PROGRAM "' run --kernel k.ptx:k --grid " +
+          std::to_string(blocks) + " --block " + std::to_string(threads) +
+          " --arg out:" + std::to_string(4 * blocks * threads) + ":o.bin --quiet --gpu " + gpu +
+          " --set tlm.random_delay_cycles=10 --set tlm.random_delay_seed=" + std::to_string(seed) + " " + options +
+          " >log.txt 2>&1";
       const int status = std::system(command.c_str());
       EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
       std::ifstream in(place / "o.bin", std::ios::binary);
@@ -127,8 +130,9 @@ TEST_F(litmus, stores_to_different_lines_may_be_seen_out_of_order) {
   // All data in one slice, to which the way is crowded, all flags in another.
   message m;
   m.noise = 16;
-  const std::string crowded = "--set l2.hash=none --set interconnect.input_queue_entries=64 --set interconnect.request_bytes_per_cycle=4"
-                              " --set tlm.random_delay_cycles=0";
+  const std::string crowded =
+      "--set l2.hash=none --set interconnect.input_queue_entries=64 --set interconnect.request_bytes_per_cycle=4"
+      " --set tlm.random_delay_cycles=0";
   EXPECT_GT(stale(m, "gtx1080", crowded), 0u);
   m.release = m.acquire = "membar.gl;";
   EXPECT_EQ(stale(m, "gtx1080", crowded), 0u);
@@ -173,7 +177,8 @@ TEST_F(litmus, the_scope_of_a_fence_counts) {
 TEST_F(litmus, cache_operators_pass_the_l1_by) {
   message m = fenced("membar.gl;");
   m.read_before = true;
-  for (const char* load : {"ld.global.cg.u32", "ld.global.cv.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32"}) {
+  for (const char* load :
+       {"ld.global.cg.u32", "ld.global.cv.u32", "ld.volatile.global.u32", "ld.relaxed.gpu.global.u32"}) {
     m.load = load;
     EXPECT_EQ(stale(m, "gtx480"), 0u) << load;
     EXPECT_EQ(stale(m, "v100", "--set l1.fence_invalidates=false"), 0u) << load;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that can never end, though their warps go on: they spin on what nobody will change. The run says so, and who waits for what.
+// Programs that can never end, though their warps go on: they spin on what nobody will change. The run says so, and who
+// waits for what.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -22,13 +23,15 @@ struct result {
 
 class livelock : public ::testing::Test {
  protected:
-  livelock() : place_(fs::path(HEDDLE_SCRATCH "/livelock") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  livelock()
+      : place_(fs::path(HEDDLE_SCRATCH "/livelock") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   result run(const json& job, const std::string& options) {
     std::ofstream(place_ / "job.json") << job.dump(2);
     const fs::path log = place_ / "log.txt";
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options +
+                                " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     std::ifstream in(log);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, {std::istreambuf_iterator<char>(in), {}}};
@@ -61,30 +64,40 @@ turn:
 }
 )";
 
-// The block that holds the lock is switched out; one of another kernel comes to the SM's only place and spins on the lock for ever.
+// The block that holds the lock is switched out; one of another kernel comes to the SM's only place and spins on the
+// lock for ever.
 TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
-  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"bytes", 4}}}}}, {"outputs", json::array()}};
+  json job = {{"module", (place_ / "locked.ptx").string()},
+              {"buffers", {{"lock", {{"bytes", 4}}}}},
+              {"outputs", json::array()}};
   for (unsigned stream = 0; stream < 2; ++stream)
-    job["launches"].push_back({{"kernel", "locked"}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"stream", stream},
+    job["launches"].push_back({{"kernel", "locked"},
+                               {"grid", {1, 1, 1}},
+                               {"block", {1, 1, 1}},
+                               {"stream", stream},
                                {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}});
-  const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=20000 --max-cycles 5000000";
+  const std::string options =
+      "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=20000 --max-cycles 5000000";
   EXPECT_EQ(0, run(job, options).code) << "one after the other";
   job["preempt"] = {{{"at_cycle", 5000}, {"mode", "switch"}, {"resume_after", 3000}}};
   result r = run(job, options);
   EXPECT_EQ(1, r.code) << r.log;
-  for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ", "is wanted back, waits for the blocks there to end",
-                           "\n  sm 0 warp ", "block (0,0,0) of kernel 'locked', goes round at "})
+  for (const char* text : {"error: deadlock: since cycle ", "\n  block 0 of kernel 'locked', which left sm 0 in cycle ",
+                           "is wanted back, waits for the blocks there to end", "\n  sm 0 warp ",
+                           "block (0,0,0) of kernel 'locked', goes round at "})
     EXPECT_NE(std::string::npos, r.log.find(text)) << text << "\n" << r.log;
   EXPECT_NE(std::string::npos, r.log.find("locked.ptx:1")) << r.log;
   json two = job;
   for (json& launch : two["launches"]) launch["grid"][0] = 2;
   r = run(two, options + " --set sm.max_blocks=2");
   EXPECT_EQ(1, r.code) << r.log;
-  EXPECT_NE(std::string::npos, r.log.find("\n  block 0 of kernel 'locked' and 1 more, which left sm 0 in cycle ")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("\n  block 0 of kernel 'locked' and 1 more, which left sm 0 in cycle "))
+      << r.log;
   EXPECT_NE(std::string::npos, r.log.find("are wanted back, wait for the blocks there to end")) << r.log;
   // Without a watch it goes on.
-  r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");
+  r = run(job,
+          "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1 --set gpu.watchdog_cycles=0 --max-cycles 100000");
   EXPECT_EQ(1, r.code) << r.log;
   EXPECT_EQ(std::string::npos, r.log.find("deadlock")) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("limit of 100,000 cycles")) << r.log;
@@ -102,12 +115,15 @@ TEST_F(livelock, a_block_that_waits_for_one_that_spins_on_its_lock_is_a_deadlock
 TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
   std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
-  std::ofstream(place_ / "free.ptx") << ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry free(.param .u64 p) {\n"
-                                        "  .reg .b64 %d; .reg .b32 %r;\n  ld.param.u64 %d, [p];\n  atom.global.exch.b32 %r, [%d], 0;\n  ret;\n}\n";
-  json job = {{"modules", {(place_ / "locked.ptx").string(), (place_ / "free.ptx").string()}}, {"outputs", json::array()},
+  std::ofstream(place_ / "free.ptx")
+      << ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry free(.param .u64 p) {\n"
+         "  .reg .b64 %d; .reg .b32 %r;\n  ld.param.u64 %d, [p];\n  atom.global.exch.b32 %r, [%d], 0;\n  ret;\n}\n";
+  json job = {{"modules", {(place_ / "locked.ptx").string(), (place_ / "free.ptx").string()}},
+              {"outputs", json::array()},
               {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}}};
   const auto launch = [](const char* kernel, unsigned stream, unsigned cycle) {
-    json l = {{"kernel", kernel}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}}, {"stream", stream}, {"at_cycle", cycle}, {"args", {{{"buffer", "lock"}}}}};
+    json l = {{"kernel", kernel}, {"grid", {1, 1, 1}}, {"block", {1, 1, 1}},
+              {"stream", stream}, {"at_cycle", cycle}, {"args", {{{"buffer", "lock"}}}}};
     if (std::string(kernel) == "locked") l["args"].push_back({{"u32", 30}});
     return l;
   };
@@ -129,20 +145,30 @@ TEST_F(livelock, those_that_wait_for_what_the_job_does_later_are_no_deadlock) {
 // Blocks wait for one that no SM has room for: nobody was preempted.
 TEST_F(livelock, running_blocks_that_wait_for_one_without_a_place_are_a_deadlock) {
   std::ofstream(place_ / "locked.ptx") << locked_kernel;
-  json job = {{"module", (place_ / "locked.ptx").string()}, {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}}, {"outputs", json::array()}};
+  json job = {{"module", (place_ / "locked.ptx").string()},
+              {"buffers", {{"lock", {{"file", (place_ / "taken.bin").string()}}}}},
+              {"outputs", json::array()}};
   std::ofstream(place_ / "taken.bin", std::ios::binary) << std::string("\1\0\0\0", 4);
-  job["launches"] = {{{"kernel", "locked"}, {"grid", {5, 1, 1}}, {"block", {64, 1, 1}}, {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}}};
-  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=2 --set gpu.watchdog_cycles=20000 --max-cycles 5000000");
+  job["launches"] = {{{"kernel", "locked"},
+                      {"grid", {5, 1, 1}},
+                      {"block", {64, 1, 1}},
+                      {"args", {{{"buffer", "lock"}}, {{"u32", 3000}}}}}};
+  const result r = run(
+      job,
+      "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=2 --set gpu.watchdog_cycles=20000 --max-cycles 5000000");
   EXPECT_EQ(1, r.code) << r.log;
   EXPECT_NE(std::string::npos, r.log.find("deadlock")) << r.log;
-  EXPECT_NE(std::string::npos, r.log.find("3 blocks of kernel 'locked' (launch 0, stream 0) wait for a place on an SM")) << r.log;
+  EXPECT_NE(std::string::npos, r.log.find("3 blocks of kernel 'locked' (launch 0, stream 0) wait for a place on an SM"))
+      << r.log;
   EXPECT_NE(std::string::npos, r.log.find("block (1,0,0) of kernel 'locked', goes round at ")) << r.log;
 }
 
 // On chips before Volta a lane that has the lock waits for those of its warp that spin for it.
 TEST_F(livelock, lanes_of_a_warp_that_spin_for_a_lock_before_volta) {
   const std::string job = "'" HEDDLE_WORKLOADS "/intra_warp_lock/job.json'", log = (place_ / "log.txt").string();
-  const int status = std::system(("'" HEDDLE_PROGRAM "' run " + job + " --gpu gtx1080 --set gpu.watchdog_cycles=20000 --quiet >'" + log + "' 2>&1").c_str());
+  const int status = std::system(
+      ("'" HEDDLE_PROGRAM "' run " + job + " --gpu gtx1080 --set gpu.watchdog_cycles=20000 --quiet >'" + log + "' 2>&1")
+          .c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
   std::ifstream in(log);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -171,17 +197,23 @@ L:
 )";
   for (const char* kernel : {"a", "b", "c", "d"})
     for (const char* gpu : {"gtx1080", "v100"}) {
-      json job = {{"module", (place_ / "self.ptx").string()}, {"buffers", {{"flag", {{"bytes", 4096}}}}}, {"outputs", json::array()},
-                  {"launches", {{{"kernel", kernel}, {"grid", {3, 1, 1}}, {"block", {64, 1, 1}}, {"args", json::array()}}}}};
+      json job = {
+          {"module", (place_ / "self.ptx").string()},
+          {"buffers", {{"flag", {{"bytes", 4096}}}}},
+          {"outputs", json::array()},
+          {"launches", {{{"kernel", kernel}, {"grid", {3, 1, 1}}, {"block", {64, 1, 1}}, {"args", json::array()}}}}};
       if (*kernel == 'd') job["launches"][0]["args"].push_back({{"buffer", "flag"}});
-      const result r = run(job, std::string("--gpu ") + gpu + " --set gpu.sm_count=2 --set gpu.watchdog_cycles=20000 --max-cycles 1000000");
+      const result r = run(job, std::string("--gpu ") + gpu +
+                                    " --set gpu.sm_count=2 --set gpu.watchdog_cycles=20000 --max-cycles 1000000");
       EXPECT_EQ(1, r.code) << kernel << " on " << gpu << r.log;
-      EXPECT_NE(std::string::npos, r.log.find("error: deadlock: since cycle ")) << kernel << " on " << gpu << ": " << r.log;
+      EXPECT_NE(std::string::npos, r.log.find("error: deadlock: since cycle "))
+          << kernel << " on " << gpu << ": " << r.log;
       EXPECT_NE(std::string::npos, r.log.find("goes round at ")) << r.log;
     }
 }
 
-// Block 0 computes for long before it sets the flag, block 1 looks at it without end, with or without sleep; block 2 waits for the clock.
+// Block 0 computes for long before it sets the flag, block 1 looks at it without end, with or without sleep; block 2
+// waits for the clock.
 TEST_F(livelock, is_not_said_of_those_that_wait_in_a_loop_for_what_will_come) {
   std::ofstream(place_ / "wait.ptx") << R"(.version 7.0
 .target sm_70
@@ -222,9 +254,14 @@ still:
 )";
   for (const unsigned sleeps : {0u, 1u})
     for (const unsigned turns : {1u, 15000u}) {
-      const json job = {{"module", (place_ / "wait.ptx").string()}, {"buffers", {{"flag", {{"bytes", 128}}}}}, {"outputs", json::array()},
-                        {"launches", {{{"kernel", "w"}, {"grid", {3, 1, 1}}, {"block", {32, 1, 1}},
-                                       {"args", {{{"buffer", "flag"}}, {{"u32", turns}}, {{"u32", sleeps}}}}}}}};
+      const json job = {{"module", (place_ / "wait.ptx").string()},
+                        {"buffers", {{"flag", {{"bytes", 128}}}}},
+                        {"outputs", json::array()},
+                        {"launches",
+                         {{{"kernel", "w"},
+                           {"grid", {3, 1, 1}},
+                           {"block", {32, 1, 1}},
+                           {"args", {{{"buffer", "flag"}}, {{"u32", turns}}, {{"u32", sleeps}}}}}}}};
       const result r = run(job, "--gpu v100 --set gpu.sm_count=2 --set gpu.watchdog_cycles=2000 --max-cycles 5000000");
       EXPECT_EQ(0, r.code) << turns << " " << sleeps << r.log;
     }
@@ -232,9 +269,14 @@ still:
 
 // Who only waits for long, or counts as it spins, is let be.
 TEST_F(livelock, is_not_said_of_programs_that_may_end) {
-  const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()},
-                    {"launches", {{{"kernel", "turning"}, {"grid", {2, 1, 1}}, {"block", {64, 1, 1}},
-                                   {"args", {{{"u32", 20000}}, {{"u32", 7}}, {{"u32", 11}}}}}}}};
+  const json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+                    {"buffers", json::object()},
+                    {"outputs", json::array()},
+                    {"launches",
+                     {{{"kernel", "turning"},
+                       {"grid", {2, 1, 1}},
+                       {"block", {64, 1, 1}},
+                       {"args", {{{"u32", 20000}}, {{"u32", 7}}, {{"u32", 11}}}}}}}};
   const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.watchdog_cycles=2000");
   EXPECT_EQ(0, r.code) << r.log;
 }

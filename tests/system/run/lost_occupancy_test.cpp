@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each cause of lost occupancy, produced by a small kernel, is the one that metrics and summary name; the parts add up to what is lost.
+// Each cause of lost occupancy, produced by a small kernel, is the one that metrics and summary name; the parts add up
+// to what is lost.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -26,12 +27,15 @@ const char* const gpu = " --gpu gtx1080 --set sub_partition.scheduler=lrr --set 
 
 class lost_occupancy : public ::testing::Test {
  protected:
-  lost_occupancy() : place_(fs::path(HEDDLE_SCRATCH "/lost_occupancy") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  lost_occupancy()
+      : place_(fs::path(HEDDLE_SCRATCH "/lost_occupancy") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   void run(const std::string& what, const std::string& machine = gpu) {
     const fs::path metrics = place_ / "metrics.json", log = place_ / "log.txt";
-    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + machine + " --metrics '" + metrics.string() + "' >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + machine + " --metrics '" + metrics.string() +
+                                "' >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     summary_ = text_of(log);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << summary_;
@@ -46,8 +50,9 @@ class lost_occupancy : public ::testing::Test {
     }
   }
   void run(unsigned blocks, unsigned turns, unsigned by_warp, unsigned by_block, const std::string& options = "") {
-    run("--kernel '" HEDDLE_SOURCE "/testbench/occupancy/turning.ptx' --grid " + std::to_string(blocks) + " --block 512 --arg u32:" +
-        std::to_string(turns) + " --arg u32:" + std::to_string(by_warp) + " --arg u32:" + std::to_string(by_block) + options);
+    run("--kernel '" HEDDLE_SOURCE "/testbench/occupancy/turning.ptx' --grid " + std::to_string(blocks) +
+        " --block 512 --arg u32:" + std::to_string(turns) + " --arg u32:" + std::to_string(by_warp) +
+        " --arg u32:" + std::to_string(by_block) + options);
   }
   static double lost(const json& k) {
     return k["theoretical_occupancy"].get<double>() - k["metrics"]["achieved_occupancy"].get<double>();
@@ -98,9 +103,14 @@ TEST_F(lost_occupancy, to_launch_latency) {
 }
 
 TEST_F(lost_occupancy, to_blocks_of_other_kernels) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
   for (unsigned stream = 0; stream < 2; ++stream)
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {30, 1, 1}}, {"block", {512, 1, 1}}, {"stream", stream},
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {30, 1, 1}},
+                               {"block", {512, 1, 1}},
+                               {"stream", stream},
                                {"args", {{{"u32", 1000}}, {{"u32", 0}}, {{"u32", 0}}}}});
   std::ofstream(place_ / "job.json") << job;
   run("'" + (place_ / "job.json").string() + "'");
@@ -110,10 +120,17 @@ TEST_F(lost_occupancy, to_blocks_of_other_kernels) {
 
 // A kernel that asks for little shared memory comes to SMs that are divided for one that asks for all of it.
 TEST_F(lost_occupancy, achieved_is_never_above_theory_beside_another_carveout) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
   for (unsigned stream = 0; stream < 2; ++stream)
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {stream == 0 ? 1 : 30, 1, 1}}, {"block", {64, 1, 1}}, {"stream", stream},
-                               {"shared_bytes", 4000}, {"carveout", stream == 0 ? 100 : 8}, {"at_cycle", 1000 * stream},
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {stream == 0 ? 1 : 30, 1, 1}},
+                               {"block", {64, 1, 1}},
+                               {"stream", stream},
+                               {"shared_bytes", 4000},
+                               {"carveout", stream == 0 ? 100 : 8},
+                               {"at_cycle", 1000 * stream},
                                {"args", {{{"u32", 2000}}, {{"u32", 0}}, {{"u32", 0}}}}});
   std::ofstream(place_ / "job.json") << job;
   run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1", "");

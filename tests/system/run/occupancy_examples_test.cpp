@@ -54,61 +54,75 @@ turn:
 
 // A kernel that keeps `values` numbers over a loop of 300 turns.
 std::string keeping_kernel(unsigned values) {
-  std::string text = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry keeping(.param .u64 out)\n{\n  .reg .b32 %v<" +
-                     std::to_string(values + 2) + ">;\n  .reg .b64 %a;\n  .reg .pred %p;\n  ld.param.u64 %a, [out];\n  mov.u32 %v0, %tid.x;\n";
+  std::string text =
+      ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry keeping(.param .u64 out)\n{\n  .reg .b32 %v<" +
+      std::to_string(values + 2) +
+      ">;\n  .reg .b64 %a;\n  .reg .pred %p;\n  ld.param.u64 %a, [out];\n  mov.u32 %v0, %tid.x;\n";
   const auto v = [](unsigned n) { return "%v" + std::to_string(n); };
   for (unsigned n = 1; n <= values; ++n) text += "  add.u32 " + v(n) + ", " + v(n - 1) + ", " + v(n - 1) + ";\n";
-  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) + ", 1;\n  setp.ne.u32 %p, " +
-          v(values + 1) + ", 0;\n  @%p bra turn;\n";
+  text += "  mov.u32 " + v(values + 1) + ", 300;\nturn:\n  sub.u32 " + v(values + 1) + ", " + v(values + 1) +
+          ", 1;\n  setp.ne.u32 %p, " + v(values + 1) + ", 0;\n  @%p bra turn;\n";
   for (unsigned n = 1; n <= values; ++n) text += "  xor.b32 %v0, %v0, " + v(n) + ";\n";
   return text + "  st.global.u32 [%a], %v0;\n  ret;\n}\n";
 }
 
 class occupancy_examples : public ::testing::Test {
  protected:
-  occupancy_examples() : place_(fs::path(HEDDLE_SCRATCH "/occupancy_examples") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  occupancy_examples()
+      : place_(fs::path(HEDDLE_SCRATCH "/occupancy_examples") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
     std::ofstream(place_ / "uneven.ptx") << uneven_kernel;
   }
   json run(unsigned grid, unsigned block, unsigned turns, unsigned spread, const std::string& options) {
     const fs::path metrics = place_ / "metrics.json";
     const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "uneven.ptx").string() + "' --grid " +
-                                std::to_string(grid) + " --block " + std::to_string(block) + " --arg u32:" + std::to_string(turns) +
-                                " --arg u32:" + std::to_string(spread) + " --quiet --metrics '" + metrics.string() + "' " + options;
+                                std::to_string(grid) + " --block " + std::to_string(block) +
+                                " --arg u32:" + std::to_string(turns) + " --arg u32:" + std::to_string(spread) +
+                                " --quiet --metrics '" + metrics.string() + "' " + options;
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command;
     std::ifstream in(metrics);
     return json::parse(in)["kernels"][0];
   }
-  /// The device of a lecture: 768 threads, 8 blocks, 8,000 registers and 16 KB of shared memory to an SM, nothing rounded up.
+  /// The device of a lecture: 768 threads, 8 blocks, 8,000 registers and 16 KB of shared memory to an SM, nothing
+  /// rounded up.
   std::string lecture_device() {
     const std::string file = (place_ / "lecture.ini").string();
-    const std::string command = "'" HEDDLE_PROGRAM "' config --gpu g80 --set gpu.sm_count=1 --set sm.max_threads=768 --set sm.max_blocks=8"
-                                " --set sm.registers=8000 --set sm.registers_per_block=8000 --set sm.register_allocation_unit=1"
-                                " --set sm.warp_allocation_granularity=1 --set shared_memory.allocation_unit_bytes=1 >'" + file + "'";
+    const std::string command =
+        "'" HEDDLE_PROGRAM
+        "' config --gpu g80 --set gpu.sm_count=1 --set sm.max_threads=768 --set sm.max_blocks=8"
+        " --set sm.registers=8000 --set sm.registers_per_block=8000 --set sm.register_allocation_unit=1"
+        " --set sm.warp_allocation_granularity=1 --set shared_memory.allocation_unit_bytes=1 >'" +
+        file + "'";
     EXPECT_EQ(0, std::system(command.c_str()));
     return "--gpu '" + file + "'";
   }
   /// What the calculator says.
   json ask(const std::string& what) {
     const fs::path out = place_ / "answer.json";
-    EXPECT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' occupancy " + what + " --json >'" + out.string() + "'").c_str())) << what;
+    EXPECT_EQ(0, std::system(("'" HEDDLE_PROGRAM "' occupancy " + what + " --json >'" + out.string() + "'").c_str()))
+        << what;
     std::ifstream in(out);
     return json::parse(in);
   }
-  void expect(const json& answer, unsigned blocks, unsigned warps, double occupancy, const std::vector<std::string>& limiters) {
+  void expect(const json& answer, unsigned blocks, unsigned warps, double occupancy,
+              const std::vector<std::string>& limiters) {
     EXPECT_EQ(blocks, answer["blocks_per_sm"].get<unsigned>());
     EXPECT_EQ(warps, answer["active_warps"].get<unsigned>());
     EXPECT_DOUBLE_EQ(occupancy, answer["theoretical_occupancy"].get<double>());
     EXPECT_EQ(limiters, answer["limiters"].get<std::vector<std::string>>());
   }
-  /// The most warps that one SM of `gpu` held at a time of a kernel that keeps `values` numbers, in blocks more than fit.
-  unsigned most_warps(unsigned values, unsigned registers, unsigned threads, unsigned shared, unsigned blocks, const std::string& gpu) {
+  /// The most warps that one SM of `gpu` held at a time of a kernel that keeps `values` numbers, in blocks more than
+  /// fit.
+  unsigned most_warps(unsigned values, unsigned registers, unsigned threads, unsigned shared, unsigned blocks,
+                      const std::string& gpu) {
     std::ofstream(place_ / "keeping.ptx") << keeping_kernel(values);
     const fs::path metrics = place_ / "metrics.json";
-    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "keeping.ptx").string() + "' --grid " + std::to_string(3 * blocks) +
-                                " --block " + std::to_string(threads) + " --shared-bytes " + std::to_string(shared) +
-                                " --arg buf:4 --quiet --metrics '" + metrics.string() + "' --set gpu.sm_count=1 " + gpu;
+    const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" + (place_ / "keeping.ptx").string() +
+                                "' --grid " + std::to_string(3 * blocks) + " --block " + std::to_string(threads) +
+                                " --shared-bytes " + std::to_string(shared) + " --arg buf:4 --quiet --metrics '" +
+                                metrics.string() + "' --set gpu.sm_count=1 " + gpu;
     EXPECT_EQ(0, std::system(command.c_str())) << command;
     std::ifstream in(metrics);
     const json m = json::parse(in);
@@ -184,7 +198,8 @@ TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says
   for (std::string line; std::getline(in, line);) {
     std::vector<std::string> cells;
     std::istringstream row(line);
-    for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell.size() > 2 ? cell.substr(1, cell.size() - 2) : cell);
+    for (std::string cell; std::getline(row, cell, '|');)
+      cells.push_back(cell.size() > 2 ? cell.substr(1, cell.size() - 2) : cell);
     if (cells.size() < 3) continue;
     if (cells[1].rfind("warps (`", 0) == 0) {
       gpu = cells[1].substr(8, cells[1].find('`', 8) - 8);
@@ -197,12 +212,15 @@ TEST_F(occupancy_examples, warps_hide_the_latency_of_arithmetic_as_the_page_says
     for (std::size_t k = 2; k < cells.size(); ++k) {
       const unsigned count = static_cast<unsigned>(std::stoul(warps[k])), blocks = count > 32 ? 2 : 1;
       const fs::path metrics = place_ / "metrics.json";
-      const std::string command = "'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_SOURCE "/testbench/occupancy/chain.ptx:chain' --grid " + std::to_string(blocks) +
-                                  " --block " + std::to_string(32 * count / blocks) + " --arg buf:4096 --arg u32:100 --quiet --gpu " + gpu +
-                                  " --set gpu.sm_count=1 --set sub_partition.scheduler=" + policy + " --metrics '" + metrics.string() + "'";
+      const std::string command =
+          "'" HEDDLE_PROGRAM "' run --kernel '" HEDDLE_SOURCE "/testbench/occupancy/chain.ptx:chain' --grid " +
+          std::to_string(blocks) + " --block " + std::to_string(32 * count / blocks) +
+          " --arg buf:4096 --arg u32:100 --quiet --gpu " + gpu +
+          " --set gpu.sm_count=1 --set sub_partition.scheduler=" + policy + " --metrics '" + metrics.string() + "'";
       ASSERT_EQ(0, std::system(command.c_str())) << command;
       std::ifstream file(metrics);
-      EXPECT_NEAR(std::stod(cells[k]), json::parse(file)["kernels"][0]["metrics"]["ipc"].get<double>(), 0.00501) << command;
+      EXPECT_NEAR(std::stod(cells[k]), json::parse(file)["kernels"][0]["metrics"]["ipc"].get<double>(), 0.00501)
+          << command;
       ++compared;
     }
   }

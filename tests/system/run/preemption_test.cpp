@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Workloads preempted anywhere, through the command line: the same output bytes as without, the same SM and warp ids as before.
-// A seeded sample of (workload, GPU, mode, cycle, SMs, registers saved); long_* takes a large one.
+// Workloads preempted anywhere, through the command line: the same output bytes as without, the same SM and warp ids as
+// before. A seeded sample of (workload, GPU, mode, cycle, SMs, registers saved); long_* takes a large one.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ class random_numbers {
 
 struct result {
   int code = -1;
-  std::string bytes;   // of the outputs, one after the other
+  std::string bytes;  // of the outputs, one after the other
   json metrics;
   std::string log;
 };
@@ -95,8 +95,9 @@ class preemption : public ::testing::Test {
     std::ofstream(place_ / "job.json") << job.dump(2);
     for (const json& output : job["outputs"]) fs::remove(output["file"].get<std::string>());
     const fs::path log = place_ / "log.txt", metrics = place_ / "metrics.json";
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet --metrics '" +
-                                metrics.string() + "' " + options + " >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() +
+                                "' --quiet --metrics '" + metrics.string() + "' " + options + " >'" + log.string() +
+                                "' 2>&1";
     const int status = std::system(command.c_str());
     r.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     r.log = command + "\n" + text_of(log);
@@ -117,7 +118,7 @@ class preemption : public ::testing::Test {
       ASSERT_FALSE(s["blocks"].empty());
       ++modes_seen_[s["mode"]];
       ASSERT_EQ(s["sm"], s["restored_sm"]);
-      if (s["mode"] == "flush") {   // all warps of the blocks begin again
+      if (s["mode"] == "flush") {  // all warps of the blocks begin again
         ASSERT_LE(s["warp_ids"].size(), s["restored_warp_ids"].size());
         ASSERT_EQ(0u, at("bytes_saved"));
         ASSERT_EQ(at("restore_cycle"), at("resumed_cycle"));
@@ -131,14 +132,15 @@ class preemption : public ::testing::Test {
 
   /// `runs` runs of the sample that `seed` begins. `switched` counts the SMs that were.
   void sample(std::uint64_t seed, unsigned runs, const std::vector<std::string>& workloads) {
-    static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100", "rtx2060", "a100", "rtx3070", "rtx4090", "h100"};
+    static const std::vector<std::string> gpus = {"p100", "gtx1080", "v100",    "rtx2060",
+                                                  "a100", "rtx3070", "rtx4090", "h100"};
     random_numbers random(seed);
     std::map<std::string, result> undisturbed;
     unsigned switched = 0, between = 0, twice = 0;
     for (unsigned k = 0; k < runs; ++k) {
       const std::string workload = random.one_of(workloads);
       std::string gpu = random.one_of(gpus);
-      if (workload == "wmma_gemm" && (gpu == "p100" || gpu == "gtx1080")) gpu = "v100";   // they have no tensor units
+      if (workload == "wmma_gemm" && (gpu == "p100" || gpu == "gtx1080")) gpu = "v100";  // they have no tensor units
       // Few SMs: more blocks on each, and less of the chip to simulate.
       std::string options = "--gpu " + gpu + " --set gpu.sm_count=" + std::to_string(1 + random.below(4));
       if (random.below(4) == 0) options += " --set tlm.check=true";
@@ -152,19 +154,25 @@ class preemption : public ::testing::Test {
       json list = json::array();
       std::uint64_t at = random.below(cycles);
       const bool with_another = random.below(3) == 0;
-      if (with_another) add_another_kernel(job, at + random.below(300), static_cast<int>(random.below(2)), static_cast<unsigned>(20 + random.below(300)));
+      if (with_another)
+        add_another_kernel(job, at + random.below(300), static_cast<int>(random.below(2)),
+                           static_cast<unsigned>(20 + random.below(300)));
       for (std::uint64_t n = 1 + random.below(4); n != 0; --n) {
-        static const std::vector<std::string> modes = {"switch", "switch", "switch", "switch", "drain", "auto", "flush"};
+        static const std::vector<std::string> modes = {"switch", "switch", "switch", "switch",
+                                                       "drain",  "auto",   "flush"};
         json p = {{"at_cycle", at}, {"mode", random.one_of(modes)}};
         if (p["mode"] == "flush" && !can_be_dropped(workload)) p["mode"] = "auto";
         if (random.below(3) == 0) p["sm"] = 0;
         // Time for another kernel, where one comes, to run meanwhile.
-        p["resume_after"] = std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
+        p["resume_after"] =
+            std::vector<int>{0, 1, 700, 20000}[with_another && list.empty() ? 2 + random.below(2) : random.below(4)];
         list.push_back(p);
         switch (random.below(5)) {
           case 0: at += 1 + random.below(50); break;
           case 1: at += random.below(20000); break;
-          default: at += p["resume_after"].get<std::uint64_t>() + 1000 + random.below(5000);   // just about when the blocks are back
+          default:
+            at += p["resume_after"].get<std::uint64_t>() + 1000 +
+                  random.below(5000);  // just about when the blocks are back
         }
       }
       job["preempt"] = list;
@@ -186,15 +194,21 @@ class preemption : public ::testing::Test {
   static void add_another_kernel(json& job, std::uint64_t at, int priority, unsigned turns) {
     job["modules"] = {job["module"], HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"};
     job.erase("module");
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {24, 1, 1}}, {"block", {128, 1, 1}}, {"stream", 99}, {"priority", priority},
-                               {"at_cycle", at}, {"args", {{{"u32", turns}}, {{"u32", 7}}, {{"u32", 11}}}}});
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {24, 1, 1}},
+                               {"block", {128, 1, 1}},
+                               {"stream", 99},
+                               {"priority", priority},
+                               {"at_cycle", at},
+                               {"args", {{{"u32", turns}}, {{"u32", 7}}, {{"u32", 11}}}}});
   }
 
   /// Whether the launch of stream 99 began on an SM after blocks had left it for memory, and before they came back.
   static bool another_ran_between(const result& r) {
     for (const json& k : r.metrics["kernels"])
       for (const json& s : r.metrics["context_switches"])
-        if (k["stream"] == 99 && s["mode"] == "switch" && r.metrics["kernels"][s["kernel"].get<std::size_t>()]["stream"] != 99 &&
+        if (k["stream"] == 99 && s["mode"] == "switch" &&
+            r.metrics["kernels"][s["kernel"].get<std::size_t>()]["stream"] != 99 &&
             k["start_cycle"] >= s["saved_cycle"] && k["start_cycle"] < s["restore_cycle"])
           return true;
     return false;
@@ -214,9 +228,10 @@ class preemption : public ::testing::Test {
 
   /// Whether mode flush is allowed for the workload's kernels (docs/preemption.md).
   static bool can_be_dropped(const std::string& workload) {
-    static const std::set<std::string> names = {"black_scholes", "convolution", "divergent", "fft", "hotspot", "kmeans", "mandelbrot",
-                                                "pointer_chase", "sgemm", "sgemm_register_tiled", "spmv", "stencil_f64", "transpose",
-                                                "vector_add"};
+    static const std::set<std::string> names = {
+        "black_scholes", "convolution", "divergent",     "fft",       "hotspot",
+        "kmeans",        "mandelbrot",  "pointer_chase", "sgemm",     "sgemm_register_tiled",
+        "spmv",          "stencil_f64", "transpose",     "vector_add"};
     return names.count(workload) != 0;
   }
 
@@ -225,8 +240,9 @@ class preemption : public ::testing::Test {
 };
 
 const std::vector<std::string>& small_workloads() {
-  static const std::vector<std::string> names = {"saxpy", "reduction", "spin_lock", "histogram", "divergent", "bitonic_sort",
-                                                 "intra_warp_lock", "needleman_wunsch", "fft", "bfs", "pointer_chase", "kmeans"};
+  static const std::vector<std::string> names = {"saxpy",     "reduction",    "spin_lock",       "histogram",
+                                                 "divergent", "bitonic_sort", "intra_warp_lock", "needleman_wunsch",
+                                                 "fft",       "bfs",          "pointer_chase",   "kmeans"};
   return names;
 }
 
@@ -280,7 +296,9 @@ TEST_F(preemption, a_reduced_context_leaves_out_what_nobody_will_read) {
   ASSERT_EQ(0, reduced.code) << reduced.log;
   EXPECT_TRUE(whole.bytes == reduced.bytes);
   check_switches(reduced);
-  const auto bytes = [](const result& r) { return r.metrics["context_switches"][0]["bytes_saved"].get<std::uint64_t>(); };
+  const auto bytes = [](const result& r) {
+    return r.metrics["context_switches"][0]["bytes_saved"].get<std::uint64_t>();
+  };
   EXPECT_LT(bytes(reduced), bytes(whole));
 }
 
@@ -313,11 +331,14 @@ turn:
 	ret;
 }
 )";
-  json job = {{"module", (place_ / "count.ptx").string()}, {"buffers", {{"out", {{"bytes", 384}}}}},
-              {"launches", {{{"kernel", "count"}, {"grid", {1, 1, 1}}, {"block", {96, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
+  json job = {{"module", (place_ / "count.ptx").string()},
+              {"buffers", {{"out", {{"bytes", 384}}}}},
+              {"launches",
+               {{{"kernel", "count"}, {"grid", {1, 1, 1}}, {"block", {96, 1, 1}}, {"args", {{{"buffer", "out"}}}}}}},
               {"outputs", {{{"buffer", "out"}, {"file", (place_ / "0.out.bin").string()}}}}};
   for (const char* gpu : {"gtx1080", "v100"}) {
-    const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=1 --set context.saved_registers=live";
+    const std::string options =
+        std::string("--gpu ") + gpu + " --set gpu.sm_count=1 --set context.saved_registers=live";
     const result base = run(job, options);
     ASSERT_EQ(0, base.code) << base.log;
     const auto middle = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>() +
@@ -339,11 +360,13 @@ TEST_F(preemption, the_waveform_shows_each_step) {
   json job = job_of("reduction");
   const fs::path vcd = place_ / "switch.vcd";
   job["preempt"] = {{{"at_cycle", 3000}, {"resume_after", 500}}};
-  const result r = run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.core_clock_mhz=1000 --vcd '" + vcd.string() + "'");
+  const result r =
+      run(job, "--gpu gtx1080 --set gpu.sm_count=1 --set gpu.core_clock_mhz=1000 --vcd '" + vcd.string() + "'");
   ASSERT_EQ(0, r.code) << r.log;
-  // The engine's step from the request on: quiescing, saving, idle, (waiting,) restoring, idle, at the cycles of the metrics.
+  // The engine's step from the request on: quiescing, saving, idle, (waiting,) restoring, idle, at the cycles of the
+  // metrics.
   std::string id, scope;
-  std::map<std::uint64_t, std::uint64_t> steps;   // by value: the cycle in which it was first taken
+  std::map<std::uint64_t, std::uint64_t> steps;  // by value: the cycle in which it was first taken
   std::uint64_t cycle = 0;
   std::ifstream in(vcd);
   for (std::string line; std::getline(in, line);) {
@@ -371,7 +394,8 @@ TEST_F(preemption, another_kernel_runs_in_between) {
   job["launches"][0]["grid"] = {1, 1, 1};
   const std::string options = "--gpu gtx1080 --set gpu.sm_count=1 --set sm.max_blocks=1";
   job["launches"].push_back(second);
-  for (json& output : job["outputs"]) output.erase("expect"), output.erase("type"), output.erase("rtol"), output.erase("atol");
+  for (json& output : job["outputs"])
+    output.erase("expect"), output.erase("type"), output.erase("rtol"), output.erase("atol");
   const result base = run(job, options);
   ASSERT_EQ(0, base.code) << base.log;
   const auto start = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>();
@@ -387,12 +411,21 @@ TEST_F(preemption, another_kernel_runs_in_between) {
   EXPECT_GE(other["end_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>());
 }
 
-// The SM is divided for the first kernel; of what leaves it, blocks of the second, which asks for less, come back first.
+// The SM is divided for the first kernel; of what leaves it, blocks of the second, which asks for less, come back
+// first.
 TEST_F(preemption, blocks_of_different_carveouts_come_back_together) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
-  const auto launch = [&](unsigned stream, unsigned blocks, unsigned shared, unsigned carveout, unsigned cycle, unsigned turns, unsigned by_block) {
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {blocks, 1, 1}}, {"block", {64, 1, 1}}, {"stream", stream},
-                               {"shared_bytes", shared}, {"carveout", carveout}, {"at_cycle", cycle},
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
+  const auto launch = [&](unsigned stream, unsigned blocks, unsigned shared, unsigned carveout, unsigned cycle,
+                          unsigned turns, unsigned by_block) {
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {blocks, 1, 1}},
+                               {"block", {64, 1, 1}},
+                               {"stream", stream},
+                               {"shared_bytes", shared},
+                               {"carveout", carveout},
+                               {"at_cycle", cycle},
                                {"args", {{{"u32", turns}}, {{"u32", 0}}, {{"u32", by_block}}}}});
   };
   launch(0, 2, 40000, 100, 0, 50, 2000);
@@ -461,14 +494,21 @@ TEST_F(preemption, dropped_blocks_run_anew_and_nothing_is_saved) {
   EXPECT_TRUE(r.bytes == base.bytes);
   check_switches(r);
   EXPECT_EQ(2u, modes_seen_["flush"]);
-  const auto executed = [](const result& x) { return x.metrics["kernels"][0]["metrics"]["inst_executed"].get<std::uint64_t>(); };
+  const auto executed = [](const result& x) {
+    return x.metrics["kernels"][0]["metrics"]["inst_executed"].get<std::uint64_t>();
+  };
   EXPECT_GT(executed(r), executed(base)) << "the dropped work was not done again";
 }
 
 TEST_F(preemption, auto_decides_by_block) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
   // Blocks one to eight parts of work long: at any time some have just begun, some end soon, of others nobody knows.
-  job["launches"] = {{{"kernel", "turning"}, {"grid", {24, 1, 1}}, {"block", {256, 1, 1}}, {"args", {{{"u32", 100}}, {{"u32", 0}}, {{"u32", 60}}}}}};
+  job["launches"] = {{{"kernel", "turning"},
+                      {"grid", {24, 1, 1}},
+                      {"block", {256, 1, 1}},
+                      {"args", {{{"u32", 100}}, {{"u32", 0}}, {{"u32", 60}}}}}};
   std::set<std::string> seen;
   for (const unsigned at : {7600, 13200, 25800}) {
     job["preempt"] = {{{"at_cycle", at}, {"mode", "auto"}, {"resume_after", 500}}};
@@ -481,7 +521,8 @@ TEST_F(preemption, auto_decides_by_block) {
     EXPECT_EQ(6u, s["block_modes"].size());
     EXPECT_EQ("auto", s["mode"]) << s;
     for (const json& mode : s["block_modes"]) seen.insert(mode.get<std::string>());
-    EXPECT_GE(s["restore_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>() + 500) << "counted from the last block's leaving";
+    EXPECT_GE(s["restore_cycle"].get<std::uint64_t>(), s["saved_cycle"].get<std::uint64_t>() + 500)
+        << "counted from the last block's leaving";
   }
   EXPECT_EQ((std::set<std::string>{"drain", "flush", "switch"}), seen);
 }
@@ -497,7 +538,8 @@ TEST_F(preemption, auto_lets_no_block_wait_for_one_that_is_away) {
   for (const json& s : r.metrics["context_switches"]) EXPECT_NE("auto", s["mode"]) << "in different modes: " << s;
 }
 
-// A request that comes while its SM is being freed waits for that, is not merged with the one before, and finds the SM empty or not.
+// A request that comes while its SM is being freed waits for that, is not merged with the one before, and finds the SM
+// empty or not.
 TEST_F(preemption, requests_that_overlap_are_counted) {
   json job = job_of("saxpy");
   const std::string options = "--gpu gtx1080 --set gpu.sm_count=1";
@@ -509,7 +551,8 @@ TEST_F(preemption, requests_that_overlap_are_counted) {
     const result r = run(job, options);
     EXPECT_EQ(0, r.code) << r.log;
     EXPECT_EQ(2u, r.metrics["preempt_requests"]["asked"].get<unsigned>());
-    EXPECT_EQ(2u, r.metrics["preempt_requests"]["found_no_blocks"].get<std::size_t>() + r.metrics["context_switches"].size());
+    EXPECT_EQ(
+        2u, r.metrics["preempt_requests"]["found_no_blocks"].get<std::size_t>() + r.metrics["context_switches"].size());
     return r.metrics["context_switches"].size();
   };
   EXPECT_EQ(1u, requests(start + 300, 9000, start + 301)) << "nothing is left when the first one has ended";
@@ -524,12 +567,14 @@ TEST_F(preemption, auto_takes_what_its_estimate_says_is_cheapest) {
     const result r = run(job, options);
     EXPECT_EQ(0, r.code) << r.log;
     check_switches(r);
-    return r.metrics["context_switches"].empty() ? std::string("none") : r.metrics["context_switches"][0]["mode"].get<std::string>();
+    return r.metrics["context_switches"].empty() ? std::string("none")
+                                                 : r.metrics["context_switches"][0]["mode"].get<std::string>();
   };
   const result base = run(job_of("pointer_chase"), options);
   const auto start = base.metrics["kernels"][0]["start_cycle"].get<std::uint64_t>();
   EXPECT_EQ("flush", mode_at(job_of("pointer_chase"), start + 30)) << "little has been run that would be lost";
-  EXPECT_EQ("switch", mode_at(job_of("pointer_chase"), start + 1000)) << "much has been run, and nothing is known of how long blocks take";
+  EXPECT_EQ("switch", mode_at(job_of("pointer_chase"), start + 1000))
+      << "much has been run, and nothing is known of how long blocks take";
   // Spin locks must not be dropped; before any block has ended nothing is known of their time.
   EXPECT_EQ("switch", mode_at(job_of("spin_lock"), 1500));
 }

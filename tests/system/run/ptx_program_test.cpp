@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels that need more than arithmetic, through the built program on GPUs of both modes of divergence: the device runtime.
+// Kernels that need more than arithmetic, through the built program on GPUs of both modes of divergence: the device
+// runtime.
 #include "tests/system/common/ptx_run.h"
 
 namespace ptx_program_test {
@@ -26,7 +27,8 @@ const char* const print_thread =
     "@%p0 ld.param.b32 %r5, [v]; } st.global.u32 [%o], %r5;";
 
 TEST(device_printf, prints_in_the_order_of_execution) {
-  const std::string text = module_of(runtime + bytes_of("format", "%3d:%s:%.2f|") + bytes_of("word", "weft"), print_thread);
+  const std::string text =
+      module_of(runtime + bytes_of("format", "%3d:%s:%.2f|") + bytes_of("word", "weft"), print_thread);
   std::string printed;
   for (const char* gpu : both) {
     const outcome o = run(text, gpu, 1, 64);
@@ -38,7 +40,8 @@ TEST(device_printf, prints_in_the_order_of_execution) {
 }
 
 TEST(device_printf, gives_up_its_text_when_the_program_fails) {
-  const std::string text = module_of(runtime + bytes_of("format", "%d\n") + bytes_of("word", ""), std::string(print_thread) + "trap;");
+  const std::string text =
+      module_of(runtime + bytes_of("format", "%d\n") + bytes_of("word", ""), std::string(print_thread) + "trap;");
   const outcome o = run(text, "gtx1080");
   EXPECT_EQ(o.code, 1);
   EXPECT_EQ(o.out, "0\n1\n2\n");
@@ -46,28 +49,40 @@ TEST(device_printf, gives_up_its_text_when_the_program_fails) {
 }
 
 TEST(device_printf, of_a_wild_pointer_is_a_failure_of_the_program) {
-  const outcome o = run(module_of(runtime, "{ .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], 64; st.param.b64 [a], 0; call (v), vprintf, (f, a); }"), "v100");
+  const outcome o = run(
+      module_of(
+          runtime,
+          "{ .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], 64; st.param.b64 [a], 0; call (v), vprintf, (f, a); }"),
+      "v100");
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("illegal address 0x40"), std::string::npos) << o.err;
 }
 
 TEST(module_variables, are_mapped_to_the_end_of_their_page) {
   const std::string variable = ".global .align 4 .b8 table[256];\n";
-  expect_words(module_of(variable, "ld.global.u32 %r3, [table+256]; st.global.u32 [%o], %r3;"), [](unsigned) { return 0u; }, 1, 1);
+  expect_words(
+      module_of(variable, "ld.global.u32 %r3, [table+256]; st.global.u32 [%o], %r3;"), [](unsigned) { return 0u; }, 1,
+      1);
   const outcome o = run(module_of(variable, "ld.global.u32 %r3, [table+4096]; st.global.u32 [%o], %r3;"), "v100");
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("illegal address"), std::string::npos) << o.err;
 }
 
 TEST(device_heap, gives_every_thread_memory_of_its_own) {
-  const std::string allocate = "{ .param .b64 n; .param .b64 v; st.param.b64 [n], 40; call (v), malloc, (n); ld.param.b64 %d1, [v]; }";
+  const std::string allocate =
+      "{ .param .b64 n; .param .b64 v; st.param.b64 [n], 40; call (v), malloc, (n); ld.param.b64 %d1, [v]; }";
   const std::string release = "{ .param .b64 q; st.param.b64 [q], %d1; call free, (q); }";
-  expect_words(module_of(runtime, allocate + "st.u32 [%d1+36], %r2; bar.sync 0; ld.u32 %r3, [%d1+36]; st.global.u32 [%o], %r3;" + release),
-               [](unsigned k) { return k; }, 3, 96);
+  expect_words(
+      module_of(runtime, allocate + "st.u32 [%d1+36], %r2; bar.sync 0; ld.u32 %r3, [%d1+36]; st.global.u32 [%o], %r3;" +
+                             release),
+      [](unsigned k) { return k; }, 3, 96);
   // 8 MiB in all: the ninth megabyte is not there.
-  expect_words(module_of(runtime, "mov.u32 %r5, 0; L: { .param .b64 n; .param .b64 v; st.param.b64 [n], 1048576; call (v), malloc, (n); ld.param.b64 %d1, [v]; }"
-                                  "setp.eq.u64 %p0, %d1, 0; @%p0 bra E; add.u32 %r5, %r5, 1; bra L; E: st.global.u32 [%o], %r5;"),
-               [](unsigned) { return 8u; }, 1, 1);
+  expect_words(
+      module_of(
+          runtime,
+          "mov.u32 %r5, 0; L: { .param .b64 n; .param .b64 v; st.param.b64 [n], 1048576; call (v), malloc, (n); ld.param.b64 %d1, [v]; }"
+          "setp.eq.u64 %p0, %d1, 0; @%p0 bra E; add.u32 %r5, %r5, 1; bra L; E: st.global.u32 [%o], %r5;"),
+      [](unsigned) { return 8u; }, 1, 1);
 }
 
 TEST(device_heap, frees_only_what_was_allocated) {
@@ -84,7 +99,9 @@ const std::string recursive =
 TEST(calls, recurse_in_both_modes_of_divergence) {
   std::vector<std::uint32_t> fib{0, 1};
   while (fib.size() < 9) fib.push_back(fib[fib.size() - 1] + fib[fib.size() - 2]);
-  expect_words(module_of(recursive, "rem.u32 %r3, %r2, 9; call (%r4), fib, (%r3); st.global.u32 [%o], %r4;"), [&](unsigned k) { return fib[k % 9]; }, 2, 70);
+  expect_words(
+      module_of(recursive, "rem.u32 %r3, %r2, 9; call (%r4), fib, (%r3); st.global.u32 [%o], %r4;"),
+      [&](unsigned k) { return fib[k % 9]; }, 2, 70);
 }
 
 TEST(calls, without_end_fill_the_stack) {
@@ -92,20 +109,28 @@ TEST(calls, without_end_fill_the_stack) {
     const outcome o = run(module_of(recursive, "call (%r4), deep, (%r3); st.global.u32 [%o], %r4;"), gpu);
     EXPECT_EQ(o.code, 1);
     EXPECT_NE(o.err.find("k.ptx:"), std::string::npos) << o.err;
-    EXPECT_NE(o.err.find("call stack overflow in kernel 'k', block (0,0,0), thread (0,0,0)"), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find("call stack overflow in kernel 'k', block (0,0,0), thread (0,0,0)"), std::string::npos)
+        << o.err;
   }
 }
 
 TEST(calls, of_no_function_are_failures_of_the_program) {
-  const outcome o = run(module_of(recursive, "mov.u64 %d1, 77; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d1, (%r3), P;"), "v100");
+  const outcome o =
+      run(module_of(recursive,
+                    "mov.u64 %d1, 77; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d1, (%r3), P;"),
+          "v100");
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.err.find("call of an address that is no function's of this prototype in kernel 'k'"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("call of an address that is no function's of this prototype in kernel 'k'"), std::string::npos)
+      << o.err;
 }
 
-// With the registers that its values would like to have, a block of 1024 threads fits no SM; .maxntid says that such blocks come.
+// With the registers that its values would like to have, a block of 1024 threads fits no SM; .maxntid says that such
+// blocks come.
 TEST(launch_bounds, let_the_largest_block_run) {
   std::string code = ".reg .b32 %v<100>;\n";
-  for (unsigned k = 0; k < 90; ++k) code += "ld.volatile.global.u32 %v" + std::to_string(k) + ", [%o];\nadd.u32 %v" + std::to_string(k) + ", %v" + std::to_string(k) + ", " + std::to_string(k) + ";\n";
+  for (unsigned k = 0; k < 90; ++k)
+    code += "ld.volatile.global.u32 %v" + std::to_string(k) + ", [%o];\nadd.u32 %v" + std::to_string(k) + ", %v" +
+            std::to_string(k) + ", " + std::to_string(k) + ";\n";
   code += "bar.sync 0;\nmov.u32 %r4, 0;\n";
   for (unsigned k = 90; k-- > 0;) code += "mad.lo.u32 %r4, %r4, 3, %v" + std::to_string(k) + ";\n";
   std::string text = module_of("", code + "st.global.u32 [%o], %r4;\n");
@@ -124,11 +149,12 @@ TEST(launch_bounds, let_the_largest_block_run) {
 }
 
 TEST(asynchronous_copies, bring_global_memory_to_shared_memory) {
-  const std::string text = module_of(".global .align 16 .u32 source[64] = {5, 6, 7, 8, 9, 10, 11, 12};\n",
-                                     ".shared .align 16 .b8 tile[32]; setp.lt.u32 %p0, %r0, 2; shl.b32 %r3, %r0, 4; mov.u32 %r4, tile; add.u32 %r4, %r4, %r3;\n"
-                                     "mov.u64 %d1, source; mul.wide.u32 %d2, %r3, 1; add.u64 %d1, %d1, %d2; @%p0 cp.async.cg.shared.global [%r4], [%d1], 16;\n"
-                                     "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; and.b32 %r5, %r0, 7; shl.b32 %r5, %r5, 2; mov.u32 %r6, tile;\n"
-                                     "add.u32 %r5, %r5, %r6; ld.shared.u32 %r7, [%r5]; st.global.u32 [%o], %r7;");
+  const std::string text = module_of(
+      ".global .align 16 .u32 source[64] = {5, 6, 7, 8, 9, 10, 11, 12};\n",
+      ".shared .align 16 .b8 tile[32]; setp.lt.u32 %p0, %r0, 2; shl.b32 %r3, %r0, 4; mov.u32 %r4, tile; add.u32 %r4, %r4, %r3;\n"
+      "mov.u64 %d1, source; mul.wide.u32 %d2, %r3, 1; add.u64 %d1, %d1, %d2; @%p0 cp.async.cg.shared.global [%r4], [%d1], 16;\n"
+      "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0; and.b32 %r5, %r0, 7; shl.b32 %r5, %r5, 2; mov.u32 %r6, tile;\n"
+      "add.u32 %r5, %r5, %r6; ld.shared.u32 %r7, [%r5]; st.global.u32 [%o], %r7;");
   const outcome o = run(text, "a100", 1, 64);
   ASSERT_EQ(o.code, 0) << o.err;
   for (unsigned k = 0; k < 64; ++k) EXPECT_EQ(o.words[k], 5 + (k & 7));
@@ -146,7 +172,10 @@ TEST(device_assertion, says_what_failed_and_where) {
   for (const char* gpu : both) {
     const outcome o = run(text, gpu, 1, 64);
     EXPECT_EQ(o.code, 1);
-    EXPECT_NE(o.err.find("assertion failed: x < 5 (loom.cu:12, void k(int*)) in kernel 'k', block (0,0,0), thread (37,0,0)"), std::string::npos) << o.err;
+    EXPECT_NE(
+        o.err.find("assertion failed: x < 5 (loom.cu:12, void k(int*)) in kernel 'k', block (0,0,0), thread (37,0,0)"),
+        std::string::npos)
+        << o.err;
   }
 }
 
@@ -160,15 +189,22 @@ struct fault_case {
 // The code begins on line 8 of k.ptx.
 const fault_case fault_cases[] = {
     {"st.global.u32 [%o+0x40000000], %r0;", "k.ptx:8:1: illegal address 0x", "(0,0,0)"},
-    {"setp.eq.u32 %p0, %r0, 9; @%p0 mov.u64 %o, 16;\nst.global.u32 [%o], %r0;", "k.ptx:9:1: illegal address 0x00000010 ", "(9,0,0)"},
-    {"mov.u64 %d0, 0; ld.u32 %r3, [%d0]; st.global.u32 [%o], %r3;", "k.ptx:8:17: illegal address 0x00000000 ", "(0,0,0)"},
+    {"setp.eq.u32 %p0, %r0, 9; @%p0 mov.u64 %o, 16;\nst.global.u32 [%o], %r0;",
+     "k.ptx:9:1: illegal address 0x00000010 ", "(9,0,0)"},
+    {"mov.u64 %d0, 0; ld.u32 %r3, [%d0]; st.global.u32 [%o], %r3;", "k.ptx:8:17: illegal address 0x00000000 ",
+     "(0,0,0)"},
     {"mov.u64 %d0, 12345; red.global.add.u32 [%d0+3], %r0;", "k.ptx:8:21: illegal address 0x0000303c ", "(0,0,0)"},
-    {"setp.eq.u32 %p0, %r0, 5; @%p0 add.u64 %o, %o, 2;\nld.global.u32 %r3, [%o]; st.global.u32 [%o], %r3;", "k.ptx:9:1: misaligned address 0x", "(5,0,0)"},
-    {"ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%o]; st.global.u32 [%o], %r6;", "k.ptx:8:1: misaligned address 0x", "(1,0,0)"},
-    {"setp.gt.u32 %p0, %r0, 2; @%p0 atom.global.add.u64 %d1, [%o], %d0; st.global.u32 [%o], %r0;", "k.ptx:8:31: misaligned address 0x", "(3,0,0)"},
-    {"setp.eq.u32 %p0, %r2, 64; sub.u32 %r3, 64, %r2; @%p0 trap; div.u32 %r3, 1000, %r3; st.global.u32 [%o], %r3;", "k.ptx:8:54: trap", "(0,0,0)", 2},
+    {"setp.eq.u32 %p0, %r0, 5; @%p0 add.u64 %o, %o, 2;\nld.global.u32 %r3, [%o]; st.global.u32 [%o], %r3;",
+     "k.ptx:9:1: misaligned address 0x", "(5,0,0)"},
+    {"ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%o]; st.global.u32 [%o], %r6;", "k.ptx:8:1: misaligned address 0x",
+     "(1,0,0)"},
+    {"setp.gt.u32 %p0, %r0, 2; @%p0 atom.global.add.u64 %d1, [%o], %d0; st.global.u32 [%o], %r0;",
+     "k.ptx:8:31: misaligned address 0x", "(3,0,0)"},
+    {"setp.eq.u32 %p0, %r2, 64; sub.u32 %r3, 64, %r2; @%p0 trap; div.u32 %r3, 1000, %r3; st.global.u32 [%o], %r3;",
+     "k.ptx:8:54: trap", "(0,0,0)", 2},
     {"setp.eq.u32 %p0, %r2, 47; @%p0 brkpt;", "k.ptx:8:32: breakpoint", "(15,0,0)", 1},
-    {".local .align 4 .b8 a[16]; mul.lo.u32 %r3, %r0, 4; ld.local.u32 %r4, [%r3]; st.global.u32 [%o], %r4;", "k.ptx:8:52: local address 0x10 ", "(4,0,0)"}};
+    {".local .align 4 .b8 a[16]; mul.lo.u32 %r3, %r0, 4; ld.local.u32 %r4, [%r3]; st.global.u32 [%o], %r4;",
+     "k.ptx:8:52: local address 0x10 ", "(4,0,0)"}};
 
 TEST(faults, name_line_kernel_block_and_thread) {
   for (const char* gpu : both)
@@ -183,51 +219,69 @@ TEST(faults, name_line_kernel_block_and_thread) {
 }
 
 TEST(faults, a_deadlock_names_every_warp_that_waits_and_where) {
-  const std::string code = "setp.lt.u32 %p0, %r0, 32; setp.lt.u32 %p1, %r0, 64; setp.lt.u32 %p2, %r0, 100;\n@%p0 bra A; @%p1 bra B; @%p2 ret;\n"
-                           "bar.sync 3, 256; ret;\nA: bar.sync 1; ret;\nB: bar.arrive 2, 128;\nbarrier.sync 2, 128;";
+  const std::string code =
+      "setp.lt.u32 %p0, %r0, 32; setp.lt.u32 %p1, %r0, 64; setp.lt.u32 %p2, %r0, 100;\n@%p0 bra A; @%p1 bra B; @%p2 ret;\n"
+      "bar.sync 3, 256; ret;\nA: bar.sync 1; ret;\nB: bar.arrive 2, 128;\nbarrier.sync 2, 128;";
   for (const char* gpu : both) {
     const outcome o = run(module_of("", code), gpu, 1, 128);
     EXPECT_EQ(o.code, 1);
     EXPECT_NE(o.err.find("deadlock at a barrier in kernel 'k', block (0,0,0)"), std::string::npos) << o.err;
-    for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11:4\n", "warp 1 waits at barrier 2, k.ptx:13:1\n", "warp 3 waits at barrier 3, k.ptx:10:1\n"})
+    for (const char* warp : {"warp 0 waits at barrier 1, k.ptx:11:4\n", "warp 1 waits at barrier 2, k.ptx:13:1\n",
+                             "warp 3 waits at barrier 3, k.ptx:10:1\n"})
       EXPECT_NE(o.err.find(warp), std::string::npos) << warp << " in\n" << o.err;
-    EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;   // its threads have left
+    EXPECT_EQ(o.err.find("warp 2"), std::string::npos) << o.err;  // its threads have left
   }
 }
 
-// In the order of blocks, whatever SM they are on and whichever came to its barrier first; the same with a timeline, whose eyes keep the SMs in step.
+// In the order of blocks, whatever SM they are on and whichever came to its barrier first; the same with a timeline,
+// whose eyes keep the SMs in step.
 TEST(faults, a_deadlock_names_the_warps_of_all_blocks) {
-  const std::string late = "mov.u32 %r5, %ctaid.x; sub.u32 %r5, 8, %r5; mul.lo.u32 %r5, %r5, 20; L: sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra L;\n";
-  const std::string code = late + "setp.eq.u32 %p0, %r1, 2; @%p0 ret; setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;";
+  const std::string late =
+      "mov.u32 %r5, %ctaid.x; sub.u32 %r5, 8, %r5; mul.lo.u32 %r5, %r5, 20; L: sub.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra L;\n";
+  const std::string code =
+      late +
+      "setp.eq.u32 %p0, %r1, 2; @%p0 ret; setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;";
   for (const char* gpu : {"gtx1080 --set gpu.sm_count=3", "v100", "v100 --set gpu.sm_count=1"}) {
     SCOPED_TRACE(gpu);
     const outcome o = run(module_of("", code), gpu, 5, 64);
     EXPECT_EQ(o.code, 1);
-    std::string expected = "deadlock at a barrier in kernel 'k', block (0,0,0): every warp that has not exited waits, and no barrier can complete";
-    expected += "\n  warp 0 waits at barrier 2, k.ptx:11:4\n  warp 1 waits at barrier 1, k.ptx:10:1\n  and so in blocks (1,0,0), (3,0,0) to (4,0,0)";
+    std::string expected =
+        "deadlock at a barrier in kernel 'k', block (0,0,0): every warp that has not exited waits, and no barrier can complete";
+    expected +=
+        "\n  warp 0 waits at barrier 2, k.ptx:11:4\n  warp 1 waits at barrier 1, k.ptx:10:1\n  and so in blocks (1,0,0), (3,0,0) to (4,0,0)";
     EXPECT_NE(o.err.find(expected + "\n"), std::string::npos) << o.err;
     EXPECT_EQ(run(module_of("", code), gpu, 5, 64, "--timeline t.json").err, o.err);
   }
   // A run that is cut short before it is told says so all the same.
   for (const char* timeline : {"", "--timeline t.json"}) {
-    const outcome cut = run(module_of("", "setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;"), "v100", 2, 64, std::string("--max-cycles 5000 ") + timeline);
+    const outcome cut = run(module_of("", "setp.lt.u32 %p0, %r0, 32; @%p0 bra A;\nbar.sync 1; ret;\nA: bar.sync 2;"),
+                            "v100", 2, 64, std::string("--max-cycles 5000 ") + timeline);
     EXPECT_EQ(cut.code, 1);
-    EXPECT_NE(cut.err.find("\n  warp 0 waits at barrier 2, k.ptx:10:4\n  warp 1 waits at barrier 1, k.ptx:9:1\n  and so in block (1,0,0)\n"), std::string::npos) << cut.err;
+    EXPECT_NE(
+        cut.err.find(
+            "\n  warp 0 waits at barrier 2, k.ptx:10:4\n  warp 1 waits at barrier 1, k.ptx:9:1\n  and so in block (1,0,0)\n"),
+        std::string::npos)
+        << cut.err;
   }
 }
 
 // One block of three spins on.
 TEST(faults, a_deadlock_names_those_that_wait_for_warps_that_run) {
-  const std::string code = "setp.eq.u32 %p0, %r1, 0; setp.lt.u32 %p1, %r0, 32; and.pred %p0, %p0, %p1;\nL: @%p0 bra L;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra B;\nbar.sync 1; ret;\nB: bar.sync 2;";
+  const std::string code =
+      "setp.eq.u32 %p0, %r1, 0; setp.lt.u32 %p1, %r0, 32; and.pred %p0, %p0, %p1;\nL: @%p0 bra L;\nsetp.ge.u32 %p2, %r0, 32; @%p2 bra B;\nbar.sync 1; ret;\nB: bar.sync 2;";
   for (const char* gpu : both) {
     const outcome o = run(module_of("", code), gpu, 3, 1024);
     EXPECT_EQ(o.code, 1);
-    const std::string all = "block (1,0,0): every warp that has not exited waits, and no barrier can complete\n  warp 0 waits at barrier 1, k.ptx:11:1\n"
-                            "  warps 1 to 31 wait at barrier 2, k.ptx:12:4\n  and so in block (2,0,0)\n"
-                            "  likewise in kernel 'k', block (0,0,0), where other warps had not come to a barrier yet:\n  warps 1 to 31 wait at barrier 2, k.ptx:12:4\n";
+    const std::string all =
+        "block (1,0,0): every warp that has not exited waits, and no barrier can complete\n  warp 0 waits at barrier 1, k.ptx:11:1\n"
+        "  warps 1 to 31 wait at barrier 2, k.ptx:12:4\n  and so in block (2,0,0)\n"
+        "  likewise in kernel 'k', block (0,0,0), where other warps had not come to a barrier yet:\n  warps 1 to 31 wait at barrier 2, k.ptx:12:4\n";
     EXPECT_NE(o.err.find(all), std::string::npos) << o.err;
     const outcome some = run(module_of("", code), gpu, 2, 96);
-    EXPECT_NE(some.err.find("\n  likewise in kernel 'k', block (0,0,0), where other warps had not come to a barrier yet:\n"), std::string::npos) << some.err;
+    EXPECT_NE(
+        some.err.find("\n  likewise in kernel 'k', block (0,0,0), where other warps had not come to a barrier yet:\n"),
+        std::string::npos)
+        << some.err;
   }
 }
 
@@ -235,74 +289,118 @@ TEST(faults, a_deadlock_names_each_group_of_lanes_that_waits) {
   const std::string parts = "setp.lt.u32 %p0, %r0, 7; @%p0 bra A;\nbar.sync 1; ret;\n";
   const outcome barriers = run(module_of("", parts + "A: bar.sync 2;"), "v100", 1, 64);
   EXPECT_EQ(barriers.code, 1);
-  for (const char* group : {"warp 0 lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n", "warp 0 lanes 0x0000007f, waits at barrier 2, k.ptx:10:4\n",
-                            "warp 1 waits at barrier 1, k.ptx:9:1\n"})
+  for (const char* group :
+       {"warp 0 lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n",
+        "warp 0 lanes 0x0000007f, waits at barrier 2, k.ptx:10:4\n", "warp 1 waits at barrier 1, k.ptx:9:1\n"})
     EXPECT_NE(barriers.err.find(group), std::string::npos) << group << " in\n" << barriers.err;
-  const outcome shuffle = run(module_of("", parts + "A: shfl.sync.bfly.b32 %r3, %r0, 1, 31, -1; st.global.u32 [%o], %r3;"), "v100", 1, 64);
+  const outcome shuffle =
+      run(module_of("", parts + "A: shfl.sync.bfly.b32 %r3, %r0, 1, 31, -1; st.global.u32 [%o], %r3;"), "v100", 1, 64);
   EXPECT_EQ(shuffle.code, 1);
-  for (const char* group : {"sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n",
-                            "sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0x0000007f, waits for lanes 0xffffff80, k.ptx:10:4\n",
-                            "sm 0 warp 1, block (0,0,0) of kernel 'k', waits at barrier 1, k.ptx:9:1\n"})
+  for (const char* group :
+       {"sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0xffffff80, waits at barrier 1, k.ptx:9:1\n",
+        "sm 0 warp 0, block (0,0,0) of kernel 'k', lanes 0x0000007f, waits for lanes 0xffffff80, k.ptx:10:4\n",
+        "sm 0 warp 1, block (0,0,0) of kernel 'k', waits at barrier 1, k.ptx:9:1\n"})
     EXPECT_NE(shuffle.err.find(group), std::string::npos) << group << " in\n" << shuffle.err;
 }
 
 // Lanes whose guard is false go on behind the jump table; some of the others come there from a target.
 TEST(indexed_branches, are_taken_by_the_lanes_of_their_guard) {
-  expect_words(module_of("", "and.b32 %r3, %r0, 3; setp.lt.u32 %p0, %r0, 20; mov.u32 %r4, 0; T: .branchtargets A, B, C, D;\n"
-                             "@%p0 brx.idx %r3, T;\nadd.u32 %r4, %r4, 1000; bra D;\nA: add.u32 %r4, %r4, 1; B: add.u32 %r4, %r4, 10; bra D;\n"
-                             "C: add.u32 %r4, %r4, 100; D: add.u32 %r4, %r4, 7; st.global.u32 [%o], %r4;"),
-               [](unsigned k) { return 7 + (k >= 20 ? 1000u : k % 4 == 0 ? 11u : k % 4 == 1 ? 10u : k % 4 == 2 ? 100u : 0u); });
-  expect_words(module_of("", "setp.ge.u32 %p0, %r0, 5; mov.u32 %r4, 3; mov.u32 %r3, 0; T: .branchtargets A;\n@!%p0 brx.idx %r3, T;\nmov.u32 %r4, 9;\nA: st.global.u32 [%o], %r4;"),
-               [](unsigned k) { return k < 5 ? 3u : 9u; });
+  expect_words(
+      module_of(
+          "",
+          "and.b32 %r3, %r0, 3; setp.lt.u32 %p0, %r0, 20; mov.u32 %r4, 0; T: .branchtargets A, B, C, D;\n"
+          "@%p0 brx.idx %r3, T;\nadd.u32 %r4, %r4, 1000; bra D;\nA: add.u32 %r4, %r4, 1; B: add.u32 %r4, %r4, 10; bra D;\n"
+          "C: add.u32 %r4, %r4, 100; D: add.u32 %r4, %r4, 7; st.global.u32 [%o], %r4;"),
+      [](unsigned k) {
+        return 7 + (k >= 20 ? 1000u : k % 4 == 0 ? 11u : k % 4 == 1 ? 10u : k % 4 == 2 ? 100u : 0u);
+      });
+  expect_words(
+      module_of(
+          "",
+          "setp.ge.u32 %p0, %r0, 5; mov.u32 %r4, 3; mov.u32 %r3, 0; T: .branchtargets A;\n@!%p0 brx.idx %r3, T;\nmov.u32 %r4, 9;\nA: st.global.u32 [%o], %r4;"),
+      [](unsigned k) { return k < 5 ? 3u : 9u; });
 }
 
 TEST(vectors, move_as_a_whole_and_have_colours_for_components) {
   const std::string declared = ".reg .v4 .b32 %v, %w; .reg .v2 .f32 %x; .reg .v2 .b64 %y;\n";
-  expect_words(module_of("", declared + "mov.v4.b32 %v, {%r0, 2, 3, 4}; mov.v4.b32 %w, %v; add.u32 %r4, %w.r, %w.g; mad.lo.u32 %r4, %w.b, 10, %r4; mad.lo.u32 %r4, %w.a, 100, %r4; st.global.u32 [%o], %r4;"),
-               [](unsigned k) { return k + 2 + 30 + 400; });
+  expect_words(
+      module_of(
+          "",
+          declared +
+              "mov.v4.b32 %v, {%r0, 2, 3, 4}; mov.v4.b32 %w, %v; add.u32 %r4, %w.r, %w.g; mad.lo.u32 %r4, %w.b, 10, %r4; mad.lo.u32 %r4, %w.a, 100, %r4; st.global.u32 [%o], %r4;"),
+      [](unsigned k) { return k + 2 + 30 + 400; });
   // All elements are read before one is written; the guard is each element's.
-  expect_words(module_of("", "mov.u32 %r3, 5; mov.u32 %r4, 7; setp.lt.u32 %p0, %r0, 9; @%p0 mov.v2.u32 {%r3, %r4}, {%r4, %r3}; mad.lo.u32 %r5, %r3, 10, %r4; st.global.u32 [%o], %r5;"),
-               [](unsigned k) { return k < 9 ? 75u : 57u; });
-  expect_words(module_of("", declared + "mov.v4.u32 %v, %tid; mov.v4.u32 %w, %ntid; mad.lo.u32 %r4, %w.y, 100, %v.x; add.u32 %r4, %r4, %v.w; st.global.u32 [%o], %r4;"),
-               [](unsigned k) { return 100 + k; });
-  expect_words(module_of("", declared + "mov.v2.f32 %x, {0f40000000, 0f3f000000}; mov.v2.b64 %y, {%o, 41}; mul.f32 %f0, %x.x, %x.y; cvt.rzi.u32.f32 %r4, %f0; cvt.u32.u64 %r5, %y.y; add.u32 %r4, %r4, %r5; mov.b64 %d5, %y.x; st.global.u32 [%d5], %r4;"),
-               [](unsigned) { return 42u; });
+  expect_words(
+      module_of(
+          "",
+          "mov.u32 %r3, 5; mov.u32 %r4, 7; setp.lt.u32 %p0, %r0, 9; @%p0 mov.v2.u32 {%r3, %r4}, {%r4, %r3}; mad.lo.u32 %r5, %r3, 10, %r4; st.global.u32 [%o], %r5;"),
+      [](unsigned k) { return k < 9 ? 75u : 57u; });
+  expect_words(
+      module_of(
+          "",
+          declared +
+              "mov.v4.u32 %v, %tid; mov.v4.u32 %w, %ntid; mad.lo.u32 %r4, %w.y, 100, %v.x; add.u32 %r4, %r4, %v.w; st.global.u32 [%o], %r4;"),
+      [](unsigned k) { return 100 + k; });
+  expect_words(
+      module_of(
+          "",
+          declared +
+              "mov.v2.f32 %x, {0f40000000, 0f3f000000}; mov.v2.b64 %y, {%o, 41}; mul.f32 %f0, %x.x, %x.y; cvt.rzi.u32.f32 %r4, %f0; cvt.u32.u64 %r5, %y.y; add.u32 %r4, %r4, %r5; mov.b64 %d5, %y.x; st.global.u32 [%d5], %r4;"),
+      [](unsigned) { return 42u; });
   const outcome o = run(module_of("", "mov.v2.u32 {%r3, %r4}, {%r0, %r1, %r2, %r3};"), "v100");
   EXPECT_EQ(o.code, 2);
   EXPECT_NE(o.err.find("k.ptx:8:1: 'mov.v2.u32' needs 2 elements on both sides"), std::string::npos) << o.err;
 }
 
 TEST(aliases, are_their_targets_under_another_name) {
-  const std::string functions = ".visible .func (.param .b32 z) f(.param .b32 a) { .reg .b32 %t; ld.param.b32 %t, [a]; mad.lo.u32 %t, %t, 3, 1; st.param.b32 [z], %t; ret; }\n"
-                                ".visible .func (.param .b32 z) g(.param .b32 a);\n.alias g, f;\n";
-  expect_words(module_of(functions, "call (%r4), g, (%r0); st.global.u32 [%o], %r4;"), [](unsigned k) { return 3 * k + 1; });
-  expect_words(module_of(functions, "mov.u64 %d1, g; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d1, (%r0), P; st.global.u32 [%o], %r4;"),
+  const std::string functions =
+      ".visible .func (.param .b32 z) f(.param .b32 a) { .reg .b32 %t; ld.param.b32 %t, [a]; mad.lo.u32 %t, %t, 3, 1; st.param.b32 [z], %t; ret; }\n"
+      ".visible .func (.param .b32 z) g(.param .b32 a);\n.alias g, f;\n";
+  expect_words(module_of(functions, "call (%r4), g, (%r0); st.global.u32 [%o], %r4;"),
                [](unsigned k) { return 3 * k + 1; });
+  expect_words(
+      module_of(
+          functions,
+          "mov.u64 %d1, g; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d1, (%r0), P; st.global.u32 [%o], %r4;"),
+      [](unsigned k) { return 3 * k + 1; });
   const outcome o = run(module_of(".func g();\n.alias g, h;\n", ""), "v100");
   EXPECT_EQ(o.code, 2);
-  EXPECT_NE(o.err.find("k.ptx:5:8: alias 'g' of 'h', expected a function with a body in this module"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("k.ptx:5:8: alias 'g' of 'h', expected a function with a body in this module"),
+            std::string::npos)
+      << o.err;
 }
 
 // Lanes that part must be one warp again at a barrier, where some left the kernel or might have failed on the way.
 TEST(barriers, come_after_indirect_calls_and_returns_of_some_lanes) {
-  const std::string functions = ".func (.param .b32 v) one(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 5; st.param.b32 [v], %n; ret; }\n"
-                                ".func (.param .b32 v) two(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; mul.lo.u32 %n, %n, 3; st.param.b32 [v], %n; ret; }\n";
-  const std::string shared = ".shared .align 4 .b8 s[256]; shl.b32 %r5, %r0, 2; mov.u32 %r6, s; add.u32 %r5, %r5, %r6; xor.b32 %r7, %r0, 1; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6;\n";
-  expect_words(module_of(functions, shared + "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; mov.u64 %d1, one; mov.u64 %d2, two; selp.b64 %d3, %d1, %d2, %p0;\n"
-                                    "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d3, (%r0), P; st.shared.u32 [%r5], %r4; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;"),
-               [](unsigned k) { return (k & 1) != 0 ? (k ^ 1) + 5 : (k ^ 1) * 3; }, 1, 64);
-  const std::string leaves = "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; and.b32 %r4, %r0, 12; setp.eq.u32 %p1, %r4, 12; mov.u32 %r8, %r0; @%p0 bra Y; @!%p1 bra X;\n"
-                             "mov.u32 %r9, 999; st.global.u32 [%o], %r9; ";
-  const std::string rest = "X: mul.lo.u32 %r8, %r0, 7; div.u32 %r8, %r8, 3; add.u32 %r8, %r8, 1; mul.hi.u32 %r9, %r8, %r8; add.u32 %r8, %r8, %r9;\n"
-                           "Y: st.shared.u32 [%r5], %r8; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;";
+  const std::string functions =
+      ".func (.param .b32 v) one(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; add.u32 %n, %n, 5; st.param.b32 [v], %n; ret; }\n"
+      ".func (.param .b32 v) two(.param .b32 n) { .reg .b32 %n; ld.param.b32 %n, [n]; mul.lo.u32 %n, %n, 3; st.param.b32 [v], %n; ret; }\n";
+  const std::string shared =
+      ".shared .align 4 .b8 s[256]; shl.b32 %r5, %r0, 2; mov.u32 %r6, s; add.u32 %r5, %r5, %r6; xor.b32 %r7, %r0, 1; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r6;\n";
+  expect_words(
+      module_of(
+          functions,
+          shared +
+              "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; mov.u64 %d1, one; mov.u64 %d2, two; selp.b64 %d3, %d1, %d2, %p0;\n"
+              "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (%r4), %d3, (%r0), P; st.shared.u32 [%r5], %r4; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;"),
+      [](unsigned k) { return (k & 1) != 0 ? (k ^ 1) + 5 : (k ^ 1) * 3; }, 1, 64);
+  const std::string leaves =
+      "and.b32 %r3, %r0, 1; setp.eq.u32 %p0, %r3, 0; and.b32 %r4, %r0, 12; setp.eq.u32 %p1, %r4, 12; mov.u32 %r8, %r0; @%p0 bra Y; @!%p1 bra X;\n"
+      "mov.u32 %r9, 999; st.global.u32 [%o], %r9; ";
+  const std::string rest =
+      "X: mul.lo.u32 %r8, %r0, 7; div.u32 %r8, %r8, 3; add.u32 %r8, %r8, 1; mul.hi.u32 %r9, %r8, %r8; add.u32 %r8, %r8, %r9;\n"
+      "Y: st.shared.u32 [%r5], %r8; bar.sync 0; ld.shared.u32 %r8, [%r7]; st.global.u32 [%o], %r8;";
   for (const char* way_out : {"ret; ", "bra FINISH; "})
-    expect_words(module_of("", shared + "mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0;\n" + leaves + way_out + rest + " FINISH:"),
-                 [](unsigned k) {
-                   const auto leaves = [](unsigned t) { return (t & 1) != 0 && (t & 12) == 12; };
-                   const unsigned other = k ^ 1;
-                   if (leaves(k)) return 999u;
-                   return leaves(other) ? 0u : (other & 1) != 0 ? other * 7 / 3 + 1 : other;
-                 }, 1, 64);
+    expect_words(
+        module_of("", shared + "mov.u32 %r9, 0; st.shared.u32 [%r5], %r9; bar.sync 0;\n" + leaves + way_out + rest +
+                          " FINISH:"),
+        [](unsigned k) {
+          const auto leaves = [](unsigned t) { return (t & 1) != 0 && (t & 12) == 12; };
+          const unsigned other = k ^ 1;
+          if (leaves(k)) return 999u;
+          return leaves(other) ? 0u : (other & 1) != 0 ? other * 7 / 3 + 1 : other;
+        },
+        1, 64);
 }
 
 }  // namespace ptx_program_test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `heddle replay` through its command line, on traces written here: what it counts, what it refuses, with which code and message.
+// `heddle replay` through its command line, on traces written here: what it counts, what it refuses, with which code
+// and message.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,9 +35,10 @@ class warp_lines {
     return line(mask, opcode, result, operands, "0 0");
   }
   /// Addresses base + lane * stride.
-  warp_lines& mem(const std::string& opcode, int result, std::vector<int> operands, unsigned bytes, const std::string& base, int stride,
-                  unsigned mask = full) {
-    return line(mask, opcode, result, operands, std::to_string(bytes) + " 1 " + base + " " + std::to_string(stride) + " 0");
+  warp_lines& mem(const std::string& opcode, int result, std::vector<int> operands, unsigned bytes,
+                  const std::string& base, int stride, unsigned mask = full) {
+    return line(mask, opcode, result, operands,
+                std::to_string(bytes) + " 1 " + base + " " + std::to_string(stride) + " 0");
   }
   warp_lines& exit(unsigned mask = full) { return alu("EXIT", -1, {}, mask); }
   std::string text(unsigned number) const {
@@ -48,9 +50,10 @@ class warp_lines {
   }
 
  private:
-  warp_lines& line(unsigned mask, const std::string& opcode, int result, const std::vector<int>& operands, const std::string& rest) {
-    lines_ += hex(pc_, 4) + " " + hex(mask, 8) + (result < 0 ? " 0 " : " 1 R" + std::to_string(result) + " ") + opcode + " " +
-              std::to_string(operands.size());
+  warp_lines& line(unsigned mask, const std::string& opcode, int result, const std::vector<int>& operands,
+                   const std::string& rest) {
+    lines_ += hex(pc_, 4) + " " + hex(mask, 8) + (result < 0 ? " 0 " : " 1 R" + std::to_string(result) + " ") + opcode +
+              " " + std::to_string(operands.size());
     for (const int r : operands) lines_ += " R" + std::to_string(r);
     lines_ += " " + rest + "\n";
     pc_ += 16;
@@ -79,9 +82,10 @@ struct kernel {
     return *this;
   }
   std::string text() const {
-    return "-kernel name = " + name + "\n-kernel id = 1\n-grid dim = (" + std::to_string(blocks) + ",1,1)\n-block dim = (" +
-           std::to_string(threads) + ",1,1)\n-shmem = " + std::to_string(shared) + "\n-nregs = " + std::to_string(registers) +
-           "\n-binary version = " + std::to_string(binary) + "\n-cuda stream id = " + std::to_string(stream) +
+    return "-kernel name = " + name + "\n-kernel id = 1\n-grid dim = (" + std::to_string(blocks) +
+           ",1,1)\n-block dim = (" + std::to_string(threads) + ",1,1)\n-shmem = " + std::to_string(shared) +
+           "\n-nregs = " + std::to_string(registers) + "\n-binary version = " + std::to_string(binary) +
+           "\n-cuda stream id = " + std::to_string(stream) +
            "\n-shmem base_addr = 0x00007f5000000000\n-local mem base_addr = 0x00007f4e00000000\n-nvbit version = 1.7\n"
            "-accelsim tracer version = 5\n-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode "
            "src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n" +
@@ -110,7 +114,9 @@ class replay : public ::testing::Test {
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
-  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
   bool exists(const std::string& name) const { return fs::exists(place_ / name); }
 
   /// Runs the program in the test's folder. A signal counts as code 128 + its number.
@@ -122,14 +128,16 @@ class replay : public ::testing::Test {
       std::vector<char*> argv{const_cast<char*>(HEDDLE_PROGRAM), const_cast<char*>("replay")};
       for (const auto& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
       argv.push_back(nullptr);
-      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr)) _exit(126);
+      if (chdir(place_.c_str()) != 0 || !freopen(out.c_str(), "w", stdout) || !freopen(err.c_str(), "w", stderr))
+        _exit(126);
       alarm(60);
       execv(HEDDLE_PROGRAM, argv.data());
       _exit(127);
     }
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out), without_sanitizer_remark(content(err))};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content(out),
+            without_sanitizer_remark(content(err))};
   }
   /// One kernel on a GPU; checks are on.
   outcome run_kernel(const kernel& k, const std::string& gpu = "v100", std::vector<std::string> more = {}) {
@@ -144,7 +152,8 @@ class replay : public ::testing::Test {
   void expect_refused(const outcome& o, const std::string& part) {
     EXPECT_EQ(o.code, 2) << o.err;
     EXPECT_EQ(o.err.rfind("heddle: error: ", 0), 0u) << o.err;
-    EXPECT_NE(o.err.substr(0, o.err.find('\n')).find(part), std::string::npos) << "wanted '" << part << "' in\n" << o.err;
+    EXPECT_NE(o.err.substr(0, o.err.find('\n')).find(part), std::string::npos) << "wanted '" << part << "' in\n"
+                                                                               << o.err;
     EXPECT_FALSE(exists("m.json"));
   }
 
@@ -153,7 +162,8 @@ class replay : public ::testing::Test {
 
 /// Loads a word a lane, passes it through shared memory, stores it, adds to one address: 9 instructions.
 warp_lines exchange() {
-  return warp_lines().alu("MOV", 1, {})
+  return warp_lines()
+      .alu("MOV", 1, {})
       .mem("LDG.E.SYS", 2, {4}, 4, "0x7f4000000000", 4)
       .mem("STS", -1, {6, 2}, 4, "0x0", 4)
       .alu("BAR.SYNC", -1, {})
@@ -223,7 +233,7 @@ TEST_F(replay, resources_of_the_header_decide_occupancy) {
   k.block({w, w, w, w});
   ASSERT_EQ(run_kernel(k).code, 0);
   json m = metrics()["kernels"][0];
-  EXPECT_EQ(m["blocks_per_sm"], 4);   // 65536 registers / (128 * 128)
+  EXPECT_EQ(m["blocks_per_sm"], 4);  // 65536 registers / (128 * 128)
   EXPECT_EQ(m["occupancy_limiters"], json::array({"registers"}));
   fs::remove(place_ / "m.json");
   k.shared = 200000;
@@ -241,9 +251,9 @@ TEST_F(replay, warps_wait_for_each_other_at_barriers) {
     k.block({slow, fast});
     ASSERT_EQ(run_kernel(k, gpu).code, 0);
     const json cycles = metrics()["kernels"][0]["warp_cycles"];
-    EXPECT_GT(cycles["sync"], 350);   // 100 dependent additions of 4 cycles or more
+    EXPECT_GT(cycles["sync"], 350);  // 100 dependent additions of 4 cycles or more
     kernel alone;
-    alone.block({slow, warp_lines().exit()});   // who has ended is not waited for
+    alone.block({slow, warp_lines().exit()});  // who has ended is not waited for
     ASSERT_EQ(run_kernel(alone, gpu).code, 0);
     EXPECT_LT(metrics()["kernels"][0]["warp_cycles"]["sync"], 100);
   }
@@ -302,9 +312,9 @@ TEST_F(replay, divergence_shows_at_branches) {
   k.threads = 32;
   k.block({warp_lines()
                .alu("ISETP.GE.AND", -1, {2})
-               .alu("BRA", -1, {}, 0xff000000)     // these jump, the others go on
+               .alu("BRA", -1, {}, 0xff000000)  // these jump, the others go on
                .alu("FADD", 2, {2, 2}, 0x00ffffff)
-               .alu("BRA", -1, {}, 0)              // nobody jumps
+               .alu("BRA", -1, {}, 0)  // nobody jumps
                .alu("FADD", 2, {2, 2}, 0x00ffffff)
                .exit()});
   ASSERT_EQ(run_kernel(k).code, 0);
@@ -355,7 +365,8 @@ TEST_F(replay, streams_overlap_and_copies_wait) {
 }
 
 TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
-  // Two streams take turns on one SM with room for one block: arithmetic, memory and a barrier on either side of the switches.
+  // Two streams take turns on one SM with room for one block: arithmetic, memory and a barrier on either side of the
+  // switches.
   kernel k;
   k.threads = 64;
   std::vector<warp_lines> warps(2);
@@ -373,7 +384,8 @@ TEST_F(replay, recorded_warps_go_on_where_they_were_after_a_switch) {
   k.name = "second";
   write("kernel-2.traceg", k.text());
   write("list.g", "kernel-1.traceg\nkernel-2.traceg\n");
-  std::vector<std::string> options = {"list.g", "--gpu", "v100", "--metrics", "m.json", "--set", "gpu.sm_count=1", "--set", "sm.max_blocks=1"};
+  std::vector<std::string> options = {"list.g", "--gpu",          "v100",  "--metrics",      "m.json",
+                                      "--set",  "gpu.sm_count=1", "--set", "sm.max_blocks=1"};
   ASSERT_EQ(run(options).code, 0);
   const json undisturbed = metrics();
   EXPECT_TRUE(undisturbed["context_switches"].empty());
@@ -404,8 +416,10 @@ TEST_F(replay, blocks_that_the_file_leaves_out_are_not_run) {
   k.block({warp_lines().exit()});
   const outcome o = run_kernel(k);
   ASSERT_EQ(o.code, 0);
-  EXPECT_EQ(o.err, "heddle: warning: kernel-1.traceg: 1 of the 2,000,000,000 blocks of kernel '_Z4testPf' are in the trace: the others did "
-                   "nothing, or it was cut off\n");
+  EXPECT_EQ(
+      o.err,
+      "heddle: warning: kernel-1.traceg: 1 of the 2,000,000,000 blocks of kernel '_Z4testPf' are in the trace: the others did "
+      "nothing, or it was cut off\n");
   EXPECT_EQ(metrics()["kernels"][0]["blocks"], 1);
   k.body.clear();
   ASSERT_EQ(run_kernel(k).code, 0);
@@ -414,13 +428,18 @@ TEST_F(replay, blocks_that_the_file_leaves_out_are_not_run) {
 TEST_F(replay, foreign_and_unknown_things_are_warned_of_once_or_refused) {
   kernel k;
   k.threads = 32;
-  k.block({warp_lines().alu("FROBNICATE.X", 2, {2}).alu("FROBNICATE.X", 2, {2}).alu("HMMA.884.F32.F32.STEP0", 2, {4, 6, 8}).exit()});
-  outcome o = run_kernel(k, "gtx1080");   // which has no tensor unit
+  k.block({warp_lines()
+               .alu("FROBNICATE.X", 2, {2})
+               .alu("FROBNICATE.X", 2, {2})
+               .alu("HMMA.884.F32.F32.STEP0", 2, {4, 6, 8})
+               .exit()});
+  outcome o = run_kernel(k, "gtx1080");  // which has no tensor unit
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.err,
-            "heddle: warning: traces of binary version 70 on gtx1080 (compute capability 6.1), which is of another generation: they "
-            "are replayed with their own opcodes\nheddle: warning: opcodes that are not known, replayed as what their names resemble: "
-            "FROBNICATE (2 times)\n");
+  EXPECT_EQ(
+      o.err,
+      "heddle: warning: traces of binary version 70 on gtx1080 (compute capability 6.1), which is of another generation: they "
+      "are replayed with their own opcodes\nheddle: warning: opcodes that are not known, replayed as what their names resemble: "
+      "FROBNICATE (2 times)\n");
   fs::remove(place_ / "m.json");
   expect_refused(run_kernel(k, "v100", {"--strict"}), "opcode 'FROBNICATE' of kernel '_Z4testPf' is not known");
   kernel fine;
@@ -450,7 +469,8 @@ TEST_F(replay, broken_traces_are_refused_before_anything_runs) {
   expect_refused(run({"kernelslist.g", "--metrics", "m.json"}), "of kernel '_Z4testPf'");
   expect_refused(run({"none.g", "--metrics", "m.json"}), "none.g");
   write("kernelslist.g", "kernel-9.traceg\n");
-  expect_refused(run({"kernelslist.g", "--metrics", "m.json"}), "kernelslist.g:1:1: the trace 'kernel-9.traceg' cannot be read");
+  expect_refused(run({"kernelslist.g", "--metrics", "m.json"}),
+                 "kernelslist.g:1:1: the trace 'kernel-9.traceg' cannot be read");
   write("kernelslist.g", "MemcpyHtoD,0x0,4\n");
   expect_refused(run({"kernelslist.g", "--metrics", "m.json"}), "names no kernel");
   expect_refused(run({"--metrics", "m.json"}), "expected a list of kernels");
@@ -461,7 +481,7 @@ TEST_F(replay, a_folder_that_takes_no_temporary_file_is_named) {
   k.block({exchange(), exchange()});
   ASSERT_EQ(::setenv("TMPDIR", "/nowhere/at all", 1), 0);
   expect_refused(run_kernel(k, "v100", {"--trace-memory", "0"}), "a temporary file in '/nowhere/at all'");
-  EXPECT_EQ(run_kernel(k).code, 0);   // it needs none
+  EXPECT_EQ(run_kernel(k).code, 0);  // it needs none
   ::unsetenv("TMPDIR");
   fs::remove(place_ / "m.json");
   expect_refused(run_kernel(k, "v100", {"--trace-memory", "-1"}), "trace-memory");
@@ -477,7 +497,12 @@ TEST_F(replay, options_of_run_hold) {
   o = run_kernel(k, "v100", {"--max-cycles", "50"});
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("--max-cycles"), std::string::npos);
-  expect_refused([&] { fs::remove(place_ / "m.json"); return run_kernel(k, "v100", {"--metrics", "no/where.json"}); }(), "");
+  expect_refused(
+      [&] {
+        fs::remove(place_ / "m.json");
+        return run_kernel(k, "v100", {"--metrics", "no/where.json"});
+      }(),
+      "");
   o = run({"--help"});
   EXPECT_EQ(o.code, 0);
   EXPECT_NE(o.out.find("--strict"), std::string::npos);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected outputs
-// come out, and the bytes are the same whatever the timing. A workload's needs.txt names the least compute capability that can run
-// it: then the GPUs are two that can, and gtx1080 must refuse it. long_every runs each under every policy on every GPU; each run checks
-// its invariants (warp-cycle states sum to active warp-cycles, no scheduler selects more than one warp a cycle, ...).
+// Every workload through the command line, on two GPUs, under two schedulers, with two issue widths: the expected
+// outputs come out, and the bytes are the same whatever the timing. A workload's needs.txt names the least compute
+// capability that can run it: then the GPUs are two that can, and gtx1080 must refuse it. long_every runs each under
+// every policy on every GPU; each run checks its invariants (warp-cycle states sum to active warp-cycles, no scheduler
+// selects more than one warp a cycle, ...).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -66,8 +67,8 @@ class workload : public ::testing::TestWithParam<std::string> {
   std::string run(const std::string& options) {
     for (const fs::path& file : files_) fs::remove(file);
     const fs::path log = place_ / "log.txt";
-    const std::string command =
-        "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options +
+                                " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << text_of(log);
     std::string bytes;
@@ -81,8 +82,8 @@ class workload : public ::testing::TestWithParam<std::string> {
   // The message of a run that must end with exit code 2.
   std::string refusal(const std::string& options) {
     const fs::path log = place_ / "refusal.txt";
-    const std::string command =
-        "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" + log.string() + "' 2>&1";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options +
+                                " >'" + log.string() + "' 2>&1";
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << command;
     return text_of(log);
@@ -93,8 +94,9 @@ class workload : public ::testing::TestWithParam<std::string> {
   int checked_ = 0;
 };
 
-// gtx1080 and v100 with lrr and gto and both issue widths, the other policies once, on three GPUs, and with what only some policies work with. In a release build all
-// of them; the first and the last where the program is slow (debug, sanitizers).
+// gtx1080 and v100 with lrr and gto and both issue widths, the other policies once, on three GPUs, and with what only
+// some policies work with. In a release build all of them; the first and the last where the program is slow (debug,
+// sanitizers).
 std::vector<std::string> ways(bool needs_more) {
   const std::string cached = " --set l1.cache_global_loads=true --set sub_partition.scheduler=";
   std::vector<std::string> all = {
@@ -115,7 +117,8 @@ std::vector<std::string> ways(bool needs_more) {
   };
   if (needs_more) {
     for (std::string& way : all) {
-      for (const auto& [old, newer] : {std::pair<std::string, std::string>{"gtx1080", "a100"}, {"gtxtitan", "rtx2080ti"}}) {
+      for (const auto& [old, newer] :
+           {std::pair<std::string, std::string>{"gtx1080", "a100"}, {"gtxtitan", "rtx2080ti"}}) {
         if (const auto at = way.find(old); at != std::string::npos) way.replace(at, old.size(), newer);
       }
     }
@@ -135,7 +138,8 @@ TEST_P(workload, gives_the_same_right_outputs_whatever_the_timing) {
   const std::string needed = GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "";
   const std::string needs = text_of(fs::path(HEDDLE_WORKLOADS) / GetParam() / "needs.txt");
   if (!needs.empty()) {
-    EXPECT_NE(refusal("--gpu gtx1080").find("needs compute capability " + needs.substr(0, needs.find('\n'))), std::string::npos);
+    EXPECT_NE(refusal("--gpu gtx1080").find("needs compute capability " + needs.substr(0, needs.find('\n'))),
+              std::string::npos);
   }
   for (const std::string& way : ways(!needs.empty())) {
     const std::string options = way + needed;
@@ -154,19 +158,22 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
   write_job();
   std::string first;
   unsigned ran = 0;
-  for (const char* gpu : {"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100", "rtx2060", "rtx2080ti", "a100",
-                          "rtx3070", "rtx3080", "rtx4090", "h100"}) {
-    for (const char* policy : {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
+  for (const char* gpu : {"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100",
+                          "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}) {
+    for (const char* policy :
+         {"lrr", "gto", "oldest", "two_level", "prefetch_aware", "memory_aware", "ccws", "cggty"}) {
       // Once with all checks, that of control codes against the scoreboard among them.
       const std::string checked = std::string(policy) == "gto" ? " --set tlm.check=true" : "";
-      const std::string options = std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy + checked +
-                                  (GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "");
+      const std::string options =
+          std::string("--gpu ") + gpu + " --set gpu.sm_count=4 --set sub_partition.scheduler=" + policy + checked +
+          (GetParam() == "intra_warp_lock" ? " --set sub_partition.divergence=independent" : "");
       const fs::path log = place_ / "every.txt";
       for (const fs::path& file : files_) fs::remove(file);
-      const int status = std::system(("'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " + options + " >'" +
-                                      log.string() + "' 2>&1").c_str());
+      const int status = std::system(("'" HEDDLE_PROGRAM "' run '" + (place_ / "job.json").string() + "' --quiet " +
+                                      options + " >'" + log.string() + "' 2>&1")
+                                         .c_str());
       ASSERT_TRUE(WIFEXITED(status));
-      if (WEXITSTATUS(status) == 2) break;   // this GPU cannot; bad options would break all, and nothing would have run
+      if (WEXITSTATUS(status) == 2) break;  // this GPU cannot; bad options would break all, and nothing would have run
       ASSERT_EQ(WEXITSTATUS(status), 0) << options << "\n" << text_of(log);
       std::string bytes;
       for (const fs::path& file : files_) bytes += text_of(file);
@@ -179,7 +186,8 @@ TEST_P(every_gpu_and_policy, gives_the_same_outputs) {
   EXPECT_GE(ran, 8u);
 }
 
-INSTANTIATE_TEST_SUITE_P(long_every, every_gpu_and_policy, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(long_every, every_gpu_and_policy, ::testing::ValuesIn(workloads()),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(all, workload, ::testing::ValuesIn(workloads()), [](const auto& info) { return info.param; });
 

@@ -82,7 +82,9 @@ class sweeps : public ::testing::Test {
     for (const char* kernel : {"tiny", "spin", "wild"}) write(kernel + std::string(".json"), job_text(kernel));
   }
 
-  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
   std::string read(const std::string& name) const { return content(place_ / name); }
 
   /// A sweep of `points` points, one SM each.

@@ -79,7 +79,9 @@ TEST_F(disturbed, a_few_times_it_ends_as_if_nothing_had_been) { expect_undisturb
 
 class long_disturbed : public disturbed {};
 
-TEST_F(long_disturbed, at_fifty_random_times_it_ends_as_if_nothing_had_been) { expect_undisturbed_results(600, 50, 0.5); }
+TEST_F(long_disturbed, at_fifty_random_times_it_ends_as_if_nothing_had_been) {
+  expect_undisturbed_results(600, 50, 0.5);
+}
 
 TEST_F(sweeps, a_gathering_that_is_killed_leaves_nothing_for_good) {
   write("g.ini", sweep_of(60, "s.sqlite"));
@@ -87,7 +89,8 @@ TEST_F(sweeps, a_gathering_that_is_killed_leaves_nothing_for_good) {
   const std::string database = read("s.sqlite");
   const auto left = [this] {
     std::size_t count = 0;
-    for (const auto& e : fs::directory_iterator(place_)) count += e.path().filename().string().rfind(".heddle-", 0) == 0;
+    for (const auto& e : fs::directory_iterator(place_))
+      count += e.path().filename().string().rfind(".heddle-", 0) == 0;
     return count;
   };
   ASSERT_EQ(left(), 0u);

@@ -117,8 +117,9 @@ unsigned said_run(const std::string& out) {
 TEST_F(sweeps, two_at_the_same_time_share_points) {
   // Some hundredths of a second a point, so that they meet at work.
   for (const char* name : {"a", "b"})
-    write(std::string(name) + ".ini",
-          "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 60000\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:49:1\n");
+    write(
+        std::string(name) + ".ini",
+        "[sweep]\njob = spin.json\nstore = s.sqlite\nmax_cycles = 60000\n[axes]\ngpu.sm_count = 1\nl1.latency_cycles = 30:49:1\n");
   const pid_t a = start({"a.ini", "--jobs", "2"}, "a.out");
   const pid_t b = start({"b.ini", "--jobs", "2"}, "b.out");
   EXPECT_EQ(finish(a), 1);  // the limit makes them failed points, which are results like others
@@ -134,8 +135,9 @@ TEST_F(sweeps, two_at_the_same_time_share_points) {
 }
 
 TEST_F(sweeps, points_run_with_the_inputs_that_their_ids_are_of) {
-  const std::string sweep = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.inst_executed\n"
-                            "[axes]\ngpu = mine.ini\ngpu.sm_count = 1\nl1.latency_cycles = 30:89:1\n";
+  const std::string sweep =
+      "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.inst_executed\n"
+      "[axes]\ngpu = mine.ini\ngpu.sm_count = 1\nl1.latency_cycles = 30:89:1\n";
   const std::string gpu = content(HEDDLE_SOURCE "/configs/gtx1080.ini");
   write("i.ini", sweep);
   write("mine.ini", gpu);
@@ -183,13 +185,16 @@ TEST_F(sweeps, an_id_follows_all_that_determines_the_result_and_nothing_else) {
   EXPECT_EQ(ids(text) == id, false) << "the kernel";
 }
 
-// An axis that changes nothing is most likely not what its user wanted: it is named, with what it would need, before anything runs.
+// An axis that changes nothing is most likely not what its user wanted: it is named, with what it would need, before
+// anything runs.
 TEST_F(sweeps, an_axis_that_cannot_act_is_named) {
   const std::string head = "[sweep]\njob = tiny.json\nstore = s.sqlite\nmetrics = cycles\n[axes]\n";
   write("s.ini", head + "gpu = gtx1080, v100\nl1.size_bytes = 16384, 24576\n");
   EXPECT_EQ(run({"s.ini", "--dry-run"}), 0);
-  EXPECT_EQ(read("stderr"), "heddle: warning: axis l1.size_bytes may change nothing on gtx1080: it acts only on read-only, texture and local memory accesses: "
-                            "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n");
+  EXPECT_EQ(
+      read("stderr"),
+      "heddle: warning: axis l1.size_bytes may change nothing on gtx1080: it acts only on read-only, texture and local memory accesses: "
+      "plain global loads bypass the L1 of this GPU; l1.cache_global_loads is false\n");
   // One that acts at some points is asked for them.
   write("s.ini", head + "sub_partition.scheduler = lrr, ccws\nsub_partition.ccws_throttle = 1, 9\n");
   EXPECT_EQ(run({"s.ini", "--dry-run"}), 0);
@@ -226,7 +231,8 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   fs::remove_all(place_ / "a.sqlite.points");
   const std::string path = std::getenv("PATH");
   setenv("PATH", ((place_ / "bin").string() + ":" + path).c_str(), 1);
-  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--jobs", "4", "--slurm-args", "--partition=p --time=10"}), 0) << read("stderr");
+  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--jobs", "4", "--slurm-args", "--partition=p --time=10"}), 0)
+      << read("stderr");
   EXPECT_TRUE(read("a.sqlite") == local);
   EXPECT_NE(read("arguments").find("--array=1-4"), std::string::npos);
   EXPECT_NE(read("arguments").find("--partition=p --time=10"), std::string::npos);
@@ -246,8 +252,10 @@ TEST_F(sweeps, a_job_array_gives_the_same_bytes) {
   EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "'open"}), 2);
   EXPECT_NE(read("stderr").find("is not closed"), std::string::npos) << read("stderr");
   // Words are parted as a shell parts them, and nothing more is made of them.
-  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "--comment='a  b'; touch \"$HOME\"x; `touch y`"}), 0) << read("stderr");
-  EXPECT_NE(read("arguments").find(" --comment=a  b; touch $HOMEx; `touch y` "), std::string::npos) << read("arguments");
+  EXPECT_EQ(run({"a.ini", "--engine", "slurm", "--slurm-args", "--comment='a  b'; touch \"$HOME\"x; `touch y`"}), 0)
+      << read("stderr");
+  EXPECT_NE(read("arguments").find(" --comment=a  b; touch $HOMEx; `touch y` "), std::string::npos)
+      << read("arguments");
   setenv("PATH", path.c_str(), 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pipeline view, read strictly, holds each instruction once, its stages in order, and the cycles that the metrics count.
+// The pipeline view, read strictly, holds each instruction once, its stages in order, and the cycles that the metrics
+// count.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -23,11 +24,14 @@ using json = nlohmann::json;
 
 class pipeline_view : public ::testing::Test {
  protected:
-  pipeline_view() : place_(fs::path(HEDDLE_SCRATCH "/pipeline_view") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  pipeline_view()
+      : place_(fs::path(HEDDLE_SCRATCH "/pipeline_view") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   int run(const std::string& what) {
-    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + " --quiet 2>'" + (place_ / "log.txt").string() + "'";
+    const std::string command =
+        "'" HEDDLE_PROGRAM "' run " + what + " --quiet 2>'" + (place_ / "log.txt").string() + "'";
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -46,7 +50,8 @@ class pipeline_view : public ::testing::Test {
 
 // Where a stage stands on an instruction's way.
 unsigned order_of(const std::string& stage) {
-  static const std::vector<std::string> way = {"F", "Ib", "Is", "Op", "Ex", "Lq", "L1", "Sh", "Cc", "Ic", "L2", "Dr", "Wb"};
+  static const std::vector<std::string> way = {"F",  "Ib", "Is", "Op", "Ex", "Lq", "L1",
+                                               "Sh", "Cc", "Ic", "L2", "Dr", "Wb"};
   return static_cast<unsigned>(std::find(way.begin(), way.end(), stage) - way.begin());
 }
 
@@ -87,7 +92,8 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
         EXPECT_LE(p.find(0, "Is")->from, issue->from) << i.label << " before " << p.label;
         // Nothing is read before it is there: what a load brings, in the cycle in which it is written.
         const auto* load = p.find(0, "Lq") != nullptr ? p.find(0, "Wb") : nullptr;
-        EXPECT_LE(load != nullptr ? load->from : p.retired, issue->from) << i.label << " issues before " << p.label << " has its result";
+        EXPECT_LE(load != nullptr ? load->from : p.retired, issue->from)
+            << i.label << " issues before " << p.label << " has its result";
         ++arrows;
       }
     }
@@ -101,14 +107,18 @@ TEST_F(pipeline_view, holds_what_the_metrics_count) {
         if (name != "active" && name != "selected" && n != 0) expected[name] += n.get<std::uint64_t>();
     EXPECT_EQ(expected, k.cycles(1));
     const auto stages = k.cycles(0);
-    for (const char* s : {"F", "Ib", "Is", "Op", "Wb", "Lq", "L1", "Ic", "L2", "Dr"}) EXPECT_GT(stages.count(s), 0u) << s;
+    for (const char* s : {"F", "Ib", "Is", "Op", "Wb", "Lq", "L1", "Ic", "L2", "Dr"})
+      EXPECT_GT(stages.count(s), 0u) << s;
   }
 }
 
 // Operands from one bank take a cycle each; what comes behind them is not longer for it.
 TEST_F(pipeline_view, conflicts_in_banks_are_spent_on_operands) {
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/saxpy/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set sub_partition.register_banks=2 --pipeline" + in("p.kanata")));
-  std::map<std::uint64_t, unsigned> operands, execution;   // how often they took so long
+  ASSERT_EQ(0,
+            run("'" HEDDLE_WORKLOADS
+                "/saxpy/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set sub_partition.register_banks=2 --pipeline" +
+                in("p.kanata")));
+  std::map<std::uint64_t, unsigned> operands, execution;  // how often they took so long
   const kanata_reader k(place_ / "p.kanata");
   for (const auto& i : k.instructions()) {
     const auto *op = i.find(0, "Op"), *ex = i.find(0, "Ex");
@@ -124,8 +134,11 @@ TEST_F(pipeline_view, conflicts_in_banks_are_spent_on_operands) {
 }
 
 TEST_F(pipeline_view, ends_what_takes_one_cycle_with_its_issue) {
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set int.latency_cycles=1 --set int.shift_latency_cycles=1 --pipeline" +
-                   in("p.kanata")));
+  ASSERT_EQ(
+      0,
+      run("'" HEDDLE_WORKLOADS
+          "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --set int.latency_cycles=1 --set int.shift_latency_cycles=1 --pipeline" +
+          in("p.kanata")));
   const kanata_reader k(place_ / "p.kanata");
   unsigned shifts = 0;
   for (const auto& i : k.instructions()) {
@@ -140,8 +153,10 @@ TEST_F(pipeline_view, ends_what_takes_one_cycle_with_its_issue) {
 }
 
 TEST_F(pipeline_view, holds_only_the_window_and_the_scope) {
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --trace-window 3000:4000 --trace-scope gpu.sm0.partition2 --pipeline" +
-                   in("p.kanata")));
+  ASSERT_EQ(
+      0, run("'" HEDDLE_WORKLOADS
+             "/reduction/job.json' --gpu gtx1080 --trace-window 3000:4000 --trace-scope gpu.sm0.partition2 --pipeline" +
+             in("p.kanata")));
   const kanata_reader k(place_ / "p.kanata");
   EXPECT_EQ(3000u, k.first());
   EXPECT_LE(k.last(), 4000u);
@@ -157,17 +172,24 @@ TEST_F(pipeline_view, holds_only_the_window_and_the_scope) {
 }
 
 TEST_F(pipeline_view, goes_through_a_context_switch_and_ends_where_a_run_is_cut_off) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
-  job["launches"] = {{{"kernel", "turning"}, {"grid", {4, 1, 1}}, {"block", {64, 1, 1}}, {"args", {{{"u32", 60}}, {{"u32", 10}}, {{"u32", 50}}}}}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
+  job["launches"] = {{{"kernel", "turning"},
+                      {"grid", {4, 1, 1}},
+                      {"block", {64, 1, 1}},
+                      {"args", {{{"u32", 60}}, {{"u32", 10}}, {{"u32", 50}}}}}};
   job["preempt"] = {{{"at_cycle", 1500}, {"resume_after", 600}}};
   std::ofstream(place_ / "job.json") << job;
-  ASSERT_EQ(0, run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --pipeline" + in("p.kanata") + " --metrics" + in("m.json")));
+  ASSERT_EQ(0, run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --pipeline" + in("p.kanata") + " --metrics" +
+                   in("m.json")));
   const kanata_reader whole(place_ / "p.kanata");
   std::uint64_t complete = 0, flushed = 0;
   for (const auto& i : whole.instructions()) (i.flushed ? flushed : complete) += 1;
   EXPECT_EQ(metrics("m.json")["sms"][0]["inst_executed"].get<std::uint64_t>(), complete);
   EXPECT_GT(flushed, 0u) << "what warps were to issue when they were switched out";
-  EXPECT_EQ(1, run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --max-cycles 1200 --pipeline" + in("cut.kanata")));
+  EXPECT_EQ(1,
+            run(in("job.json") + " --gpu v100 --set gpu.sm_count=1 --max-cycles 1200 --pipeline" + in("cut.kanata")));
   const kanata_reader cut(place_ / "cut.kanata");
   EXPECT_GT(cut.instructions().size(), 10u);
   EXPECT_LE(cut.last(), 1200u);

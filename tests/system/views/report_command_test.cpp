@@ -22,23 +22,29 @@ std::string content(const fs::path& file) {
 
 class report_commands : public ::testing::Test {
  protected:
-  report_commands() : place_(fs::path(HEDDLE_SCRATCH "/report_command") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  report_commands()
+      : place_(fs::path(HEDDLE_SCRATCH "/report_command") /
+               ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::remove_all(place_);
     fs::create_directories(place_);
   }
   ~report_commands() override {
-    for (const auto& file : fs::directory_iterator(place_)) EXPECT_EQ(file.path().filename().string().rfind(".heddle-", 0), std::string::npos);
+    for (const auto& file : fs::directory_iterator(place_))
+      EXPECT_EQ(file.path().filename().string().rfind(".heddle-", 0), std::string::npos);
   }
 
   /// Runs the program in the test's folder; standard output and error go to out_ and error_.
   int heddle(const std::string& arguments) {
-    const std::string command = "cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' " + arguments + " >out.txt 2>err.txt";
+    const std::string command =
+        "cd '" + place_.string() + "' && '" HEDDLE_PROGRAM "' " + arguments + " >out.txt 2>err.txt";
     const int status = std::system(command.c_str());
     out_ = content(place_ / "out.txt");
     error_ = content(place_ / "err.txt");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
   void refused(const std::string& arguments, const std::string& because) {
     EXPECT_EQ(heddle(arguments), 2) << arguments;
     EXPECT_EQ(error_.rfind("heddle: error: ", 0), 0u) << error_;
@@ -92,7 +98,8 @@ void check_intervals(const json& m) {
   json states = json::object();
   for (const json& k : m["kernels"]) {
     executed += k["metrics"]["inst_executed"].get<std::uint64_t>();
-    for (const auto& s : k["warp_states"].items()) states[s.key()] = states.value(s.key(), std::uint64_t{0}) + s.value().get<std::uint64_t>();
+    for (const auto& s : k["warp_states"].items())
+      states[s.key()] = states.value(s.key(), std::uint64_t{0}) + s.value().get<std::uint64_t>();
   }
   EXPECT_EQ(sum(m["intervals"]["inst_executed"]), executed);
   for (const auto& s : states.items()) EXPECT_EQ(sum(m["intervals"]["warp_states"][s.key()]), s.value()) << s.key();
@@ -156,12 +163,14 @@ TEST_F(report_commands, bad_input_is_refused_in_one_line) {
   refused(job_ + "--report nowhere/r.html", "--report");
   refused(job_ + "--metrics r.html --report r.html", "written by something else");
   const json metrics = json::parse(content(place_ / "m.json"));
-  EXPECT_EQ(metrics["schema"], "heddle.metrics/1");   // untouched
+  EXPECT_EQ(metrics["schema"], "heddle.metrics/1");  // untouched
 }
 
 TEST_F(report_commands, a_full_disk_leaves_nothing) {
   ASSERT_EQ(heddle(job_ + "--metrics m.json"), 0);
-  const std::string command = "cd '" + place_.string() + "' && (ulimit -f 100; trap '' XFSZ; '" HEDDLE_PROGRAM "' report m.json -o r.html) >out.txt 2>err.txt";
+  const std::string command = "cd '" + place_.string() +
+                              "' && (ulimit -f 100; trap '' XFSZ; '" HEDDLE_PROGRAM
+                              "' report m.json -o r.html) >out.txt 2>err.txt";
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 2);
@@ -170,15 +179,20 @@ TEST_F(report_commands, a_full_disk_leaves_nothing) {
 }
 
 TEST_F(report_commands, a_program_that_fails_is_still_reported) {
-  write("wild.ptx", ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry wild()\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<2>;\n"
-                    "\tmov.u64 %rd1, 30064771072;\n\tmov.u32 %r1, 7;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n");
+  write(
+      "wild.ptx",
+      ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry wild()\n{\n\t.reg .b32 %r<2>;\n\t.reg .b64 %rd<2>;\n"
+      "\tmov.u64 %rd1, 30064771072;\n\tmov.u32 %r1, 7;\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}\n");
   EXPECT_EQ(heddle("run --kernel wild.ptx --grid 1 --block 32 --quiet --report r.html"), 1);
   EXPECT_EQ(data_of("r.html")["files"][0]["metrics"]["kernels"][0]["name"], "wild");
 }
 
 TEST_F(report_commands, of_a_sweep) {
-  write("s.ini", "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.ipc\n"
-                 "[axes]\nsub_partition.scheduler = lrr, gto\nlaunch.block = 64, 128\n[constraints]\nno = launch.block > 64 and sub_partition.scheduler = lrr\n");
+  write(
+      "s.ini",
+      "[sweep]\njob = " HEDDLE_WORKLOADS
+      "/vector_add/job.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.ipc\n"
+      "[axes]\nsub_partition.scheduler = lrr, gto\nlaunch.block = 64, 128\n[constraints]\nno = launch.block > 64 and sub_partition.scheduler = lrr\n");
   ASSERT_EQ(heddle("sweep s.ini --quiet"), 0) << error_;
   ASSERT_EQ(heddle("report s.sqlite -o r.html"), 0) << error_;
   const json page = data_of("r.html");

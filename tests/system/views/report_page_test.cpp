@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The report in a browser: what is drawn is what was measured, at both widths and in both themes, for keyboards and screen readers.
+// The report in a browser: what is drawn is what was measured, at both widths and in both themes, for keyboards and
+// screen readers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -101,10 +102,13 @@ class report_pages : public ::testing::Test {
     std::ifstream in(place_ / name);
     return json::parse(in);
   }
-  void write(const std::string& name, const std::string& text) { std::ofstream(place_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(place_ / name, std::ios::binary) << text;
+  }
   static json value(const std::string& expression) { return chromium->evaluate(expression); }
 
-  /// Opens the page and shows it at every width and in every theme; it must be without fault, and is left open wide and light.
+  /// Opens the page and shows it at every width and in every theme; it must be without fault, and is left open wide and
+  /// light.
   void sound(const std::string& name) {
     chromium->open(place_ / name, 400, true);
     for (const bool dark : {true, false})
@@ -116,7 +120,9 @@ class report_pages : public ::testing::Test {
       }
   }
   /// Texts that a chart shows.
-  static json texts(const std::string& chart) { return value("[...document.querySelectorAll('[data-chart=" + chart + "] text')].map((t) => t.textContent)"); }
+  static json texts(const std::string& chart) {
+    return value("[...document.querySelectorAll('[data-chart=" + chart + "] text')].map((t) => t.textContent)");
+  }
   static bool shows(const std::string& chart, const std::string& text) {
     for (const json& t : texts(chart))
       if (t == text) return true;
@@ -134,7 +140,8 @@ class report_pages : public ::testing::Test {
 std::unique_ptr<browser> report_pages::chromium;
 
 TEST_F(report_pages, draw_what_was_measured) {
-  heddle("run '" HEDDLE_WORKLOADS "/reduction/job.json' --quiet --set l1.size_bytes=49152 --metrics m.json --report r.html");
+  heddle("run '" HEDDLE_WORKLOADS
+         "/reduction/job.json' --quiet --set l1.size_bytes=49152 --metrics m.json --report r.html");
   sound("r.html");
   const json m = metrics("m.json");
   std::size_t longest = 0;
@@ -143,11 +150,13 @@ TEST_F(report_pages, draw_what_was_measured) {
   const json& k = m["kernels"][longest];
   EXPECT_TRUE(shows("speed_of_light", percent(k["metrics"]["issue_slot_utilization"])));
   EXPECT_TRUE(shows("occupancy", percent(k["metrics"]["achieved_occupancy"])));
-  for (const char* chart : {"occupancy_over_time", "instructions", "stalls", "warp_states", "states_over_time", "rates_over_time", "roofline", "sm_heat_map"})
+  for (const char* chart : {"occupancy_over_time", "instructions", "stalls", "warp_states", "states_over_time",
+                            "rates_over_time", "roofline", "sm_heat_map"})
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
   // Bars are as long as the numbers say: pixels a share, the same for all.
   const json bars = value(R"((() => {
-    const used = heddle.data.files[0].judged[)" + std::to_string(longest) + R"(].speed_of_light;
+    const used = heddle.data.files[0].judged[)" +
+                          std::to_string(longest) + R"(].speed_of_light;
     const paths = [...document.querySelectorAll('[data-chart=speed_of_light] path')].filter((p) => p.getAttribute('fill') === '#4477aa').map((p) => p.getBBox());
     paths.sort((a, b) => a.y - b.y);
     return used.map((u, i) => [u.share, paths[i]?.width ?? -1]); })())");
@@ -159,17 +168,26 @@ TEST_F(report_pages, draw_what_was_measured) {
   EXPECT_EQ(value("document.querySelector('main section').id"), "verdict");
   EXPECT_EQ(value("document.querySelector('.headline').textContent"),
             value("heddle.data.files[0].judged[" + std::to_string(longest) + "].headline"));
-  EXPECT_EQ(value("document.getElementById('configuration-differences').textContent").get<std::string>().rfind("1 of ", 0), 0u);
-  EXPECT_EQ(value("[...document.querySelectorAll('#configuration tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.textContent))"),
-            json::array({{"l1.size_bytes", "49152 (changed)", "24576"}}));
+  EXPECT_EQ(
+      value("document.getElementById('configuration-differences').textContent").get<std::string>().rfind("1 of ", 0),
+      0u);
+  EXPECT_EQ(
+      value(
+          "[...document.querySelectorAll('#configuration tbody tr')].map((r) => [...r.cells].slice(0, 3).map((c) => c.textContent))"),
+      json::array({{"l1.size_bytes", "49152 (changed)", "24576"}}));
   // Global loads bypass the L1 of this chip: whoever changed its size should know.
   EXPECT_EQ(value("document.querySelectorAll('.without-effect').length"), 1);
-  EXPECT_TRUE(value("document.querySelector('.without-effect').textContent.includes('l1.cache_global_loads is false')"));
-  const json line = value("[...document.querySelector('#hot-lines tbody tr').cells].slice(0, 2).map((c) => c.textContent)");
+  EXPECT_TRUE(
+      value("document.querySelector('.without-effect').textContent.includes('l1.cache_global_loads is false')"));
+  const json line =
+      value("[...document.querySelector('#hot-lines tbody tr').cells].slice(0, 2).map((c) => c.textContent)");
   std::uint64_t lost = 0;
   json worst;
   for (const json& l : k["lines"])
-    if (const std::uint64_t n = l["warp_cycles"]["active"].get<std::uint64_t>() - l["warp_cycles"]["selected"].get<std::uint64_t>(); n > lost) lost = n, worst = l;
+    if (const std::uint64_t n =
+            l["warp_cycles"]["active"].get<std::uint64_t>() - l["warp_cycles"]["selected"].get<std::uint64_t>();
+        n > lost)
+      lost = n, worst = l;
   EXPECT_EQ(line, (json{std::to_string(worst["line"].get<unsigned>()), worst["text"]}));
 }
 
@@ -194,11 +212,15 @@ TEST_F(report_pages, hand_out_their_data) {
     EXPECT_EQ(csv[0], name.get<std::string>() + ".csv");
     EXPECT_GT(csv[1].get<std::string>().size(), 10u) << name;
   }
-  const json lines = value(csv_of + std::string("(\"hot_lines\").then(([, text]) => text.trim().split('\\r\\n').slice(1).map((l) => Number(l.match(/(\\d+)(,\\d+){13}$/)[1])).reduce((a, b) => a + b))"));
+  const json lines = value(
+      csv_of +
+      std::string(
+          "(\"hot_lines\").then(([, text]) => text.trim().split('\\r\\n').slice(1).map((l) => Number(l.match(/(\\d+)(,\\d+){13}$/)[1])).reduce((a, b) => a + b))"));
   EXPECT_EQ(lines, m["kernels"][0]["metrics"]["inst_executed"]);
   // The table of a picture holds the same, once it is asked for.
   EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details table').length"), 0);
-  value("document.querySelector('[data-chart=speed_of_light] ~ details').open = true; new Promise((done) => setTimeout(done, 50))");
+  value(
+      "document.querySelector('[data-chart=speed_of_light] ~ details').open = true; new Promise((done) => setTimeout(done, 50))");
   EXPECT_EQ(value("document.querySelectorAll('[data-chart=speed_of_light] ~ details tbody tr').length"),
             value("heddle.data.files[0].judged[0].speed_of_light.length"));
   EXPECT_EQ(value(faults), json::array());
@@ -210,22 +232,26 @@ TEST_F(report_pages, go_by_keyboard) {
   chromium->press("Tab");
   EXPECT_EQ(value("document.activeElement.className"), "skip");
   EXPECT_GE(value("document.activeElement.getBoundingClientRect().left"), 0);
-  const char* const where = "document.activeElement.dataset.csv ?? document.querySelector(`label[for=\"${document.activeElement.id}\"]`)?.textContent ?? document.activeElement.tagName";
+  const char* const where =
+      "document.activeElement.dataset.csv ?? document.querySelector(`label[for=\"${document.activeElement.id}\"]`)?.textContent ?? document.activeElement.tagName";
   std::vector<std::string> met;
   for (int i = 0; i < 120; ++i) {
     chromium->press("Tab");
     met.push_back(value(where));
   }
-  for (const char* what : {"Kernel", "Theme", "A", "SUMMARY", "speed_of_light", "DIV", "sm_heat_map", "Shows", "Search", "only differences"})
+  for (const char* what : {"Kernel", "Theme", "A", "SUMMARY", "speed_of_light", "DIV", "sm_heat_map", "Shows", "Search",
+                           "only differences"})
     EXPECT_NE(std::find(met.begin(), met.end(), what), met.end()) << what;
   // Another kernel by the keyboard alone, and the focus stays.
   value("document.querySelector('select').focus()");
   chromium->press("End");
-  EXPECT_EQ(value("document.querySelector('select').value"), value("String(heddle.data.files[0].metrics.kernels.length - 1)"));
+  EXPECT_EQ(value("document.querySelector('select').value"),
+            value("String(heddle.data.files[0].metrics.kernels.length - 1)"));
   EXPECT_EQ(value(where), "Kernel");
   EXPECT_EQ(value(faults), json::array());
   // The theme that the reader wants.
-  value("[...document.querySelectorAll('select')].find((s) => document.querySelector(`label[for=\"${s.id}\"]`).textContent === 'Theme').focus()");
+  value(
+      "[...document.querySelectorAll('select')].find((s) => document.querySelector(`label[for=\"${s.id}\"]`).textContent === 'Theme').focus()");
   chromium->press("End");
   EXPECT_EQ(value("document.documentElement.dataset.theme"), "dark");
   EXPECT_EQ(value(faults), json::array());
@@ -246,7 +272,8 @@ TEST_F(report_pages, show_context_switches) {
   sound("r.html");
   const json m = metrics("m.json");
   ASSERT_FALSE(m["context_switches"].empty());
-  const json rows = value(csv_of + std::string("(\"context_switches\").then(([, text]) => text.trim().split('\\r\\n').length - 1)"));
+  const json rows =
+      value(csv_of + std::string("(\"context_switches\").then(([, text]) => text.trim().split('\\r\\n').length - 1)"));
   EXPECT_EQ(rows, m["context_switches"].size());
   EXPECT_TRUE(shows("context_switches", "saving"));
 }
@@ -258,14 +285,19 @@ TEST_F(report_pages, compare_files) {
   sound("r.html");
   const json a = metrics("a.json"), b = metrics("b.json");
   EXPECT_EQ(value("document.querySelector('main section').id"), "comparison");
-  const json cells = value("[...document.querySelectorAll('#comparison tbody tr')[0].cells].map((c) => Number(c.textContent.split(' ')[0].replaceAll(',', '')))");
+  const json cells = value(
+      "[...document.querySelectorAll('#comparison tbody tr')[0].cells].map((c) => Number(c.textContent.split(' ')[0].replaceAll(',', '')))");
   EXPECT_EQ(cells[1], a["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[2], b["kernels"][0]["cycles"]);
   EXPECT_EQ(cells[3], a["kernels"][0]["cycles"]);
   // Cycles of the kernel and of the job, and the time that they last: the clocks of these chips differ.
-  const json rows = value("[...document.querySelectorAll('#comparison tbody tr')].slice(0, 4).map((r) => [...r.cells].map((c) => c.textContent))");
-  for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(rows[i][0], (json{"kernel cycles", "kernel time", "job cycles", "job time"})[i]);
-  const auto microseconds = [](const json& cycles, const json& m) { return cycles.get<double>() / m["gpu"]["config"]["gpu.core_clock_mhz"].get<double>(); };
+  const json rows = value(
+      "[...document.querySelectorAll('#comparison tbody tr')].slice(0, 4).map((r) => [...r.cells].map((c) => c.textContent))");
+  for (unsigned i = 0; i < 4; ++i)
+    EXPECT_EQ(rows[i][0], (json{"kernel cycles", "kernel time", "job cycles", "job time"})[i]);
+  const auto microseconds = [](const json& cycles, const json& m) {
+    return cycles.get<double>() / m["gpu"]["config"]["gpu.core_clock_mhz"].get<double>();
+  };
   EXPECT_NEAR(std::stod(rows[1][1].get<std::string>()), microseconds(a["kernels"][0]["cycles"], a), 0.01) << rows[1][1];
   EXPECT_NEAR(std::stod(rows[1][2].get<std::string>()), microseconds(b["kernels"][0]["cycles"], b), 0.01) << rows[1][2];
   EXPECT_NEAR(std::stod(rows[3][2].get<std::string>()), microseconds(b["cycles"], b), 0.01) << rows[3][2];
@@ -296,7 +328,8 @@ TEST_F(report_pages, take_nothing_for_markup) {
 }
 )");
   fs::create_directory(place_ / "<b>&amp;");
-  heddle("run --kernel './<img src=x onerror=hacked()>.ptx' --grid 2 --block 64 --quiet --metrics '<b>&amp;/\"m.json' --report r.html");
+  heddle(
+      "run --kernel './<img src=x onerror=hacked()>.ptx' --grid 2 --block 64 --quiet --metrics '<b>&amp;/\"m.json' --report r.html");
   json m = metrics("<b>&amp;/\"m.json");
   m["kernels"][0]["name"] = "</script><script>window.hacked = 3</script><img src=x onerror='hacked = 4'>";
   m["gpu"]["config"]["<img src=x>"] = "<i>";
@@ -306,15 +339,19 @@ TEST_F(report_pages, take_nothing_for_markup) {
     sound(page);
     EXPECT_EQ(value("typeof window.hacked"), "undefined");
     EXPECT_EQ(value("document.querySelectorAll('main img, header img').length"), 0);
-    EXPECT_TRUE(value("[...document.querySelectorAll('#hot-lines code')].some((c) => c.textContent.includes('</script><script>window.hacked = 1</script>'))"));
-    EXPECT_TRUE(value("document.querySelector('h1').textContent.includes('" + std::string(page == std::string("r.html") ? "<img src=x" : "<b>&amp;") + "')"));
+    EXPECT_TRUE(value(
+        "[...document.querySelectorAll('#hot-lines code')].some((c) => c.textContent.includes('</script><script>window.hacked = 1</script>'))"));
+    EXPECT_TRUE(value("document.querySelector('h1').textContent.includes('" +
+                      std::string(page == std::string("r.html") ? "<img src=x" : "<b>&amp;") + "')"));
   }
 }
 
 TEST_F(report_pages, of_sweeps) {
-  write("s.ini", "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.ipc\n"
+  write("s.ini", "[sweep]\njob = " HEDDLE_WORKLOADS
+                 "/vector_add/job.json\nstore = s.sqlite\nmetrics = cycles, kernels.0.metrics.ipc\n"
                  "[axes]\ngpu = gtx1080, v100\nsub_partition.scheduler = lrr, gto\nlaunch.block = 64:256:64\n");
-  write("t.ini", "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\n[axes]\nlaunch.block = 64, 2048\n");
+  write("t.ini",
+        "[sweep]\njob = " HEDDLE_WORKLOADS "/vector_add/job.json\nstore = s.sqlite\n[axes]\nlaunch.block = 64, 2048\n");
   heddle("sweep s.ini --quiet");
   heddle("sweep t.ini --quiet");
   heddle("report s.sqlite -o r.html");
@@ -324,19 +361,28 @@ TEST_F(report_pages, of_sweeps) {
   for (const char* chart : {"metric_over_axis", "sensitivity", "pareto"})
     EXPECT_EQ(value(std::string("document.querySelectorAll('[data-chart=") + chart + "]').length"), 1) << chart;
   // The most telling picture: the axis with most values, a line for each value of another.
-  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "cycles (whole job) over launch.block");
+  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"),
+            "cycles (whole job) over launch.block");
   EXPECT_TRUE(shows("metric_over_axis", "v100"));
-  const json front = value("heddle.pareto(heddle.data.sweeps[0].points.map((p) => ({x: p.values[0], y: p.values[1]})), false, true).length");
-  EXPECT_EQ(value(csv_of + std::string("(\"pareto\").then(([, text]) => text.trim().split('\\r\\n').length - 1)")), front);
+  const json front = value(
+      "heddle.pareto(heddle.data.sweeps[0].points.map((p) => ({x: p.values[0], y: p.values[1]})), false, true).length");
+  EXPECT_EQ(value(csv_of + std::string("(\"pareto\").then(([, text]) => text.trim().split('\\r\\n').length - 1)")),
+            front);
   EXPECT_EQ(value("document.querySelectorAll('#points tbody tr').length"), 16);
   // Choosing another metric and axis draws anew.
-  value("const s = document.querySelectorAll('#metrics-over-axes select'); s[0].value = 1; s[0].dispatchEvent(new Event('change'))");
-  value("const t = document.querySelectorAll('#metrics-over-axes select'); t[1].value = 1; t[1].dispatchEvent(new Event('change'))");
-  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"), "kernels.0.metrics.ipc over sub_partition.scheduler");
+  value(
+      "const s = document.querySelectorAll('#metrics-over-axes select'); s[0].value = 1; s[0].dispatchEvent(new Event('change'))");
+  value(
+      "const t = document.querySelectorAll('#metrics-over-axes select'); t[1].value = 1; t[1].dispatchEvent(new Event('change'))");
+  EXPECT_EQ(value("document.querySelector('#metrics-over-axes h3').textContent"),
+            "kernels.0.metrics.ipc over sub_partition.scheduler");
   EXPECT_TRUE(shows("metric_over_axis", "lrr"));
   // The other sweep of the store: a point that fits no SM has its reason.
   value("const u = document.querySelector('select'); u.value = 1; u.dispatchEvent(new Event('change'))");
-  EXPECT_EQ(value("[...document.querySelectorAll('#points tbody tr')].filter((r) => r.cells[1].textContent === 'refused').length"), 2);
+  EXPECT_EQ(
+      value(
+          "[...document.querySelectorAll('#points tbody tr')].filter((r) => r.cells[1].textContent === 'refused').length"),
+      2);
   EXPECT_EQ(value(faults), json::array());
   EXPECT_EQ(chromium->complaints(), std::vector<std::string>());
 }

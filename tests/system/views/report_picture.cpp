@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report_picture PAGE.html WIDTH light|dark TOP HEIGHT OUTPUT.png: what a browser shows of a report, for docs/report.md. A program of its
-// own so that the pictures can be made again; no test.
+// report_picture PAGE.html WIDTH light|dark TOP HEIGHT OUTPUT.png: what a browser shows of a report, for
+// docs/report.md. A program of its own so that the pictures can be made again; no test.
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,8 +19,10 @@ int main(int argc, char* argv[]) {
   }
   try {
     heddle::tests::browser chromium(heddle::tests::browser::program(), std::filesystem::temp_directory_path());
-    chromium.open(std::filesystem::absolute(argv[1]), static_cast<unsigned>(std::atoi(argv[2])), std::string(argv[3]) == "dark");
-    std::ofstream(argv[6], std::ios::binary) << chromium.picture(static_cast<unsigned>(std::atoi(argv[4])), static_cast<unsigned>(std::atoi(argv[5])));
+    chromium.open(std::filesystem::absolute(argv[1]), static_cast<unsigned>(std::atoi(argv[2])),
+                  std::string(argv[3]) == "dark");
+    std::ofstream(argv[6], std::ios::binary)
+        << chromium.picture(static_cast<unsigned>(std::atoi(argv[4])), static_cast<unsigned>(std::atoi(argv[5])));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "report_picture: %s\n", e.what());
     return 1;

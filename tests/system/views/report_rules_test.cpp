@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of the report (docs/report.md) that the page itself has, those of sweeps: known answers for sensitivity and Pareto fronts. Those of
-// kernels are in tests/unit/testbench/report_rules_test.cpp.
+// The rules of the report (docs/report.md) that the page itself has, those of sweeps: known answers for sensitivity and
+// Pareto fronts. Those of kernels are in tests/unit/testbench/report_rules_test.cpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -37,7 +37,8 @@ class sweep_report_rules : public ::testing::Test {
     const fs::path place = HEDDLE_SCRATCH "/report_rules";
     fs::create_directories(place);
     const std::string page = place / (std::to_string(::getpid()) + ".html");
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --report '" + page + "'";
+    const std::string command =
+        "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --quiet --report '" + page + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
     chromium = std::make_unique<browser>(program, place);
     chromium->open(page, 800, false);
@@ -58,8 +59,8 @@ TEST(report_advice, changes_are_worth_making) {
   fs::create_directories(HEDDLE_SCRATCH "/report_rules");
   const std::string place = fs::path(HEDDLE_SCRATCH "/report_rules") / std::to_string(::getpid());
   const auto run = [&place](const std::string& job, const std::string& options) {
-    const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/" + job + "/job.json' --quiet " + options + " --metrics '" + place +
-                                ".json' --report '" + place + ".html'";
+    const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/" + job + "/job.json' --quiet " +
+                                options + " --metrics '" + place + ".json' --report '" + place + ".html'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     std::ifstream in(place + ".json");
     return json::parse(in);
@@ -70,7 +71,8 @@ TEST(report_advice, changes_are_worth_making) {
     EXPECT_EQ(changes.size(), 2u) << job;
     for (const json& c : changes) {
       const std::string options = c["options"];
-      EXPECT_LT(run(job, options)["kernels"][0]["cycles"].get<double>(), 0.95 * m["kernels"][0]["cycles"].get<double>()) << job << " " << options;
+      EXPECT_LT(run(job, options)["kernels"][0]["cycles"].get<double>(), 0.95 * m["kernels"][0]["cycles"].get<double>())
+          << job << " " << options;
     }
   }
   fs::remove(place + ".json");
@@ -79,7 +81,8 @@ TEST(report_advice, changes_are_worth_making) {
 
 TEST_F(sweep_report_rules, sensitivity_of_a_known_plane) {
   // value = 100 + 10 a + b: a explains 4 x 10² x 0.25 against b's 4 x 0.25.
-  const json ranked = value(R"(heddle.sensitivity(['b', 'a', 'c'], [0, 1].flatMap((a) => [0, 1].flatMap((b) => ['x', 'y'].map((c) => ({axes: [b, a, c], value: 100 + 10 * a + b}))))))");
+  const json ranked = value(
+      R"(heddle.sensitivity(['b', 'a', 'c'], [0, 1].flatMap((a) => [0, 1].flatMap((b) => ['x', 'y'].map((c) => ({axes: [b, a, c], value: 100 + 10 * a + b}))))))");
   ASSERT_EQ(ranked.size(), 3u);
   EXPECT_EQ(ranked[0]["axis"], "a");
   EXPECT_EQ(ranked[1]["axis"], "b");
@@ -95,7 +98,8 @@ TEST_F(sweep_report_rules, sensitivity_of_a_known_plane) {
 }
 
 TEST_F(sweep_report_rules, pareto_fronts) {
-  const std::string points = "[{x: 1, y: 9}, {x: 2, y: 5}, {x: 3, y: 5}, {x: 4, y: 1}, {x: 5, y: 0.5}, {x: 2, y: 7}, {x: 2, y: 5}, {x: null, y: 0}]";
+  const std::string points =
+      "[{x: 1, y: 9}, {x: 2, y: 5}, {x: 3, y: 5}, {x: 4, y: 1}, {x: 5, y: 0.5}, {x: 2, y: 7}, {x: 2, y: 5}, {x: null, y: 0}]";
   EXPECT_EQ(value("heddle.pareto(" + points + ", false, false)"), (json{0, 1, 6, 3, 4}));
   EXPECT_EQ(value("heddle.pareto(" + points + ", true, true)"), (json{4, 3, 2, 5, 0}));
   EXPECT_EQ(value("heddle.pareto(" + points + ", false, true)"), (json{0}));
@@ -112,18 +116,22 @@ TEST_F(sweep_report_rules, pareto_fronts) {
         if (heddle.pareto(p, a, b).sort((u, v) => u - v).join() !== wanted) return JSON.stringify([round, a, b]);
       }
     }
-    return 'same'; })())"), "same");
+    return 'same'; })())"),
+            "same");
 }
 
 TEST_F(sweep_report_rules, lines_are_means_in_order) {
-  EXPECT_EQ(value("heddle.lines([{x: 10, value: 1, series: 'a'}, {x: 2, value: 4, series: 'a'}, {x: 2, value: 6, series: 'a'}, {x: 2, value: null, series: 'a'}, {x: 'q', value: 1, series: 'b'}])"),
-            (json{{{"series", "a"}, {"points", {{2, 5, 2}, {10, 1, 1}}}}, {{"series", "b"}, {"points", {{"q", 1, 1}}}}}));
+  EXPECT_EQ(
+      value(
+          "heddle.lines([{x: 10, value: 1, series: 'a'}, {x: 2, value: 4, series: 'a'}, {x: 2, value: 6, series: 'a'}, {x: 2, value: null, series: 'a'}, {x: 'q', value: 1, series: 'b'}])"),
+      (json{{{"series", "a"}, {"points", {{2, 5, 2}, {10, 1, 1}}}}, {{"series", "b"}, {"points", {{"q", 1, 1}}}}}));
   EXPECT_TRUE(value("heddle.more_is_better('kernels.0.metrics.ipc')"));
   EXPECT_FALSE(value("heddle.more_is_better('cycles')"));
 }
 
 TEST_F(sweep_report_rules, csv_quotes_what_needs_it) {
-  EXPECT_EQ(value(R"(heddle.to_csv(['a', 'b'], [['x,y', 1], ['say "no"', null], ['two\nlines', 0.5]]))"), "a,b\r\n\"x,y\",1\r\n\"say \"\"no\"\"\",\r\n\"two\nlines\",0.5\r\n");
+  EXPECT_EQ(value(R"(heddle.to_csv(['a', 'b'], [['x,y', 1], ['say "no"', null], ['two\nlines', 0.5]]))"),
+            "a,b\r\n\"x,y\",1\r\n\"say \"\"no\"\"\",\r\n\"two\nlines\",0.5\r\n");
 }
 
 }  // namespace report_rules_test

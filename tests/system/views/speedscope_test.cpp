@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// speedscope, in a headless Chromium, opens timelines: it takes each track for a profile, says nothing against it, and its profiles are
-// the metrics' kernels, blocks and warps.
+// speedscope, in a headless Chromium, opens timelines: it takes each track for a profile, says nothing against it, and
+// its profiles are the metrics' kernels, blocks and warps.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,15 +33,18 @@ struct span {
 class speedscope_timelines : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (browser::program().empty()) GTEST_SKIP() << "no browser: install chromium-headless-shell, or name one in HEDDLE_BROWSER";
-    if (speedscope::page().empty()) GTEST_SKIP() << "no speedscope: ./dev viewers, or name its index.html in HEDDLE_SPEEDSCOPE";
+    if (browser::program().empty())
+      GTEST_SKIP() << "no browser: install chromium-headless-shell, or name one in HEDDLE_BROWSER";
+    if (speedscope::page().empty())
+      GTEST_SKIP() << "no speedscope: ./dev viewers, or name its index.html in HEDDLE_SPEEDSCOPE";
     place_ = fs::path(HEDDLE_SCRATCH "/speedscope") / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     fs::create_directories(place_);
     chromium_ = std::make_unique<browser>(browser::program(), place_);
   }
   void run(const std::string& what) {
-    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + " --set gpu.core_clock_mhz=1000 --quiet --timeline '" +
-                                (place_ / "t.json").string() + "' --metrics '" + (place_ / "m.json").string() + "'";
+    const std::string command = "'" HEDDLE_PROGRAM "' run " + what +
+                                " --set gpu.core_clock_mhz=1000 --quiet --timeline '" + (place_ / "t.json").string() +
+                                "' --metrics '" + (place_ / "m.json").string() + "'";
     ASSERT_EQ(0, std::system(command.c_str()));
     std::ifstream in(place_ / "m.json");
     metrics_ = json::parse(in);
@@ -51,7 +54,9 @@ class speedscope_timelines : public ::testing::Test {
     viewer_ = std::make_unique<speedscope>(*chromium_, (place_ / "t.json").string(), 1200);
     // Of what it says only its log is welcome; how a machine without a graphics card draws is the browser's concern.
     for (const std::string& said : chromium_->complaints())
-      EXPECT_TRUE(said.rfind("console log", 0) == 0 || said.rfind("console timeEnd", 0) == 0 || said.find("\"source\":\"rendering\"") != std::string::npos) << said;
+      EXPECT_TRUE(said.rfind("console log", 0) == 0 || said.rfind("console timeEnd", 0) == 0 ||
+                  said.find("\"source\":\"rendering\"") != std::string::npos)
+          << said;
     const json all = viewer_->exported();
     const json& frames = all["shared"]["frames"];
     spans_.clear();
@@ -60,8 +65,11 @@ class speedscope_timelines : public ::testing::Test {
       const json& events = p["events"];
       ASSERT_EQ(0u, events.size() % 2) << p["name"];
       for (std::size_t k = 0; k < events.size(); k += 2) {
-        ASSERT_TRUE(events[k]["type"] == "O" && events[k + 1]["type"] == "C" && events[k]["frame"] == events[k + 1]["frame"]) << p["name"];
-        spans_[p["name"]].push_back({frames[events[k]["frame"].get<std::size_t>()]["name"], cycles(events[k + 1]["at"].get<double>() - events[k]["at"].get<double>())});
+        ASSERT_TRUE(events[k]["type"] == "O" && events[k + 1]["type"] == "C" &&
+                    events[k]["frame"] == events[k + 1]["frame"])
+            << p["name"];
+        spans_[p["name"]].push_back({frames[events[k]["frame"].get<std::size_t>()]["name"],
+                                     cycles(events[k + 1]["at"].get<double>() - events[k]["at"].get<double>())});
       }
     }
   }
@@ -95,7 +103,9 @@ TEST_F(speedscope_timelines, show_what_the_metrics_count) {
   const std::vector<span>& kernels = spans_.at("gtx1080 (pid 0), stream 0 (tid 0)");
   ASSERT_EQ(metrics_["kernels"].size(), kernels.size());
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    EXPECT_EQ(0u, kernels[k].name.rfind(metrics_["kernels"][k]["name"].get<std::string>() + " {\"launch\":" + std::to_string(k), 0)) << kernels[k].name;
+    EXPECT_EQ(0u, kernels[k].name.rfind(
+                      metrics_["kernels"][k]["name"].get<std::string>() + " {\"launch\":" + std::to_string(k), 0))
+        << kernels[k].name;
     EXPECT_EQ(metrics_["kernels"][k]["cycles"].get<std::uint64_t>(), kernels[k].cycles);
   }
   EXPECT_EQ(total("/blocks"), of_tracks(", CTA slot ").first);
@@ -110,9 +120,14 @@ TEST_F(speedscope_timelines, show_what_the_metrics_count) {
 }
 
 TEST_F(speedscope_timelines, show_streams_and_context_switches) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
   for (unsigned stream = 0; stream < 2; ++stream)
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {20, 1, 1}}, {"block", {128, 1, 1}}, {"stream", stream},
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {20, 1, 1}},
+                               {"block", {128, 1, 1}},
+                               {"stream", stream},
                                {"args", {{{"u32", 300}}, {{"u32", 10}}, {{"u32", 50}}}}});
   job["preempt"] = {{{"at_cycle", 2500}, {"resume_after", 600}}};
   std::ofstream(place_ / "job.json") << job;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline is what the metrics count: slices nest, and add up to blocks, warps and warp-cycles; counters to instructions and bytes.
+// The timeline is what the metrics count: slices nest, and add up to blocks, warps and warp-cycles; counters to
+// instructions and bytes.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -20,7 +21,7 @@ namespace timeline_test {
 namespace fs = std::filesystem;
 using json = nlohmann::json;
 
-constexpr double mhz = 1000;   // of the core clock in all runs: a cycle is a nanosecond
+constexpr double mhz = 1000;  // of the core clock in all runs: a cycle is a nanosecond
 constexpr unsigned cta_tracks = 1, warp_tracks = 1000, switch_track = 2000;
 
 struct slice {
@@ -30,12 +31,14 @@ struct slice {
 
 class timelines : public ::testing::Test {
  protected:
-  timelines() : place_(fs::path(HEDDLE_SCRATCH "/timeline") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  timelines()
+      : place_(fs::path(HEDDLE_SCRATCH "/timeline") / ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
     fs::create_directories(place_);
   }
   int run(const std::string& what) {
-    const std::string command = "'" HEDDLE_PROGRAM "' run " + what + " --set gpu.core_clock_mhz=1000 --quiet --timeline '" +
-                                (place_ / "t.json").string() + "' --metrics '" + (place_ / "m.json").string() + "' 2>'" +
+    const std::string command = "'" HEDDLE_PROGRAM "' run " + what +
+                                " --set gpu.core_clock_mhz=1000 --quiet --timeline '" + (place_ / "t.json").string() +
+                                "' --metrics '" + (place_ / "m.json").string() + "' 2>'" +
                                 (place_ / "log.txt").string() + "'";
     fs::remove(place_ / "t.json");
     const int status = std::system(command.c_str());
@@ -45,16 +48,21 @@ class timelines : public ::testing::Test {
     std::ifstream in(file);
     return json::parse(in);
   }
-  static std::uint64_t cycle(const json& event) { return static_cast<std::uint64_t>(std::llround(event["ts"].get<double>() * mhz)); }
+  static std::uint64_t cycle(const json& event) {
+    return static_cast<std::uint64_t>(std::llround(event["ts"].get<double>() * mhz));
+  }
 
   /// What the trace event format asks of each event, by its phase; no field that it does not know.
   static void check_format(const json& all) {
     ASSERT_EQ(2u, all.size());
     ASSERT_TRUE(all["traceEvents"].is_array() && !all["traceEvents"].empty());
     static const std::map<std::string, std::set<std::string>> fields = {
-        {"M", {"ph", "pid", "tid", "name", "args"}},  {"B", {"ph", "pid", "tid", "ts", "name", "args"}},
-        {"E", {"ph", "pid", "tid", "ts", "name", "args"}}, {"C", {"ph", "pid", "ts", "name", "args"}},
-        {"b", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}, {"e", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}};
+        {"M", {"ph", "pid", "tid", "name", "args"}},
+        {"B", {"ph", "pid", "tid", "ts", "name", "args"}},
+        {"E", {"ph", "pid", "tid", "ts", "name", "args"}},
+        {"C", {"ph", "pid", "ts", "name", "args"}},
+        {"b", {"ph", "cat", "id", "pid", "tid", "ts", "name"}},
+        {"e", {"ph", "cat", "id", "pid", "tid", "ts", "name"}}};
     std::set<unsigned> processes, used_processes;
     std::set<std::pair<unsigned, unsigned>> threads, used_threads;
     std::map<std::string, std::pair<json, unsigned>> asynchronous;
@@ -62,12 +70,15 @@ class timelines : public ::testing::Test {
       const std::string ph = e.at("ph");
       ASSERT_TRUE(fields.count(ph)) << e;
       for (const auto& [name, value] : e.items()) ASSERT_TRUE(fields.at(ph).count(name)) << name << " in " << e;
-      for (const std::string& name : fields.at(ph)) ASSERT_TRUE(e.contains(name) || (ph == "M" && name == "tid")) << name << " lacks in " << e;
+      for (const std::string& name : fields.at(ph))
+        ASSERT_TRUE(e.contains(name) || (ph == "M" && name == "tid")) << name << " lacks in " << e;
       ASSERT_TRUE(e["pid"].is_number_unsigned() && e["name"].is_string() && !e["name"].get<std::string>().empty()) << e;
       if (ph == "M") {
         const bool process = e["name"] == "process_name";
         ASSERT_TRUE(process != (e["name"] == "thread_name")) << e;
-        ASSERT_TRUE(e["args"].size() == 1 && e["args"]["name"].is_string() && !e["args"]["name"].get<std::string>().empty()) << e;
+        ASSERT_TRUE(e["args"].size() == 1 && e["args"]["name"].is_string() &&
+                    !e["args"]["name"].get<std::string>().empty())
+            << e;
         const bool first = process ? processes.insert(e["pid"].get<unsigned>()).second
                                    : threads.insert({e["pid"].get<unsigned>(), e.at("tid").get<unsigned>()}).second;
         ASSERT_TRUE(first) << "named twice: " << e;
@@ -96,7 +107,8 @@ class timelines : public ::testing::Test {
     }
     for (const auto& [key, event] : asynchronous) EXPECT_EQ(2u, event.second) << key << " does not end";
     for (const unsigned p : used_processes) EXPECT_TRUE(processes.count(p)) << "process " << p << " has no name";
-    for (const auto& t : used_threads) EXPECT_TRUE(threads.count(t)) << "track " << t.first << "/" << t.second << " has no name";
+    for (const auto& t : used_threads)
+      EXPECT_TRUE(threads.count(t)) << "track " << t.first << "/" << t.second << " has no name";
   }
 
   /// Reads the timeline; every begin must have its end on its track, properly nested.
@@ -138,14 +150,16 @@ class timelines : public ::testing::Test {
         stack.pop_back();
       }
     }
-    for (const auto& [track, stack] : open) EXPECT_TRUE(stack.empty()) << "process " << track.first << ", track " << track.second;
+    for (const auto& [track, stack] : open)
+      EXPECT_TRUE(stack.empty()) << "process " << track.first << ", track " << track.second;
     for (const auto& [id, n] : preemptions) EXPECT_EQ(0, n) << id;
   }
   /// Slices on tracks [from, to) of all SMs.
   std::vector<slice> on_tracks(unsigned from, unsigned to) const {
     std::vector<slice> found;
     for (const auto& [track, list] : slices_)
-      if (track.first != 0 && track.second >= from && track.second < to) found.insert(found.end(), list.begin(), list.end());
+      if (track.first != 0 && track.second >= from && track.second < to)
+        found.insert(found.end(), list.begin(), list.end());
     return found;
   }
   static std::uint64_t cycles(const std::vector<slice>& list) {
@@ -161,7 +175,9 @@ class timelines : public ::testing::Test {
       for (const slice& s : slices) end = std::max(end, s.to);
     double sum = 0;
     for (std::size_t k = 0; k < list.size(); ++k)
-      sum += list[k].second * static_cast<double>((k + 1 < list.size() ? list[k + 1].first : std::max(end, list[k].first)) - list[k].first);
+      sum +=
+          list[k].second *
+          static_cast<double>((k + 1 < list.size() ? list[k + 1].first : std::max(end, list[k].first)) - list[k].first);
     return sum;
   }
   double total(const std::string& path) const {
@@ -172,7 +188,7 @@ class timelines : public ::testing::Test {
 
   const fs::path place_;
   json metrics_;
-  std::map<std::pair<unsigned, unsigned>, std::vector<slice>> slices_;   // by process and track
+  std::map<std::pair<unsigned, unsigned>, std::vector<slice>> slices_;  // by process and track
   std::map<std::string, std::vector<std::pair<std::uint64_t, double>>> counters_;
   unsigned asynchronous_ = 0;
 };
@@ -194,8 +210,11 @@ TEST_F(timelines, add_up_to_the_metrics) {
   EXPECT_GT(counters_.at("IPC").size(), 10u);
   EXPECT_NEAR(1, integral("IPC") / total("/metrics/inst_executed"), 0.001);
   EXPECT_NEAR(1, integral("occupancy") * 2 * 64 / total("/warp_cycles/active"), 0.001);
-  EXPECT_NEAR(1, integral("eligible warps") / (total("/warp_cycles/selected") + total("/warp_cycles/not_selected")), 0.01);
-  EXPECT_NEAR(1, integral("DRAM bytes per cycle") / (total("/memory/dram/read_bytes") + total("/memory/dram/write_bytes")), 0.02);
+  EXPECT_NEAR(1, integral("eligible warps") / (total("/warp_cycles/selected") + total("/warp_cycles/not_selected")),
+              0.01);
+  EXPECT_NEAR(1,
+              integral("DRAM bytes per cycle") / (total("/memory/dram/read_bytes") + total("/memory/dram/write_bytes")),
+              0.02);
   for (const auto& [cycle, occupancy] : counters_.at("occupancy")) EXPECT_LE(occupancy, 1.0) << cycle;
   // A time without warps is an interval of its own: nothing of it is spread over the time around it.
   unsigned gaps = 0;
@@ -208,15 +227,21 @@ TEST_F(timelines, add_up_to_the_metrics) {
     ++gaps;
     const auto& list = counters_.at("occupancy");
     for (std::size_t s = 0; s + 1 < list.size(); ++s)
-      EXPECT_FALSE(list[s].first < end && list[s].second != 0 && list[s + 1].first > end + 300) << list[s].first << " to " << list[s + 1].first << " over " << end;
+      EXPECT_FALSE(list[s].first < end && list[s].second != 0 && list[s + 1].first > end + 300)
+          << list[s].first << " to " << list[s + 1].first << " over " << end;
   }
   EXPECT_GT(gaps, 0u);
 }
 
 TEST_F(timelines, show_streams_and_context_switches) {
-  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"}, {"buffers", json::object()}, {"outputs", json::array()}};
+  json job = {{"module", HEDDLE_SOURCE "/testbench/occupancy/turning.ptx"},
+              {"buffers", json::object()},
+              {"outputs", json::array()}};
   for (unsigned stream = 0; stream < 2; ++stream)
-    job["launches"].push_back({{"kernel", "turning"}, {"grid", {20, 1, 1}}, {"block", {128, 1, 1}}, {"stream", stream},
+    job["launches"].push_back({{"kernel", "turning"},
+                               {"grid", {20, 1, 1}},
+                               {"block", {128, 1, 1}},
+                               {"stream", stream},
                                {"args", {{{"u32", 300}}, {{"u32", 10}}, {{"u32", 50}}}}});
   job["preempt"] = {{{"at_cycle", 2500}, {"resume_after", 600}}, {{"at_cycle", 9000}, {"mode", "drain"}}};
   std::ofstream(place_ / "job.json") << job;
@@ -240,8 +265,8 @@ TEST_F(timelines, show_streams_and_context_switches) {
   // Of a switch that begins before a window and ends behind it, the window holds its part.
   const std::uint64_t saved = s["saved_cycle"].get<std::uint64_t>();
   asynchronous_ = 0;
-  ASSERT_EQ(0, run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1 --trace-window " + std::to_string(saved - 50) + ":" +
-                   std::to_string(saved + 50)));
+  ASSERT_EQ(0, run("'" + (place_ / "job.json").string() + "' --gpu v100 --set gpu.sm_count=1 --trace-window " +
+                   std::to_string(saved - 50) + ":" + std::to_string(saved + 50)));
   load();
   EXPECT_EQ(2u, asynchronous_);
   ASSERT_EQ(1u, slices_.at({1, switch_track}).size());
@@ -250,7 +275,8 @@ TEST_F(timelines, show_streams_and_context_switches) {
 }
 
 TEST_F(timelines, hold_only_the_window) {
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000"));
+  ASSERT_EQ(
+      0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000"));
   load();
   EXPECT_FALSE(slices_.empty());
   for (const auto& [track, list] : slices_)
@@ -277,7 +303,8 @@ TEST_F(timelines, are_written_up_to_where_a_run_was_cut_off) {
 
 TEST_F(timelines, need_room_on_the_disk) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet --timeline /dev/full 2>'" +
+  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS
+                              "/reduction/job.json' --gpu gtx1080 --quiet --timeline /dev/full 2>'" +
                               (place_ / "log.txt").string() + "'";
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2);

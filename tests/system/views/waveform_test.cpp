@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The waveform shows what the metrics count: sums over its signals, read back by a reader of its own, are the metrics' numbers.
+// The waveform shows what the metrics count: sums over its signals, read back by a reader of its own, are the metrics'
+// numbers.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 using heddle::test::vcd_reader;
 using json = nlohmann::json;
 
-constexpr std::uint64_t cycle_ps = 1000;   // the core clock is set to 1000 MHz
+constexpr std::uint64_t cycle_ps = 1000;  // the core clock is set to 1000 MHz
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file);
@@ -60,18 +61,31 @@ class waveforms : public ::testing::TestWithParam<scene> {
 
 // What the states of the warps of one sub-partition are in the metrics.
 std::string cycles_name(const std::string& state) {
-  static const std::map<std::string, std::string> names = {
-      {"selected", "selected"}, {"not_selected", "not_selected"}, {"wait", "exec_dependency"}, {"short_scoreboard", "exec_dependency"},
-      {"long_scoreboard", "exec_dependency"}, {"math_pipe_throttle", "pipe_busy"}, {"mio_throttle", "memory"}, {"lg_throttle", "memory"},
-      {"tex_throttle", "texture"}, {"barrier", "sync"}, {"membar", "other"}, {"branch_resolving", "inst_fetch"},
-      {"no_instruction", "inst_fetch"}, {"imc_miss", "constant_memory_dependency"}, {"dispatch_stall", "other"}, {"drain", "other"},
-      {"sleeping", "sleeping"}, {"misc", "other"}};
+  static const std::map<std::string, std::string> names = {{"selected", "selected"},
+                                                           {"not_selected", "not_selected"},
+                                                           {"wait", "exec_dependency"},
+                                                           {"short_scoreboard", "exec_dependency"},
+                                                           {"long_scoreboard", "exec_dependency"},
+                                                           {"math_pipe_throttle", "pipe_busy"},
+                                                           {"mio_throttle", "memory"},
+                                                           {"lg_throttle", "memory"},
+                                                           {"tex_throttle", "texture"},
+                                                           {"barrier", "sync"},
+                                                           {"membar", "other"},
+                                                           {"branch_resolving", "inst_fetch"},
+                                                           {"no_instruction", "inst_fetch"},
+                                                           {"imc_miss", "constant_memory_dependency"},
+                                                           {"dispatch_stall", "other"},
+                                                           {"drain", "other"},
+                                                           {"sleeping", "sleeping"},
+                                                           {"misc", "other"}};
   return names.at(state);
 }
 
 TEST_P(waveforms, show_what_the_metrics_count) {
   const std::string what = GetParam().what + std::string(" --set gpu.sm_count=1");
-  ASSERT_EQ(0, run(what + " --trace-scope 'gpu.sm0*,gpu.cwd' --vcd" + quoted(place_ / "w.vcd") + " --metrics" + quoted(place_ / "m.json")));
+  ASSERT_EQ(0, run(what + " --trace-scope 'gpu.sm0*,gpu.cwd' --vcd" + quoted(place_ / "w.vcd") + " --metrics" +
+                   quoted(place_ / "m.json")));
   ASSERT_EQ(0, run(what + " --metrics" + quoted(place_ / "alone.json")));
   json metrics = json::parse(text_of(place_ / "m.json")), alone = json::parse(text_of(place_ / "alone.json"));
   metrics.erase("host");
@@ -97,7 +111,9 @@ TEST_P(waveforms, show_what_the_metrics_count) {
       if (name == "active" || name == "memory_dependency" || name == "memory_throttle") continue;
       EXPECT_EQ(n.get<std::uint64_t>(), sums[name]) << base << name;
     }
-    EXPECT_EQ(cycles["memory_dependency"].get<std::uint64_t>() + cycles["memory_throttle"].get<std::uint64_t>(), sums["memory"]) << base;
+    EXPECT_EQ(cycles["memory_dependency"].get<std::uint64_t>() + cycles["memory_throttle"].get<std::uint64_t>(),
+              sums["memory"])
+        << base;
     EXPECT_EQ(cycles["active"].get<std::uint64_t>(), w.ones(base + "active")) << base;
     EXPECT_EQ(sums["selected"] + sums["not_selected"], w.ones(base + "warp_scheduler.eligible")) << base;
     EXPECT_EQ(sums["selected"], w.ones(base + "warp_scheduler.selected")) << base;
@@ -133,29 +149,63 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(scene{"gtx1080", "'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080"},
                       scene{"v100", "'" HEDDLE_WORKLOADS "/bitonic_sort/job.json' --gpu v100"},
                       scene{"gtx480", "'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx480"},
-                      scene{"gtxtitan", "'" HEDDLE_WORKLOADS "/transpose/job.json' --gpu gtxtitan --set sub_partition.scheduler=memory_aware"}),
+                      scene{"gtxtitan",
+                            "'" HEDDLE_WORKLOADS
+                            "/transpose/job.json' --gpu gtxtitan --set sub_partition.scheduler=memory_aware"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "levels";
   fs::create_directories(place);
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=2 --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,"
-                   "gpu.dram_channel0' --vcd" + quoted(place / "w.vcd")));
+  ASSERT_EQ(
+      0, run("'" HEDDLE_WORKLOADS
+             "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=2 --trace-scope 'gpu.cwd,gpu.sm0*,gpu.l2_slice0,"
+             "gpu.dram_channel0' --vcd" +
+             quoted(place / "w.vcd")));
   const vcd_reader w(place / "w.vcd", cycle_ps);
-  for (const char* name :
-       {"gpu.cycle", "gpu.cwd.grids", "gpu.cwd.blocks_submitted", "gpu.cwd.blocks_placed", "gpu.cwd.blocks_completed", "gpu.cwd.sm1_blocks",
-        "gpu.sm0.resource_manager.slot31_block", "gpu.sm0.resource_manager.slot0_launch", "gpu.sm0.resource_manager.free_cta_slots",
-        "gpu.sm0.resource_manager.free_registers", "gpu.sm0.resource_manager.free_shared_bytes",
-        "gpu.sm0.resource_manager.free_warps3", "gpu.sm0.barrier_unit.block0_waiting", "gpu.sm0.context_engine.step",
-        "gpu.sm0.load_store_unit.pending", "gpu.sm0.load_store_unit.queue3", "gpu.sm0.l1.mshrs_used", "gpu.sm0.l1.miss_queue",
-        "gpu.sm0.partition3.issued", "gpu.sm0.partition3.issue0_warp", "gpu.sm0.partition3.issue0_pc", "gpu.sm0.partition3.issue0_operation",
-        "gpu.sm0.partition3.issue1_pc", "gpu.sm0.partition3.issue1_operation", "gpu.sm0.partition3.active", "gpu.sm0.partition3.warp15_state",
-        "gpu.sm0.partition3.warp15_pc", "gpu.sm0.partition3.warp_scheduler.ready", "gpu.sm0.partition3.warp_scheduler.eligible",
-        "gpu.sm0.partition3.warp_scheduler.selected", "gpu.sm0.partition3.fetch.buffered", "gpu.sm0.partition3.scoreboard.warp15_pending",
-        "gpu.sm0.partition3.dependence_counters.warp15_raised", "gpu.sm0.partition3.register_file.bank_conflicts",
-        "gpu.sm0.partition3.register_file.in_use", "gpu.l2_slice0.requests_waiting", "gpu.l2_slice0.misses_outstanding",
-        "gpu.l2_slice0.sectors_hit", "gpu.l2_slice0.sectors_missed", "gpu.dram_channel0.requests_waiting", "gpu.dram_channel0.row_hits",
-        "gpu.dram_channel0.row_misses", "gpu.dram_channel0.open_banks"})
+  for (const char* name : {"gpu.cycle",
+                           "gpu.cwd.grids",
+                           "gpu.cwd.blocks_submitted",
+                           "gpu.cwd.blocks_placed",
+                           "gpu.cwd.blocks_completed",
+                           "gpu.cwd.sm1_blocks",
+                           "gpu.sm0.resource_manager.slot31_block",
+                           "gpu.sm0.resource_manager.slot0_launch",
+                           "gpu.sm0.resource_manager.free_cta_slots",
+                           "gpu.sm0.resource_manager.free_registers",
+                           "gpu.sm0.resource_manager.free_shared_bytes",
+                           "gpu.sm0.resource_manager.free_warps3",
+                           "gpu.sm0.barrier_unit.block0_waiting",
+                           "gpu.sm0.context_engine.step",
+                           "gpu.sm0.load_store_unit.pending",
+                           "gpu.sm0.load_store_unit.queue3",
+                           "gpu.sm0.l1.mshrs_used",
+                           "gpu.sm0.l1.miss_queue",
+                           "gpu.sm0.partition3.issued",
+                           "gpu.sm0.partition3.issue0_warp",
+                           "gpu.sm0.partition3.issue0_pc",
+                           "gpu.sm0.partition3.issue0_operation",
+                           "gpu.sm0.partition3.issue1_pc",
+                           "gpu.sm0.partition3.issue1_operation",
+                           "gpu.sm0.partition3.active",
+                           "gpu.sm0.partition3.warp15_state",
+                           "gpu.sm0.partition3.warp15_pc",
+                           "gpu.sm0.partition3.warp_scheduler.ready",
+                           "gpu.sm0.partition3.warp_scheduler.eligible",
+                           "gpu.sm0.partition3.warp_scheduler.selected",
+                           "gpu.sm0.partition3.fetch.buffered",
+                           "gpu.sm0.partition3.scoreboard.warp15_pending",
+                           "gpu.sm0.partition3.dependence_counters.warp15_raised",
+                           "gpu.sm0.partition3.register_file.bank_conflicts",
+                           "gpu.sm0.partition3.register_file.in_use",
+                           "gpu.l2_slice0.requests_waiting",
+                           "gpu.l2_slice0.misses_outstanding",
+                           "gpu.l2_slice0.sectors_hit",
+                           "gpu.l2_slice0.sectors_missed",
+                           "gpu.dram_channel0.requests_waiting",
+                           "gpu.dram_channel0.row_hits",
+                           "gpu.dram_channel0.row_misses",
+                           "gpu.dram_channel0.open_banks"})
     EXPECT_TRUE(w.has(name)) << name;
   unsigned busy = 0;
   for (const auto& [name, id] : w.signals())
@@ -167,7 +217,8 @@ TEST(waveform, has_every_level_of_an_sm_and_what_surrounds_it) {
 TEST(waveform, of_one_unit_alone_moves) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "unit";
   fs::create_directories(place);
-  const std::string run_of = "'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" + quoted(place / "w.vcd") + " --trace-scope ";
+  const std::string run_of = "'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" +
+                             quoted(place / "w.vcd") + " --trace-scope ";
   ASSERT_EQ(0, run(run_of + "gpu.sm0.partition0*"));
   const vcd_reader all(place / "w.vcd", cycle_ps);
   for (const char* unit : {"gpu.sm0.partition0.fp32", "gpu.sm0.partition0.int"}) {
@@ -182,7 +233,8 @@ TEST(waveform, of_one_unit_alone_moves) {
 TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "window";
   fs::create_directories(place);
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000 --vcd" +
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS
+                   "/reduction/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-window 2000:5000 --vcd" +
                    quoted(place / "w.vcd")));
   const vcd_reader w(place / "w.vcd", cycle_ps);
   EXPECT_EQ(2000 * cycle_ps, w.first_ps());
@@ -209,7 +261,7 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
     } else if (line == "@1000200" || line == "@1401200") {
       EXPECT_GE(--depth, 0);
     }
-    if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);   // shown under another name
+    if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);  // shown under another name
     if (line.rfind("gpu.", 0) != 0) continue;
     ++traces;
     const std::string name = line.substr(0, line.find('['));
@@ -220,12 +272,16 @@ TEST(waveform, holds_only_the_window_and_its_layout_fits_it) {
   EXPECT_EQ(w.signals().size(), traces);
 }
 
-// The axis counts core cycles, whatever the clock: changes of the cycle's number, and those of units of other clocks in between.
+// The axis counts core cycles, whatever the clock: changes of the cycle's number, and those of units of other clocks in
+// between.
 TEST(waveform, has_cycles_on_its_axis) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "axis";
   fs::create_directories(place);
-  const std::string command = "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --quiet --set gpu.sm_count=2 "
-                              "--trace-window 1000:4000 --trace-scope 'gpu.sm0*,gpu.l2_slice0,gpu.dram_channel0' --vcd" + quoted(place / "w.vcd");
+  const std::string command =
+      "'" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS
+      "/vector_add/job.json' --gpu gtx1080 --quiet --set gpu.sm_count=2 "
+      "--trace-window 1000:4000 --trace-scope 'gpu.sm0*,gpu.l2_slice0,gpu.dram_channel0' --vcd" +
+      quoted(place / "w.vcd");
   ASSERT_EQ(0, std::system(command.c_str()));
   const vcd_reader w(place / "w.vcd", cycle_ps);
   EXPECT_EQ(1000 * cycle_ps, w.first_ps());
@@ -244,16 +300,19 @@ TEST(waveform, has_cycles_on_its_axis) {
   }
   EXPECT_GT(changes, 100u);
   EXPECT_GT(between, 10u) << "the L2 and the DRAM have clocks of their own";
-  EXPECT_NE(std::string::npos, text_of(place / "w.vcd").find("$comment 1 ns on the time axis is 1 core cycle, which lasts 622.278 ps at 1607 MHz $end"));
+  EXPECT_NE(std::string::npos,
+            text_of(place / "w.vcd")
+                .find("$comment 1 ns on the time axis is 1 core cycle, which lasts 622.278 ps at 1607 MHz $end"));
 }
 
 // Who opens it sees first who issues and what the warps wait for; the rest is folded.
 TEST(waveform, begins_with_issue_and_warp_states) {
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "order";
   fs::create_directories(place);
-  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" + quoted(place / "w.vcd")));
+  ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --vcd" +
+                   quoted(place / "w.vcd")));
   std::ifstream in(place / "w.gtkw");
-  std::vector<std::string> shown;   // signals that are not in a folded group
+  std::vector<std::string> shown;  // signals that are not in a folded group
   std::vector<bool> folded;
   for (std::string line; std::getline(in, line);) {
     if (line == "@800200" || line == "@c00200") {
@@ -266,7 +325,8 @@ TEST(waveform, begins_with_issue_and_warp_states) {
       EXPECT_TRUE(!folded.empty() && folded.back()) << line << " is none of what one looks for first";
     }
   }
-  const std::vector<std::string> first = {"cycle", "warps on the SM", "instructions issued", "warp", "operation", "second operation", "eligible warps", "warp 0"};
+  const std::vector<std::string> first = {"cycle",     "warps on the SM",  "instructions issued", "warp",
+                                          "operation", "second operation", "eligible warps",      "warp 0"};
   ASSERT_GT(shown.size(), 30u);
   EXPECT_EQ(first, std::vector<std::string>(shown.begin(), shown.begin() + 8));
   EXPECT_EQ("warp 15", shown[22]);
@@ -294,17 +354,18 @@ TEST(waveform, of_a_long_run_holds_only_the_window_and_takes_no_memory_for_the_r
   const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "long";
   fs::create_directories(place);
   std::ofstream(place / "sleeper.ptx") << sleeper;
-  const std::string what = "--kernel" + quoted(place / "sleeper.ptx") + " --grid 1 --block 64 --arg u32:20000 --gpu v100 --set gpu.sm_count=1";
+  const std::string what = "--kernel" + quoted(place / "sleeper.ptx") +
+                           " --grid 1 --block 64 --arg u32:20000 --gpu v100 --set gpu.sm_count=1";
   ASSERT_EQ(0, run(what + " --metrics" + quoted(place / "alone.json")));
   const json alone = json::parse(text_of(place / "alone.json"));
   ASSERT_GE(alone["cycles"].get<std::uint64_t>(), 20000000u);
   [[maybe_unused]] const std::uint64_t memory = alone["host"]["peak_rss_bytes"];
   for (const std::string window : {" --trace-window 15000000:15003000", ""}) {
-    ASSERT_EQ(0, run(what + window + " --metrics" + quoted(place / "m.json") + " --vcd" + quoted(place / "w.vcd") + " --pipeline" +
-                     quoted(place / "w.kanata") + " --timeline" + quoted(place / "w.json")));
+    ASSERT_EQ(0, run(what + window + " --metrics" + quoted(place / "m.json") + " --vcd" + quoted(place / "w.vcd") +
+                     " --pipeline" + quoted(place / "w.kanata") + " --timeline" + quoted(place / "w.json")));
     const json m = json::parse(text_of(place / "m.json"));
     EXPECT_EQ(alone["cycles"], m["cycles"]);
-#if !defined(__SANITIZE_ADDRESS__)   // which keeps what was freed
+#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was freed
     // Views take their signals and their buffers, and no more for a run that is traced from end to end.
     EXPECT_LT(m["host"]["peak_rss_bytes"].get<std::uint64_t>(), memory + (24u << 20)) << window;
 #endif
@@ -329,35 +390,40 @@ TEST(waveform, needs_room_on_the_disk_and_leaves_no_half_file) {
   }
   // A file may have 64 blocks: the waveform, the pipeline view and the timeline find no room while the run goes on.
   for (const char* view : {"--vcd", "--pipeline", "--timeline"}) {
-    const std::string command = "ulimit -f 64; '" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet " +
-                                std::string(view) + quoted(place / "view") + " 2>" +
-                                quoted(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log");
+    const std::string command =
+        "ulimit -f 64; '" HEDDLE_PROGRAM "' run '" HEDDLE_WORKLOADS "/reduction/job.json' --gpu gtx1080 --quiet " +
+        std::string(view) + quoted(place / "view") + " 2>" + quoted(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log");
     const int status = std::system(command.c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << view;
     EXPECT_TRUE(fs::is_empty(place)) << view << " left " << fs::directory_iterator(place)->path();
-    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log").find("the disk is full, or the file's size is limited"));
+    EXPECT_NE(std::string::npos, text_of(fs::path(HEDDLE_SCRATCH "/waveform") / "full.log")
+                                     .find("the disk is full, or the file's size is limited"));
   }
 }
 
 // The ready layouts' filters are those that come with each waveform.
 TEST(waveform, has_the_filters_of_the_ready_layouts) {
-  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "filters", ready = fs::path(HEDDLE_SOURCE) / "waveforms";
+  const fs::path place = fs::path(HEDDLE_SCRATCH "/waveform") / "filters",
+                 ready = fs::path(HEDDLE_SOURCE) / "waveforms";
   fs::create_directories(place);
   ASSERT_EQ(0, run("'" HEDDLE_WORKLOADS "/vector_add/job.json' --gpu gtx1080 --set gpu.sm_count=1 --trace-scope "
-                   "'gpu.cwd,gpu.sm0*,gpu.l2_slice*,gpu.dram_channel*' --vcd" + quoted(place / "w.vcd")));
+                   "'gpu.cwd,gpu.sm0*,gpu.l2_slice*,gpu.dram_channel*' --vcd" +
+                   quoted(place / "w.vcd")));
   for (const char* name : {"state", "operation", "step"})
-    EXPECT_EQ(text_of(place / ("w." + std::string(name) + ".filter")), text_of(ready / (std::string(name) + ".filter"))) << name;
+    EXPECT_EQ(text_of(place / ("w." + std::string(name) + ".filter")), text_of(ready / (std::string(name) + ".filter")))
+        << name;
   const vcd_reader w(place / "w.vcd", cycle_ps);
   for (const char* name : {"scheduler", "memory", "context_switch", "dual_issue"}) {
     std::ifstream in(ready / (std::string(name) + ".gtkw"));
     unsigned traces = 0;
     for (std::string line; std::getline(in, line);) {
-      if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);   // shown under another name
+      if (line.rfind("+{", 0) == 0) line = line.substr(line.find("} ") + 2);  // shown under another name
       if (line.rfind("gpu.", 0) != 0) continue;
       ++traces;
       const std::string signal = line.substr(0, line.find('['));
       ASSERT_TRUE(w.has(signal)) << name << ": " << line;
-      EXPECT_EQ(w.width(signal) > 1 ? signal + "[" + std::to_string(w.width(signal) - 1) + ":0]" : signal, line) << name;
+      EXPECT_EQ(w.width(signal) > 1 ? signal + "[" + std::to_string(w.width(signal) - 1) + ":0]" : signal, line)
+          << name;
     }
     EXPECT_GT(traces, 20u) << name;
   }

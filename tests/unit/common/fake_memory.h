@@ -15,27 +15,27 @@
 
 namespace heddle {
 
-/// A memory that may answer in every way that the base protocol allows, and that checks the initiator. It performs requests in the
-/// order of arrival, at once; the answers come when `answer` says, in any order.
+/// A memory that may answer in every way that the base protocol allows, and that checks the initiator. It performs
+/// requests in the order of arrival, at once; the answers come when `answer` says, in any order.
 class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<> {
  public:
   enum class style {
-    end_req_by_return,       // TLM_UPDATED, END_REQ
-    end_req_by_call,         // TLM_ACCEPTED, END_REQ some cycles later
-    end_req_implied,         // TLM_ACCEPTED, then BEGIN_RESP
-    response_by_return,      // TLM_UPDATED, BEGIN_RESP with annotated delay
-    completed,               // TLM_COMPLETED with annotated delay
-    any                      // one of these at random
+    end_req_by_return,   // TLM_UPDATED, END_REQ
+    end_req_by_call,     // TLM_ACCEPTED, END_REQ some cycles later
+    end_req_implied,     // TLM_ACCEPTED, then BEGIN_RESP
+    response_by_return,  // TLM_UPDATED, BEGIN_RESP with annotated delay
+    completed,           // TLM_COMPLETED with annotated delay
+    any                  // one of these at random
   };
 
   tlm::tlm_target_socket<32> socket{"socket"};
   style answer = style::end_req_by_return;
-  sc_core::sc_time cycle;                       // unit of the figures below
-  unsigned latency = 100;                       // BEGIN_REQ to BEGIN_RESP
-  unsigned jitter = 0;                          // random addition
-  unsigned end_req_delay = 3;                   // for end_req_by_call, random up to this many cycles
-  unsigned response_delay = 0;                  // BEGIN_RESP comes with an annotated delay of up to this many cycles
-  bool hold = false;                            // no END_REQ while set (end_req_by_call)
+  sc_core::sc_time cycle;       // unit of the figures below
+  unsigned latency = 100;       // BEGIN_REQ to BEGIN_RESP
+  unsigned jitter = 0;          // random addition
+  unsigned end_req_delay = 3;   // for end_req_by_call, random up to this many cycles
+  unsigned response_delay = 0;  // BEGIN_RESP comes with an annotated delay of up to this many cycles
+  bool hold = false;            // no END_REQ while set (end_req_by_call)
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::uint64_t reads = 0, writes = 0, atomics = 0, read_bytes = 0;
   std::vector<sc_core::sc_time> begin_times;
@@ -49,12 +49,14 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
   }
 
   std::uint8_t& byte(std::uint64_t address) { return bytes_[address]; }
-  template <class T> T get(std::uint64_t address) {
+  template <class T>
+  T get(std::uint64_t address) {
     T v{};
     for (unsigned k = 0; k < sizeof v; ++k) v |= static_cast<T>(T{byte(address + k)} << (8 * k));
     return v;
   }
-  template <class T> void put(std::uint64_t address, T v) {
+  template <class T>
+  void put(std::uint64_t address, T v) {
     for (unsigned k = 0; k < sizeof v; ++k) byte(address + k) = static_cast<std::uint8_t>(v >> (8 * k));
   }
   /// Lets the END_REQ that is held back go.
@@ -80,7 +82,8 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
     due_.notify(actions_.begin()->first - sc_core::sc_time_stamp());
   }
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     if (phase == tlm::END_RESP) {
       check(responding_ == &p, "END_RESP without BEGIN_RESP");
       responding_ = nullptr;
@@ -148,7 +151,8 @@ class fake_memory : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>
     } else if (p.is_write()) {
       ++writes;
       for (unsigned k = 0; k < p.get_data_length(); ++k)
-        if (p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_ptr()[k % p.get_byte_enable_length()]) byte(a + k) = data[k];
+        if (p.get_byte_enable_ptr() == nullptr || p.get_byte_enable_ptr()[k % p.get_byte_enable_length()])
+          byte(a + k) = data[k];
     } else {
       ++atomics;
       atomic_request& r = *line_payload::of(p).request.atomic;

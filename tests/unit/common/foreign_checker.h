@@ -25,7 +25,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   std::uint64_t begun = 0;
   std::uint64_t writes_begun = 0;
   std::uint64_t ended = 0;
-  std::uint64_t blocking = 0;   // calls of b_transport
+  std::uint64_t blocking = 0;  // calls of b_transport
   std::size_t most_open = 0;
 
  private:
@@ -35,7 +35,7 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     state now;
     tlm::tlm_command command;
     unsigned length;
-    std::vector<std::uint8_t> data;      // of a write
+    std::vector<std::uint8_t> data;  // of a write
     std::vector<std::uint8_t> enables;
     bool operator==(const state& s) const { return now == s; }
   };
@@ -67,7 +67,8 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
   }
 
   void expect(bool right, const char* what) {
-    if (!right && complaints.size() < 10) complaints.push_back(std::string(what) + " at " + sc_core::sc_time_stamp().to_string());
+    if (!right && complaints.size() < 10)
+      complaints.push_back(std::string(what) + " at " + sc_core::sc_time_stamp().to_string());
   }
   void end(tlm::tlm_generic_payload* p) {
     ended += open_.erase(p);
@@ -86,7 +87,8 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     if (it != open_.end()) it->second.now = state::responding;
   }
 
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     if (phase == tlm::BEGIN_REQ) {
       expect(asking_ == nullptr, "a request before the end of the one before it");
       expect(open_.emplace(&p, asked(p)).second, "a payload that is still under way");
@@ -117,7 +119,8 @@ class checker : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, p
     return answer;
   }
 
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
     const tlm::tlm_phase sent = phase;
     if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP) accept(&p);
     if (phase == tlm::BEGIN_RESP) respond(&p);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// IP as others write it, to be bound to a GPU's memory sockets: a memory with odd answers, one for blocking calls only, a bus with
-// random arbitration. A checker of the protocol is in foreign_checker.h. None of it uses anything of Heddle's.
+// IP as others write it, to be bound to a GPU's memory sockets: a memory with odd answers, one for blocking calls only,
+// a bus with random arbitration. A checker of the protocol is in foreign_checker.h. None of it uses anything of
+// Heddle's.
 #pragma once
 
+#include <tlm_utils/multi_passthrough_target_socket.h>
+#include <tlm_utils/peq_with_cb_and_phase.h>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -11,32 +16,26 @@
 #include <string>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/multi_passthrough_target_socket.h>
-#include <tlm_utils/peq_with_cb_and_phase.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
 namespace foreign {
 
-DECLARE_EXTENDED_PHASE(rows_open);   // an ignorable phase of the memory's own
+DECLARE_EXTENDED_PHASE(rows_open);  // an ignorable phase of the memory's own
 
 /// Bytes at addresses that begin with `base`.
 struct storage {
   std::uint64_t base = 0;
-  unsigned most_bytes = ~0u;      // longer transfers are refused
-  bool knows_enables = true;      // else byte enables are refused
-  unsigned most_debug = ~0u;      // bytes that one debug access moves at most
+  unsigned most_bytes = ~0u;  // longer transfers are refused
+  bool knows_enables = true;  // else byte enables are refused
+  unsigned most_debug = ~0u;  // bytes that one debug access moves at most
   std::map<std::uint64_t, std::uint8_t> bytes;
 
   unsigned debug(tlm::tlm_generic_payload& p) {
     const unsigned n = p.get_data_length() < most_debug ? p.get_data_length() : most_debug;
     for (unsigned i = 0; i < n; ++i) {
       std::uint8_t& byte = bytes[p.get_address() - base + i];
-      if (p.is_read())
-        p.get_data_ptr()[i] = byte;
-      else
-        byte = p.get_data_ptr()[i];
+      if (p.is_read()) p.get_data_ptr()[i] = byte;
+      else byte = p.get_data_ptr()[i];
     }
     return n;
   }
@@ -47,21 +46,21 @@ struct storage {
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (enables != nullptr && enables[i % p.get_byte_enable_length()] != TLM_BYTE_ENABLED) continue;
       std::uint8_t& byte = bytes[p.get_address() - base + i];
-      if (p.is_read())
-        p.get_data_ptr()[i] = byte;
-      else
-        byte = p.get_data_ptr()[i];
+      if (p.is_read()) p.get_data_ptr()[i] = byte;
+      else byte = p.get_data_ptr()[i];
     }
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
 };
 
-/// A memory of `width` bits that answers each transaction in another of the ways that IEEE 1666 allows, at times that are no multiple
-/// of anybody's cycle. It allows DMI in its answers, though it gives none, and now and then invalidates pointers that nobody has.
+/// A memory of `width` bits that answers each transaction in another of the ways that IEEE 1666 allows, at times that
+/// are no multiple of anybody's cycle. It allows DMI in its answers, though it gives none, and now and then invalidates
+/// pointers that nobody has.
 template <unsigned width>
 class odd_memory : public sc_core::sc_module {
  public:
-  odd_memory(sc_core::sc_module_name name, unsigned seed) : sc_module(name), random_(seed), queue_(this, &odd_memory::on_event) {
+  odd_memory(sc_core::sc_module_name name, unsigned seed)
+      : sc_module(name), random_(seed), queue_(this, &odd_memory::on_event) {
     socket.register_nb_transport_fw(this, &odd_memory::nb_transport_fw);
     socket.register_transport_dbg(this, &odd_memory::transport_dbg);
     socket.register_get_direct_mem_ptr(this, &odd_memory::get_direct_mem_ptr);
@@ -72,7 +71,16 @@ class odd_memory : public sc_core::sc_module {
   unsigned ways[8] = {};
 
  private:
-  enum way { completed, ends_in_call, responds_in_call, returns_end, returns_response, implies_end, sends_other, returns_other };
+  enum way {
+    completed,
+    ends_in_call,
+    responds_in_call,
+    returns_end,
+    returns_response,
+    implies_end,
+    sends_other,
+    returns_other
+  };
 
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase == tlm::END_RESP) {
@@ -117,7 +125,9 @@ class odd_memory : public sc_core::sc_module {
     return tlm::TLM_ACCEPTED;
   }
 
-  void plan(tlm::tlm_generic_payload& p) { queue_.notify(p, tlm::BEGIN_RESP, sc_core::sc_time(6, sc_core::SC_NS) + odd_time(90)); }
+  void plan(tlm::tlm_generic_payload& p) {
+    queue_.notify(p, tlm::BEGIN_RESP, sc_core::sc_time(6, sc_core::SC_NS) + odd_time(90));
+  }
 
   void on_event(tlm::tlm_generic_payload& p, const tlm::tlm_phase& phase) {
     if (phase == tlm::END_REQ) {
@@ -158,7 +168,9 @@ class odd_memory : public sc_core::sc_module {
     socket->nb_transport_bw(p, phase, t);
   }
 
-  sc_core::sc_time odd_time(unsigned most_ns) { return sc_core::sc_time(static_cast<double>(random_() % (most_ns * 1000)), sc_core::SC_PS); }
+  sc_core::sc_time odd_time(unsigned most_ns) {
+    return sc_core::sc_time(static_cast<double>(random_() % (most_ns * 1000)), sc_core::SC_PS);
+  }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) { return store.debug(p); }
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) {
     SC_REPORT_ERROR("/foreign/memory", "nobody should ask for DMI");
@@ -171,7 +183,8 @@ class odd_memory : public sc_core::sc_module {
   bool responding_ = false;
 };
 
-/// A memory for blocking calls, which takes its time in them; the convenience socket makes it one for non-blocking calls.
+/// A memory for blocking calls, which takes its time in them; the convenience socket makes it one for non-blocking
+/// calls.
 class blocking_memory : public sc_core::sc_module {
  public:
   blocking_memory(sc_core::sc_module_name name, bool with_debug) : sc_module(name) {
@@ -188,19 +201,18 @@ class blocking_memory : public sc_core::sc_module {
     wait(delay + sc_core::sc_time(13, sc_core::SC_NS));
     delay = sc_core::sc_time(700, sc_core::SC_PS);
     const tlm::tlm_response_status status = p.is_read() ? read_status : write_status;
-    if (status == tlm::TLM_OK_RESPONSE)
-      store.perform(p);
-    else
-      p.set_response_status(status);
+    if (status == tlm::TLM_OK_RESPONSE) store.perform(p);
+    else p.set_response_status(status);
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) { return store.debug(p); }
 };
 
-/// A bus: any number of masters, one slave for blocking calls. Of those that ask it serves one at random, and passes addresses on
-/// without their base.
+/// A bus: any number of masters, one slave for blocking calls. Of those that ask it serves one at random, and passes
+/// addresses on without their base.
 class random_bus : public sc_core::sc_module {
  public:
-  random_bus(sc_core::sc_module_name name, std::uint64_t base, unsigned seed) : sc_module(name), base_(base), random_(seed) {
+  random_bus(sc_core::sc_module_name name, std::uint64_t base, unsigned seed)
+      : sc_module(name), base_(base), random_(seed) {
     masters.register_nb_transport_fw(this, &random_bus::nb_transport_fw);
     masters.register_transport_dbg(this, &random_bus::transport_dbg);
     SC_HAS_PROCESS(random_bus);
@@ -209,7 +221,7 @@ class random_bus : public sc_core::sc_module {
   tlm_utils::multi_passthrough_target_socket<random_bus, 32> masters{"masters"};
   tlm_utils::simple_initiator_socket<random_bus> slave{"slave"};
   std::uint64_t served = 0;
-  std::uint64_t overtaken = 0;   // grants that were not the oldest request's
+  std::uint64_t overtaken = 0;  // grants that were not the oldest request's
 
  private:
   struct request {
@@ -217,7 +229,8 @@ class random_bus : public sc_core::sc_module {
     tlm::tlm_generic_payload* payload;
   };
 
-  tlm::tlm_sync_enum nb_transport_fw(int master, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum nb_transport_fw(int master, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_REQ) {
       ended_.notify(delay);
       return tlm::TLM_COMPLETED;
@@ -243,10 +256,8 @@ class random_bus : public sc_core::sc_module {
       wait(delay);
       phase = tlm::BEGIN_RESP;
       delay = sc_core::SC_ZERO_TIME;
-      if (masters[r.master]->nb_transport_bw(*r.payload, phase, delay) == tlm::TLM_ACCEPTED)
-        wait(ended_);
-      else
-        wait(delay);
+      if (masters[r.master]->nb_transport_bw(*r.payload, phase, delay) == tlm::TLM_ACCEPTED) wait(ended_);
+      else wait(delay);
       r.payload->release();
       ++served;
     }

@@ -9,7 +9,8 @@
 
 namespace heddle {
 
-/// Gives each test a simulation of its own, so that one process can elaborate many. What a test began is not the next one's.
+/// Gives each test a simulation of its own, so that one process can elaborate many. What a test began is not the next
+/// one's.
 class fresh_simulation : public ::testing::Test {
  protected:
   fresh_simulation() : before_(sc_core::sc_curr_simcontext) { restart(); }
@@ -17,8 +18,8 @@ class fresh_simulation : public ::testing::Test {
 
   /// Begins another simulation within the same test; modules of the one before must be gone.
   static void restart() {
-    // Kept until the process ends, and never destroyed: objects of the kernel may refer to them, and threads' stacks belong to
-    // parts of the kernel that are gone by then.
+    // Kept until the process ends, and never destroyed: objects of the kernel may refer to them, and threads' stacks
+    // belong to parts of the kernel that are gone by then.
     static auto& contexts = *new std::vector<std::unique_ptr<sc_core::sc_simcontext>>;
     contexts.push_back(std::make_unique<sc_core::sc_simcontext>());
     sc_core::sc_curr_simcontext = contexts.back().get();

@@ -61,8 +61,9 @@ class config_files : public ::testing::Test {
 };
 
 TEST_F(config_files, keys_override_the_defaults) {
-  const gpu_config c = load_config(write("\xEF\xBB\xBF; a comment\r\n\r\n[gpu]\r\n  name = mine ; trailing\r\nsm_count=3\t# too\r\n"
-                                         "[l1]\ncache_global_loads = true\n[gpu]\ncore_clock_mhz = 1000.5"));
+  const gpu_config c =
+      load_config(write("\xEF\xBB\xBF; a comment\r\n\r\n[gpu]\r\n  name = mine ; trailing\r\nsm_count=3\t# too\r\n"
+                        "[l1]\ncache_global_loads = true\n[gpu]\ncore_clock_mhz = 1000.5"));
   EXPECT_EQ("mine", c.gpu.name);
   EXPECT_EQ(3u, c.gpu.sm_count);
   EXPECT_EQ(1000.5, c.gpu.core_clock_mhz);
@@ -77,13 +78,18 @@ TEST_F(config_files, errors_have_a_place) {
             error_of("[gpu]\nscheduler = gto\n"));
   EXPECT_EQ("FILE:2:1: unknown key 'qwertyuiop' in section [gpu]", error_of("[gpu]\nqwertyuiop = gto\n"));
   EXPECT_EQ("FILE:1:3: unknown section [gpuu], did you mean 'gpu'?", error_of(" [gpuu]\nsm_count = 3\n"));
-  EXPECT_EQ("FILE:3:14: expected an unsigned integer for gpu.sm_count, not 'many'", error_of("\n[gpu]\n  sm_count = many ; x\n"));
+  EXPECT_EQ("FILE:3:14: expected an unsigned integer for gpu.sm_count, not 'many'",
+            error_of("\n[gpu]\n  sm_count = many ; x\n"));
   EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '-1'", error_of("[gpu]\nsm_count = -1\n"));
-  EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '4294967296'", error_of("[gpu]\nsm_count = 4294967296\n"));
-  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not 'nan'", error_of("[gpu]\ncore_clock_mhz = nan\n"));
-  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not '1e999'", error_of("[gpu]\ncore_clock_mhz = 1e999\n"));
+  EXPECT_EQ("FILE:2:12: expected an unsigned integer for gpu.sm_count, not '4294967296'",
+            error_of("[gpu]\nsm_count = 4294967296\n"));
+  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not 'nan'",
+            error_of("[gpu]\ncore_clock_mhz = nan\n"));
+  EXPECT_EQ("FILE:2:18: expected a number for gpu.core_clock_mhz, not '1e999'",
+            error_of("[gpu]\ncore_clock_mhz = 1e999\n"));
   EXPECT_EQ("FILE:2:9: expected true or false for tlm.check, not 'yes'", error_of("[tlm]\ncheck = yes\n"));
-  EXPECT_EQ("FILE:3:1: key 'sm_count' is given twice in section [gpu], first in line 2", error_of("[gpu]\nsm_count = 3\nsm_count = 3\n"));
+  EXPECT_EQ("FILE:3:1: key 'sm_count' is given twice in section [gpu], first in line 2",
+            error_of("[gpu]\nsm_count = 3\nsm_count = 3\n"));
   EXPECT_EQ("FILE:1:1: key 'sm_count' stands before the first [section]", error_of("sm_count = 3\n"));
   EXPECT_EQ("FILE:1:1: expected ']' at the end of the section's name", error_of("[gpu\n"));
   EXPECT_EQ("FILE:1:1: expected a section's name between '[' and ']'", error_of("[ ]\n"));
@@ -91,8 +97,9 @@ TEST_F(config_files, errors_have_a_place) {
   EXPECT_EQ("FILE:2:11: expected a value after '='", error_of("[gpu]\nsm_count = ; 3\n"));
   EXPECT_EQ("FILE:2:1: expected a key before '='", error_of("[gpu]\n= 3\n"));
   EXPECT_EQ("FILE:2:3: expected a key of letters, digits and '_'", error_of("[gpu]\nsm count = 3\n"));
-  EXPECT_EQ("FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws, did you mean 'gto'?",
-            error_of("[sub_partition]\nscheduler = gtoo\n"));
+  EXPECT_EQ(
+      "FILE:2:13: unknown scheduler 'gtoo', expected lrr, gto, oldest, cggty, two_level, prefetch_aware, memory_aware, ccws, did you mean 'gto'?",
+      error_of("[sub_partition]\nscheduler = gtoo\n"));
 }
 
 TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
@@ -100,8 +107,9 @@ TEST_F(config_files, ranges_and_consistency_name_the_value_at_fault) {
   EXPECT_EQ("FILE:2:9: fp32.lanes = 0 is out of range, expected 0.015625 to 128", error_of("[fp32]\nlanes = 0\n"));
   EXPECT_EQ("FILE:3:12: sm.max_warps = 66, sm.sub_partitions = 4: expected sm.sub_partitions to divide sm.max_warps",
             error_of("[sm]\n\nmax_warps =66\n"));
-  EXPECT_EQ("--set sm.sub_partitions=3: sm.max_warps = 64, sm.sub_partitions = 3: expected sm.sub_partitions to divide sm.max_warps",
-            error_of("[sm]\nmax_warps = 64\n", {"sm.sub_partitions=3"}));
+  EXPECT_EQ(
+      "--set sm.sub_partitions=3: sm.max_warps = 64, sm.sub_partitions = 3: expected sm.sub_partitions to divide sm.max_warps",
+      error_of("[sm]\nmax_warps = 64\n", {"sm.sub_partitions=3"}));
 }
 
 TEST(narrow, holds_or_throws) {
@@ -120,8 +128,10 @@ TEST(narrow, holds_or_throws) {
 TEST_F(config_files, a_file_says_what_differs_from_its_base) {
   write("[gpu]\nname = first\nsm_count = 3\n[fp32]\nlatency_cycles = 7\n", "first.ini");
   fs::create_directory(directory_ / "sub");
-  write("; a base comes first\nbase = ../first.ini ; and a comment\n[gpu]\nname = second\n[l1]\nmshr_merges = 3\n", "sub/second.ini");
-  const gpu_config c = load_config(write("base = sub/second.ini\n[l1]\nmshr_merges = 5\n", "third.ini"), {"gpu.sm_count=4"});
+  write("; a base comes first\nbase = ../first.ini ; and a comment\n[gpu]\nname = second\n[l1]\nmshr_merges = 3\n",
+        "sub/second.ini");
+  const gpu_config c =
+      load_config(write("base = sub/second.ini\n[l1]\nmshr_merges = 5\n", "third.ini"), {"gpu.sm_count=4"});
   EXPECT_EQ("second", c.gpu.name);
   EXPECT_EQ(4u, c.gpu.sm_count);
   EXPECT_EQ(7u, c.fp32.latency_cycles);
@@ -149,7 +159,8 @@ TEST_F(config_files, a_base_can_be_a_shipped_gpu) {
 TEST_F(config_files, errors_name_the_file_where_a_value_was_said) {
   const auto message = [&](const std::string& text, const settings& overrides = {}) {
     std::string m = error_of(text, overrides);
-    for (std::size_t at; (at = m.find(directory_.string() + "/")) != std::string::npos;) m.erase(at, directory_.string().size() + 1);
+    for (std::size_t at; (at = m.find(directory_.string() + "/")) != std::string::npos;)
+      m.erase(at, directory_.string().size() + 1);
     return m;
   };
   write("[sm]\n\n  max_warps = 66\n", "odd.ini");
@@ -158,26 +169,32 @@ TEST_F(config_files, errors_name_the_file_where_a_value_was_said) {
   EXPECT_EQ("FILE:3:18: sm.max_warps = 66, sm.sub_partitions = 8: expected sm.sub_partitions to divide sm.max_warps",
             message("base = odd.ini\n[sm]\nsub_partitions = 8\n"));
   write("[gpu]\nsm_cuont = 2\n", "wrong.ini");
-  EXPECT_EQ("wrong.ini:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?", message("base = wrong.ini\n"));
+  EXPECT_EQ("wrong.ini:2:1: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?",
+            message("base = wrong.ini\n"));
   EXPECT_EQ("FILE:1:8: base 'absent.ini': absent.ini: cannot open the configuration: No such file or directory",
             message("base = absent.ini\n"));
-  EXPECT_EQ(0u, message("base = gtx1081\n").find("FILE:1:8: base 'gtx1081': unknown GPU 'gtx1081', expected one of g80, "));
+  EXPECT_EQ(0u,
+            message("base = gtx1081\n").find("FILE:1:8: base 'gtx1081': unknown GPU 'gtx1081', expected one of g80, "));
   EXPECT_EQ("FILE:1:7: expected a value after '='", message("base =\n"));
   EXPECT_EQ("FILE:2:1: key 'base' is given twice, first in line 1", message("base = v100\nbase = h100\n"));
-  EXPECT_EQ("FILE:2:1: unknown key 'base' in section [gpu], it stands before the first section", message("[gpu]\nbase = v100\n"));
+  EXPECT_EQ("FILE:2:1: unknown key 'base' in section [gpu], it stands before the first section",
+            message("[gpu]\nbase = v100\n"));
   EXPECT_EQ("FILE:1:1: key 'bases' stands before the first [section]", message("bases = v100\n"));
 }
 
 TEST_F(config_files, a_file_is_not_its_own_base) {
-  EXPECT_EQ("FILE:1:8: base 'a.ini': a configuration cannot be its own base, nor that of its base", error_of("base = a.ini\n"));
+  EXPECT_EQ("FILE:1:8: base 'a.ini': a configuration cannot be its own base, nor that of its base",
+            error_of("base = a.ini\n"));
   write("base = ../a.ini\n", "b.ini");
   fs::create_directory(directory_ / "sub");
   fs::create_symlink("../b.ini", directory_ / "sub/link.ini");
   const std::string again = error_of("base = sub/link.ini\n");
-  EXPECT_NE(std::string::npos, again.find("link.ini:1:8: base '../a.ini': a configuration cannot be its own base")) << again;
+  EXPECT_NE(std::string::npos, again.find("link.ini:1:8: base '../a.ini': a configuration cannot be its own base"))
+      << again;
   for (int k = 0; k < 12; ++k) write("base = c" + std::to_string(k + 1) + ".ini\n", "c" + std::to_string(k) + ".ini");
   write("", "c12.ini");
-  EXPECT_NE(std::string::npos, error_of("base = c0.ini\n").find("expected at most 8 files, each the base of the one before"));
+  EXPECT_NE(std::string::npos,
+            error_of("base = c0.ini\n").find("expected at most 8 files, each the base of the one before"));
   EXPECT_NO_THROW(load_config((directory_ / "c5.ini").string()));
 }
 
@@ -197,30 +214,87 @@ TEST_F(config_files, whoever_reads_decides_which_bases_there_may_be) {
 
 /// Each inconsistent override is refused, and the message tells of it.
 TEST(config_rules, inconsistent_values_are_refused) {
-  const char* bad[] = {
-      "gpu.sm_count=0", "gpu.compute_capability=6", "gpu.compute_capability=6.x", "gpu.compute_capability=.61",
-      "gpu.name=a b", "gpu.core_clock_mhz=0", "cwd.dispatch_latency_cycles=0", "cwd.placement=random",
-      "sm.sub_partitions=5", "sm.sub_partitions=0", "sm.max_threads=4096", "sm.max_threads_per_block=2048",
-      "sm.registers=65538", "sm.registers_per_block=65537", "sm.register_allocation=thread", "sm.warp_dealing=random",
-      "sm.registers_per_thread=256", "sub_partition.issue_width=0", "sub_partition.issue_width=3",
-      "sub_partition.dual_issue=kepler", "sub_partition.register_bank_bytes=5", "sub_partition.register_banks=0",
-      "fp64.lanes=0", "half.compare_lanes=0", "fp64.compare_lanes=0.001", "int.lanes=-1", "int.multiplier=mad",
-      "sfu.latency_cycles=0", "branch.latency_cycles=0", "ldst.lanes=0", "ldst.queue_entries=0", "l1.ways=7",
-      "l1.line_bytes=64", "l1.sector_bytes=48", "l1.banks=3", "l1.read_cycles=0.5", "shared_memory.pass_cycles=0",
-      "l1.store_hit=keep", "l1.replacement=plru",
-      "ldst.coalescing=none", "l2.replacement=2", "tlb.page_bytes=5000", "tlb.miss_latency_cycles=0", "tlm.random_delay_cycles=-1",
-      "l1.latency_cycles=4", "shared_memory.latency_cycles=3",
-      "shared_memory.carveouts_kb=96,64", "shared_memory.carveouts_kb=96,", "shared_memory.carveouts_kb=64",
-      "shared_memory.carveouts_kb=99999999999", "shared_memory.opt_in_per_block_bytes=1000",
-      "shared_memory.max_per_block_bytes=50000", "shared_memory.opt_in_per_block_bytes=98305",
-      "shared_memory.reserved_per_block_bytes=98304", "shared_memory.unified_bytes=65536", "shared_memory.banks=31", "shared_memory.banks=128",
-      "constant_cache.size_bytes=2000", "constant_cache.miss_latency_cycles=24", "constant_cache.line_bytes=48",
-      "instruction_cache.instruction_bytes=12", "interconnect.latency_cycles=0", "interconnect.latency_cycles=106",
-      "interconnect.clock_mhz=100", "l2.size_bytes=2097153", "l2.ways=15", "l2.latency_cycles=44", "l2.hash=ipoly",
-      "l2.interleave_bytes=384", "l2.interleave_bytes=64", "memory.channels=0", "memory.channels=7", "memory.model=none",
-      "memory.bytes_per_cycle=0", "dram.row_bytes=3000", "dram.burst_bytes=48", "dram.burst_bytes=4096",
-      "dram.t_ccd_cycles=0", "dram.t_rfc_cycles=0.5", "dram.preset=gddr7",
-      "ldst.replay=never"};
+  const char* bad[] = {"gpu.sm_count=0",
+                       "gpu.compute_capability=6",
+                       "gpu.compute_capability=6.x",
+                       "gpu.compute_capability=.61",
+                       "gpu.name=a b",
+                       "gpu.core_clock_mhz=0",
+                       "cwd.dispatch_latency_cycles=0",
+                       "cwd.placement=random",
+                       "sm.sub_partitions=5",
+                       "sm.sub_partitions=0",
+                       "sm.max_threads=4096",
+                       "sm.max_threads_per_block=2048",
+                       "sm.registers=65538",
+                       "sm.registers_per_block=65537",
+                       "sm.register_allocation=thread",
+                       "sm.warp_dealing=random",
+                       "sm.registers_per_thread=256",
+                       "sub_partition.issue_width=0",
+                       "sub_partition.issue_width=3",
+                       "sub_partition.dual_issue=kepler",
+                       "sub_partition.register_bank_bytes=5",
+                       "sub_partition.register_banks=0",
+                       "fp64.lanes=0",
+                       "half.compare_lanes=0",
+                       "fp64.compare_lanes=0.001",
+                       "int.lanes=-1",
+                       "int.multiplier=mad",
+                       "sfu.latency_cycles=0",
+                       "branch.latency_cycles=0",
+                       "ldst.lanes=0",
+                       "ldst.queue_entries=0",
+                       "l1.ways=7",
+                       "l1.line_bytes=64",
+                       "l1.sector_bytes=48",
+                       "l1.banks=3",
+                       "l1.read_cycles=0.5",
+                       "shared_memory.pass_cycles=0",
+                       "l1.store_hit=keep",
+                       "l1.replacement=plru",
+                       "ldst.coalescing=none",
+                       "l2.replacement=2",
+                       "tlb.page_bytes=5000",
+                       "tlb.miss_latency_cycles=0",
+                       "tlm.random_delay_cycles=-1",
+                       "l1.latency_cycles=4",
+                       "shared_memory.latency_cycles=3",
+                       "shared_memory.carveouts_kb=96,64",
+                       "shared_memory.carveouts_kb=96,",
+                       "shared_memory.carveouts_kb=64",
+                       "shared_memory.carveouts_kb=99999999999",
+                       "shared_memory.opt_in_per_block_bytes=1000",
+                       "shared_memory.max_per_block_bytes=50000",
+                       "shared_memory.opt_in_per_block_bytes=98305",
+                       "shared_memory.reserved_per_block_bytes=98304",
+                       "shared_memory.unified_bytes=65536",
+                       "shared_memory.banks=31",
+                       "shared_memory.banks=128",
+                       "constant_cache.size_bytes=2000",
+                       "constant_cache.miss_latency_cycles=24",
+                       "constant_cache.line_bytes=48",
+                       "instruction_cache.instruction_bytes=12",
+                       "interconnect.latency_cycles=0",
+                       "interconnect.latency_cycles=106",
+                       "interconnect.clock_mhz=100",
+                       "l2.size_bytes=2097153",
+                       "l2.ways=15",
+                       "l2.latency_cycles=44",
+                       "l2.hash=ipoly",
+                       "l2.interleave_bytes=384",
+                       "l2.interleave_bytes=64",
+                       "memory.channels=0",
+                       "memory.channels=7",
+                       "memory.model=none",
+                       "memory.bytes_per_cycle=0",
+                       "dram.row_bytes=3000",
+                       "dram.burst_bytes=48",
+                       "dram.burst_bytes=4096",
+                       "dram.t_ccd_cycles=0",
+                       "dram.t_rfc_cycles=0.5",
+                       "dram.preset=gddr7",
+                       "ldst.replay=never"};
   for (const char* text : bad) {
     try {
       load_config("gtx1080", {text});
@@ -234,7 +308,8 @@ TEST(config_rules, inconsistent_values_are_refused) {
   EXPECT_THROW(load_config("gtx1080", {"dram.t_refi_cycles=100", "dram.t_rfc_cycles=100"}), input_error);
 }
 
-// What a program sets is looked at as what a file says is, the first parameter too; lanes that two share come in whole warps.
+// What a program sets is looked at as what a file says is, the first parameter too; lanes that two share come in whole
+// warps.
 TEST(config_rules, hold_for_configurations_that_are_no_file) {
   gpu_config named;
   named.gpu.name = "a b";
@@ -256,31 +331,34 @@ TEST(dram_preset, has_the_bandwidth_of_its_pins) {
   const struct {
     const char* name;
     double pins, gigabits;
-  } kinds[] = {{"gddr5", 32, 7}, {"gddr5x", 32, 10}, {"gddr6", 16, 14}, {"gddr6x", 16, 19},
+  } kinds[] = {{"gddr5", 32, 7},    {"gddr5x", 32, 10},   {"gddr6", 16, 14},  {"gddr6x", 16, 19},
                {"hbm2", 64, 1.754}, {"hbm2e", 64, 3.186}, {"hbm3", 64, 5.234}};
   for (const auto& k : kinds) {
     const gpu_config c = load_config("gtx980", {std::string("dram.preset=") + k.name});
-    EXPECT_NEAR(c.dram.clock_mhz * 1e6 * c.dram.bytes_per_cycle, k.pins * k.gigabits * 1e9 / 8, 1e-2 * k.pins * k.gigabits * 1e9 / 8)
+    EXPECT_NEAR(c.dram.clock_mhz * 1e6 * c.dram.bytes_per_cycle, k.pins * k.gigabits * 1e9 / 8,
+                1e-2 * k.pins * k.gigabits * 1e9 / 8)
         << k.name;
     EXPECT_LE(c.dram.t_ccd_cycles * c.dram.bytes_per_cycle, c.dram.burst_bytes) << k.name;
     EXPECT_EQ(c.dram.queue_entries, load_config("gtx980").dram.queue_entries) << "the controller is not the memory's";
-    EXPECT_EQ(load_config("gtx980", {std::string("dram.preset=") + k.name, "dram.t_rcd_cycles=99"}).dram.t_rcd_cycles, 99u);
+    EXPECT_EQ(load_config("gtx980", {std::string("dram.preset=") + k.name, "dram.t_rcd_cycles=99"}).dram.t_rcd_cycles,
+              99u);
   }
 }
 
 // The presets that are a shipped GPU's memory are just that.
 TEST(dram_preset, is_the_memory_of_the_gpu_that_has_it) {
-  const char* pairs[][2] = {{"gddr5", "gtx980"}, {"gddr5x", "gtx1080"}, {"gddr6", "rtx2060"}, {"gddr6x", "rtx3080"},
-                            {"hbm2", "v100"}, {"hbm3", "h100"}};
+  const char* pairs[][2] = {{"gddr5", "gtx980"},   {"gddr5x", "gtx1080"}, {"gddr6", "rtx2060"},
+                            {"gddr6x", "rtx3080"}, {"hbm2", "v100"},      {"hbm3", "h100"}};
   for (const auto& [preset, gpu] : pairs)
     EXPECT_EQ(to_ini(load_config(gpu)), to_ini(load_config(gpu, {std::string("dram.preset=") + preset}))) << preset;
 }
 
 TEST(config_rules, sensible_changes_are_accepted) {
-  for (const char* text : {"gpu.sm_count=1", "sm.sub_partitions=1", "sm.sub_partitions=2", "sm.sub_partitions=8",
-                           "sub_partition.scheduler=lrr", "sub_partition.issue_width=1", "memory.channels=4",
-                           "memory.channels=16", "memory.model=fixed", "memory.model=external", "interconnect.clock_mhz=803.5",
-                           "l1.size_bytes=49152", "fp32.lanes=0.5", "tlm.check=true", "sm.max_warps=64", "l2.size_bytes=4194304"})
+  for (const char* text :
+       {"gpu.sm_count=1", "sm.sub_partitions=1", "sm.sub_partitions=2", "sm.sub_partitions=8",
+        "sub_partition.scheduler=lrr", "sub_partition.issue_width=1", "memory.channels=4", "memory.channels=16",
+        "memory.model=fixed", "memory.model=external", "interconnect.clock_mhz=803.5", "l1.size_bytes=49152",
+        "fp32.lanes=0.5", "tlm.check=true", "sm.max_warps=64", "l2.size_bytes=4194304"})
     EXPECT_NO_THROW(load_config("gtx1080", {text})) << text;
   EXPECT_NO_THROW(load_config("gtx1080", {"fp64.lanes=0", "fp64.compare_lanes=0"}));
   EXPECT_NO_THROW(load_config("gtx1080", {"sm.max_warps=1", "sm.max_warps=64"})) << "the last override of a key wins";
@@ -295,13 +373,15 @@ TEST(config_overrides, errors_name_the_option) {
     }
     return "no error";
   };
-  EXPECT_EQ("--set gpu.sm_cuont=3: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?", error_of("gpu.sm_cuont=3"));
+  EXPECT_EQ("--set gpu.sm_cuont=3: unknown key 'sm_cuont' in section [gpu], did you mean 'sm_count'?",
+            error_of("gpu.sm_cuont=3"));
   EXPECT_EQ("--set gpuu.sm_count=3: unknown section [gpuu], did you mean 'gpu'?", error_of("gpuu.sm_count=3"));
   EXPECT_EQ("--set gpu.sm_count: expected SECTION.KEY=VALUE", error_of("gpu.sm_count"));
   EXPECT_EQ("--set sm_count=3.5: expected SECTION.KEY=VALUE", error_of("sm_count=3.5"));
   EXPECT_EQ("--set : expected SECTION.KEY=VALUE", error_of(""));
   EXPECT_EQ("--set gpu.sm_count=: expected an unsigned integer for gpu.sm_count, not ''", error_of("gpu.sm_count="));
-  EXPECT_EQ("--set gpu.sm_count=1\\n2: expected an unsigned integer for gpu.sm_count, not '1\\n2'", error_of("gpu.sm_count=1\n2"));
+  EXPECT_EQ("--set gpu.sm_count=1\\n2: expected an unsigned integer for gpu.sm_count, not '1\\n2'",
+            error_of("gpu.sm_count=1\n2"));
 }
 
 TEST_F(config_files, files_that_are_none) {
@@ -317,7 +397,11 @@ TEST_F(config_files, files_that_are_none) {
 TEST(printable, shows_text_and_escapes_what_a_terminal_acts_on) {
   EXPECT_EQ("caf\xc3\xa9 5 \xe2\x82\xac \xf0\x9f\x98\x80", printable("caf\xc3\xa9 5 \xe2\x82\xac \xf0\x9f\x98\x80"));
   EXPECT_EQ("\\n\\t\\x1b[2J\\x7f", printable("\n\t\x1b[2J\x7f"));
-  EXPECT_EQ("\\x9b" "31m", printable("\xc2\x9b" "31m"));
+  EXPECT_EQ(
+      "\\x9b"
+      "31m",
+      printable("\xc2\x9b"
+                "31m"));
   EXPECT_EQ("\xc2\xa0", printable("\xc2\xa0"));
   EXPECT_EQ("\\u200e\\u200f\\u2028\\u202e\\u2066\\u2069\\ufeff",
             printable("\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xef\xbb\xbf"));
@@ -326,8 +410,10 @@ TEST(printable, shows_text_and_escapes_what_a_terminal_acts_on) {
 }
 
 TEST(own_descriptors, have_these_names) {
-  for (const char* name : {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/63", "/proc/self/fd/7"}) EXPECT_TRUE(names_own_descriptor(name)) << name;
-  for (const char* name : {"", "/dev/std", "/dev/null", "/dev/fd/", "/dev/fd/x", "/dev/fd/1/a", "/proc/self/fd", "/proc/1/fd/0", "a/dev/stdin"})
+  for (const char* name : {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd/0", "/dev/fd/63", "/proc/self/fd/7"})
+    EXPECT_TRUE(names_own_descriptor(name)) << name;
+  for (const char* name : {"", "/dev/std", "/dev/null", "/dev/fd/", "/dev/fd/x", "/dev/fd/1/a", "/proc/self/fd",
+                           "/proc/1/fd/0", "a/dev/stdin"})
     EXPECT_FALSE(names_own_descriptor(name)) << name;
 }
 
@@ -425,7 +511,8 @@ TEST(config_table, names_of_choices_are_those_of_their_enumerators) {
 
 TEST(config_table, ranges_say_what_they_hold) {
   using form = numeric_range::form;
-  const numeric_range some{1, 64}, none_or_some{0.25, 2, form::or_zero}, powers{4, 16, form::powers_of_two}, warps{0, 64, form::multiples_of_32};
+  const numeric_range some{1, 64}, none_or_some{0.25, 2, form::or_zero}, powers{4, 16, form::powers_of_two},
+      warps{0, 64, form::multiples_of_32};
   EXPECT_TRUE(some.holds(1) && some.holds(64) && !some.holds(0) && !some.holds(65) && !some.holds(std::nan("")));
   EXPECT_TRUE(none_or_some.holds(0) && none_or_some.holds(0.25) && !none_or_some.holds(0.1));
   EXPECT_TRUE(powers.holds(4) && powers.holds(8) && !powers.holds(12) && !powers.holds(2));
@@ -473,7 +560,8 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
   EXPECT_EQ(120, compute_capability(load_config("young")));
   write("base = young\n[gpu]\nname = heir\n", "heir.ini");
   write("base = nobody\n", "orphan.ini");
-  EXPECT_EQ((std::vector<std::string>{"b", "old", "heir", "young", "broken", "orphan"}), shipped_gpus()) << "a base tells the age, too";
+  EXPECT_EQ((std::vector<std::string>{"b", "old", "heir", "young", "broken", "orphan"}), shipped_gpus())
+      << "a base tells the age, too";
   EXPECT_THROW(load_config("orphan"), input_error);
   fs::remove(directory_ / "heir.ini");
   fs::remove(directory_ / "orphan.ini");
@@ -482,7 +570,8 @@ TEST_F(config_files, shipped_names_come_from_a_directory) {
     load_config("yuong");
     FAIL();
   } catch (const input_error& e) {
-    EXPECT_STREQ("unknown GPU 'yuong', expected one of b, old, young, broken or a file NAME.ini, did you mean 'young'?", e.what());
+    EXPECT_STREQ("unknown GPU 'yuong', expected one of b, old, young, broken or a file NAME.ini, did you mean 'young'?",
+                 e.what());
   }
   setenv("HEDDLE_CONFIGS", (directory_ / "absent").c_str(), 1);
   EXPECT_TRUE(shipped_gpus().empty());

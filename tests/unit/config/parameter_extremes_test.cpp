@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every parameter at its least and at its largest value, and every choice with each of its names, one at a time: a small GPU runs a
-// kernel that uses all units, or refuses the value and names it. What a value changes is seen in the metrics.
+// Every parameter at its least and at its largest value, and every choice with each of its names, one at a time: a
+// small GPU runs a kernel that uses all units, or refuses the value and names it. What a value changes is seen in the
+// metrics.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -10,16 +11,16 @@
 #include <variant>
 #include <vector>
 
-#include "tests/unit/common/all_units.h"
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
 #include "heddle/config/parameter_table.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/metrics/collect.h"
 #include "heddle/metrics/json.h"
 #include "heddle/simt/texture/texture.h"
+#include "tests/unit/common/all_units.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace parameter_extremes_test {
@@ -27,9 +28,7 @@ namespace parameter_extremes_test {
 using settings = std::vector<std::string>;
 
 /// An A100 with two SMs and little memory, whose latencies are kept apart by what else is on.
-settings small_chip() {
-  return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"};
-}
+settings small_chip() { return {"gpu.sm_count=2", "memory.channels=2", "l2.size_bytes=65536", "l1.size_bytes=7168"}; }
 
 /// A parameter that acts only beside others: these are set as well.
 const std::map<std::string, settings>& beside() {
@@ -47,7 +46,9 @@ const std::map<std::string, settings>& beside() {
       {"ldst.shared_return_words", {"ldst.return_interval_cycles=100"}},
       {"tlb.page_bytes", {"tlb.entries=1"}},
       {"tlb.miss_latency_cycles", {"tlb.entries=1", "tlb.page_bytes=128"}},
-      {"int.shared_lanes", {"fp32.shared_lanes=128", "int.on_fp32_lanes=true", "sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
+      {"int.shared_lanes",
+       {"fp32.shared_lanes=128", "int.on_fp32_lanes=true", "sub_partition.issue_width=2",
+        "sub_partition.dual_issue=any"}},
       {"fp32.shared_lanes", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any"}},
       {"memory.latency_cycles", {"memory.model=fixed"}},
       {"memory.bytes_per_cycle", {"memory.model=fixed"}},
@@ -109,8 +110,9 @@ const std::map<std::string, std::string>& idle() {
 }
 
 /// These are refused for what the kernel needs, in its words.
-const std::set<std::string> limits_of_a_block = {"sm.max_threads_per_block", "sm.registers_per_block", "sm.registers_per_thread",
-                                                 "sm.register_allocation_unit", "sm.warp_allocation_granularity"};
+const std::set<std::string> limits_of_a_block = {"sm.max_threads_per_block", "sm.registers_per_block",
+                                                 "sm.registers_per_thread", "sm.register_allocation_unit",
+                                                 "sm.warp_allocation_granularity"};
 
 /// The values that a parameter is tried with.
 std::vector<std::string> values_of(const parameter& p) {
@@ -140,7 +142,7 @@ std::string without_configuration(std::string metrics) {
 class parameter_extremes : public fresh_simulation {
  protected:
   struct outcome {
-    std::string metrics;   // without the configuration; empty: refused
+    std::string metrics;  // without the configuration; empty: refused
     std::string refusal;
   };
 
@@ -162,7 +164,7 @@ class parameter_extremes : public fresh_simulation {
       r.kernel = "all_units";
       r.grid[0] = 6;
       r.block[0] = 64;
-      r.carveout_percent = 100;   // an L1 that the kernel overflows
+      r.carveout_percent = 100;  // an L1 that the kernel overflows
       const std::uint64_t out = driver.allocate(65536), in = driver.allocate(65536), texels = driver.allocate(4096);
       driver.fill(out, 0, 65536);
       driver.fill(in, 0, 65536);
@@ -204,13 +206,16 @@ TEST_F(parameter_extremes, run_or_are_refused_and_what_they_change_is_seen) {
       if (o.refusal.empty()) {
         acts |= o.metrics != plain.metrics;
       } else {
-        const bool by_name = o.refusal.rfind("--set " + setting + ": ", 0) == 0 && o.refusal.find("expected ") != std::string::npos;
-        const bool by_kernel = limits_of_a_block.count(p.name()) != 0 && o.refusal.find("kernel 'all_units'") != std::string::npos;
+        const bool by_name =
+            o.refusal.rfind("--set " + setting + ": ", 0) == 0 && o.refusal.find("expected ") != std::string::npos;
+        const bool by_kernel =
+            limits_of_a_block.count(p.name()) != 0 && o.refusal.find("kernel 'all_units'") != std::string::npos;
         EXPECT_TRUE(by_name || by_kernel) << o.refusal;
       }
     }
     if (values_of(p).empty()) continue;
-    EXPECT_EQ(acts, idle().count(p.name()) == 0) << p.name() << (acts ? " acts: it is idle no more" : " changes nothing");
+    EXPECT_EQ(acts, idle().count(p.name()) == 0)
+        << p.name() << (acts ? " acts: it is idle no more" : " changes nothing");
   }
 }
 
@@ -252,19 +257,28 @@ TEST_F(parameter_extremes, together_may_not_take_more_lines_than_the_model_holds
   larger.push_back("gpu.sm_count=1024");
   const std::string message = refusal(larger);
   EXPECT_EQ(message.find("--set gpu.sm_count=1024: gpu.sm_count = 1024, "), 0u) << message;
-  EXPECT_NE(message.find("expected at most 67108864 cache lines, translations and victim tags on the chip"), std::string::npos) << message;
+  EXPECT_NE(message.find("expected at most 67108864 cache lines, translations and victim tags on the chip"),
+            std::string::npos)
+      << message;
   EXPECT_NE(refusal({"gpu.sm_count=1024", "tlb.entries=65536", "tlb.page_bytes=4096"}), "");
-  EXPECT_NE(refusal({"instruction_cache.size_bytes=16777216", "instruction_cache.line_bytes=16", "instruction_cache.ways=1"}), "");
-  // Each kind counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the chip is nearly full.
-  settings full = {"gpu.sm_count=1024", "l1.size_bytes=7864320", "l1.ways=1024", "shared_memory.unified_bytes=0", "l2.size_bytes=41943040", "tlb.entries=0"};
+  EXPECT_NE(
+      refusal({"instruction_cache.size_bytes=16777216", "instruction_cache.line_bytes=16", "instruction_cache.ways=1"}),
+      "");
+  // Each kind counts: with 7.5 MB of first-level cache in lines of 128 bytes on each of 1,024 SMs the chip is nearly
+  // full.
+  settings full = {"gpu.sm_count=1024",      "l1.size_bytes=7864320", "l1.ways=1024", "shared_memory.unified_bytes=0",
+                   "l2.size_bytes=41943040", "tlb.entries=0"};
   EXPECT_EQ(refusal(full), "");
-  for (const settings& more : std::vector<settings>{{"constant_cache.size_bytes=1048576", "constant_cache.line_bytes=64"},
-                                                    {"tlb.entries=4096", "tlb.page_bytes=4096"},
-                                                    {"instruction_cache.second_level_bytes=16777216", "instruction_cache.second_level_line_bytes=16", "instruction_cache.second_level_ways=1"},
-                                                    {"sub_partition.scheduler=ccws", "sub_partition.ccws_victim_tags=1024"}}) {
+  for (const settings& more :
+       std::vector<settings>{{"constant_cache.size_bytes=1048576", "constant_cache.line_bytes=64"},
+                             {"tlb.entries=4096", "tlb.page_bytes=4096"},
+                             {"instruction_cache.second_level_bytes=16777216",
+                              "instruction_cache.second_level_line_bytes=16", "instruction_cache.second_level_ways=1"},
+                             {"sub_partition.scheduler=ccws", "sub_partition.ccws_victim_tags=1024"}}) {
     settings all = full;
     all.insert(all.end(), more.begin(), more.end());
-    EXPECT_NE(refusal(all).find("expected at most 67108864 cache lines"), std::string::npos) << more[0] << ": " << refusal(all);
+    EXPECT_NE(refusal(all).find("expected at most 67108864 cache lines"), std::string::npos)
+        << more[0] << ": " << refusal(all);
   }
 }
 

@@ -49,13 +49,15 @@ TEST_F(presets, belong_to_the_instance_that_they_name) {
   EXPECT_EQ(first.sub_partition.scheduler, choice::scheduler::lrr);
   EXPECT_EQ(first.gpu.sm_count, 5u) << "the last one holds";
   EXPECT_EQ(p.unused(), std::vector<std::string>{"top.second.gpu.gpu.sm_count"});
-  EXPECT_EQ(error_of([&] { p.check_used(); }),
-            "no GPU has these parameters: top.second.gpu.gpu.sm_count; expected INSTANCE.SECTION.KEY of one that was built");
+  EXPECT_EQ(
+      error_of([&] { p.check_used(); }),
+      "no GPU has these parameters: top.second.gpu.gpu.sm_count; expected INSTANCE.SECTION.KEY of one that was built");
   const gpu_config second = p.config_of("top.second.gpu", "v100");
   EXPECT_EQ(second.gpu.sm_count, 3u);
   EXPECT_EQ(second.l2.hash, load_config("v100").l2.hash);
   EXPECT_EQ(error_of([&] { p.check_used(); }), "no error");
-  EXPECT_EQ(flatten(p.config_of("top.first", "gtx1080")), flatten(load_config("gtx1080"))) << "a name that others begin with";
+  EXPECT_EQ(flatten(p.config_of("top.first", "gtx1080")), flatten(load_config("gtx1080")))
+      << "a name that others begin with";
 }
 
 TEST_F(presets, unknown_names_and_wrong_values_are_errors_with_a_place) {

@@ -17,8 +17,8 @@ namespace shipped_gpus_test {
 
 TEST(shipped, every_file_is_complete_in_order_and_sourced) {
   const std::vector<std::string> names = shipped_gpus();
-  EXPECT_EQ((std::vector<std::string>{"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp", "v100",
-                                      "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}),
+  EXPECT_EQ((std::vector<std::string>{"g80", "gtx480", "gtxtitan", "gtx750ti", "gtx980", "p100", "gtx1080", "titanxp",
+                                      "v100", "rtx2060", "rtx2080ti", "a100", "rtx3070", "rtx3080", "rtx4090", "h100"}),
             names);
   std::vector<std::string> all;
   for (const parameter& p : parameters()) all.push_back(p.name());
@@ -32,7 +32,8 @@ TEST(shipped, every_file_is_complete_in_order_and_sourced) {
     if (base.line == 0) {
       EXPECT_EQ(all, given) << name << ": what has no base says everything";
     } else {
-      EXPECT_TRUE(std::find(names.begin(), names.end(), base.value) != names.end()) << name << ": its base is a shipped GPU";
+      EXPECT_TRUE(std::find(names.begin(), names.end(), base.value) != names.end())
+          << name << ": its base is a shipped GPU";
       std::vector<std::string> in_order;
       for (const std::string& key : all)
         if (std::find(given.begin(), given.end(), key) != given.end()) in_order.push_back(key);
@@ -43,7 +44,8 @@ TEST(shipped, every_file_is_complete_in_order_and_sourced) {
     }
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-      if (line.find(" = ") != std::string::npos && line[0] != ';' && line != "name = " + name && line != "model = dram") {
+      if (line.find(" = ") != std::string::npos && line[0] != ';' && line != "name = " + name &&
+          line != "model = dram") {
         EXPECT_NE(std::string::npos, line.find(" ; ")) << name << ": no source for " << line;
       }
   }
@@ -53,20 +55,22 @@ TEST(shipped, memory_reaches_the_products_bandwidth) {
   const struct {
     const char* name;
     double gigabytes_per_second;
-  } products[] = {{"g80", 86.4}, {"gtx480", 177.4}, {"gtxtitan", 288.4}, {"gtx750ti", 86.4}, {"gtx980", 224},
-                  {"p100", 732}, {"gtx1080", 320}, {"titanxp", 547.7}, {"v100", 898}, {"rtx2060", 336},
-                  {"rtx2080ti", 616}, {"a100", 1555}, {"rtx3070", 448}, {"rtx3080", 760}, {"rtx4090", 1008}, {"h100", 3350}};
+  } products[] = {{"g80", 86.4},    {"gtx480", 177.4}, {"gtxtitan", 288.4}, {"gtx750ti", 86.4},
+                  {"gtx980", 224},  {"p100", 732},     {"gtx1080", 320},    {"titanxp", 547.7},
+                  {"v100", 898},    {"rtx2060", 336},  {"rtx2080ti", 616},  {"a100", 1555},
+                  {"rtx3070", 448}, {"rtx3080", 760},  {"rtx4090", 1008},   {"h100", 3350}};
   ASSERT_EQ(shipped_gpus().size(), std::size(products));
   for (const auto& p : products) {
     const gpu_config c = load_config(p.name);
     const double expected = p.gigabytes_per_second;
     EXPECT_NEAR(expected, c.memory.channels * c.dram.bytes_per_cycle * c.dram.clock_mhz / 1000, 1) << p.name;
     EXPECT_NEAR(expected, c.memory.channels * c.memory.bytes_per_cycle * c.gpu.core_clock_mhz / 1000, 2) << p.name;
-    EXPECT_GE(c.dram.burst_bytes, c.dram.t_ccd_cycles * c.dram.bytes_per_cycle) << p.name << ": tCCD keeps it from that";
+    EXPECT_GE(c.dram.burst_bytes, c.dram.t_ccd_cycles * c.dram.bytes_per_cycle)
+        << p.name << ": tCCD keeps it from that";
     EXPECT_LT(expected, c.memory.channels * c.interconnect.response_bytes_per_cycle * c.interconnect.clock_mhz / 1000)
         << p.name << ": the interconnect keeps it from that";
-    const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rp_cycles + c.dram.t_rcd_cycles + c.dram.t_cl_cycles +
-                             static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
+    const double idle_dram = c.dram.controller_latency_cycles + c.dram.t_rp_cycles + c.dram.t_rcd_cycles +
+                             c.dram.t_cl_cycles + static_cast<double>(c.dram.burst_bytes) / c.dram.bytes_per_cycle;
     // Refresh leaves banks closed, which need no precharge: where there is one, the chase is met instead.
     const double ratio = c.gpu.core_clock_mhz / c.dram.clock_mhz;
     const double closed = c.dram.t_refi_cycles != 0 ? c.dram.t_rp_cycles * ratio : 0;
@@ -103,11 +107,11 @@ TEST(shipped, rates_are_those_of_the_guide) {
     unsigned sm_count;
     double fp32, integer, fp64, half_x2, sfu;
   } chips[] = {
-      {"g80", 16, 8, 8, 0, 0, 2},             {"gtx480", 15, 32, 32, 4, 0, 4},          {"gtxtitan", 14, 192, 160, 64, 0, 32},
-      {"gtx750ti", 5, 128, 128, 4, 0, 32},    {"gtx980", 16, 128, 128, 4, 0, 32},       {"p100", 56, 64, 64, 32, 64, 16},
-      {"gtx1080", 20, 128, 128, 4, 1, 32},    {"titanxp", 30, 128, 128, 4, 1, 32},      {"v100", 80, 64, 64, 32, 64, 16},
-      {"rtx2060", 30, 64, 64, 2, 64, 16},     {"rtx2080ti", 68, 64, 64, 2, 64, 16},     {"a100", 108, 64, 64, 32, 128, 16},
-      {"rtx3070", 46, 128, 64, 2, 64, 16},    {"rtx3080", 68, 128, 64, 2, 64, 16},      {"rtx4090", 128, 128, 64, 2, 64, 16},
+      {"g80", 16, 8, 8, 0, 0, 2},          {"gtx480", 15, 32, 32, 4, 0, 4},      {"gtxtitan", 14, 192, 160, 64, 0, 32},
+      {"gtx750ti", 5, 128, 128, 4, 0, 32}, {"gtx980", 16, 128, 128, 4, 0, 32},   {"p100", 56, 64, 64, 32, 64, 16},
+      {"gtx1080", 20, 128, 128, 4, 1, 32}, {"titanxp", 30, 128, 128, 4, 1, 32},  {"v100", 80, 64, 64, 32, 64, 16},
+      {"rtx2060", 30, 64, 64, 2, 64, 16},  {"rtx2080ti", 68, 64, 64, 2, 64, 16}, {"a100", 108, 64, 64, 32, 128, 16},
+      {"rtx3070", 46, 128, 64, 2, 64, 16}, {"rtx3080", 68, 128, 64, 2, 64, 16},  {"rtx4090", 128, 128, 64, 2, 64, 16},
       {"h100", 132, 128, 64, 64, 128, 16}};
   ASSERT_EQ(shipped_gpus().size(), std::size(chips));
   for (const auto& chip : chips) {
@@ -143,7 +147,8 @@ TEST(shipped, figures_agree_with_each_other) {
   }
 }
 
-/// How many warps keep the fp32 units busy in a chain of dependent instructions: the guide names 6 (1.x), 22 (2.0) and 44 (3.x).
+/// How many warps keep the fp32 units busy in a chain of dependent instructions: the guide names 6 (1.x), 22 (2.0) and
+/// 44 (3.x).
 TEST(shipped, old_chips_need_the_warps_that_the_guide_names) {
   const struct {
     const char* name;

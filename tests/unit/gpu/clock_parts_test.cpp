@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 using namespace heddle;
 
@@ -14,7 +14,8 @@ namespace clock_parts_test {
 
 /// Writes down its calls and asks for the cycle behind, a fixed number of times.
 struct counting : clocked {
-  counting(clock_domain& d, std::vector<std::string>& l, const char* n, unsigned times) : clock(d, *this), log(l), name(n), left(times) {
+  counting(clock_domain& d, std::vector<std::string>& l, const char* n, unsigned times)
+      : clock(d, *this), log(l), name(n), left(times) {
     clock.wake_at(1);
   }
   void on_cycle(cycle_t cycle) override {
@@ -44,7 +45,8 @@ struct quiet_observer : cycle_observer {
   unsigned calls = 0;
 };
 
-// SystemC elaborates once in a process, so every domain is there from the start and the tests look at what each has written.
+// SystemC elaborates once in a process, so every domain is there from the start and the tests look at what each has
+// written.
 struct machine {
   explicit machine(const char* name)
       : whole((std::string(name) + "_whole").c_str(), 1000),
@@ -69,7 +71,8 @@ std::string joined(const std::vector<std::string>& log) {
 class clock_parts : public fresh_simulation {};
 
 TEST_F(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
-  machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), looked_at("looked_at"), halted("halted");
+  machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), looked_at("looked_at"),
+      halted("halted");
   for (machine* m : {&goes_ahead, &barred, &stays, &looked_at, &halted}) m->whole.look_ahead(&m->ahead);
   barred.ahead.barred = 3;
   stays.a.stays_at = 2;
@@ -91,11 +94,11 @@ TEST_F(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
   EXPECT_EQ("w1 a1 a2 a3 b1 w2 b2 b3 a4 a5", joined(goes_ahead.log));
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(barred.log)) << "not ahead into cycle 3, and on from there";
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(stays.log)) << "no further than it asked for in cycle 2";
-  EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 b3 a4 a5", joined(looked_at.log)) << "in step from the cycle on in which somebody looks";
+  EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 b3 a4 a5", joined(looked_at.log))
+      << "in step from the cycle on in which somebody looks";
   EXPECT_EQ("w1 a1 a2 a3 b1", joined(halted.log));
   EXPECT_EQ(10u, goes_ahead.whole.calls());
   EXPECT_TRUE(goes_ahead.whole.quiet());
 }
 
 }  // namespace clock_parts_test
-

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random schedules of the CWD: grids of many shapes, streams and priorities, SMs that are preempted now and then. No SM is ever given
-// more than it has, every block runs exactly once, nothing is lost, and nothing arrives where the CWD has said that nothing will.
+// Random schedules of the CWD: grids of many shapes, streams and priorities, SMs that are preempted now and then. No SM
+// is ever given more than it has, every block runs exactly once, nothing is lost, and nothing arrives where the CWD has
+// said that nothing will.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/cwd/placement_policy.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
 namespace cwd_schedule_test {
@@ -41,11 +42,11 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
     socket.bind(*this);
   }
   tlm::tlm_target_socket<32, cta_protocol_types> socket;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> runs;   // ends of each block
+  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> runs;  // ends of each block
   unsigned switches = 0;
-  unsigned some = 0;   // of these, that left other blocks running
+  unsigned some = 0;  // of these, that left other blocks running
   std::array<unsigned, 4> by_mode{};
-  cycle_t nothing_until = 0;   // what the CWD has said last
+  cycle_t nothing_until = 0;  // what the CWD has said last
 
   tlm::tlm_sync_enum nb_transport_fw(cta_transaction& t, cta_phase& phase, sc_core::sc_time& delay) override {
     const cycle_t at = clock_.domain().arrival(delay);
@@ -133,13 +134,15 @@ class counting_sm : public sc_core::sc_module, public clocked, public cta_fw_if 
     send(t, cta_phase::saved, cycle);
   }
   void restore(context_transaction& t, cycle_t cycle) {
-    for (const auto& [b, left] : away_.at(&t)) add(*b, cycle + (t.mode == preemption_mode::flush ? 1 + random_.below(400) : left));
+    for (const auto& [b, left] : away_.at(&t))
+      add(*b, cycle + (t.mode == preemption_mode::flush ? 1 + random_.below(400) : left));
     away_.erase(&t);
     send(t, cta_phase::resumed, cycle);
   }
   void send(cta_transaction& t, cta_phase phase, cycle_t cycle) {
     sc_core::sc_time delay = clock_.domain().delay_until(cycle + config_.cwd.dispatch_latency_cycles - 1);
-    nothing_until = std::min(nothing_until, cycle + 2 * cycle_t{config_.cwd.dispatch_latency_cycles} - 1);   // there may be an answer
+    nothing_until = std::min(nothing_until,
+                             cycle + 2 * cycle_t{config_.cwd.dispatch_latency_cycles} - 1);  // there may be an answer
     socket->nb_transport_bw(t, phase, delay);
   }
 
@@ -279,7 +282,8 @@ TEST_F(cwd_schedules, nothing_arrives_where_blocks_go_elsewhere_first) {
   for (const char* interval : {"1", "1.75", "2.2", "3"}) {
     restart();
     schedules s(load_config("v100", {"gpu.sm_count=12", "cwd.launch_latency_cycles=20",
-                                     std::string("cwd.dispatch_interval_cycles=") + interval}), 5, false);
+                                     std::string("cwd.dispatch_interval_cycles=") + interval}),
+                5, false);
     for (unsigned n = 0; n < 1000 && !HasFailure(); ++n) s.one();
     s.check_runs();
   }

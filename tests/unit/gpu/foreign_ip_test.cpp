@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "tests/unit/common/foreign_checker.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/protocol/protocol_monitor.h"
 #include "heddle/memory/protocol/transfer_splitter.h"
-#include "tests/unit/memory/memory_stress.h"
 #include "heddle/tlm/port/width_adapter.h"
+#include "tests/unit/common/foreign_checker.h"
+#include "tests/unit/common/fresh_simulation.h"
+#include "tests/unit/memory/memory_stress.h"
 
 namespace heddle::test {
 namespace foreign_ip_test {
@@ -20,8 +20,9 @@ class foreign_ip : public fresh_simulation {
   static constexpr stress_size size{4, 128, 4};
 
   static gpu_config external(unsigned channels, std::vector<std::string> more = {}) {
-    more.insert(more.end(), {"gpu.sm_count=2", "memory.model=external", "tlm.check=true",
-                             "memory.channels=" + std::to_string(channels), "l2.size_bytes=" + std::to_string(65536 * channels)});
+    more.insert(more.end(),
+                {"gpu.sm_count=2", "memory.model=external", "tlm.check=true",
+                 "memory.channels=" + std::to_string(channels), "l2.size_bytes=" + std::to_string(65536 * channels)});
     return load_config("gtx1080", more);
   }
   static void run(stressed_gpu& g) {
@@ -96,14 +97,16 @@ TEST_F(foreign_ip, parts_of_a_transfer_keep_their_bytes_as_long_as_somebody_hold
     std::vector<tlm::tlm_generic_payload*> held;
   };
   struct writer : sc_core::sc_module, tlm::tlm_mm_interface {
-    explicit writer(sc_core::sc_module_name name) : sc_module(name) { socket.register_nb_transport_bw(this, &writer::nb_transport_bw); }
+    explicit writer(sc_core::sc_module_name name) : sc_module(name) {
+      socket.register_nb_transport_bw(this, &writer::nb_transport_bw);
+    }
     tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time&) {
       if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
       answered = true;
       p.release();
       return tlm::TLM_COMPLETED;
     }
-    void free(tlm::tlm_generic_payload*) override { bytes.assign(16, 0xee); }   // they serve another transfer
+    void free(tlm::tlm_generic_payload*) override { bytes.assign(16, 0xee); }  // they serve another transfer
     tlm_utils::simple_initiator_socket<writer> socket{"socket"};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(16, 7);
     bool answered = false;
@@ -235,7 +238,8 @@ TEST_F(foreign_ip, errors_of_the_memory_stop_the_gpu_and_not_the_simulation) {
 
 /// A host whose thread does everything, so that it may wait within its accesses.
 struct threaded_host : sc_core::sc_module {
-  threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what) : sc_module(name), g(gpu), size(what) {
+  threaded_host(sc_core::sc_module_name name, stressed_gpu& gpu, const stress_size& what)
+      : sc_module(name), g(gpu), size(what) {
     SC_HAS_PROCESS(threaded_host);
     SC_THREAD(run);
   }
@@ -312,7 +316,7 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
       driver.write(word, "six", 4);
       say(word);
       EXPECT_EQ(driver.fault(), "");
-      say(other);   // no variable of the module's: the reason is told
+      say(other);  // no variable of the module's: the reason is told
       fault = driver.fault();
     }
     host_driver& driver;
@@ -327,14 +331,16 @@ TEST_F(foreign_ip, a_kernel_prints_though_the_memory_has_no_debug_transport) {
   EXPECT_NE(host.fault.find("offers no debug transport"), std::string::npos) << host.fault;
 }
 
-// Each channel a memory of its own that begins at zero and is hardly larger than what is put into it; the memory's bytes are looked
-// for where the map says they are.
+// Each channel a memory of its own that begins at zero and is hardly larger than what is put into it; the memory's
+// bytes are looked for where the map says they are.
 TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
   constexpr unsigned channels = 4;
-  for (const std::string more : {"tlm.random_delay_cycles=0", "memory.max_transfer_bytes=8", "tlm.random_delay_cycles=20"})
+  for (const std::string more :
+       {"tlm.random_delay_cycles=0", "memory.max_transfer_bytes=8", "tlm.random_delay_cycles=20"})
     for (const bool debug : {true, false}) {
       restart();
-      const gpu_config config = external(channels, {"memory.addresses=channel", "memory.base_mib=0", "l2.hash=xor", more});
+      const gpu_config config =
+          external(channels, {"memory.addresses=channel", "memory.base_mib=0", "l2.hash=xor", more});
       stressed_gpu g("gpu", config);
       sc_core::sc_vector<foreign::checker> checkers("checker", channels);
       std::vector<std::unique_ptr<foreign::blocking_memory>> memories;
@@ -353,11 +359,12 @@ TEST_F(foreign_ip, small_memories_that_begin_at_zero) {
         EXPECT_LT(memories[m]->store.bytes.rbegin()->first, used / channels + config.l2.interleave_bytes) << more;
       }
       const address_map map(config);
-      const std::vector<std::uint32_t> in = stress_input();   // the first that the driver puts into memory
+      const std::vector<std::uint32_t> in = stress_input();  // the first that the driver puts into memory
       for (std::uint64_t i = 0; i < in.size(); ++i) {
         const std::uint64_t address = host_driver::default_first_address + i * 4, at = map.outside_address(address);
         std::uint32_t value = 0;
-        for (unsigned b = 0; b < 4; ++b) value |= std::uint32_t{memories[map.channel_of(address)]->store.bytes[at + b]} << 8 * b;
+        for (unsigned b = 0; b < 4; ++b)
+          value |= std::uint32_t{memories[map.channel_of(address)]->store.bytes[at + b]} << 8 * b;
         ASSERT_EQ(value, in[i]) << address;
       }
     }

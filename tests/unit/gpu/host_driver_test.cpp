@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The driver on ways to the GPU as other IP makes them: slow, shared by threads, at another address, with an interrupt that does not
-// come; and its answers to wrong calls.
+// The driver on ways to the GPU as other IP makes them: slow, shared by threads, at another address, with an interrupt
+// that does not come; and its answers to wrong calls.
 #include "heddle/gpu/host/host_driver.h"
 
 #include <gtest/gtest.h>
@@ -16,16 +16,17 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "tests/unit/common/foreign_ip.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/launch_check.h"
+#include "tests/unit/common/foreign_ip.h"
+#include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
 namespace host_driver_test {
 
-// Thread t of the grid makes 700 steps of a generator with `seed` as its increment, beginning at t, and stores the last number.
+// Thread t of the grid makes 700 steps of a generator with `seed` as its increment, beginning at t, and stores the last
+// number.
 constexpr const char* steps_kernel = R"(
 .version 7.0
 .target sm_60
@@ -119,7 +120,8 @@ bool stores(host_driver& driver, unsigned stream = 0) {
   return right;
 }
 
-template <class F> std::string refusal(F&& f) {
+template <class F>
+std::string refusal(F&& f) {
   try {
     f();
   } catch (const input_error& e) {
@@ -246,9 +248,12 @@ TEST_F(host_driver_test, blocks_are_held_against_what_the_kernel_was_compiled_fo
   };
   EXPECT_EQ(answer(most, 32, 1), "");
   EXPECT_EQ(answer(most, 4, 8), "");
-  EXPECT_NE(answer(most, 33, 1).find("33 threads, the kernel was compiled for at most 32 (.maxntid)"), std::string::npos) << answer(most, 33, 1);
+  EXPECT_NE(answer(most, 33, 1).find("33 threads, the kernel was compiled for at most 32 (.maxntid)"),
+            std::string::npos)
+      << answer(most, 33, 1);
   EXPECT_EQ(answer(required, 16, 1), "");
-  EXPECT_NE(answer(required, 16, 2).find("16x2x1 threads, the kernel requires 16x1x1 (.reqntid)"), std::string::npos) << answer(required, 16, 2);
+  EXPECT_NE(answer(required, 16, 2).find("16x2x1 threads, the kernel requires 16x1x1 (.reqntid)"), std::string::npos)
+      << answer(required, 16, 2);
   EXPECT_NE(answer(required, 15, 1), "");
 }
 
@@ -305,7 +310,8 @@ TEST_F(host_driver_test, wrong_calls_are_input_errors) {
   const char* const expected[] = {"no module 7", "no module 7", "no module 1", "0xf000000", "0x30",
                                   "launch 99",   "536870913",   "4096",        "running"};
   ASSERT_EQ(refusals.size(), std::size(expected));
-  for (std::size_t i = 0; i < refusals.size(); ++i) EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
+  for (std::size_t i = 0; i < refusals.size(); ++i)
+    EXPECT_NE(refusals[i].find(expected[i]), std::string::npos) << refusals[i];
 }
 
 /// A memory at several GPUs' sockets that answers at once.
@@ -329,8 +335,10 @@ struct shared_memory : sc_core::sc_module {
 
 TEST_F(host_driver_test, memory_that_it_hands_out_meets_neither_registers_nor_contexts) {
   gpu g("gpu", small());
-  for (const std::uint64_t first : {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})
-    EXPECT_NE(refusal([&] { host_driver driver("driver", g.config(), first); }).find("expected a multiple of 256"), std::string::npos);
+  for (const std::uint64_t first :
+       {std::uint64_t{0}, host_driver::default_first_address - 256, host_driver::default_first_address + 1})
+    EXPECT_NE(refusal([&] { host_driver driver("driver", g.config(), first); }).find("expected a multiple of 256"),
+              std::string::npos);
   host_driver driver("driver", g.config());
   driver.host_socket.bind(g.host_socket);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);

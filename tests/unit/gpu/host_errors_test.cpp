@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every mistake that a host can make: refused by response status or by the error register with a reason, and the GPU works on.
+// Every mistake that a host can make: refused by response status or by the error register with a reason, and the GPU
+// works on.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 
@@ -10,10 +11,10 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
@@ -22,7 +23,8 @@ namespace host_errors_test {
 namespace reg = host_register;
 
 // Where the test's host keeps what commands name.
-constexpr std::uint64_t descriptor_at = 0x1000'0000, text_at = 0x1000'1000, name_at = 0x1000'8000, data_at = 0x1001'0000;
+constexpr std::uint64_t descriptor_at = 0x1000'0000, text_at = 0x1000'1000, name_at = 0x1000'8000,
+                        data_at = 0x1001'0000;
 
 /// A host without a driver: registers and descriptors by hand.
 struct bare_host : sc_core::sc_module {
@@ -30,8 +32,8 @@ struct bare_host : sc_core::sc_module {
   explicit bare_host(sc_core::sc_module_name name) : sc_module(name) {}
 
   /// Fills in a payload that has nothing wrong with it.
-  static tlm::tlm_generic_payload& fill(tlm::tlm_generic_payload& p, tlm::tlm_command command, std::uint64_t address, void* data,
-                                        unsigned bytes) {
+  static tlm::tlm_generic_payload& fill(tlm::tlm_generic_payload& p, tlm::tlm_command command, std::uint64_t address,
+                                        void* data, unsigned bytes) {
     p.set_command(command);
     p.set_address(address);
     p.set_data_ptr(static_cast<std::uint8_t*>(data));
@@ -50,7 +52,8 @@ struct bare_host : sc_core::sc_module {
     return send(fill(p, command, address, data, bytes));
   }
   void put(std::uint64_t address, const void* data, std::size_t bytes) {
-    ASSERT_EQ(access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), static_cast<unsigned>(bytes)), tlm::TLM_OK_RESPONSE);
+    ASSERT_EQ(access(tlm::TLM_WRITE_COMMAND, address, const_cast<void*>(data), static_cast<unsigned>(bytes)),
+              tlm::TLM_OK_RESPONSE);
   }
   void set(std::uint64_t offset, std::uint64_t value) { put(offset, &value, sizeof value); }
   std::uint64_t get(std::uint64_t offset) {
@@ -115,11 +118,13 @@ class host_errors : public fresh_simulation {
     d.parameter_bytes = 8;
     return d;
   }
-  template <class D> void ring(const D& d) {
+  template <class D>
+  void ring(const D& d) {
     host_->put(descriptor_at, &d, sizeof d);
     host_->set(reg::command, descriptor_at);
   }
-  template <class D> void refused(const D& d, const char* reason) {
+  template <class D>
+  void refused(const D& d, const char* reason) {
     ring(d);
     refused(reason);
   }
@@ -152,15 +157,15 @@ TEST_F(host_errors, modules) {
   d.name_bytes = ~std::uint64_t{0};
   refused(d, "bytes of file name");
   d = module();
-  d.text_bytes = 40;   // ends in the middle of a directive
+  d.text_bytes = 40;  // ends in the middle of a directive
   refused(d, "store:");
   d = module();
-  d.text_address = 0x7000'0000;   // zeros
+  d.text_address = 0x7000'0000;  // zeros
   refused(d, "store:1");
   // Variables whose image would exhaust the host's memory, or whose size no number holds.
   for (const char* size : {"[8589934592]", "[9223372036854775807]", "[4294967296][4294967296]", "[536870913]"}) {
-    const std::string text = ".version 7.0\n.target sm_60\n.address_size 64\n.global .align 4 .b8 big" + std::string(size) +
-                             ";\n.visible .entry store(.param .u64 to) { ret; }\n";
+    const std::string text = ".version 7.0\n.target sm_60\n.address_size 64\n.global .align 4 .b8 big" +
+                             std::string(size) + ";\n.visible .entry store(.param .u64 to) { ret; }\n";
     host_->put(text_at, text.data(), text.size());
     d = module();
     d.text_bytes = text.size();
@@ -224,7 +229,12 @@ TEST_F(host_errors, recordings_and_textures) {
   with([](auto& d) { d.channels = 3; }, "3 channels");
   with([](auto& d) { d.type = 200; }, "unknown type");
   with([](auto& d) { d.mode[1] = 9; }, "address mode");
-  with([](auto& d) { d.width = 8; d.pitch_bytes = 4; }, "pitch of 4 bytes");
+  with(
+      [](auto& d) {
+        d.width = 8;
+        d.pitch_bytes = 4;
+      },
+      "pitch of 4 bytes");
   with([](auto& d) { d.pitch_bytes = ~std::uint64_t{0}; }, "whole texels");
 }
 
@@ -265,7 +275,8 @@ TEST_F(host_errors, payloads) {
   host_->fill(p, tlm::TLM_WRITE_COMMAND, reg::map_base, &word, 8);
   p.set_streaming_width(4);
   EXPECT_EQ(host_->send(p), tlm::TLM_BURST_ERROR_RESPONSE);
-  for (const std::uint64_t at : {std::uint64_t{reg::status}, std::uint64_t{reg::completion_pop}, std::uint64_t{reg::map_base}, data_at})
+  for (const std::uint64_t at :
+       {std::uint64_t{reg::status}, std::uint64_t{reg::completion_pop}, std::uint64_t{reg::map_base}, data_at})
     for (const tlm::tlm_command c : {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND})
       EXPECT_EQ(host_->access(c, at, nullptr, 8), tlm::TLM_GENERIC_ERROR_RESPONSE) << at;
   EXPECT_EQ(host_->socket->transport_dbg(host_->fill(p, tlm::TLM_READ_COMMAND, data_at, nullptr, 8)), 0u);
@@ -327,7 +338,10 @@ TEST_F(driver_errors, a_configuration_that_makes_no_gpu_is_refused) {
     }
     return "";
   };
-  EXPECT_NE(refused([](gpu_config& c) { c.memory.model = static_cast<choice::memory_model>(9); }).find("unknown model '9', expected dram, fixed, external"), std::string::npos);
+  EXPECT_NE(refused([](gpu_config& c) {
+              c.memory.model = static_cast<choice::memory_model>(9);
+            }).find("unknown model '9', expected dram, fixed, external"),
+            std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.gpu.core_clock_mhz = 0; }).find("gpu.core_clock_mhz"), std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.gpu.sm_count = 0; }).find("gpu.sm_count"), std::string::npos);
   EXPECT_NE(refused([](gpu_config& c) { c.sm.sub_partitions = 0; }).find("sm.sub_partitions"), std::string::npos);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/host_interface.md is what software is written from that does not include host_registers.h: offsets there are those here.
+// docs/host_interface.md is what software is written from that does not include host_registers.h: offsets there are
+// those here.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -17,7 +18,8 @@ namespace host_registers_page_test {
 std::vector<std::string> split(const std::string& text, const std::string& by) {
   std::vector<std::string> parts;
   std::size_t at = 0;
-  for (std::size_t next; (next = text.find(by, at)) != std::string::npos; at = next + by.size()) parts.push_back(text.substr(at, next - at));
+  for (std::size_t next; (next = text.find(by, at)) != std::string::npos; at = next + by.size())
+    parts.push_back(text.substr(at, next - at));
   parts.push_back(text.substr(at));
   return parts;
 }
@@ -42,13 +44,28 @@ TEST(host_registers_page, has_each_register_where_it_is) {
     ASSERT_EQ(offsets.size(), names.size()) << row.at(1);
     for (std::size_t i = 0; i < names.size(); ++i) found[names[i]] = std::stoull(offsets[i], nullptr, 16);
   }
-  const std::map<std::string, std::uint64_t> expected = {
-      {"identity", reg::identity}, {"status", reg::status}, {"command", reg::command}, {"result", reg::result}, {"error", reg::error},
-      {"message_bytes", reg::message_bytes}, {"completions", reg::completions}, {"completion_pop", reg::completion_pop},
-      {"interrupt_enable", reg::interrupt_enable}, {"interrupt_pending", reg::interrupt_pending}, {"map_base", reg::map_base},
-      {"map_bytes", reg::map_bytes}, {"map_command", reg::map_command}, {"cycle", reg::cycle}, {"heap_base", reg::heap_base},
-      {"heap_bytes", reg::heap_bytes}, {"print_bytes", reg::print_bytes}, {"print_pop", reg::print_pop},
-      {"grid_workspace", reg::grid_workspace}, {"context_area", reg::context_area}, {"message", reg::message}, {"print", reg::print}};
+  const std::map<std::string, std::uint64_t> expected = {{"identity", reg::identity},
+                                                         {"status", reg::status},
+                                                         {"command", reg::command},
+                                                         {"result", reg::result},
+                                                         {"error", reg::error},
+                                                         {"message_bytes", reg::message_bytes},
+                                                         {"completions", reg::completions},
+                                                         {"completion_pop", reg::completion_pop},
+                                                         {"interrupt_enable", reg::interrupt_enable},
+                                                         {"interrupt_pending", reg::interrupt_pending},
+                                                         {"map_base", reg::map_base},
+                                                         {"map_bytes", reg::map_bytes},
+                                                         {"map_command", reg::map_command},
+                                                         {"cycle", reg::cycle},
+                                                         {"heap_base", reg::heap_base},
+                                                         {"heap_bytes", reg::heap_bytes},
+                                                         {"print_bytes", reg::print_bytes},
+                                                         {"print_pop", reg::print_pop},
+                                                         {"grid_workspace", reg::grid_workspace},
+                                                         {"context_area", reg::context_area},
+                                                         {"message", reg::message},
+                                                         {"print", reg::print}};
   EXPECT_EQ(found, expected);
 }
 
@@ -58,7 +75,8 @@ struct field {
   bool operator==(const field& o) const { return offset == o.offset && bytes == o.bytes && name == o.name; }
 };
 
-void expect_layout(const std::string& command, host_command number, std::size_t size, const std::vector<field>& expected) {
+void expect_layout(const std::string& command, host_command number, std::size_t size,
+                   const std::vector<field>& expected) {
   const auto rows = rows_below("### " + command + " (" + std::to_string(static_cast<unsigned>(number)) + ")");
   ASSERT_EQ(rows.size(), expected.size()) << command;
   std::size_t end = 0;
@@ -71,21 +89,23 @@ void expect_layout(const std::string& command, host_command number, std::size_t 
   EXPECT_EQ(end, size) << command;
 }
 
-#define FIELD(name) field{offsetof(d, name), sizeof(d::name), #name}
+#define FIELD(name) \
+  field { offsetof(d, name), sizeof(d::name), #name }
 
 TEST(host_registers_page, has_each_descriptor_as_it_is) {
   {
     using d = load_module_descriptor;
     expect_layout("load_module", host_command::load_module, sizeof(d),
-                  {FIELD(command), FIELD(reserved), FIELD(text_address), FIELD(text_bytes), FIELD(name_address), FIELD(name_bytes),
-                   FIELD(globals_address), FIELD(constants_address)});
+                  {FIELD(command), FIELD(reserved), FIELD(text_address), FIELD(text_bytes), FIELD(name_address),
+                   FIELD(name_bytes), FIELD(globals_address), FIELD(constants_address)});
   }
   {
     using d = launch_descriptor;
-    expect_layout("launch", host_command::launch, sizeof(d),
-                  {FIELD(command), FIELD(module), FIELD(kernel_address), FIELD(kernel_bytes), FIELD(grid), FIELD(block),
-                   FIELD(dynamic_shared_bytes), FIELD(stream), FIELD(priority), FIELD(carveout_percent), FIELD(max_registers),
-                   FIELD(parameter_bytes), FIELD(parameter_address), FIELD(local_address), FIELD(local_bytes)});
+    expect_layout(
+        "launch", host_command::launch, sizeof(d),
+        {FIELD(command), FIELD(module), FIELD(kernel_address), FIELD(kernel_bytes), FIELD(grid), FIELD(block),
+         FIELD(dynamic_shared_bytes), FIELD(stream), FIELD(priority), FIELD(carveout_percent), FIELD(max_registers),
+         FIELD(parameter_bytes), FIELD(parameter_address), FIELD(local_address), FIELD(local_bytes)});
   }
   {
     using d = preempt_descriptor;
@@ -99,9 +119,10 @@ TEST(host_registers_page, has_each_descriptor_as_it_is) {
   }
   {
     using d = create_texture_descriptor;
-    expect_layout("create_texture", host_command::create_texture, sizeof(d),
-                  {FIELD(command), FIELD(width), FIELD(address), FIELD(height), FIELD(depth), FIELD(type), FIELD(channels), FIELD(linear),
-                   FIELD(normalized), FIELD(mode), FIELD(reserved), FIELD(pitch_bytes)});
+    expect_layout(
+        "create_texture", host_command::create_texture, sizeof(d),
+        {FIELD(command), FIELD(width), FIELD(address), FIELD(height), FIELD(depth), FIELD(type), FIELD(channels),
+         FIELD(linear), FIELD(normalized), FIELD(mode), FIELD(reserved), FIELD(pitch_bytes)});
   }
 }
 

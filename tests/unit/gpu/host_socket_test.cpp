@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The GPU's host socket as other IP uses it: registers by words and halves, images by debug transport, nonsense of all kinds, time
-// resolutions, no interrupt line, memories that offer little.
+// The GPU's host socket as other IP uses it: registers by words and halves, images by debug transport, nonsense of all
+// kinds, time resolutions, no interrupt line, memories that offer little.
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -12,10 +12,10 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/common/store_kernel.h"
 
 namespace heddle {
@@ -55,10 +55,12 @@ struct master : sc_core::sc_module {
     p.set_streaming_width(bytes);
     return socket->transport_dbg(p);
   }
-  template <class T> tlm::tlm_response_status write(std::uint64_t address, T value) {
+  template <class T>
+  tlm::tlm_response_status write(std::uint64_t address, T value) {
     return access(tlm::TLM_WRITE_COMMAND, address, &value, sizeof value);
   }
-  template <class T> T read(std::uint64_t address) {
+  template <class T>
+  T read(std::uint64_t address) {
     T value{};
     EXPECT_EQ(access(tlm::TLM_READ_COMMAND, address, &value, sizeof value), tlm::TLM_OK_RESPONSE);
     return value;
@@ -127,7 +129,8 @@ TEST_F(host_socket, random_accesses_and_descriptors_leave_the_gpu_alive) {
     for (auto& b : bytes) b = static_cast<std::uint8_t>(random());
     const bool write = number(2) != 0;
     const std::uint64_t address = number(4) != 0 ? number(0x60) * (number(2) + 1) * 4 : random();
-    cpu_->access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, bytes, static_cast<unsigned>(number(200)));
+    cpu_->access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address, bytes,
+                 static_cast<unsigned>(number(200)));
     // A descriptor that begins like a command and goes on at random; lengths stay small in half of them.
     std::uint64_t fields[16];
     for (auto& f : fields) f = number(2) != 0 ? number(100) : random();
@@ -190,7 +193,8 @@ TEST_F(whole_gpu, runs_alike_under_any_time_resolution_that_fits) {
   for (const double picoseconds : {0.001, 0.1, 10.0, 100.0}) {
     restart();
     sc_core::sc_set_time_resolution(picoseconds * 1000, sc_core::SC_FS);
-    EXPECT_NEAR(static_cast<double>(run(small())), static_cast<double>(cycles), 0.02 * static_cast<double>(cycles)) << picoseconds;
+    EXPECT_NEAR(static_cast<double>(run(small())), static_cast<double>(cycles), 0.02 * static_cast<double>(cycles))
+        << picoseconds;
   }
 }
 
@@ -238,7 +242,8 @@ TEST_F(whole_gpu, follows_a_clock_from_outside_however_rough) {
     g.clk(clock.out);
     g.irq(irq);
     program.driver.irq(irq);
-    while (!program.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS)) sc_core::sc_start(1, sc_core::SC_US);
+    while (!program.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS))
+      sc_core::sc_start(1, sc_core::SC_US);
     EXPECT_TRUE(program.right) << memory;
     clock.stopped = true;
     sc_core::sc_start();
@@ -270,7 +275,9 @@ TEST_F(whole_gpu, a_cause_in_the_delta_cycle_of_a_clear_is_an_edge_of_its_own) {
   g.irq(irq);
   counter.line(irq);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  const auto write = [&](std::uint64_t offset, std::uint64_t value) { program.driver.write(offset, &value, sizeof value); };
+  const auto write = [&](std::uint64_t offset, std::uint64_t value) {
+    program.driver.write(offset, &value, sizeof value);
+  };
   write(reg::interrupt_enable, host_interrupt::completion);
   sc_core::sc_start();
   ASSERT_TRUE(program.right);

@@ -66,7 +66,9 @@ TEST_P(idempotence, is_not_shown_for_one_allocation_read_and_written) {
   EXPECT_NE("", why(copy, {first, first + 2048, third}));
 }
 
-TEST_P(idempotence, is_not_shown_for_pointers_outside_of_allocations) { EXPECT_NE("", why(copy, {first, 0x5000'0000, third})); }
+TEST_P(idempotence, is_not_shown_for_pointers_outside_of_allocations) {
+  EXPECT_NE("", why(copy, {first, 0x5000'0000, third}));
+}
 
 TEST_P(idempotence, is_not_shown_for_atomics) {
   EXPECT_NE("", why("  red.global.add.u32 [%rd1], %r2;"));
@@ -74,7 +76,8 @@ TEST_P(idempotence, is_not_shown_for_atomics) {
 }
 
 TEST_P(idempotence, is_shown_for_atomics_of_the_block) {
-  EXPECT_EQ("", why("  atom.shared.add.u32 %r4, [room], 1;\n  add.s64 %rd5, %rd2, %rd4;\n  st.global.u32 [%rd5], %r4;"));
+  EXPECT_EQ("",
+            why("  atom.shared.add.u32 %r4, [room], 1;\n  add.s64 %rd5, %rd2, %rd4;\n  st.global.u32 [%rd5], %r4;"));
 }
 
 TEST_P(idempotence, follows_an_index_from_memory_but_no_pointer) {

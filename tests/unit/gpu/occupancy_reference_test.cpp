@@ -46,8 +46,8 @@ cudaOccResult ask(const device_row& row, const block_demand& demand, std::size_t
   cudaOccDeviceState state;
   state.carveoutConfig = demand.carveout_percent;
   cudaOccResult result;
-  const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
-      &result, &properties, &function, &state, static_cast<int>(demand.threads), dynamic_bytes);
+  const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &function, &state,
+                                                                     static_cast<int>(demand.threads), dynamic_bytes);
   known = error != CUDA_OCC_ERROR_UNKNOWN_DEVICE;
   EXPECT_NE(CUDA_OCC_ERROR_INVALID_INPUT, error);
   // The reference applies barriers last and leaves the factors of the minimum before them standing.
@@ -87,7 +87,8 @@ std::string text_of(const occupancy_result& r) {
 }
 
 /// Compares one question; returns whether both agree.
-bool agree(const device_row& row, const occupancy_calculator& ours, const block_demand& demand, std::size_t dynamic_bytes) {
+bool agree(const device_row& row, const occupancy_calculator& ours, const block_demand& demand,
+           std::size_t dynamic_bytes) {
   // The reference knows the limit of 63 registers of compute capability 3.0 as little as those before it.
   if (row.compute_capability == "3.0" && demand.registers_per_thread > 63) return true;
   bool known = true;
@@ -120,14 +121,13 @@ TEST(occupancy_reference, agrees_on_every_combination) {
     ++chips;
     const occupancy_calculator ours(config_of(row));
     for (unsigned threads = 1; threads <= 1056; threads += threads < 96 ? 19 : 47)
-      for (unsigned registers : {0u, 1u, 8u, 9u, 16u, 21u, 24u, 32u, 33u, 40u, 48u, 56u, 63u, 64u, 72u, 80u, 96u, 101u, 128u, 168u,
-                                 200u, 232u, 240u, 255u, 257u})
-        for (unsigned shared : {0u, 1u, 1000u, 2048u, 3000u, 5000u, 7168u, 8192u, 10000u, 12288u, 16384u, 24576u, 33000u, 49151u,
-                                49152u, 49153u, 65536u, 65537u, 98304u, 101376u, 101377u, 150000u, 166912u, 232448u, 232449u})
-          if (!agree(row, ours, {threads, registers, shared, -1, 1}, shared))
-            return;
-          else
-            ++compared;
+      for (unsigned registers : {0u,  1u,  8u,  9u,  16u,  21u,  24u,  32u,  33u,  40u,  48u,  56u, 63u,
+                                 64u, 72u, 80u, 96u, 101u, 128u, 168u, 200u, 232u, 240u, 255u, 257u})
+        for (unsigned shared : {0u,     1u,      1000u,   2048u,   3000u,   5000u,   7168u,  8192u,  10000u,
+                                12288u, 16384u,  24576u,  33000u,  49151u,  49152u,  49153u, 65536u, 65537u,
+                                98304u, 101376u, 101377u, 150000u, 166912u, 232448u, 232449u})
+          if (!agree(row, ours, {threads, registers, shared, -1, 1}, shared)) return;
+          else ++compared;
   }
   EXPECT_GE(chips, 5u);
   if (chips == 18) {
@@ -147,9 +147,12 @@ TEST(occupancy_reference, agrees_on_100000_random_questions) {
   for (unsigned k = 0; k < 100000; ++k) {
     const device_row& row = *rows[below(static_cast<unsigned>(rows.size()))];
     const unsigned optin = row.opt_in_kb * 1024;
-    const unsigned fixed = below(2) == 0 ? 0 : below(std::min(optin, 48u * 1024)), dynamic = below(3) == 0 ? 0 : below(optin);
+    const unsigned fixed = below(2) == 0 ? 0 : below(std::min(optin, 48u * 1024)),
+                   dynamic = below(3) == 0 ? 0 : below(optin);
     const int carveout = major_of(row) < 7 || below(3) == 0 ? -1 : static_cast<int>(below(101));
-    if (!agree(row, occupancy_calculator(config_of(row)), {1 + below(1056), below(256), fixed + dynamic, carveout, below(4)}, dynamic)) return;
+    if (!agree(row, occupancy_calculator(config_of(row)),
+               {1 + below(1056), below(256), fixed + dynamic, carveout, below(4)}, dynamic))
+      return;
   }
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A GPU on a clock from outside: what follows the clock and what keeps its time, when things arrive within a cycle, and what is said
-// when nothing can go on although the clock runs.
+// A GPU on a clock from outside: what follows the clock and what keeps its time, when things arrive within a cycle, and
+// what is said when nothing can go on although the clock runs.
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
+#include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/gpu_blocks.h"
-#include "heddle/gpu/cwd/grid_distributor.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace outside_clock_test {
@@ -92,7 +92,8 @@ TEST_F(outside_clock, what_arrives_on_an_edge_is_seen_at_the_next_whoever_runs_f
   EXPECT_EQ(after.arrivals, before.arrivals);
 }
 
-// Loads that miss the L1, and then a chain of arithmetic: cycles of each go to `out`, with the clock's and the timer's advance.
+// Loads that miss the L1, and then a chain of arithmetic: cycles of each go to `out`, with the clock's and the timer's
+// advance.
 constexpr const char* probe = R"(
 .version 7.0
 .target sm_60
@@ -137,7 +138,8 @@ struct probed {
 
 /// Runs the probe; zero: the GPU times itself.
 probed run_probe(double period_ns, const std::string& nominal_mhz) {
-  const gpu_config config = load_config("v100", {"gpu.sm_count=2", "memory.model=fixed", "gpu.core_clock_mhz=" + nominal_mhz});
+  const gpu_config config =
+      load_config("v100", {"gpu.sm_count=2", "memory.model=fixed", "gpu.core_clock_mhz=" + nominal_mhz});
   gpu g("gpu", config);
   host_driver driver("driver", config);
   driver.host_socket.bind(g.host_socket);
@@ -196,7 +198,9 @@ class forgetful_cwd : public grid_distributor {
 
  private:
   struct : cta_bw_if {
-    tlm::tlm_sync_enum nb_transport_bw(cta_transaction&, cta_phase&, sc_core::sc_time&) override { return tlm::TLM_ACCEPTED; }
+    tlm::tlm_sync_enum nb_transport_bw(cta_transaction&, cta_phase&, sc_core::sc_time&) override {
+      return tlm::TLM_ACCEPTED;
+    }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   } nobody_;
 };
@@ -245,7 +249,9 @@ TEST_F(outside_clock, a_gpu_that_is_stuck_says_so_though_clocks_run) {
 TEST_F(outside_clock, a_cwd_that_cannot_preempt_refuses_it) {
   const gpu_config config = load_config("v100", {"gpu.sm_count=2"});
   gpu_blocks own;
-  own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) { return std::make_unique<forgetful_cwd>(name, c); };
+  own.cwd = [](const char* name, clock_domain&, const gpu_config& c, grid_listener&) {
+    return std::make_unique<forgetful_cwd>(name, c);
+  };
   gpu g("gpu", config, own);
   host_driver driver("driver", config);
   driver.host_socket.bind(g.host_socket);

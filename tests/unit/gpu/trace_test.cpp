@@ -11,12 +11,12 @@
 #include <string>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/observe/vcd_writer.h"
-#include "tests/unit/common/store_kernel.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "tests/unit/common/fresh_simulation.h"
+#include "tests/unit/common/store_kernel.h"
 
 namespace heddle::test {
 namespace trace_test {
@@ -43,7 +43,7 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
       scope.erase(scope.rfind('.', scope.size() - 2) + 1);
     } else if (first == "$var") {
       words >> type >> width >> id >> name;
-      names[id] = scope.substr(scope.find('.') + 1) + name;   // below the scope SystemC
+      names[id] = scope.substr(scope.find('.') + 1) + name;  // below the scope SystemC
       changes[names[id]] = 0;
     } else if (!declared) {
       declared = first == "$enddefinitions";
@@ -58,10 +58,11 @@ std::map<std::string, unsigned> changes_in(const fs::path& file) {
 }
 
 // Modules below `object` without a signal of their own or of what is in them.
-void silent_modules(const sc_core::sc_object& object, const std::map<std::string, unsigned>& signals, std::set<std::string>& silent) {
+void silent_modules(const sc_core::sc_object& object, const std::map<std::string, unsigned>& signals,
+                    std::set<std::string>& silent) {
   for (const sc_core::sc_object* child : object.get_child_objects()) {
     if (dynamic_cast<const sc_core::sc_module*>(child) == nullptr) continue;
-    if (dynamic_cast<const clock_domain*>(child) != nullptr) continue;   // nothing but time
+    if (dynamic_cast<const clock_domain*>(child) != nullptr) continue;  // nothing but time
     const std::string prefix = std::string(child->name()) + ".";
     const auto next = signals.lower_bound(prefix);
     if (next == signals.end() || next->first.compare(0, prefix.size(), prefix) != 0) silent.insert(child->name());
@@ -96,9 +97,10 @@ TEST_F(traces, hold_every_module_of_a_gpu_and_its_levels) {
   silent_modules(*g, signals, silent);
   for (const std::string& module : silent) ADD_FAILURE() << module << " puts nothing into the file";
   // Levels that follow from times are as live as those that are stored.
-  for (const char* name : {"gpu.sm0.partition0.issued", "gpu.sm0.partition0.warp0_state", "gpu.sm0.partition0.warp_scheduler.selected",
-                           "gpu.sm0.partition0.fetch.buffered", "gpu.sm0.partition0.int.busy", "gpu.cwd.blocks_placed",
-                           "gpu.sm0.resource_manager.slot0_warps", "gpu.l2_slice0.requests_waiting"})
+  for (const char* name :
+       {"gpu.sm0.partition0.issued", "gpu.sm0.partition0.warp0_state", "gpu.sm0.partition0.warp_scheduler.selected",
+        "gpu.sm0.partition0.fetch.buffered", "gpu.sm0.partition0.int.busy", "gpu.cwd.blocks_placed",
+        "gpu.sm0.resource_manager.slot0_warps", "gpu.l2_slice0.requests_waiting"})
     EXPECT_GT(signals.count(name) ? signals.at(name) : 0, 2u) << name;
   std::error_code ignored;
   fs::remove(written, ignored);

@@ -111,7 +111,8 @@ TEST(coalescer, agrees_with_brute_force) {
     const std::uint64_t base = random() % 0x100000000ull * 16;
     std::uint64_t addresses[32];
     for (unsigned lane = 0; lane < 32; ++lane)
-      addresses[lane] = base + (round % 2 ? random() % span : std::uint64_t{lane} * (1 + round % 7) * bytes) / bytes * bytes;
+      addresses[lane] =
+          base + (round % 2 ? random() % span : std::uint64_t{lane} * (1 + round % 7) * bytes) / bytes * bytes;
     expect_same_as_brute_force(addresses, mask, bytes);
   }
 }
@@ -122,7 +123,7 @@ TEST(coalescer, lanes_at_equal_distances) {
       std::uint64_t addresses[32];
       for (unsigned lane = 0; lane < 32; ++lane) addresses[lane] = 0x40000000 + base + lane * stride;
       expect_same_as_brute_force(addresses, 0xffffffffu, 1);
-      addresses[base % 32] += 1;   // but one
+      addresses[base % 32] += 1;  // but one
       expect_same_as_brute_force(addresses, 0xffffffffu, 1);
     }
 }
@@ -159,7 +160,8 @@ TEST(bank_conflicts, agrees_with_brute_force) {
       const unsigned passes = unit.passes(addresses, mask, bytes, exclusive);
       EXPECT_EQ(passes, brute_force_passes(addresses, mask, bytes, shape[0], shape[1], exclusive));
       std::uint64_t differing = 0;
-      for (std::uint32_t m = mask; m != 0; m &= m - 1) differing |= addresses[__builtin_ctz(m)] ^ addresses[__builtin_ctz(mask)];
+      for (std::uint32_t m = mask; m != 0; m &= m - 1)
+        differing |= addresses[__builtin_ctz(m)] ^ addresses[__builtin_ctz(mask)];
       EXPECT_EQ(unit.passes(addresses, mask, bytes, exclusive, differing), passes);
     }
   }

@@ -76,9 +76,9 @@ TEST_F(dram_test, closed_bank_open_row_and_row_conflict) {
   b.slice.read(at(0, 1), 1, 200);
   b.run(400);
   ASSERT_EQ(b.slice.records.size(), 3u);
-  EXPECT_EQ(b.latency(0), 1u + 10 + 11 + 17 + 1);        // activate, read
-  EXPECT_EQ(b.latency(1), 1u + 10 + 17 + 1);             // read
-  EXPECT_EQ(b.latency(2), 1u + 10 + 13 + 11 + 17 + 1);   // precharge, activate, read
+  EXPECT_EQ(b.latency(0), 1u + 10 + 11 + 17 + 1);       // activate, read
+  EXPECT_EQ(b.latency(1), 1u + 10 + 17 + 1);            // read
+  EXPECT_EQ(b.latency(2), 1u + 10 + 13 + 11 + 17 + 1);  // precharge, activate, read
   const memory_counters* c = b.memory.counters().find(0);
   EXPECT_EQ(c->row_hits, 1u);
   EXPECT_EQ(c->row_misses, 2u);
@@ -118,7 +118,7 @@ TEST_F(dram_test, activates_of_two_banks_are_t_rrd_apart_and_overlap) {
 
 TEST_F(dram_test, turnaround_of_the_data_bus) {
   bench<dram_channel> b;
-  b.slice.read(at(0, 0), 1, 10, 0);   // opens the row
+  b.slice.read(at(0, 0), 1, 10, 0);  // opens the row
   b.slice.write(at(0, 0), 0, std::vector<std::uint8_t>(32, 1), 100, 1);
   b.slice.read(at(0, 0) + 128, 1, 101, 2);
   b.slice.write(at(0, 0) + 256, 0, std::vector<std::uint8_t>(32, 1), 102, 3);
@@ -134,10 +134,10 @@ TEST_F(dram_test, turnaround_of_the_data_bus) {
 // The cycles of the bus between data, each with its reason: the examples of this file once more.
 TEST_F(dram_test, the_bus_has_a_reason_for_every_cycle) {
   bench<dram_channel> b;
-  b.slice.read(at(0, 0), 1, 10, 0);    // opens the row; data in 43, the bus is free from 44
-  b.slice.read(at(0, 0), 1, 100, 1);   // command 106: data in 123
-  b.slice.write(at(0, 0) + 128, 0, std::vector<std::uint8_t>(32, 1), 101, 2);   // data in 125: one cycle for the turn
-  b.slice.read(at(0, 1), 1, 102, 3);   // another row: precharge, activate, read
+  b.slice.read(at(0, 0), 1, 10, 0);   // opens the row; data in 43, the bus is free from 44
+  b.slice.read(at(0, 0), 1, 100, 1);  // command 106: data in 123
+  b.slice.write(at(0, 0) + 128, 0, std::vector<std::uint8_t>(32, 1), 101, 2);  // data in 125: one cycle for the turn
+  b.slice.read(at(0, 1), 1, 102, 3);                                           // another row: precharge, activate, read
   b.run(600);
   const memory_counters* c = b.memory.counters().find(0);
   EXPECT_EQ(c->busy_cycles, 4u);
@@ -163,7 +163,7 @@ TEST_F(dram_test, write_data_leave_a_bubble_behind_read_data) {
 TEST_F(dram_test, row_hits_overtake_and_no_one_starves) {
   bench<dram_channel> b;
   b.slice.read(at(0, 0), 1, 10, 0);
-  b.slice.read(at(0, 1), 1, 100, 1);         // wants another row of the bank
+  b.slice.read(at(0, 1), 1, 100, 1);  // wants another row of the bank
   for (unsigned i = 0; i < 6; ++i) b.slice.read(at(0, 0) + 128 * i, 1, 101 + i, 2 + i);
   b.run(150);
   EXPECT_EQ(b.answered(1), 0u);
@@ -229,9 +229,9 @@ TEST_F(dram_test, refresh_closes_rows_and_takes_its_time) {
   c.dram.t_rfc_cycles = 50;
   bench<dram_channel> b(c);
   b.slice.read(at(0, 0), 1, 900, 0);
-  b.slice.read(at(0, 0), 1, 990, 1);    // arrives behind the controller in 996: row hit
-  b.slice.read(at(0, 0), 1, 997, 2);    // ready in 1003: refresh since 1000 (precharge 13, refresh 50), then activate
-  b.slice.read(at(0, 0), 1, 4500, 3);   // slept through 2000, 3000, 4000
+  b.slice.read(at(0, 0), 1, 990, 1);   // arrives behind the controller in 996: row hit
+  b.slice.read(at(0, 0), 1, 997, 2);   // ready in 1003: refresh since 1000 (precharge 13, refresh 50), then activate
+  b.slice.read(at(0, 0), 1, 4500, 3);  // slept through 2000, 3000, 4000
   b.run(5000);
   EXPECT_EQ(b.answered(1), 990u + 1 + 10 + 17 + 1);
   EXPECT_EQ(b.answered(2), 1000u + 13 + 50 + 11 + 17 + 1 + 5);

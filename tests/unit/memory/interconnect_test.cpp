@@ -24,7 +24,7 @@ gpu_config shape(unsigned sms, unsigned slices) {
 /// Drivers, the interconnect and test memories in the place of slices.
 struct bench {
   std::unique_ptr<clock_domain> clock;
-  std::unique_ptr<clock_domain> sm_clock;   // of the drivers, when it is another one
+  std::unique_ptr<clock_domain> sm_clock;  // of the drivers, when it is another one
   std::unique_ptr<interconnect> net;
   std::vector<std::unique_ptr<driver>> sm;
   std::vector<std::unique_ptr<test_memory>> slice;
@@ -59,8 +59,8 @@ class interconnect_test : public simulation {};
 
 TEST_F(interconnect_test, latency_without_load_is_exact) {
   bench b(shape(2, 2));
-  b.sm[0]->read(0, 0x1, 10);     // request 8 bytes: 1 cycle; response 40 of 64: 1 cycle
-  b.sm[1]->read(0x100, 0xf, 50); // response 136: 3 cycles
+  b.sm[0]->read(0, 0x1, 10);      // request 8 bytes: 1 cycle; response 40 of 64: 1 cycle
+  b.sm[1]->read(0x100, 0xf, 50);  // response 136: 3 cycles
   b.sm[0]->write(0x180, 0, std::vector<std::uint8_t>(128, 1), 100);  // request 136 of 32: 5 cycles
   b.run(300);
   EXPECT_EQ(b.slice[0]->asked.at(0), 10u + 20);
@@ -146,10 +146,8 @@ std::vector<std::vector<driver::record>> signature(unsigned order) {
     cycle_t at = 1;
     for (unsigned k = 0; k < 2000; ++k) {
       at += random() % 5 == 0 ? random() % 60 : 0;
-      if (random() % 2 == 0)
-        b.sm[i]->read(random() % 32 * 128, 0xf, at, k);
-      else
-        b.sm[i]->write(random() % 32 * 128, 0, std::vector<std::uint8_t>(64, 1), at, k);
+      if (random() % 2 == 0) b.sm[i]->read(random() % 32 * 128, 0xf, at, k);
+      else b.sm[i]->write(random() % 32 * 128, 0, std::vector<std::uint8_t>(64, 1), at, k);
     }
   }
   b.run(300000);
@@ -189,7 +187,8 @@ TEST_F(interconnect_test, debug_transport_goes_to_the_owner_of_each_byte) {
   EXPECT_EQ(in, out);
 }
 
-// A transaction under way in one network goes through another one, which finds its own way back and leaves the first one's alone.
+// A transaction under way in one network goes through another one, which finds its own way back and leaves the first
+// one's alone.
 TEST_F(interconnect_test, two_in_a_row_carry_the_same_transactions) {
   clock_domain clock("clock", 1000);
   const gpu_config c = shape(2, 2);
@@ -226,7 +225,9 @@ struct plain_initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<>, tlm::tl
   std::uint8_t data[32] = {};
   unsigned answered = 0, freed = 0;
 
-  explicit plain_initiator(sc_core::sc_module_name name) : sc_module(name), socket("socket"), payload_(this) { socket.bind(*this); }
+  explicit plain_initiator(sc_core::sc_module_name name) : sc_module(name), socket("socket"), payload_(this) {
+    socket.bind(*this);
+  }
   void send(std::uint64_t address) {
     payload_.acquire();
     payload_.set_command(tlm::TLM_READ_COMMAND);
@@ -276,13 +277,15 @@ TEST_F(interconnect_test, payloads_of_others_find_their_way_back) {
 // The first five numbers of splitmix64 from 1234567; its seeds are apart by its step.
 TEST_F(interconnect_test, random_delays_are_those_of_the_generator) {
   clock_domain clock("clock", 1000);
-  const std::uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u, 4593380528125082431u, 16408922859458223821u};
+  const std::uint64_t numbers[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                   4593380528125082431u, 16408922859458223821u};
   std::vector<std::unique_ptr<sc_core::sc_module>> parts;
   std::vector<std::uint64_t> came(5);
   for (unsigned k = 0; k < 5; ++k) {
     const std::string n = std::to_string(k);
     auto initiator = std::make_unique<driver>(("initiator" + n).c_str(), clock);
-    auto delay = std::make_unique<random_delay>(("delay" + n).c_str(), sc_core::sc_time(1, sc_core::SC_US), 1234567 + k * 0x9e3779b97f4a7c15u);
+    auto delay = std::make_unique<random_delay>(("delay" + n).c_str(), sc_core::sc_time(1, sc_core::SC_US),
+                                                1234567 + k * 0x9e3779b97f4a7c15u);
     auto memory = std::make_unique<test_memory>(("memory" + n).c_str(), clock);
     initiator->socket.bind(delay->target_socket);
     delay->initiator_socket.bind(memory->socket);
@@ -330,7 +333,12 @@ struct plain_crossbar {
     unsigned transfer;
   };
   explicit plain_crossbar(const crossbar::shape& s)
-      : shape(s), lanes(s.inputs, std::vector<std::deque<packet>>(s.outputs)), input_free(s.inputs), output_free(s.outputs), turn(s.outputs), in_flight(s.outputs) {}
+      : shape(s),
+        lanes(s.inputs, std::vector<std::deque<packet>>(s.outputs)),
+        input_free(s.inputs),
+        output_free(s.outputs),
+        turn(s.outputs),
+        in_flight(s.outputs) {}
   std::vector<crossbar::grant_record> arbitrate(cycle_t now) {
     std::vector<crossbar::grant_record> granted;
     for (unsigned k = 0; k < shape.outputs; ++k) {
@@ -360,13 +368,14 @@ TEST(crossbar_test, grants_what_one_grants_that_looks_at_everything_in_every_cyc
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::uint64_t granted = 0, full = 0;
-  for (const crossbar::shape& s : {crossbar::shape{5, 3, 32, 3, 4, 1}, {70, 9, 32, 4, 2, 1}, {3, 130, 32, 2, 6, 2}, {1, 1, 8, 1, 3, 1}}) {
+  for (const crossbar::shape& s :
+       {crossbar::shape{5, 3, 32, 3, 4, 1}, {70, 9, 32, 4, 2, 1}, {3, 130, 32, 2, 6, 2}, {1, 1, 8, 1, 3, 1}}) {
     crossbar net(s);
     net.keep_grants();
     plain_crossbar plain(s);
     std::deque<tlm::tlm_generic_payload> payloads;
     std::vector<cycle_t> last_arrival(s.inputs, 0);
-    cycle_t asked_for = 0;   // when the crossbar is to be called again
+    cycle_t asked_for = 0;  // when the crossbar is to be called again
     for (cycle_t now = 1; now < 6000; ++now) {
       // Outputs are emptied now and then only, and senders tell of packets that come later.
       bool popped = false;
@@ -451,10 +460,8 @@ TEST(address_map_test, outside_no_two_bytes_meet_and_channels_of_their_own_are_d
           EXPECT_EQ(map.outside_address(address + 255), outside + 255);
           EXPECT_EQ(outside % 256, 0u);
           const std::uint64_t place = (outside - (3u << 20)) / 256;
-          if (apart)
-            EXPECT_LE(place, block / channels + 1);
-          else
-            EXPECT_EQ(place, block);
+          if (apart) EXPECT_LE(place, block / channels + 1);
+          else EXPECT_EQ(place, block);
         }
         EXPECT_FALSE(map.outside_is_same());
       }

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "heddle/config/error.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/memory/l1/l1_cache.h"
+#include "tests/unit/common/fresh_simulation.h"
 #include "tests/unit/sm/sm_memory_bench.h"
 
 namespace l1_test {
@@ -24,8 +24,8 @@ gpu_config caching_everything() {
   return config;
 }
 
-// Random traffic whose every result is known beforehand: each 16-byte cell belongs to one warp, whose instructions take effect in
-// program order; cells of different warps share lines and sectors.
+// Random traffic whose every result is known beforehand: each 16-byte cell belongs to one warp, whose instructions take
+// effect in program order; cells of different warps share lines and sectors.
 class random_traffic {
  public:
   static constexpr unsigned warps = 8;
@@ -61,7 +61,10 @@ class random_traffic {
   }
   lsu_transaction& make(unsigned warp) {
     const unsigned choice = static_cast<unsigned>(random_() % 16);
-    const lsu_kind kind = choice < 9 ? lsu_kind::load : choice < 14 ? lsu_kind::store : choice < 15 ? lsu_kind::atomic : lsu_kind::reduction;
+    const lsu_kind kind = choice < 9    ? lsu_kind::load
+                          : choice < 14 ? lsu_kind::store
+                          : choice < 15 ? lsu_kind::atomic
+                                        : lsu_kind::reduction;
     const bool atomic = kind == lsu_kind::atomic || kind == lsu_kind::reduction;
     const unsigned bytes = atomic ? 4 : 1u << random_() % 5;
     lsu_transaction& t = bench_.make(kind, warp % 4, bytes);
@@ -187,7 +190,8 @@ TEST_F(l1_test, loads_of_a_line_on_its_way_merge) {
   b.run();
   EXPECT_EQ(b.memory.reads, 1u);
   for (unsigned k = 0; k < 3; ++k) EXPECT_EQ(b.partitions.answers[all[k]].cycle, 115u);
-  EXPECT_EQ(b.partitions.answers[all[3]].cycle, 115u + 78) << "no place to merge; looked up again when the line is there";
+  EXPECT_EQ(b.partitions.answers[all[3]].cycle, 115u + 78)
+      << "no place to merge; looked up again when the line is there";
   const l1_counters& c = *b.l1.counters.find(0);
   EXPECT_EQ(c.misses, 4u);
   EXPECT_EQ(c.pending_hits, 8u);
@@ -271,7 +275,7 @@ TEST_F(l1_test, a_missing_translation_delays_its_access_and_no_other) {
   config.tlb.page_bytes = 4096;
   config.tlb.miss_latency_cycles = 500;
   sm_memory_bench b(config);
-  lsu_transaction& first = b.strided(lsu_kind::load, base, 4);         // brings the page
+  lsu_transaction& first = b.strided(lsu_kind::load, base, 4);  // brings the page
   lsu_transaction& again = b.strided(lsu_kind::load, base, 4);
   lsu_transaction& other = b.strided(lsu_kind::load, base + 4096, 4);  // another page
   other.warp = 5;
@@ -359,7 +363,8 @@ TEST_F(l1_test, size_can_change_while_idle) {
   sc_core::sc_start(650, sc_core::SC_NS);
   EXPECT_EQ(b.l1.counters.find(0)->hits, 0u);
   b.l1.resize(256);
-  for (unsigned k = 0; k < 3; ++k) b.partitions.issue(b.strided(lsu_kind::load, base + 128 * (k % 2), 4), 700 + 200 * k);
+  for (unsigned k = 0; k < 3; ++k)
+    b.partitions.issue(b.strided(lsu_kind::load, base + 128 * (k % 2), 4), 700 + 200 * k);
   sc_core::sc_start(20, sc_core::SC_NS);
   sc_core::sc_start(100, sc_core::SC_NS);
   EXPECT_THROW(b.l1.resize(128), internal_error) << "a request is on its way";

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "heddle/isa/opcode.h"
-#include "memory_bench.h"
 #include "heddle/simt/execute.h"
+#include "memory_bench.h"
 
 namespace heddle::test {
 namespace l2_slice_test {
@@ -148,7 +148,8 @@ TEST_F(l2_slice_test, a_write_behind_a_waiting_read_does_not_reach_it) {
   b.check_done();
 }
 
-// What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth comes.
+// What is fetched, in this order, by a set of four lines: it is full when the first one is used again, then a fifth
+// comes.
 std::vector<std::uint64_t> fetched_under(choice::replacement policy) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;
@@ -168,17 +169,18 @@ TEST_F(l2_slice_test, the_line_used_least_recently_gives_way) {
 }
 
 TEST_F(l2_slice_test, or_the_line_that_came_first) {
-  EXPECT_EQ(fetched_under(choice::replacement::fifo), (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
+  EXPECT_EQ(fetched_under(choice::replacement::fifo),
+            (std::vector<std::uint64_t>{0, 0x80, 0x100, 0x180, 0x200, 0, 0x80}));
 }
 
 TEST_F(l2_slice_test, dirty_lines_are_written_back_when_they_give_way) {
   gpu_config c = small_config();
   c.l2.size_bytes = 4 * 128;  // one set of four ways
   bench b(c);
-  b.sm.write(0, 0, std::vector<std::uint8_t>(128, 1), 1);           // whole line: one write of 128 bytes
-  b.sm.write(0x100, 32, std::vector<std::uint8_t>(32, 2), 2);       // one sector
-  b.sm.write(0x200, 8, {3, 3, 3, 3}, 3);                            // natural run of 4 bytes
-  b.sm.write(0x300, 1, std::vector<std::uint8_t>(7, 4), 4);         // three runs: byte enables
+  b.sm.write(0, 0, std::vector<std::uint8_t>(128, 1), 1);      // whole line: one write of 128 bytes
+  b.sm.write(0x100, 32, std::vector<std::uint8_t>(32, 2), 2);  // one sector
+  b.sm.write(0x200, 8, {3, 3, 3, 3}, 3);                       // natural run of 4 bytes
+  b.sm.write(0x300, 1, std::vector<std::uint8_t>(7, 4), 4);    // three runs: byte enables
   for (unsigned i = 0; i < 4; ++i) b.sm.read(0x1000 + i * 128, 0xf, 100 + i);
   b.run(500);
   const std::vector<std::pair<std::uint64_t, unsigned>> expected = {{0, 128}, {0x120, 32}, {0x208, 4}, {0x300, 32}};
@@ -214,7 +216,7 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
   gpu_config c = small_config();
   c.l2.atomic_interval_cycles = 3;
   c.l2.atomic_contention_cycles = 4;
-  c.l2.atomic_limit_cycles = 18;   // the last lanes add nothing
+  c.l2.atomic_limit_cycles = 18;  // the last lanes add nothing
   bench b(c);
   std::vector<std::uint64_t> old;
   b.sm.on_response = [&](line_payload& p) {
@@ -222,8 +224,8 @@ TEST_F(l2_slice_test, atomics_are_performed_in_order_and_cost_time_per_address) 
     for (unsigned i = 0; i < p.request.atomic->count; ++i) old.push_back(p.request.atomic->result[i]);
   };
   b.sm.read(0x400, 0xf, 1);
-  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);   // eight lanes on one cell
-  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);   // eight cells
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 0, 100);  // eight lanes on one cell
+  atomic(b.sm, 0x400, isa::atomic_op::add, 8, 4, 200);  // eight cells
   atomic(b.sm, 0x400, isa::atomic_op::add, 2, 0, 300);
   b.run(400);
   ASSERT_EQ(old.size(), 18u);
@@ -252,7 +254,8 @@ TEST_F(l2_slice_test, without_a_limit_every_further_lane_of_an_atomic_takes_its_
   b.check_done();
 }
 
-// A queue of two places and one more for each step of the pipeline: what finds it full waits, and its place is given back once.
+// A queue of two places and one more for each step of the pipeline: what finds it full waits, and its place is given
+// back once.
 TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
   gpu_config c = small_config();
   c.l2.queue_entries = 2;
@@ -266,7 +269,8 @@ TEST_F(l2_slice_test, what_was_held_up_takes_one_place_of_the_queue) {
   for (unsigned round = 0; round < 3; ++round) {
     const cycle_t first = 200u * (round + 1);
     EXPECT_EQ(b.sm.records[1 + 20 * round].answered, first + hit_latency);
-    for (unsigned k = 0; k < 20; ++k) EXPECT_EQ(b.sm.records[1 + 20 * round + k].answered, first + hit_latency + 4 * k) << round << ' ' << k;
+    for (unsigned k = 0; k < 20; ++k)
+      EXPECT_EQ(b.sm.records[1 + 20 * round + k].answered, first + hit_latency + 4 * k) << round << ' ' << k;
     // One a cycle until the queue is full, then one for each that leaves it.
     EXPECT_EQ(b.sm.records[1 + 20 * round + 5].asked, first + 5);
     EXPECT_EQ(b.sm.records[1 + 20 * round + 19].asked, b.sm.records[20 + 20 * round - 1].asked + 4);
@@ -289,7 +293,8 @@ TEST_F(l2_slice_test, atomic_on_a_missing_sector_waits_for_it) {
 
 TEST_F(l2_slice_test, flush_writes_back_everything_and_keeps_the_lines) {
   bench b;
-  for (unsigned i = 0; i < 20; ++i) b.sm.write(i * 128, 0, std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(i + 1)), 1);
+  for (unsigned i = 0; i < 20; ++i)
+    b.sm.write(i * 128, 0, std::vector<std::uint8_t>(128, static_cast<std::uint8_t>(i + 1)), 1);
   b.run(200);
   EXPECT_TRUE(b.memory.writes.empty());
   unsigned calls = 0;
@@ -320,21 +325,22 @@ TEST_F(l2_slice_test, debug_transport_sees_dirty_lines_and_works_without_the_mem
   b.memory.debug_offered = false;
   unsigned done = 0;
   b.debug_read(118, 10, &done);
-  EXPECT_EQ(done, 10u);   // all of it valid in the line
+  EXPECT_EQ(done, 10u);  // all of it valid in the line
   b.debug_read(110, 10, &done);
-  EXPECT_EQ(done, 0u);    // starts with bytes that only the memory has
+  EXPECT_EQ(done, 0u);  // starts with bytes that only the memory has
   EXPECT_EQ(b.debug_write(64, {5, 5}), 2u);
   EXPECT_EQ(b.debug_read(64, 2, &done)[1], 5);
   EXPECT_EQ(done, 2u);
   EXPECT_EQ(b.debug_write(0x800, {5, 5}), 0u);
 }
 
-// Lines that others drove out are on their way to a memory that writes when it answers: in each cycle somebody has their bytes.
+// Lines that others drove out are on their way to a memory that writes when it answers: in each cycle somebody has
+// their bytes.
 TEST_F(l2_slice_test, debug_transport_sees_writes_that_the_memory_has_not_performed) {
   bench b;
   b.memory.performs_late = true;
   b.memory.latency = 150;
-  const unsigned lines = 64;   // as many as the slice holds
+  const unsigned lines = 64;  // as many as the slice holds
   for (unsigned i = 0; i < lines; ++i) b.sm.write(i * 128, 8, {static_cast<std::uint8_t>(i + 1), 7}, 1);
   for (unsigned i = lines; i < 2 * lines; ++i) b.sm.read(i * 128, 0xf, 300);
   bool seen_at_memory = false;
@@ -342,7 +348,8 @@ TEST_F(l2_slice_test, debug_transport_sees_writes_that_the_memory_has_not_perfor
     b.run(cycle);
     seen_at_memory = seen_at_memory || b.memory.bytes[8] == 1;
     for (unsigned i = 0; i < lines; ++i)
-      ASSERT_EQ(b.debug_read(i * 128 + 7, 4), (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(i + 1), 7, 0})) << i << " in cycle " << cycle;
+      ASSERT_EQ(b.debug_read(i * 128 + 7, 4), (std::vector<std::uint8_t>{0, static_cast<std::uint8_t>(i + 1), 7, 0}))
+          << i << " in cycle " << cycle;
   }
   EXPECT_TRUE(seen_at_memory);
   EXPECT_EQ(b.memory.writes.size(), lines);
@@ -377,7 +384,8 @@ TEST_F(l2_slice_test, malformed_requests_get_an_error_response) {
   q.request.atomic->offset[0] = 126;
   b.sm.send(q, 2);
   b.run(100);
-  const std::vector<tlm::tlm_response_status> expected = {tlm::TLM_BURST_ERROR_RESPONSE, tlm::TLM_COMMAND_ERROR_RESPONSE};
+  const std::vector<tlm::tlm_response_status> expected = {tlm::TLM_BURST_ERROR_RESPONSE,
+                                                          tlm::TLM_COMMAND_ERROR_RESPONSE};
   EXPECT_EQ(seen, expected);
   b.check_done();
 }
@@ -424,7 +432,8 @@ TEST_P(l2_random, data_are_those_of_a_flat_memory) {
   const unsigned count = 12000;
   for (unsigned i = 0; i < count; ++i) {
     at += random() % 4 == 0 ? random() % 30 : 0;
-    const unsigned line = random() % 3 == 0 ? static_cast<unsigned>(random() % 4) : static_cast<unsigned>(random() % lines);
+    const unsigned line =
+        random() % 3 == 0 ? static_cast<unsigned>(random() % 4) : static_cast<unsigned>(random() % lines);
     const unsigned what = static_cast<unsigned>(random() % 10);
     std::uint8_t* f = &flat[line * 128];
     if (what < 5) {

@@ -22,7 +22,8 @@
 
 namespace heddle::test {
 
-/// SystemC elaborates once per context: each test gets its own. It cannot take a context down, so they stay within reach to the end.
+/// SystemC elaborates once per context: each test gets its own. It cannot take a context down, so they stay within
+/// reach to the end.
 class simulation : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -52,9 +53,7 @@ class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_tr
     std::uint64_t token;
     cycle_t asked;
     cycle_t answered;
-    bool operator==(const record& o) const {
-      return token == o.token && asked == o.asked && answered == o.answered;
-    }
+    bool operator==(const record& o) const { return token == o.token && asked == o.asked && answered == o.answered; }
   };
 
   driver(sc_core::sc_module_name name, clock_domain& clock) : sc_module(name), socket("socket"), clock_(clock, *this) {
@@ -172,27 +171,36 @@ class driver : public sc_core::sc_module, public clocked, private tlm::tlm_bw_tr
 };
 
 /// How a test memory answers a request.
-enum class answer_style { end_req_returned, end_req_called, end_req_implied, response_returned, completed, annotated, mixed };
+enum class answer_style {
+  end_req_returned,
+  end_req_called,
+  end_req_implied,
+  response_returned,
+  completed,
+  annotated,
+  mixed
+};
 
 /// An AT memory with bytes of its own, which performs requests when they arrive and answers in any legal style.
 class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
  public:
-  test_memory(sc_core::sc_module_name name, clock_domain& clock) : sc_module(name), socket("socket"), clock_(clock, *this) {
+  test_memory(sc_core::sc_module_name name, clock_domain& clock)
+      : sc_module(name), socket("socket"), clock_(clock, *this) {
     socket.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
   }
 
   tlm::tlm_target_socket<32> socket;
   answer_style style = answer_style::end_req_returned;
-  cycle_t latency = 10;             // BEGIN_REQ to BEGIN_RESP
-  unsigned jitter = 0;              // added at random, so that responses overtake each other
-  unsigned end_req_delay = 3;       // cycles, where END_REQ is called
+  cycle_t latency = 10;        // BEGIN_REQ to BEGIN_RESP
+  unsigned jitter = 0;         // added at random, so that responses overtake each other
+  unsigned end_req_delay = 3;  // cycles, where END_REQ is called
   bool debug_offered = true;
   bool sets_status = true;
-  bool performs_late = false;       // when it answers, not when it is asked
+  bool performs_late = false;  // when it answers, not when it is asked
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   std::mt19937_64 random{2};
   std::map<std::uint64_t, std::uint8_t> bytes;
-  std::vector<std::pair<std::uint64_t, unsigned>> reads;   // address, length
+  std::vector<std::pair<std::uint64_t, unsigned>> reads;  // address, length
   std::vector<std::pair<std::uint64_t, unsigned>> writes;
   std::vector<cycle_t> asked;
   unsigned with_enables = 0;
@@ -232,7 +240,8 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     }
     answering_ = &p;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = chosen_ == answer_style::annotated ? clock_.domain().time_of(random() % 7) : sc_core::SC_ZERO_TIME;
+    sc_core::sc_time delay =
+        chosen_ == answer_style::annotated ? clock_.domain().time_of(random() % 7) : sc_core::SC_ZERO_TIME;
     const tlm::tlm_sync_enum answer = socket->nb_transport_bw(p, phase, delay);
     response_answers.push_back(answer);
     if (answer != tlm::TLM_ACCEPTED) {
@@ -251,11 +260,10 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
     (p.is_read() ? reads : writes).push_back({a, n});
     if (p.get_byte_enable_ptr() != nullptr) ++with_enables;
     for (unsigned i = 0; i < n; ++i) {
-      if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] != 0xff) continue;
-      if (p.is_read())
-        p.get_data_ptr()[i] = status == tlm::TLM_OK_RESPONSE ? bytes[a + i] : 0xee;
-      else
-        bytes[a + i] = p.get_data_ptr()[i];
+      if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_ptr()[i % p.get_byte_enable_length()] != 0xff)
+        continue;
+      if (p.is_read()) p.get_data_ptr()[i] = status == tlm::TLM_OK_RESPONSE ? bytes[a + i] : 0xee;
+      else bytes[a + i] = p.get_data_ptr()[i];
     }
     if (sets_status) p.set_response_status(status);
     p.set_address(0xdeadbeef);  // an interconnect below may rewrite it
@@ -311,10 +319,8 @@ class test_memory : public sc_core::sc_module, public clocked, private tlm::tlm_
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override {
     if (!debug_offered) return 0;
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
-      if (p.is_read())
-        p.get_data_ptr()[i] = bytes[p.get_address() + i];
-      else
-        bytes[p.get_address() + i] = p.get_data_ptr()[i];
+      if (p.is_read()) p.get_data_ptr()[i] = bytes[p.get_address() + i];
+      else bytes[p.get_address() + i] = p.get_data_ptr()[i];
     }
     return p.get_data_length();
   }

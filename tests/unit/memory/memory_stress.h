@@ -19,8 +19,8 @@
 
 namespace heddle::test {
 
-/// Threads walk `in` at random, count what they find in `bins` and store running sums: scattered loads, contended reductions
-/// and coalesced stores. The result does not depend on the order of anything.
+/// Threads walk `in` at random, count what they find in `bins` and store running sums: scattered loads, contended
+/// reductions and coalesced stores. The result does not depend on the order of anything.
 constexpr const char* stress_ptx = R"(
 .version 7.0
 .target sm_50

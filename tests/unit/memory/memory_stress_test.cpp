@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Whole GPUs whose memory path is disturbed: foreign memories that answer in every legal way, several GPUs in one simulation,
-// phases that come late at random.
+// Whole GPUs whose memory path is disturbed: foreign memories that answer in every legal way, several GPUs in one
+// simulation, phases that come late at random.
 #include "memory_stress.h"
 
-#include "tests/unit/common/fresh_simulation.h"
 #include "memory_bench.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace memory_stress_test {
@@ -30,17 +30,20 @@ stress_result run_once(const std::string& gpu, const std::vector<std::string>& o
 }
 
 TEST_F(memory_stress, two_gpus_in_one_simulation_one_with_a_foreign_memory) {
-  // Each style alone, then all of them at random: early completion, annotated delays, late or implied END_REQ, out of order.
+  // Each style alone, then all of them at random: early completion, annotated delays, late or implied END_REQ, out of
+  // order.
   for (const answer_style style :
        {answer_style::end_req_returned, answer_style::end_req_called, answer_style::end_req_implied,
         answer_style::response_returned, answer_style::completed, answer_style::annotated, answer_style::mixed}) {
     restart();
     stressed_gpu own("own", load_config("gtx1080", with({})));
-    const gpu_config config = load_config("v100", with({"memory.model=external", "memory.channels=4", "l2.size_bytes=393216"}));
+    const gpu_config config =
+        load_config("v100", with({"memory.model=external", "memory.channels=4", "l2.size_bytes=393216"}));
     stressed_gpu foreign("foreign", config);
     std::vector<std::unique_ptr<test_memory>> memories;
     for (unsigned m = 0; m < config.memory.channels; ++m) {
-      memories.push_back(std::make_unique<test_memory>(("memory" + std::to_string(m)).c_str(), foreign.gpu.dram_clock()));
+      memories.push_back(
+          std::make_unique<test_memory>(("memory" + std::to_string(m)).c_str(), foreign.gpu.dram_clock()));
       memories.back()->style = style;
       memories.back()->latency = 30;
       memories.back()->jitter = 60;
@@ -87,7 +90,8 @@ TEST_F(memory_stress, the_same_seed_gives_the_same_run) {
   sc_core::sc_time ends[3];
   for (unsigned k = 0; k < 3; ++k) {
     restart();
-    run_once("gtx1080", {"tlm.random_delay_cycles=20", k < 2 ? "tlm.random_delay_seed=5" : "tlm.random_delay_seed=6"}, small);
+    run_once("gtx1080", {"tlm.random_delay_cycles=20", k < 2 ? "tlm.random_delay_seed=5" : "tlm.random_delay_seed=6"},
+             small);
     ends[k] = sc_core::sc_time_stamp();
   }
   EXPECT_EQ(ends[0], ends[1]);
@@ -98,9 +102,11 @@ TEST_F(memory_stress, the_same_seed_gives_the_same_run) {
 TEST_F(memory_stress, results_do_not_depend_on_caches_and_policies) {
   const stress_result expected = stress_expected(small);
   const std::vector<std::vector<std::string>> variants = {
-      {"ldst.coalescing=half_warp"}, {"l1.cache_global_loads=true", "l1.sector_bytes=128"},
+      {"ldst.coalescing=half_warp"},
+      {"l1.cache_global_loads=true", "l1.sector_bytes=128"},
       {"l1.replacement=fifo", "l2.replacement=random"},
-      {"l1.cache_global_loads=true", "l1.store_hit=update", "l1.replacement=random"}, {"tlb.entries=2", "tlb.page_bytes=4096"},
+      {"l1.cache_global_loads=true", "l1.store_hit=update", "l1.replacement=random"},
+      {"tlb.entries=2", "tlb.page_bytes=4096"},
       {"tlb.entries=16", "tlb.page_bytes=65536", "tlb.miss_latency_cycles=1000"},
       {"dram.t_refi_cycles=1000", "dram.t_rfc_cycles=100"},
       {"memory.model=fixed", "l2.replacement=fifo", "l2.size_bytes=262144"}};
@@ -113,10 +119,11 @@ TEST_F(memory_stress, results_do_not_depend_on_caches_and_policies) {
 class long_memory_stress : public fresh_simulation {};
 
 TEST_F(long_memory_stress, a_million_transactions_with_random_delays) {
-  const stress_size large{16, 256, 200};
+  const stress_size large{16, 256, 240};
   const stress_result expected = stress_expected(large);
   std::uint64_t requests = 0;
-  const stress_result got = run_once("v100", {"tlm.random_delay_cycles=50", "tlm.random_delay_seed=11"}, large, &requests);
+  const stress_result got =
+      run_once("v100", {"tlm.random_delay_cycles=50", "tlm.random_delay_seed=11"}, large, &requests);
   EXPECT_TRUE(got == expected);
   EXPECT_GE(requests, 1000000u);
 }

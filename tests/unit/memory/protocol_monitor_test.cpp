@@ -19,7 +19,7 @@ struct ends : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transp
   tlm::tlm_target_socket<32> target{"target"};
   protocol_monitor monitor{"monitor"};
   tlm_sync_enum answer = tlm::TLM_ACCEPTED;
-  tlm_phase answer_phase = tlm::UNINITIALIZED_PHASE;   // UNINITIALIZED_PHASE: left as it is
+  tlm_phase answer_phase = tlm::UNINITIALIZED_PHASE;  // UNINITIALIZED_PHASE: left as it is
   sc_core::sc_time answer_delay;
   bool change_delay = false;
   bool sets_status = true;
@@ -111,7 +111,7 @@ class monitor_test : public simulation {
 TEST_F(monitor_test, legal_sequences_pass) {
   actors a;
   for (unsigned i = 0; i < 3; ++i) {
-    line_payload& p = read(i);      // four calls
+    line_payload& p = read(i);  // four calls
     a.answers(tlm::TLM_ACCEPTED);
     a.forward(p, tlm::BEGIN_REQ, 5);
     a.backward(p, tlm::END_REQ, 5);
@@ -120,17 +120,17 @@ TEST_F(monitor_test, legal_sequences_pass) {
     a.forward(p, tlm::END_RESP, 7);
     p.release();
   }
-  line_payload& p = read();         // returned phases
+  line_payload& p = read();  // returned phases
   a.answers(tlm::TLM_UPDATED, tlm::END_REQ);
   a.forward(p, tlm::BEGIN_REQ);
-  line_payload& q = write();        // a second one meanwhile
+  line_payload& q = write();  // a second one meanwhile
   a.forward(q, tlm::BEGIN_REQ);
   q.set_response_status(tlm::TLM_OK_RESPONSE);
   a.answers(tlm::TLM_UPDATED, tlm::END_RESP);
   a.backward(q, tlm::BEGIN_RESP);
   p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   a.backward(p, tlm::BEGIN_RESP);
-  p.make_read(0, 1);                // implied END_REQ, then completion at once, then BEGIN_RESP returned
+  p.make_read(0, 1);  // implied END_REQ, then completion at once, then BEGIN_RESP returned
   a.answers(tlm::TLM_ACCEPTED);
   a.forward(p, tlm::BEGIN_REQ);
   p.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -369,10 +369,8 @@ TEST_F(monitor_test, our_slice_and_the_test_memory_obey_in_every_style) {
     sm.hold_percent = 30;
     std::mt19937_64 random(s);
     for (unsigned i = 0; i < 3000; ++i) {
-      if (random() % 2 == 0)
-        sm.read(random() % 64 * 128, static_cast<std::uint8_t>(1 + random() % 15), 1);
-      else
-        sm.write(random() % 64 * 128, 4, std::vector<std::uint8_t>(1 + random() % 99, 1), 1);
+      if (random() % 2 == 0) sm.read(random() % 64 * 128, static_cast<std::uint8_t>(1 + random() % 15), 1);
+      else sm.write(random() % 64 * 128, 4, std::vector<std::uint8_t>(1 + random() % 99, 1), 1);
     }
     EXPECT_NO_THROW(sc_core::sc_start(clock.time_of(500000)));
     EXPECT_EQ(above.transactions(), 3000u);

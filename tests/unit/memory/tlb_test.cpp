@@ -41,7 +41,7 @@ TEST(tlb, the_page_that_was_used_least_recently_gives_way) {
   t.look_up(0x1000, 0, 0);
   t.look_up(0x2000, 0, 0);
   t.look_up(0x1000, 0, 500);
-  t.look_up(0x3000, 0, 500);                    // takes the place of 0x2000
+  t.look_up(0x3000, 0, 500);  // takes the place of 0x2000
   EXPECT_EQ(t.look_up(0x1000, 0, 1000), 1000u);
   EXPECT_EQ(t.look_up(0x2000, 0, 1000), 1100u);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Families of docs/ptx.md that work across the lanes of a warp or across address spaces: PTX on one warp against plain C++.
+// Families of docs/ptx.md that work across the lanes of a warp or across address spaces: PTX on one warp against plain
+// C++.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -97,8 +98,9 @@ TEST(redux, reduces_over_the_members) {
   for (const row& r : rows) {
     u32 low = in[0][0], high = in[16][0];
     for (unsigned k = 1; k < 16; ++k) low = r.f(low, in[k][0]), high = r.f(high, in[16 + k][0]);
-    const std::string text = kernel(std::string("setp.lt.u32 %q, %l, 16; selp.u32 %z, 0xffff, 0xffff0000, %q; @%q bra L; redux.") + r.what +
-                                    " %x, %a, %z; bra E; L: redux." + r.what + " %x, %a, 0xffff; E: cvt.u64.u32 %o, %x;");
+    const std::string text =
+        kernel(std::string("setp.lt.u32 %q, %l, 16; selp.u32 %z, 0xffff, 0xffff0000, %q; @%q bra L; redux.") + r.what +
+               " %x, %a, %z; bra E; L: redux." + r.what + " %x, %a, 0xffff; E: cvt.u64.u32 %o, %x;");
     expect_lanes(text, in, [&](unsigned l) { return u64{l < 16 ? low : high}; });
   }
 }
@@ -120,26 +122,31 @@ TEST(generic_constants, are_read_through_cvta) {
 }
 
 TEST(generic_constants, are_reached_through_pointers_in_memory) {
-  const std::string text = kernel("ld.global.u64 %w0, [where+8]; ld.u32 %x, [%w0]; isspacep.const %q, %w0; isspacep.const %r, %p1;"
-                                  "selp.u32 %y, 2, 0, %q; @%r add.u32 %y, %y, 1; mov.b64 %o, {%x, %y};", tables);
+  const std::string text = kernel(
+      "ld.global.u64 %w0, [where+8]; ld.u32 %x, [%w0]; isspacep.const %q, %w0; isspacep.const %r, %p1;"
+      "selp.u32 %y, 2, 0, %q; @%r add.u32 %y, %y, 1; mov.b64 %o, {%x, %y};",
+      tables);
   expect_lanes(text, lanes(), [](unsigned) { return u64{6} | u64{2} << 32; });
 }
 
 TEST(refused, below_the_capability_that_has_it) {
   gpu_config config;
   config.gpu.compute_capability = "7.5";
-  const auto module = ptx::place(ptx::parse(kernel("redux.sync.add.u32 %x, %a, -1; cvt.u64.u32 %o, %x;"), "r.ptx"), isa::heap_base);
+  const auto module =
+      ptx::place(ptx::parse(kernel("redux.sync.add.u32 %x, %a, -1; cvt.u64.u32 %o, %x;"), "r.ptx"), isa::heap_base);
   EXPECT_THROW(ptx::lower(module, "k", config), input_error);
   config.gpu.compute_capability = "8.0";
   EXPECT_NO_THROW(ptx::lower(module, "k", config));
 }
 
 TEST(assertions, become_traps_that_say_so) {
-  ptx_machine machine(kernel("{ .param .b64 m; .param .b32 n; st.param.b64 [m], %w0; st.param.b32 [n], 7; setp.eq.u32 %q, %a, 0; @!%q bra O; call.uni __assertfail, (m, m, n, m, m); trap; O: }"
-                             "mov.u64 %o, 1;",
-                             ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"));
+  ptx_machine machine(kernel(
+      "{ .param .b64 m; .param .b32 n; st.param.b64 [m], %w0; st.param.b32 [n], 7; setp.eq.u32 %q, %a, 0; @!%q bra O; call.uni __assertfail, (m, m, n, m, m); trap; O: }"
+      "mov.u64 %o, 1;",
+      ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"));
   bool found = false;
-  for (const isa::instruction& i : machine.program("k").code) found = found || isa::to_string(i).rfind("BPT.TRAP.ASSERT R", 0) == 0;
+  for (const isa::instruction& i : machine.program("k").code)
+    found = found || isa::to_string(i).rfind("BPT.TRAP.ASSERT R", 0) == 0;
   EXPECT_TRUE(found);
 }
 

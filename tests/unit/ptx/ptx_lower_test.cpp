@@ -20,8 +20,8 @@ using isa::opcode;
 
 const char* header = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
-std::shared_ptr<const isa::program> lower(const std::string& body, const char* multiplier = "imad", unsigned registers = 0,
-                                          double fp64 = 1) {
+std::shared_ptr<const isa::program> lower(const std::string& body, const char* multiplier = "imad",
+                                          unsigned registers = 0, double fp64 = 1) {
   gpu_config gpu;
   gpu.integer.multiplier = multiplier == std::string("xmad") ? choice::multiplier::xmad : choice::multiplier::imad;
   gpu.fp64.lanes = fp64;
@@ -30,7 +30,8 @@ std::shared_ptr<const isa::program> lower(const std::string& body, const char* m
 }
 
 unsigned count(const isa::program& p, opcode op) {
-  return static_cast<unsigned>(std::count_if(p.code.begin(), p.code.end(), [&](const isa::instruction& i) { return i.op == op; }));
+  return static_cast<unsigned>(
+      std::count_if(p.code.begin(), p.code.end(), [&](const isa::instruction& i) { return i.op == op; }));
 }
 
 std::string text_of(const isa::program& p) {
@@ -60,20 +61,25 @@ const char* vector_add =
 TEST(lowering, texture_fetches_have_registers_for_what_is_read) {
   for (unsigned last = 0; last < 4; ++last) {
     const std::string element = std::to_string(last);
-    const auto p = lower(".entry k(.param .u64 t, .param .u64 o) {\n.reg .b64 %rd<3>; .reg .f32 %f<6>;\nld.param.u64 %rd1, [t];\nld.param.u64 %rd2, [o];\n"
-                         "mov.f32 %f4, 0f3F000000;\ntex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd1, {%f4, %f4}];\nst.global.f32 [%rd2], %f" + element + ";\nret;\n}\n");
-    const auto fetch = std::find_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) { return i.op == opcode::tex; });
+    const auto p = lower(
+        ".entry k(.param .u64 t, .param .u64 o) {\n.reg .b64 %rd<3>; .reg .f32 %f<6>;\nld.param.u64 %rd1, [t];\nld.param.u64 %rd2, [o];\n"
+        "mov.f32 %f4, 0f3F000000;\ntex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd1, {%f4, %f4}];\nst.global.f32 [%rd2], %f" +
+        element + ";\nret;\n}\n");
+    const auto fetch =
+        std::find_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) { return i.op == opcode::tex; });
     ASSERT_NE(fetch, p->code.end());
     EXPECT_EQ(fetch->dst_count, last < 2 ? last + 1 : 4u);
   }
 }
 
-// A product on the tensor unit takes its factors in aligned registers; factors that meet several others get there once. Who writes one of their
-// registers between two products (%r0) has the second gathered anew.
+// A product on the tensor unit takes its factors in aligned registers; factors that meet several others get there once.
+// Who writes one of their registers between two products (%r0) has the second gathered anew.
 TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
   const auto moves_of = [](bool written) {
-    std::string body = ".entry k(.param .u64 pa) {\n.reg .b32 %r<10>, %c<32>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [pa];\n";
-    for (unsigned k = 0; k < 4; ++k) body += "ld.global.b32 %r" + std::to_string(k) + ", [%rd1+" + std::to_string(40 * k) + "];\n";
+    std::string body =
+        ".entry k(.param .u64 pa) {\n.reg .b32 %r<10>, %c<32>; .reg .b64 %rd<2>;\nld.param.u64 %rd1, [pa];\n";
+    for (unsigned k = 0; k < 4; ++k)
+      body += "ld.global.b32 %r" + std::to_string(k) + ", [%rd1+" + std::to_string(40 * k) + "];\n";
     for (unsigned product = 0; product < 6; ++product) {
       std::string c = "{", d = "{";
       for (unsigned e = 0; e < 4; ++e) {
@@ -85,13 +91,14 @@ TEST(lowering, factors_of_several_matrix_products_are_gathered_once) {
       body += "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 " + d + "}, {%r0, %r1}, {%r2}, " + c + "};\n";
       if (product == 2 && written) body += "ld.global.b32 %r0, [%rd1+400];\n";
     }
-    for (unsigned e = 0; e < 4; ++e) body += "st.global.b32 [%rd1+" + std::to_string(600 + 4 * e) + "], %c" + std::to_string(8 + e) + ";\n";
+    for (unsigned e = 0; e < 4; ++e)
+      body += "st.global.b32 [%rd1+" + std::to_string(600 + 4 * e) + "], %c" + std::to_string(8 + e) + ";\n";
     gpu_config gpu;
     gpu.gpu.compute_capability = "8.0";
     const ptx::loaded_module m = ptx::place(ptx::parse(header + body + "ret;\n}\n", "k.ptx"), isa::heap_base);
     return count(*ptx::lower(m, "k", gpu, 0), opcode::mov);
   };
-  EXPECT_LE(moves_of(false), 8u);   // with those of the accumulators; 18 if each product had its own
+  EXPECT_LE(moves_of(false), 8u);  // with those of the accumulators; 18 if each product had its own
   EXPECT_GT(moves_of(true), moves_of(false));
 }
 
@@ -122,9 +129,10 @@ TEST(lowering, keeps_positions) {
 }
 
 TEST(lowering, keeps_positions_of_vectors_in_calls) {
-  const auto p = lower(".func (.reg .v2 .u32 r) swap(.reg .v2 .u32 a) {\nmov.u32 r.x, a.y;\nmov.u32 r.y, a.x;\nret; }\n"
-                       ".entry k(.param .u64 o) { .reg .b64 %d<2>; .reg .v2 .u32 %v;\nld.param.u64 %d0, [o];\nld.global.v2.u32 %v, [%d0];\n"
-                       "call (%v), swap, (%v);\nadd.u32 %v.x, %v.x, %v.y;\nst.global.v2.u32 [%d0], %v;\nret; }");
+  const auto p = lower(
+      ".func (.reg .v2 .u32 r) swap(.reg .v2 .u32 a) {\nmov.u32 r.x, a.y;\nmov.u32 r.y, a.x;\nret; }\n"
+      ".entry k(.param .u64 o) { .reg .b64 %d<2>; .reg .v2 .u32 %v;\nld.param.u64 %d0, [o];\nld.global.v2.u32 %v, [%d0];\n"
+      "call (%v), swap, (%v);\nadd.u32 %v.x, %v.x, %v.y;\nst.global.v2.u32 [%d0], %v;\nret; }");
   for (const isa::instruction& i : p->code) EXPECT_GT(i.line, 0u) << text_of(*p);
 }
 
@@ -173,12 +181,14 @@ TEST(lowering, addresses_fold_constants_and_symbols) {
   EXPECT_EQ(p->shared_bytes, 128u);
 }
 
-// What is read through the read-only path nobody writes: its load begins before a store that stands before it, another one does not.
+// What is read through the read-only path nobody writes: its load begins before a store that stands before it, another
+// one does not.
 TEST(lowering, read_only_loads_pass_stores) {
   const auto text = [](const std::string& load) {
-    return text_of(*lower(".entry k(.param .u64 o, .param .u64 q) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; ld.param.u64 %d1, [q];"
-                          "ld.global.u32 %r1, [%d0]; add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1;" + load +
-                          " %r2, [%d1]; add.u32 %r3, %r2, 7; st.global.u32 [%d0+4096], %r3; ret; }"));
+    return text_of(*lower(
+        ".entry k(.param .u64 o, .param .u64 q) { .reg .b32 %r<4>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; ld.param.u64 %d1, [q];"
+        "ld.global.u32 %r1, [%d0]; add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1;" +
+        load + " %r2, [%d1]; add.u32 %r3, %r2, 7; st.global.u32 [%d0+4096], %r3; ret; }"));
   };
   const std::string read_only = text("ld.global.nc.u32"), plain = text("ld.global.u32");
   EXPECT_LT(read_only.find("LDG.CI"), read_only.find("STG")) << read_only;
@@ -188,8 +198,9 @@ TEST(lowering, read_only_loads_pass_stores) {
 // An instruction's offset has 24 bits with its sign.
 TEST(lowering, offsets_are_as_long_as_an_instruction_holds) {
   const auto text = [](const std::string& sum, const std::string& offset) {
-    return text_of(*lower(".entry k(.param .u64 o) { .reg .b32 %r; .reg .b64 %d<3>; ld.param.u64 %d0, [o]; add.s64 %d1, %d0, " + sum +
-                          "; ld.global.u32 %r, [%d1" + offset + "]; st.global.u32 [%d0], %r; ret; }"));
+    return text_of(
+        *lower(".entry k(.param .u64 o) { .reg .b32 %r; .reg .b64 %d<3>; ld.param.u64 %d0, [o]; add.s64 %d1, %d0, " +
+               sum + "; ld.global.u32 %r, [%d1" + offset + "]; st.global.u32 [%d0], %r; ret; }"));
   };
   EXPECT_NE(text("8388600", "+4").find("+0x7ffffc]"), std::string::npos) << text("8388600", "+4");
   EXPECT_NE(text("-8388600", "+-8").find("-0x800000]"), std::string::npos) << text("-8388600", "+-8");
@@ -217,7 +228,8 @@ TEST(lowering, conversions_that_change_nothing_are_no_instructions) {
   const auto p = lower(
       ".entry k(.param .u64 o) { .reg .pred %p; .reg .b16 %h<3>; .reg .b32 %r<6>; .reg .b64 %d<2>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x;"
       "setp.lt.u32 %p, %r0, 7; selp.u16 %h1, 5, 9, %p; cvt.s32.s16 %r1, %h1; cvt.u32.s32 %r2, %r0; st.global.v2.u32 [%d0], {%r1, %r2}; ret; }");
-  EXPECT_EQ(count(*p, opcode::bfe) + count(*p, opcode::i2i) + count(*p, opcode::lop3) + count(*p, opcode::prmt), 0u) << text_of(*p);
+  EXPECT_EQ(count(*p, opcode::bfe) + count(*p, opcode::i2i) + count(*p, opcode::lop3) + count(*p, opcode::prmt), 0u)
+      << text_of(*p);
   EXPECT_LE(count(*p, opcode::mov), 3u) << text_of(*p);
   const auto chain = lower(
       ".entry k(.param .u64 o) { .reg .b32 %r<7>; .reg .b64 %d<4>; ld.param.u64 %d0, [o]; ld.global.u32 %r1, [%d0]; cvt.u32.s32 %r2, %r1;"
@@ -309,16 +321,20 @@ TEST(register_allocation, uses_what_is_live_and_spills_beyond_the_limit) {
 // What goes to local memory lies there without gaps, and an instruction that reads it twice loads it once.
 TEST(register_allocation, a_spilled_word_has_one_place_and_is_loaded_once) {
   std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<41>; ld.param.u64 %d, [o];\n";
-  for (int k = 0; k < 24; ++k) s += "ld.volatile.global.u32 %r" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
   for (int k = 0; k < 24; ++k)
-    s += "mul.lo.u32 %r40, %r" + std::to_string(k) + ", %r" + std::to_string(k) + "; st.global.u32 [%d+" + std::to_string(4 * k) + "], %r40;\n";
+    s += "ld.volatile.global.u32 %r" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
+  for (int k = 0; k < 24; ++k)
+    s += "mul.lo.u32 %r40, %r" + std::to_string(k) + ", %r" + std::to_string(k) + "; st.global.u32 [%d+" +
+         std::to_string(4 * k) + "], %r40;\n";
   const auto p = lower(s + "ret; }", "imad", 24);
-  const unsigned stores = static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
-    return i.op == opcode::st && i.mem_space == isa::space::local;
-  }));
-  const unsigned loads = static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
-    return i.op == opcode::ld && i.mem_space == isa::space::local;
-  }));
+  const unsigned stores =
+      static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
+        return i.op == opcode::st && i.mem_space == isa::space::local;
+      }));
+  const unsigned loads =
+      static_cast<unsigned>(std::count_if(p->code.begin(), p->code.end(), [](const isa::instruction& i) {
+        return i.op == opcode::ld && i.mem_space == isa::space::local;
+      }));
   EXPECT_GT(stores, 0u) << text_of(*p);
   EXPECT_EQ(loads, stores) << text_of(*p);
   EXPECT_EQ(p->local_bytes, 4 * stores) << text_of(*p);
@@ -361,7 +377,9 @@ std::shared_ptr<const isa::program> lower_for(const std::string& capability, con
   gpu.gpu.compute_capability = capability;
   gpu.sub_partition.register_banks = 2;
   gpu.integer.multiplier = choice::multiplier::imad;
-  return ptx::lower(ptx::place(ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n" + text, "k.ptx"), isa::heap_base), "k", gpu);
+  return ptx::lower(
+      ptx::place(ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n" + text, "k.ptx"), isa::heap_base), "k",
+      gpu);
 }
 
 // What `ptxas -v` prints: R1 is the stack pointer's, two are counted beyond the highest from Volta on.
@@ -380,22 +398,29 @@ TEST(register_count, nothing_is_placed_in_the_stack_pointer) {
 }
 
 TEST(register_count, of_a_call_of_the_system) {
-  const std::string text = ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-                           ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<9>; ld.param.u64 %d, [o];\n";
-  const std::string call = "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %d; st.param.b64 [y], %d; call.uni (z), vprintf, (x, y); }\n";
+  const std::string text =
+      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+      ".entry k(.param .u64 o) { .reg .b64 %d; .reg .b32 %r<9>; ld.param.u64 %d, [o];\n";
+  const std::string call =
+      "{ .param .b64 x; .param .b64 y; .param .b32 z; st.param.b64 [x], %d; st.param.b64 [y], %d; call.uni (z), vprintf, (x, y); }\n";
   EXPECT_EQ(lower_for("8.0", text + call + "ret; }")->registers, 24u);
   std::string loads, stores;
   for (int k = 0; k < 9; ++k) {
     loads += "ld.global.u32 %r" + std::to_string(k) + ", [%d+" + std::to_string(4 * k) + "];\n";
     stores += "st.global.u32 [%d+" + std::to_string(64 + 4 * k) + "], %r" + std::to_string(k) + ";\n";
   }
-  EXPECT_GE(lower_for("8.0", text + loads + call + stores + "ret; }")->registers, 16u + 9 + 2) << "what lives on stands from R16 on";
+  EXPECT_GE(lower_for("8.0", text + loads + call + stores + "ret; }")->registers, 16u + 9 + 2)
+      << "what lives on stands from R16 on";
 }
 
 TEST(register_count, of_the_slow_path_of_a_division) {
   const auto divide = [](const std::string& form) {
-    return lower_for("7.5", ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f32 %f<3>; ld.param.u64 %d, [o]; ld.global.f32 %f0, [%d]; ld.global.f32 %f1, [%d+4];\n"
-                            "div." + form + ".f32 %f2, %f0, %f1; st.global.f32 [%d], %f2; ret; }")->registers;
+    return lower_for(
+               "7.5",
+               ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f32 %f<3>; ld.param.u64 %d, [o]; ld.global.f32 %f0, [%d]; ld.global.f32 %f1, [%d+4];\n"
+               "div." +
+                   form + ".f32 %f2, %f0, %f1; st.global.f32 [%d], %f2; ret; }")
+        ->registers;
   };
   EXPECT_GE(divide("rn"), 13u);
   EXPECT_LT(divide("full"), divide("rn"));
@@ -403,8 +428,10 @@ TEST(register_count, of_the_slow_path_of_a_division) {
 
 // A store reads its data and the low word of its address from different banks.
 TEST(register_count, stored_data_keep_out_of_the_address_bank) {
-  const auto p = lower_for("8.0", ".entry k(.param .u64 o) { .reg .b64 %d<3>; .reg .b32 %r<4>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
-                                  "add.s64 %d2, %d0, %d1; ld.global.u32 %r1, [%d2]; mul.lo.u32 %r2, %r1, %r1; st.global.u32 [%d2], %r2; ret; }");
+  const auto p = lower_for(
+      "8.0",
+      ".entry k(.param .u64 o) { .reg .b64 %d<3>; .reg .b32 %r<4>; ld.param.u64 %d0, [o]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
+      "add.s64 %d2, %d0, %d1; ld.global.u32 %r1, [%d2]; mul.lo.u32 %r2, %r1, %r1; st.global.u32 [%d2], %r2; ret; }");
   bool stored = false;
   for (const isa::instruction& i : p->code) {
     if (i.op != opcode::st) continue;
@@ -423,18 +450,24 @@ TEST(register_count, arrays_share_the_factor_of_their_elements) {
   EXPECT_EQ(moves, 1u) << text_of(*p);
 }
 
-// Between 40 and 48 registers there is nothing to be had but fewer warps on an SM: ptxas takes 40 for this one on 8.0, too.
+// Between 40 and 48 registers there is nothing to be had but fewer warps on an SM: ptxas takes 40 for this one on 8.0,
+// too.
 TEST(register_count, goes_back_to_what_lets_an_sm_hold_more_warps) {
   std::ifstream file(HEDDLE_SOURCE "/testbench/workloads/wmma_gemm/wmma_gemm.ptx");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_LE(ptx::lower(ptx::place(ptx::parse(text, "wmma_gemm.ptx"), isa::heap_base), "wmma_gemm", load_config("a100", {}))->registers, 40u);
+  EXPECT_LE(
+      ptx::lower(ptx::place(ptx::parse(text, "wmma_gemm.ptx"), isa::heap_base), "wmma_gemm", load_config("a100", {}))
+          ->registers,
+      40u);
 }
 
 // A double that no instruction holds stands in a constant bank, not in two registers.
 TEST(register_count, doubles_stand_in_the_literal_bank) {
-  const auto p = lower_for("8.0", ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f64 %x<4>; ld.param.u64 %d, [o]; ld.global.f64 %x0, [%d];\n"
-                                  "mul.f64 %x1, %x0, 0d3FD5555555555555; add.f64 %x2, %x1, 0d3FF0000000000000; fma.rn.f64 %x3, %x2, %x0, 0d3FD5555555555555;\n"
-                                  "st.global.f64 [%d], %x3; ret; }");
+  const auto p = lower_for(
+      "8.0",
+      ".entry k(.param .u64 o) { .reg .b64 %d; .reg .f64 %x<4>; ld.param.u64 %d, [o]; ld.global.f64 %x0, [%d];\n"
+      "mul.f64 %x1, %x0, 0d3FD5555555555555; add.f64 %x2, %x1, 0d3FF0000000000000; fma.rn.f64 %x3, %x2, %x0, 0d3FD5555555555555;\n"
+      "st.global.f64 [%d], %x3; ret; }");
   ASSERT_EQ(p->bank2.size(), 8u) << "one number, twice";
   std::uint64_t number = 0;
   std::memcpy(&number, p->bank2.data(), 8);
@@ -444,10 +477,12 @@ TEST(register_count, doubles_stand_in_the_literal_bank) {
 }
 
 TEST(register_allocation, predicates_beyond_seven_survive) {
-  std::string s = ".entry k(.param .u64 o) { .reg .b64 %d; .reg .pred %p<12>; .reg .b32 %r<4>; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n";
+  std::string s =
+      ".entry k(.param .u64 o) { .reg .b64 %d; .reg .pred %p<12>; .reg .b32 %r<4>; ld.param.u64 %d, [o]; mov.u32 %r0, %tid.x; mov.u32 %r1, 0;\n";
   for (unsigned k = 0; k < 12; ++k) s += "setp.eq.u32 %p" + std::to_string(k) + ", %r0, " + std::to_string(k) + ";\n";
   s += "bar.sync 0;\n";
-  for (unsigned k = 0; k < 12; ++k) s += "@%p" + std::to_string(k) + " add.u32 %r1, %r1, " + std::to_string(k + 1) + ";\n";
+  for (unsigned k = 0; k < 12; ++k)
+    s += "@%p" + std::to_string(k) + " add.u32 %r1, %r1, " + std::to_string(k + 1) + ";\n";
   const auto p = lower(s + "st.global.u32 [%d], %r1; ret; }");
   EXPECT_EQ(p->local_bytes, 0u);
   EXPECT_GE(count(*p, opcode::isetp), 12u);
@@ -455,10 +490,11 @@ TEST(register_allocation, predicates_beyond_seven_survive) {
 
 TEST(placement, lays_out_and_relocates_module_variables) {
   const ptx::loaded_module m = ptx::place(
-      ptx::parse(std::string(header) +
-                     ".global .align 4 .b8 bytes[3] = {1, 2, 3};\n.global .align 8 .u32 table[4] = {10, 20};\n"
-                     ".global .u64 pointer = generic(table)+4;\n.const .align 16 .f32 scale[2] = {0f3F800000, 0f40000000};\n",
-                 "k.ptx"),
+      ptx::parse(
+          std::string(header) +
+              ".global .align 4 .b8 bytes[3] = {1, 2, 3};\n.global .align 8 .u32 table[4] = {10, 20};\n"
+              ".global .u64 pointer = generic(table)+4;\n.const .align 16 .f32 scale[2] = {0f3F800000, 0f40000000};\n",
+          "k.ptx"),
       0x10000000);
   EXPECT_EQ(m.symbols.at("bytes").address, 0x10000000u);
   EXPECT_EQ(m.symbols.at("pointer").address, 0x10000018u);
@@ -475,32 +511,53 @@ TEST(placement, lays_out_and_relocates_module_variables) {
 
 TEST(lowering_errors, name_place_and_cause) {
   const std::string start = ".entry k(.param .u64 o) {\n.reg .b32 %r<4>; .reg .b64 %d; .reg .f64 %x; .reg .pred %p;\n";
-  EXPECT_EQ(message_of(start + "  frobnicate.u32 %r0, %r1;\nret; }"), "k.ptx:6:3: unknown instruction 'frobnicate.u32'");
+  EXPECT_EQ(message_of(start + "  frobnicate.u32 %r0, %r1;\nret; }"),
+            "k.ptx:6:3: unknown instruction 'frobnicate.u32'");
   EXPECT_EQ(message_of(start + "add.cc.u32 %r0, %r1, %q7;\nret; }").substr(0, 12), "k.ptx:6:22: ");
   EXPECT_EQ(message_of(start + "add.wide.u32 %r0, %r1, %r2;\nret; }"),
             "k.ptx:6:1: unsupported modifier '.wide' in instruction 'add.wide.u32'");
   EXPECT_EQ(message_of(start + "ret ret; }"), "k.ptx:6:5: 'ret' takes no operands, expected ';'");
-  EXPECT_EQ(message_of(start + "add.u32 %r0, %r1, %d;\nret; }"), "k.ptx:6:19: operand of 'add.u32' is a .b64 register, expected one for .u32");
-  EXPECT_EQ(message_of(start + "add.f64 %x, %x, %r1;\nret; }"), "k.ptx:6:17: operand of 'add.f64' is a .b32 register, expected one for .f64");
-  EXPECT_EQ(message_of(start + "mul.wide.u32 %r0, %r1, %r2;\nret; }"), "k.ptx:6:14: operand of 'mul.wide.u32' is a .b32 register, expected one for .u64");
+  EXPECT_EQ(message_of(start + "add.u32 %r0, %r1, %d;\nret; }"),
+            "k.ptx:6:19: operand of 'add.u32' is a .b64 register, expected one for .u32");
+  EXPECT_EQ(message_of(start + "add.f64 %x, %x, %r1;\nret; }"),
+            "k.ptx:6:17: operand of 'add.f64' is a .b32 register, expected one for .f64");
+  EXPECT_EQ(message_of(start + "mul.wide.u32 %r0, %r1, %r2;\nret; }"),
+            "k.ptx:6:14: operand of 'mul.wide.u32' is a .b32 register, expected one for .u64");
   EXPECT_EQ(message_of(start + "bra NOWHERE;\nret; }"), "k.ptx:6:5: unknown label 'NOWHERE'");
-  EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0).find("compute capability 6.1"), std::string::npos);
+  EXPECT_NE(message_of(start + "add.f64 %x, %x, %x; mov.b64 %d, %x; st.global.u64 [%d], %d;\nret; }", 0)
+                .find("compute capability 6.1"),
+            std::string::npos);
   EXPECT_NE(message_of(start + "call.uni nothing, ();\nret; }").find("'nothing'"), std::string::npos);
-  EXPECT_NE(message_of(start + "add.u32 %r0, %p, %r1; st.global.u32 [%d], %r0;\nret; }").find("k.ptx:6:"), std::string::npos);
+  EXPECT_NE(message_of(start + "add.u32 %r0, %p, %r1; st.global.u32 [%d], %r0;\nret; }").find("k.ptx:6:"),
+            std::string::npos);
   EXPECT_NE(message_of(".entry other() { ret; }").find("no kernel 'k', expected one of: other"), std::string::npos);
 }
 
 TEST(lowering_errors, operands_and_modifiers_that_mean_nothing_here_are_refused) {
-  const char* const refused[] = {
-      "add.u32 %r1, %r0, %r0, %r0;", "min.f32 %f1, %f0, %f0, %f0;", "fma.rn.f32 %f1, %f0, %f0, %f0, %f0;", "selp.u32 %r1, %r0, %r0, %p0, %p0;",
-      "setp.eq.u32 %p1, %r0, %r0, %p0;", "cvt.u32.f32 %r1, %f0, %f0;", "popc.b32 %r1, %r0, %r0;", "div.u32 %r1, %r0, %r0, %r0;",
-      "ld.global.u32 %r1, [%d0], %r0;", "st.global.u32 [%d0], %r0, %r0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1, 5;",
-      "vote.sync.any.pred %p1, %p0, -1, %r0;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0], %r0;",
-      "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], {%r0, %r1};", "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f1;",
-      "add.sat.f64 %e0, %e1, %e1;", "mul.lo.sat.s32 %r1, %r0, %r0;", "red.global.cas.b32 [%d0], 1, 2;", "red.global.exch.b32 [%d0], 1;"};
+  const char* const refused[] = {"add.u32 %r1, %r0, %r0, %r0;",
+                                 "min.f32 %f1, %f0, %f0, %f0;",
+                                 "fma.rn.f32 %f1, %f0, %f0, %f0, %f0;",
+                                 "selp.u32 %r1, %r0, %r0, %p0, %p0;",
+                                 "setp.eq.u32 %p1, %r0, %r0, %p0;",
+                                 "cvt.u32.f32 %r1, %f0, %f0;",
+                                 "popc.b32 %r1, %r0, %r0;",
+                                 "div.u32 %r1, %r0, %r0, %r0;",
+                                 "ld.global.u32 %r1, [%d0], %r0;",
+                                 "st.global.u32 [%d0], %r0, %r0;",
+                                 "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1, 5;",
+                                 "vote.sync.any.pred %p1, %p0, -1, %r0;",
+                                 "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0], %r0;",
+                                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], {%r0, %r1};",
+                                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f1;",
+                                 "add.sat.f64 %e0, %e1, %e1;",
+                                 "mul.lo.sat.s32 %r1, %r0, %r0;",
+                                 "red.global.cas.b32 [%d0], 1, 2;",
+                                 "red.global.exch.b32 [%d0], 1;"};
   for (const char* line : refused) {
     const std::string message = message_of(
-        std::string(".entry k() {\n.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<6>; .reg .f64 %e<4>; .reg .pred %p<4>;\n") + line + "\nret; }");
+        std::string(
+            ".entry k() {\n.reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<6>; .reg .f64 %e<4>; .reg .pred %p<4>;\n") +
+        line + "\nret; }");
     EXPECT_NE(message.find("k.ptx:6:"), std::string::npos) << line << ": " << message;
   }
 }
@@ -521,11 +578,16 @@ TEST(control_flow, dominators_and_post_dominators_of_a_loop_with_a_break) {
 TEST(control_flow, who_leaves_or_fails_is_not_waited_for) {
   using end = ptx::block_end;
   // 0 parts to 1 and 3; 1 parts to 2, which leaves, and 3; 3 goes on to 4, the end.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {4}, {}}, {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::goes_on})[0], 3u);
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {4}, {}},
+                                {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::goes_on})[0],
+            3u);
   // The same where 2 goes to the common end.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {4}, {4}, {}}, {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::leaves})[0], 3u);
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {4}, {4}, {}},
+                                {end::goes_on, end::goes_on, end::goes_on, end::goes_on, end::leaves})[0],
+            3u);
   // 1 parts to 2, which fails, and 3.
-  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {}}, {end::goes_on, end::goes_on, end::fails, end::leaves}), (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
+  EXPECT_EQ(ptx::meeting_points({{1, 3}, {2, 3}, {}, {}}, {end::goes_on, end::goes_on, end::fails, end::leaves}),
+            (std::vector<std::uint32_t>{3, 3, ptx::no_node, ptx::no_node}));
 }
 
 TEST(disassembly, reads_like_sass) {

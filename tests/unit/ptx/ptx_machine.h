@@ -23,7 +23,8 @@ class ptx_machine {
  public:
   static constexpr std::uint64_t memory_base = isa::heap_base;
 
-  explicit ptx_machine(const std::string& text, bool imad = true, unsigned max_registers = 0, std::size_t memory_bytes = 1 << 20)
+  explicit ptx_machine(const std::string& text, bool imad = true, unsigned max_registers = 0,
+                       std::size_t memory_bytes = 1 << 20)
       : ptx_machine(ptx::parse(text, "test.ptx"), imad, max_registers, memory_bytes) {}
 
   explicit ptx_machine(const std::shared_ptr<const ptx::ast_module>& ast, bool imad = true, unsigned max_registers = 0,
@@ -36,7 +37,8 @@ class ptx_machine {
     next_ = constants + (ptx::constant_bytes(*ast) + 255) / 256 * 256;
     module_ = ptx::place(ast, memory_base, constants);
     std::copy(module_.global_image.begin(), module_.global_image.end(), memory_.begin());
-    std::copy(module_.constant_image.begin(), module_.constant_image.end(), memory_.begin() + static_cast<std::ptrdiff_t>(constants - memory_base));
+    std::copy(module_.constant_image.begin(), module_.constant_image.end(),
+              memory_.begin() + static_cast<std::ptrdiff_t>(constants - memory_base));
   }
 
   /// The GPU that kernels are lowered for; to be changed before the first launch.
@@ -121,7 +123,7 @@ class ptx_machine {
   struct warp {
     simt::warp_state state;
     std::vector<std::uint32_t> storage;
-    std::vector<std::uint8_t> local;       // per lane one after the other
+    std::vector<std::uint8_t> local;  // per lane one after the other
     bool done = false, waits = false;
   };
 
@@ -181,7 +183,8 @@ class ptx_machine {
     simt::advance(w.state);
   }
 
-  std::uint8_t* place(const isa::instruction& i, warp& w, std::uint64_t address, unsigned lane, unsigned bytes, const isa::program& p) {
+  std::uint8_t* place(const isa::instruction& i, warp& w, std::uint64_t address, unsigned lane, unsigned bytes,
+                      const isa::program& p) {
     isa::space s = i.mem_space;
     if (s == isa::space::generic && address - isa::shared_window_base < isa::window_bytes)
       s = isa::space::shared, address -= isa::shared_window_base;
@@ -243,7 +246,8 @@ class ptx_machine {
         return words[k][lane] | (wide == 2 ? std::uint64_t{words[k + 1][lane]} << 32 : 0);
       };
       const std::uint64_t old = cell[0] | (wide == 2 ? std::uint64_t{cell[1]} << 32 : 0);
-      const std::uint64_t now = simt::atomic_result(static_cast<isa::atomic_op>(i.sub), i.type, old, value(0), value(wide));
+      const std::uint64_t now =
+          simt::atomic_result(static_cast<isa::atomic_op>(i.sub), i.type, old, value(0), value(wide));
       std::memcpy(at, &now, bytes);
     }
     if (i.dst_count > 0) simt::lane_write_back(i, w.state, mask, loaded);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whole modules with one slip each (declarations, kernels' directives, labels, calls, and instructions that form_table.h has no rows of:
-// matrices, textures, asynchronous copies, arrival barriers, video instructions), and neighbours without: what ptxas takes for none of three
-// architectures, Heddle refuses, but for a few that are listed. Where ptxas 13.0 is at hand, every 16th verdict of the data is asked again.
+// Whole modules with one slip each (declarations, kernels' directives, labels, calls, and instructions that
+// form_table.h has no rows of: matrices, textures, asynchronous copies, arrival barriers, video instructions), and
+// neighbours without: what ptxas takes for none of three architectures, Heddle refuses, but for a few that are listed.
+// Where ptxas 13.0 is at hand, every 16th verdict of the data is asked again.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -24,9 +25,9 @@ namespace ptx_module_refusal_test {
 constexpr const char* architectures[] = {"sm_75", "sm_80", "sm_90a"};
 
 struct module_case {
-  std::array<bool, 3> taken{};   // by architecture
+  std::array<bool, 3> taken{};  // by architecture
   char mark = '=';
-  std::string text;              // behind .address_size
+  std::string text;  // behind .address_size
 
   bool legal() const { return taken[0] || taken[1] || taken[2]; }
 };
@@ -34,14 +35,18 @@ struct module_case {
 std::string with_names(std::string text) {
   static const std::pair<const char*, const char*> names[] = {
       {"@KERNEL", ".visible .entry k(.param .u64 p)"},
-      {"@REGISTERS", ".shared .align 128 .b8 sm[8192]; .reg .b16 %h<16>; .reg .b32 %r<40>; .reg .b64 %d<16>; .reg .f32 %f<40>; .reg .f64 %e<16>; "
-                     ".reg .pred %p<4>; .reg .b128 %q<4>; ld.param.u64 %d0,[p];"},
-      {"@PARAMETERS", ".param .b32 o; .param .b32 a; .param .b64 b; .param .align 4 .b8 s[8]; .param .b32 a2[2]; .param .f32 fa;"},
-      {"@FUNCTIONS", ".func (.param .b32 o) f(.param .b32 a, .param .b64 b) { ret; } .func n() { ret; } .func (.reg .b32 o) g(.reg .b32 a) { mov.b32 o,a; ret; } "
-                     ".func h(.param .align 4 .b8 s[8]) { ret; } .extern .func e(.param .b32 a); .global .b64 w;"},
+      {"@REGISTERS",
+       ".shared .align 128 .b8 sm[8192]; .reg .b16 %h<16>; .reg .b32 %r<40>; .reg .b64 %d<16>; .reg .f32 %f<40>; .reg .f64 %e<16>; "
+       ".reg .pred %p<4>; .reg .b128 %q<4>; ld.param.u64 %d0,[p];"},
+      {"@PARAMETERS",
+       ".param .b32 o; .param .b32 a; .param .b64 b; .param .align 4 .b8 s[8]; .param .b32 a2[2]; .param .f32 fa;"},
+      {"@FUNCTIONS",
+       ".func (.param .b32 o) f(.param .b32 a, .param .b64 b) { ret; } .func n() { ret; } .func (.reg .b32 o) g(.reg .b32 a) { mov.b32 o,a; ret; } "
+       ".func h(.param .align 4 .b8 s[8]) { ret; } .extern .func e(.param .b32 a); .global .b64 w;"},
       {"@TEXTURES", ".global .texref t; .global .surfref s;"}};
   for (const auto& [name, meaning] : names)
-    for (std::size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, std::string(name).size(), meaning);
+    for (std::size_t at; (at = text.find(name)) != std::string::npos;)
+      text.replace(at, std::string(name).size(), meaning);
   return text;
 }
 
@@ -69,7 +74,8 @@ std::string refusal_of_module(const module_case& c) {
   config.gpu.compute_capability = "9.0";
   config.fp64.lanes = config.half.lanes = 32;
   tensor_parameters& t = config.tensor;
-  t.f16_fma_per_cycle = t.f16_f32_fma_per_cycle = t.bf16_fma_per_cycle = t.tf32_fma_per_cycle = t.int8_fma_per_cycle = t.f64_fma_per_cycle = 64;
+  t.f16_fma_per_cycle = t.f16_f32_fma_per_cycle = t.bf16_fma_per_cycle = t.tf32_fma_per_cycle = t.int8_fma_per_cycle =
+      t.f64_fma_per_cycle = 64;
   try {
     ptx::lower(ptx::place(ptx::parse(module_text(c, "sm_90a"), "v.ptx"), isa::heap_base, 0x2000'0000), "k", config);
   } catch (const input_error& e) {
@@ -83,29 +89,35 @@ TEST(ptx_refusals, modules_fare_as_with_ptxas) {
   for (const module_case& c : read_cases()) {
     const std::string message = refusal_of_module(c);
     ASSERT_TRUE(c.mark == '=' || c.mark == (c.legal() ? '-' : '+')) << c.text;
-    EXPECT_EQ(message.empty(), c.legal() == (c.mark == '=')) << c.text << (c.legal() ? ": ptxas takes it; " : ": ptxas refuses it") << message;
+    EXPECT_EQ(message.empty(), c.legal() == (c.mark == '='))
+        << c.text << (c.legal() ? ": ptxas takes it; " : ": ptxas refuses it") << message;
     EXPECT_TRUE(message.empty() || message.rfind("v.ptx:4:", 0) == 0) << c.text << "\n" << message;
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     ++(c.mark == '+' ? more : c.mark == '-' ? less : c.legal() ? taken : refused);
   }
   EXPECT_GT(taken, 300u);
   EXPECT_GT(refused, 500u);
-  EXPECT_LE(more, 14u);   // docs/ptx.md, "Operands"
+  EXPECT_LE(more, 14u);  // docs/ptx.md, "Operands"
   EXPECT_LE(less, 36u);
 }
 
 TEST(ptx_refusals, verdicts_on_modules_are_those_of_ptxas) {
   const std::string ptxas = HEDDLE_PTXAS;
-  const auto silent = [&](const std::string& arguments) { return std::system((ptxas + " " + arguments + " >/dev/null 2>&1").c_str()) == 0; };
-  if (ptxas.find("NOTFOUND") != std::string::npos || std::system((ptxas + " --version | grep -q 'release 13.0'").c_str()) != 0)
+  const auto silent = [&](const std::string& arguments) {
+    return std::system((ptxas + " " + arguments + " >/dev/null 2>&1").c_str()) == 0;
+  };
+  if (ptxas.find("NOTFOUND") != std::string::npos ||
+      std::system((ptxas + " --version | grep -q 'release 13.0'").c_str()) != 0)
     GTEST_SKIP() << "no ptxas of release 13.0 here (CUDA toolkit): its verdicts in tests/unit/data stand for it";
-  const std::filesystem::path place = std::filesystem::temp_directory_path() / ("heddle-modules-" + std::to_string(::getpid()));
+  const std::filesystem::path place =
+      std::filesystem::temp_directory_path() / ("heddle-modules-" + std::to_string(::getpid()));
   std::filesystem::create_directories(place);
   const std::vector<module_case> cases = read_cases();
   for (std::size_t k = 0; k < cases.size(); k += 16) {
     const std::size_t a = k / 16 % 3;
     std::ofstream(place / "v.ptx") << module_text(cases[k], architectures[a]);
-    EXPECT_EQ(silent(std::string("-O0 -arch ") + architectures[a] + " -o /dev/null " + (place / "v.ptx").string()), cases[k].taken[a])
+    EXPECT_EQ(silent(std::string("-O0 -arch ") + architectures[a] + " -o /dev/null " + (place / "v.ptx").string()),
+              cases[k].taken[a])
         << cases[k].text << " on " << architectures[a];
   }
   std::filesystem::remove_all(place);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/ptx.md is held to: each line of its `ptx` blocks is lowered and run, each of its `refused` blocks refused as it says.
+// docs/ptx.md is held to: each line of its `ptx` blocks is lowered and run, each of its `refused` blocks refused as it
+// says.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,7 +29,8 @@ std::vector<example> examples(const std::string& wanted) {
     }
     if (block != wanted) continue;
     const std::size_t comment = text.find(" // ");
-    found.push_back({text.substr(0, comment), comment == std::string::npos ? "" : text.substr(comment + 4), capability, number});
+    found.push_back(
+        {text.substr(0, comment), comment == std::string::npos ? "" : text.substr(comment + 4), capability, number});
   }
   return found;
 }

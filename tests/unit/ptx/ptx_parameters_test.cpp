@@ -53,7 +53,9 @@ const char* const call_pick =
     "st.param.b32 [i], %l; call.uni (r), pick, (a, i); ld.param.b32 %r0, [r]; }";
 
 TEST(parameter_addresses, of_a_function_indexed_by_a_register) {
-  expect_lanes(pick, call_pick, [](u32 l) { return (l % 4 == 0 ? l : l % 4 == 1 ? 7 : l % 4 == 2 ? l + 100 : l + 300) + (7 << 8); });
+  expect_lanes(pick, call_pick, [](u32 l) {
+    return (l % 4 == 0 ? l : l % 4 == 1 ? 7 : l % 4 == 2 ? l + 100 : l + 300) + (7 << 8);
+  });
 }
 
 TEST(parameter_addresses, generic_and_with_an_offset) {
@@ -61,33 +63,40 @@ TEST(parameter_addresses, generic_and_with_an_offset) {
       ".func (.param .b32 v) f(.param .align 8 .b8 s[24]) {\n.reg .b64 %a; .reg .b32 %x, %y; .reg .pred %q;\n"
       "mov.b64 %a, s+8; cvta.param.u64 %a, %a; ld.u32 %x, [%a+4]; isspacep.local %q, %a; selp.u32 %y, 1000, 0, %q; add.u32 %x, %x, %y;\n"
       "st.param.b32 [v], %x; ret; }\n";
-  expect_lanes(module, "{ .param .align 8 .b8 a[24]; st.param.v2.b32 [a+8], {1, %l}; call (%r0), f, (a); }", [](u32 l) { return l + 1000; });
+  expect_lanes(module, "{ .param .align 8 .b8 a[24]; st.param.v2.b32 [a+8], {1, %l}; call (%r0), f, (a); }",
+               [](u32 l) { return l + 1000; });
 }
 
 TEST(parameter_addresses, of_what_a_call_returns) {
   const char* const module =
       ".func (.param .align 4 .b8 v[16]) f(.param .b32 n) {\n.reg .b32 %n; ld.param.u32 %n, [n]; st.param.v4.b32 [v], {%n, 11, 22, 33}; ret; }\n";
-  expect_lanes(module,
-               "{ .param .align 4 .b8 r[16]; .param .b32 n; .reg .b64 %z; st.param.b32 [n], %l; call.uni (r), f, (n);\n"
-               "and.b32 %r1, %l, 3; mul.wide.u32 %d1, %r1, 4; mov.b64 %z, r; add.u64 %z, %z, %d1; ld.param.u32 %r0, [%z]; }",
-               [](u32 l) { return l % 4 == 0 ? l : 11 * (l % 4); });
+  expect_lanes(
+      module,
+      "{ .param .align 4 .b8 r[16]; .param .b32 n; .reg .b64 %z; st.param.b32 [n], %l; call.uni (r), f, (n);\n"
+      "and.b32 %r1, %l, 3; mul.wide.u32 %d1, %r1, 4; mov.b64 %z, r; add.u64 %z, %z, %d1; ld.param.u32 %r0, [%z]; }",
+      [](u32 l) { return l % 4 == 0 ? l : 11 * (l % 4); });
 }
 
 TEST(parameter_addresses, to_write_what_a_function_returns) {
   const char* const module =
       ".func (.param .align 4 .b8 v[8]) f(.param .b32 n) {\n.reg .b64 %a, %n; .reg .b32 %x; mov.b64 %a, v; ld.param.u32 %x, [n];\n"
       "st.param.v2.b32 [v], {5, 6}; and.b32 %x, %x, 1; mul.wide.u32 %n, %x, 4; add.u64 %a, %a, %n; st.param.b32 [%a], 77; ret; }\n";
-  expect_lanes(module, "{ .param .align 4 .b8 r[8]; call.uni (r), f, (%l); ld.param.v2.b32 {%r1, %r2}, [r]; mad.lo.u32 %r0, %r1, 1000, %r2; }",
-               [](u32 l) { return l % 2 ? 5077 : 77006; });
+  expect_lanes(
+      module,
+      "{ .param .align 4 .b8 r[8]; call.uni (r), f, (%l); ld.param.v2.b32 {%r1, %r2}, [r]; mad.lo.u32 %r0, %r1, 1000, %r2; }",
+      [](u32 l) { return l % 2 ? 5077 : 77006; });
 }
 
 TEST(parameter_addresses, where_a_register_or_a_literal_is_passed) {
   const char* const module =
       ".func (.param .b64 v) f(.param .b64 a, .param .b32 b) {\n.reg .b64 %a, %b, %x; .reg .b32 %y; mov.b64 %a, a; mov.b64 %b, b;\n"
       "ld.param.u64 %x, [%a]; ld.param.u32 %y, [%b]; cvt.u64.u32 %a, %y; add.u64 %x, %x, %a; mov.b64 %b, v; st.param.b64 [%b], %x; ret; }\n";
-  expect_lanes(module, "cvt.u64.u32 %d1, %l; call (%d2), f, (%d1, 1000); cvt.u32.u64 %r0, %d2;", [](u32 l) { return l + 1000; });
-  expect_lanes(module, "call (%d2), f, (0x100000003, %l); shr.u64 %d3, %d2, 32; cvt.u32.u64 %r0, %d2; cvt.u32.u64 %r1, %d3; mad.lo.u32 %r0, %r1, 100, %r0;",
-               [](u32 l) { return l + 103; });
+  expect_lanes(module, "cvt.u64.u32 %d1, %l; call (%d2), f, (%d1, 1000); cvt.u32.u64 %r0, %d2;",
+               [](u32 l) { return l + 1000; });
+  expect_lanes(
+      module,
+      "call (%d2), f, (0x100000003, %l); shr.u64 %d3, %d2, 32; cvt.u32.u64 %r0, %d2; cvt.u32.u64 %r1, %d3; mad.lo.u32 %r0, %r1, 100, %r0;",
+      [](u32 l) { return l + 103; });
 }
 
 // Every activation of a recursive function has parameters of its own.
@@ -99,37 +108,43 @@ TEST(parameter_addresses, of_a_recursive_function) {
       "st.param.b32 [t+8], %n; sub.u32 %n, %n, 1; call.uni (r), f, (t, %n); ld.param.v2.b32 {%y, %z}, [r];\n"
       "E: ld.param.u32 %n, [%a+8]; mad.lo.u32 %y, %y, 3, %n; add.u32 %z, %z, 1; st.param.b32 [%b], %y; st.param.b32 [%b+4], %z; ret; }\n";
   const std::function<u32(u32, u32)> f = [&](u32 s, u32 n) -> u32 { return (n == 0 ? 0 : f(n, n - 1)) * 3 + s; };
-  expect_lanes(module,
-               "rem.u32 %r1, %l, 6; { .param .align 4 .b8 s[12]; .param .align 4 .b8 r[8]; st.param.b32 [s+8], 50; call.uni (r), f, (s, %r1);\n"
-               "ld.param.v2.b32 {%r2, %r3}, [r]; mad.lo.u32 %r0, %r3, 0x100000, %r2; }",
-               [&](u32 l) { return (l % 6 + 1) * 0x100000 + f(50, l % 6); });
+  expect_lanes(
+      module,
+      "rem.u32 %r1, %l, 6; { .param .align 4 .b8 s[12]; .param .align 4 .b8 r[8]; st.param.b32 [s+8], 50; call.uni (r), f, (s, %r1);\n"
+      "ld.param.v2.b32 {%r2, %r3}, [r]; mad.lo.u32 %r0, %r3, 0x100000, %r2; }",
+      [&](u32 l) { return (l % 6 + 1) * 0x100000 + f(50, l % 6); });
 }
 
 // Structures of 800 bytes, more than there are registers for, through calls by name and through a recursive function.
 TEST(parameter_addresses, none_but_the_parameters_are_large) {
   std::string fill;
-  for (u32 k = 0; k < 200; ++k) fill += "add.u32 %r1, %l, " + std::to_string(k * k) + "; st.param.b32 [a+" + std::to_string(4 * k) + "], %r1;\n";
+  for (u32 k = 0; k < 200; ++k)
+    fill += "add.u32 %r1, %l, " + std::to_string(k * k) + "; st.param.b32 [a+" + std::to_string(4 * k) + "], %r1;\n";
   const std::string module =
       ".func (.param .align 4 .b8 v[800]) same(.param .align 4 .b8 a[800]) { .reg .b32 %x; .reg .b64 %p, %q, %e; .reg .pred %c; mov.b64 %p, a; mov.b64 %q, v;\n"
       "add.u64 %e, %p, 800; L: ld.param.u32 %x, [%p]; st.param.b32 [%q], %x; add.u64 %p, %p, 4; add.u64 %q, %q, 4; setp.ne.u64 %c, %p, %e; @%c bra L; ret; }\n"
       ".func (.param .b32 v) sum(.param .align 4 .b8 a[800], .param .b32 n) { .reg .b32 %x, %y, %n; .reg .pred %q; .param .align 4 .b8 b[800];\n"
       "ld.param.u32 %n, [n]; ld.param.u32 %x, [a+400]; setp.eq.u32 %q, %n, 0; @%q bra E; sub.u32 %n, %n, 1; call.uni (b), same, (a);\n"
       "call.uni (%y), sum, (b, %n); add.u32 %x, %x, %y; E: st.param.b32 [v], %x; ret; }\n";
-  expect_lanes(module,
-               "{ .param .align 4 .b8 a[800]; .param .align 4 .b8 b[800];\n" + fill +
-                   "call.uni (b), same, (a); rem.u32 %r2, %l, 4; call.uni (%r3), sum, (b, %r2); ld.param.u32 %r4, [b+796]; add.u32 %r0, %r3, %r4; }",
-               [](u32 l) { return (l % 4 + 1) * (l + 100 * 100) + l + 199 * 199; });
+  expect_lanes(
+      module,
+      "{ .param .align 4 .b8 a[800]; .param .align 4 .b8 b[800];\n" + fill +
+          "call.uni (b), same, (a); rem.u32 %r2, %l, 4; call.uni (%r3), sum, (b, %r2); ld.param.u32 %r4, [b+796]; add.u32 %r0, %r3, %r4; }",
+      [](u32 l) { return (l % 4 + 1) * (l + 100 * 100) + l + 199 * 199; });
 }
 
 TEST(parameter_addresses, of_bytes) {
   const char* const module =
       ".func (.param .b32 v) f(.param .align 1 .b8 s[7]) {\n.reg .b64 %a; .reg .b32 %x, %y; .reg .b16 %h; mov.b64 %a, s; ld.param.u8 %x, [%a+6];\n"
       "ld.param.s8 %h, [%a+3]; cvt.s32.s16 %y, %h; add.s32 %x, %x, %y; st.param.b32 [v], %x; ret; }\n";
-  expect_lanes(module, "{ .param .align 1 .b8 a[7]; st.param.b8 [a+3], -2; st.param.b8 [a+6], %l; call (%r0), f, (a); }", [](u32 l) { return l - 2; });
+  expect_lanes(module,
+               "{ .param .align 1 .b8 a[7]; st.param.b8 [a+3], -2; st.param.b8 [a+6], %l; call (%r0), f, (a); }",
+               [](u32 l) { return l - 2; });
 }
 
 TEST(parameter_addresses, accesses_outside_are_refused) {
-  const std::string module = ".func f(.param .align 4 .b8 s[16]) { .reg .b64 %a; .reg .b32 %x; mov.b64 %a, s; ld.param.u32 %x, [s+16]; ret; }\n";
+  const std::string module =
+      ".func f(.param .align 4 .b8 s[16]) { .reg .b64 %a; .reg .b32 %x; mov.b64 %a, s; ld.param.u32 %x, [s+16]; ret; }\n";
   expect_refused(module, "{ .param .align 4 .b8 a[16]; call f, (a); }", "access outside parameter 's'");
   expect_refused("", "st.param.b32 [out], %l;", "cannot write kernel parameters");
 }
@@ -153,9 +168,10 @@ TEST(kernel_parameter_addresses, generic) {
 
 TEST(kernel_parameter_addresses, are_told_from_others) {
   const std::vector<u32> got = run_with_structure(
-      "", "mov.b64 %d1, s; cvta.param.u64 %d2, %d1; isspacep.param %p0, %d2; add.u64 %d3, %d2, 64; isspacep.param %p1, %d3; isspacep.param %p2, %out;\n"
-          "selp.u32 %r0, 1, 0, %p0; @%p1 add.u32 %r0, %r0, 2; @%p2 add.u32 %r0, %r0, 4; isspacep.global %p0, %d2; @%p0 add.u32 %r0, %r0, 8;\n"
-          "cvta.to.param.u64 %d4, %d2; setp.ne.u64 %p0, %d4, %d1; @%p0 add.u32 %r0, %r0, 16;");
+      "",
+      "mov.b64 %d1, s; cvta.param.u64 %d2, %d1; isspacep.param %p0, %d2; add.u64 %d3, %d2, 64; isspacep.param %p1, %d3; isspacep.param %p2, %out;\n"
+      "selp.u32 %r0, 1, 0, %p0; @%p1 add.u32 %r0, %r0, 2; @%p2 add.u32 %r0, %r0, 4; isspacep.global %p0, %d2; @%p0 add.u32 %r0, %r0, 8;\n"
+      "cvta.to.param.u64 %d4, %d2; setp.ne.u64 %p0, %d4, %d1; @%p0 add.u32 %r0, %r0, 16;");
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], 1u);
 }
 
@@ -168,7 +184,8 @@ TEST(kernel_parameter_addresses, that_a_function_reads_as_such) {
 
 // An address in the constant bank does where nobody asks for a generic one: no local memory is used.
 TEST(kernel_parameter_addresses, of_the_bank_need_no_memory) {
-  const std::string code = "mov.b64 %d1, s; and.b32 %r1, %l, 7; cvt.u64.u32 %d2, %r1; add.u64 %d1, %d1, %d2; ld.param.u8 %r0, [%d1];";
+  const std::string code =
+      "mov.b64 %d1, s; and.b32 %r1, %l, 7; cvt.u64.u32 %d2, %r1; add.u64 %d1, %d1, %d2; ld.param.u8 %r0, [%d1];";
   const std::vector<u32> got = run_with_structure("", code);
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], l % 8);
   ptx_machine machine(text_of("", code, ", .param .align 8 .b8 s[8]"));

@@ -123,10 +123,13 @@ TEST(ptx_variable, linkage_attribute_bank_texture) {
   EXPECT_EQ(variable(".common .global .u32 c;").space, state_space::global);
   EXPECT_EQ(variable(".const[2] .u32 c;").name, "c");
   EXPECT_EQ(variable(".tex .u32 t;").type_name, "texref");
-  EXPECT_EQ(parse(".version 8.0\n.target sm_80, texmode_independent\n.global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };", "t.ptx")
-                ->variables.at(0)
-                .type_name,
-            "samplerref");
+  EXPECT_EQ(
+      parse(
+          ".version 8.0\n.target sm_80, texmode_independent\n.global .samplerref s = { addr_mode_0 = wrap, force_unnormalized_coords = 1 };",
+          "t.ptx")
+          ->variables.at(0)
+          .type_name,
+      "samplerref");
 }
 
 TEST(ptx_initialiser, nested_rows_are_padded) {
@@ -212,8 +215,9 @@ TEST(ptx_function, functions_and_declarations) {
 
 // Open64 wrote no semicolon behind a declaration.
 TEST(ptx_function, declarations_end_with_the_next_definition) {
-  for (const char* next : {".func g() { ret; }", ".entry g() { ret; }", ".visible .func g() { ret; }", ".extern .func g();", ".weak .func g() { ret; }",
-                           ".global .u32 v;\n.func g() { ret; }", ".const .u32 v;\n.func g() { ret; }"}) {
+  for (const char* next :
+       {".func g() { ret; }", ".entry g() { ret; }", ".visible .func g() { ret; }", ".extern .func g();",
+        ".weak .func g() { ret; }", ".global .u32 v;\n.func g() { ret; }", ".const .u32 v;\n.func g() { ret; }"}) {
     const auto m = parsed(std::string(".extern .func (.param .b32 r) f (.param .b64 a)\n") + next);
     ASSERT_EQ(m->functions.size(), 2u) << next;
     EXPECT_FALSE(m->functions[0].has_body) << next;

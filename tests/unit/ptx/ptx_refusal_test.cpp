@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What ptxas refuses, lowering refuses; what it takes, lowering takes. Every form of the form table, with every operand exchanged for others,
-// against the verdicts of ptxas 13.0 in data/ptxas_verdicts.txt; where ptxas is at hand, those are held to it. A line of the data is a case:
-// where ptxas takes it ('-': nowhere), which of its variants it takes (one bit each, hexadecimal), and its code.
+// What ptxas refuses, lowering refuses; what it takes, lowering takes. Every form of the form table, with every operand
+// exchanged for others, against the verdicts of ptxas 13.0 in data/ptxas_verdicts.txt; where ptxas is at hand, those
+// are held to it. A line of the data is a case: where ptxas takes it ('-': nowhere), which of its variants it takes
+// (one bit each, hexadecimal), and its code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,10 +28,13 @@ struct context {
   const char *version, *target, *chip;
   bool newest;
 };
-constexpr context contexts[] = {{"9.0", "sm_90a", "sm_90a", true}, {"9.0", "sm_100a", "sm_100a", true}, {"6.3", "sm_60", "sm_75", false}, {"3.0", "sm_30", "sm_75", false}};
+constexpr context contexts[] = {{"9.0", "sm_90a", "sm_90a", true},
+                                {"9.0", "sm_100a", "sm_100a", true},
+                                {"6.3", "sm_60", "sm_75", false},
+                                {"3.0", "sm_30", "sm_75", false}};
 
 struct verdict {
-  int where = -1;             // index of a context; -1: ptxas takes the case nowhere
+  int where = -1;  // index of a context; -1: ptxas takes the case nowhere
   std::string accepted, code;
 
   bool takes(std::size_t variant) const {
@@ -68,7 +72,8 @@ std::string refusal(const std::string& code) {
   config.gpu.name = "test";
   config.gpu.compute_capability = "10.0";
   config.fp64.lanes = config.half.lanes = 32;
-  const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n" + ptx_variants::prelude(true) + in_block(code, 0) + "ret;\n}\n";
+  const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n" + ptx_variants::prelude(true) +
+                           in_block(code, 0) + "ret;\n}\n";
   try {
     ptx::lower(ptx::place(ptx::parse(text, "v.ptx"), isa::heap_base, 0x2000'0000), "k", config);
   } catch (const input_error& e) {
@@ -81,21 +86,25 @@ bool has(const std::string& code, const char* text) { return code.find(text) != 
 
 /// Heddle takes it and ptxas does not. With the reason.
 bool more_than_ptxas(const std::string& code) {
-  return (code.rfind("cvta", 0) == 0 && has(code, ".u32")) ||   // ptxas has no code for 32-bit addresses left, the model's memory has both
-         has(code, "%vv, [%d0]");                               // ptxas breaks off without a message at a vector register as the result of atom
+  return (code.rfind("cvta", 0) == 0 &&
+          has(code, ".u32")) ||    // ptxas has no code for 32-bit addresses left, the model's memory has both
+         has(code, "%vv, [%d0]");  // ptxas breaks off without a message at a vector register as the result of atom
 }
 
 /// ptxas takes it and Heddle does not: "What ptxas takes beyond it" of docs/ptx.md.
 bool less_than_ptxas(const std::string& code) {
-  return code.rfind("mov.v2", 0) == 0 ||                                              // one value for all elements
-         has(code, "b128") ||                                                         // literals and addresses of 128 bits
-         has(code, "bf16x2") ||                                                       // vectors and predicates as pairs of bf16
-         code.rfind("cvt.pack", 0) == 0 ||                                            // registers of 64 bits
-         (code.rfind("atom.", 0) == 0 && has(code, "[%d0], %r2, %r1")) ||             // a fourth operand without a meaning
-         ((code.rfind("atom", 0) == 0 || code.rfind("red", 0) == 0) &&                // of a local variable, or of vectors in a shared one
-          (has(code, "[lv]") || (has(code, "[sv]") && (has(code, ".v2.") || has(code, ".v4.") || has(code, ".v8."))))) ||
-         (code.rfind("ldu", 0) == 0 && (has(code, "[sv]") || has(code, "[lv]"))) ||   // it is of global memory
-         ((has(code, ".v8.") || has(code, ".v4.")) && (has(code, "[sv]") || has(code, "[lv]")));   // 32 bytes of shared and local variables
+  return code.rfind("mov.v2", 0) == 0 ||                                   // one value for all elements
+         has(code, "b128") ||                                              // literals and addresses of 128 bits
+         has(code, "bf16x2") ||                                            // vectors and predicates as pairs of bf16
+         code.rfind("cvt.pack", 0) == 0 ||                                 // registers of 64 bits
+         (code.rfind("atom.", 0) == 0 && has(code, "[%d0], %r2, %r1")) ||  // a fourth operand without a meaning
+         ((code.rfind("atom", 0) == 0 ||
+           code.rfind("red", 0) == 0) &&  // of a local variable, or of vectors in a shared one
+          (has(code, "[lv]") ||
+           (has(code, "[sv]") && (has(code, ".v2.") || has(code, ".v4.") || has(code, ".v8."))))) ||
+         (code.rfind("ldu", 0) == 0 && (has(code, "[sv]") || has(code, "[lv]"))) ||  // it is of global memory
+         ((has(code, ".v8.") || has(code, ".v4.")) &&
+          (has(code, "[sv]") || has(code, "[lv]")));  // 32 bytes of shared and local variables
 }
 
 TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) {
@@ -121,21 +130,46 @@ TEST(ptx_refusals, every_form_with_every_operand_exchanged_fares_as_with_ptxas) 
   EXPECT_GT(refused, 25000u);
 }
 
-/// What surrounds instructions, and what ptxas 13.0 objects to in it: a part of Heddle's message, "" where both take it.
+/// What surrounds instructions, and what ptxas 13.0 objects to in it: a part of Heddle's message, "" where both take
+/// it.
 TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
-  const std::array<std::array<const char*, 3>, 30> kernels = {{   // directives of the kernel, its body, the message
-      {".maxntid 0", "", "0, expected a number of threads or blocks of at least 1"}, {".maxntid 32,0", "", "of at least 1"}, {".maxntid 1024", "", ""},
-      {".reqntid 0", "", "of at least 1"}, {".minnctapersm 0", "", "of at least 1"}, {".maxnreg 0", "", "of at least 1"}, {".maxnreg 32 .maxntid 64", "", ""},
-      {"", ".reg .b32 %r; .reg .b32 %r;", "'%r' is declared twice"}, {"", ".reg .b32 %r; .reg .f32 %r;", "'%r' is declared twice"}, {"", ".reg .b32 %r, %s, %r;", "declared twice"},
-      {"", ".reg .b32 %r<4>; .reg .b32 %r1;", "'%r1' is declared by '%r<4>', too"}, {"", ".reg .b32 %r1; .reg .b32 %r<4>;", "declared by"}, {"", ".reg .b32 %r<4>; .reg .b32 %r4;", ""},
-      {"", ".reg .b32 %r<4>; .reg .f32 %r<8>;", "declared twice"}, {"", ".reg .b32 %r; { .reg .b32 %r; }", ""}, {"", ".reg .b32 p;", "'p' is declared twice"},
-      {"", ".shared .b32 s; .reg .b32 s;", "declared twice"}, {"", ".reg .b32 %r[3];", "array of registers"}, {"", ".reg .b32 %r = 5;", "initial value"},
-      {"", ".reg .v2 .pred %v;", "is a predicate"}, {"", ".reg .v4 .b64 %v;", "more than 128 bits"}, {"", ".reg .v2 .b64 %v;", ""}, {"", ".shared .pred s;", "is a predicate"},
-      {"", ".shared .b32 s[0];", "array without elements"}, {"", ".shared .b32 s[];", "array without elements"}, {"", ".local .b32 l[0];", "array without elements"},
-      {"", ".shared .b32 s = 1;", "initial value"}, {"", ".local .b32 l[2] = {1, 2};", "initial value"}, {"", ".shared .v4 .b32 s;", ""}, {"", ".local .align 16 .b8 l[3];", ""}}};
+  const std::array<std::array<const char*, 3>, 30> kernels = {
+      {// directives of the kernel, its body, the message
+       {".maxntid 0", "", "0, expected a number of threads or blocks of at least 1"},
+       {".maxntid 32,0", "", "of at least 1"},
+       {".maxntid 1024", "", ""},
+       {".reqntid 0", "", "of at least 1"},
+       {".minnctapersm 0", "", "of at least 1"},
+       {".maxnreg 0", "", "of at least 1"},
+       {".maxnreg 32 .maxntid 64", "", ""},
+       {"", ".reg .b32 %r; .reg .b32 %r;", "'%r' is declared twice"},
+       {"", ".reg .b32 %r; .reg .f32 %r;", "'%r' is declared twice"},
+       {"", ".reg .b32 %r, %s, %r;", "declared twice"},
+       {"", ".reg .b32 %r<4>; .reg .b32 %r1;", "'%r1' is declared by '%r<4>', too"},
+       {"", ".reg .b32 %r1; .reg .b32 %r<4>;", "declared by"},
+       {"", ".reg .b32 %r<4>; .reg .b32 %r4;", ""},
+       {"", ".reg .b32 %r<4>; .reg .f32 %r<8>;", "declared twice"},
+       {"", ".reg .b32 %r; { .reg .b32 %r; }", ""},
+       {"", ".reg .b32 p;", "'p' is declared twice"},
+       {"", ".shared .b32 s; .reg .b32 s;", "declared twice"},
+       {"", ".reg .b32 %r[3];", "array of registers"},
+       {"", ".reg .b32 %r = 5;", "initial value"},
+       {"", ".reg .v2 .pred %v;", "is a predicate"},
+       {"", ".reg .v4 .b64 %v;", "more than 128 bits"},
+       {"", ".reg .v2 .b64 %v;", ""},
+       {"", ".shared .pred s;", "is a predicate"},
+       {"", ".shared .b32 s[0];", "array without elements"},
+       {"", ".shared .b32 s[];", "array without elements"},
+       {"", ".local .b32 l[0];", "array without elements"},
+       {"", ".shared .b32 s = 1;", "initial value"},
+       {"", ".local .b32 l[2] = {1, 2};", "initial value"},
+       {"", ".shared .v4 .b32 s;", ""},
+       {"", ".local .align 16 .b8 l[3];", ""}}};
   const auto refusal_of = [](const std::string& module) {
     try {
-      ptx::lower(ptx::place(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + module, "v.ptx"), isa::heap_base, 0x2000'0000), "k", gpu_config{});
+      ptx::lower(ptx::place(ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + module, "v.ptx"),
+                            isa::heap_base, 0x2000'0000),
+                 "k", gpu_config{});
     } catch (const input_error& e) {
       return std::string(e.what());
     }
@@ -149,16 +183,24 @@ TEST(ptx_refusals, directives_and_declarations_fare_as_with_ptxas) {
   };
   for (const auto& [directives, body, message] : kernels)
     expect(std::string(".visible .entry k(.param .u64 p) ") + directives + " { " + body + " ret; }\n", message);
-  const std::array<std::array<const char*, 2>, 8> variables = {{{".global .b32 v[0];", "array without elements"}, {".global .b32 v[];", "array without elements"},
-      {".global .b32 v[] = {1, 2};", ""}, {".const .b32 c[0];", "array without elements"}, {".extern .shared .b32 s[];", ""}, {".global .pred v;", "is a predicate"},
-      {".global .v4 .b64 v;", "more than 128 bits"}, {".shared .b32 s = 1;", "initial value"}}};
-  for (const auto& [variable, message] : variables) expect(std::string(variable) + " .visible .entry k(.param .u64 p) { ret; }\n", message);
+  const std::array<std::array<const char*, 2>, 8> variables = {{{".global .b32 v[0];", "array without elements"},
+                                                                {".global .b32 v[];", "array without elements"},
+                                                                {".global .b32 v[] = {1, 2};", ""},
+                                                                {".const .b32 c[0];", "array without elements"},
+                                                                {".extern .shared .b32 s[];", ""},
+                                                                {".global .pred v;", "is a predicate"},
+                                                                {".global .v4 .b64 v;", "more than 128 bits"},
+                                                                {".shared .b32 s = 1;", "initial value"}}};
+  for (const auto& [variable, message] : variables)
+    expect(std::string(variable) + " .visible .entry k(.param .u64 p) { ret; }\n", message);
 }
 
 /// The files of one test, gone with it.
 class scratch_folder {
  public:
-  scratch_folder() : path_(std::filesystem::temp_directory_path() / ("heddle-ptxas-" + std::to_string(::getpid()))) { std::filesystem::create_directories(path_); }
+  scratch_folder() : path_(std::filesystem::temp_directory_path() / ("heddle-ptxas-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
   ~scratch_folder() { std::filesystem::remove_all(path_); }
   std::string file(const char* name) const { return (path_ / name).string(); }
 
@@ -171,16 +213,19 @@ std::string run_ptxas(const std::string& arguments, bool& failed) {
   std::string said;
   FILE* pipe = ::popen((HEDDLE_PTXAS " " + arguments + " 2>&1").c_str(), "r");
   std::array<char, 4096> buffer;
-  for (std::size_t n; pipe && (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) said.append(buffer.data(), n);
+  for (std::size_t n; pipe && (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    said.append(buffer.data(), n);
   failed = !pipe || ::pclose(pipe) != 0;
   return said;
 }
 
 /// Whether there is the ptxas that the data are of; if not, `why`.
 bool finds_ptxas(std::string& why) {
-  if (std::string(HEDDLE_PTXAS).find("NOTFOUND") != std::string::npos) return why = "no ptxas here (CUDA toolkit): the verdicts of ptxas 13.0 in tests/unit/data stand for it", false;
+  if (std::string(HEDDLE_PTXAS).find("NOTFOUND") != std::string::npos)
+    return why = "no ptxas here (CUDA toolkit): the verdicts of ptxas 13.0 in tests/unit/data stand for it", false;
   bool failed;
-  if (run_ptxas("--version", failed).find("release 13.0") == std::string::npos || failed) return why = "the ptxas here is not of release 13.0, of which the data are", false;
+  if (run_ptxas("--version", failed).find("release 13.0") == std::string::npos || failed)
+    return why = "the ptxas here is not of release 13.0, of which the data are", false;
   return true;
 }
 
@@ -193,7 +238,8 @@ struct question {
 /// Has ptxas look at a kernel of these; what it refuses already is left out. False: it broke off without a word.
 bool ask_ptxas(std::vector<question*> asked, const context& c, bool& more) {
   const scratch_folder scratch;
-  const std::string head = std::string(".version ") + c.version + "\n.target " + c.target + "\n.address_size 64\n" + ptx_variants::prelude(c.newest);
+  const std::string head = std::string(".version ") + c.version + "\n.target " + c.target + "\n.address_size 64\n" +
+                           ptx_variants::prelude(c.newest);
   std::vector<question*> lines(1 + static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n')), nullptr);
   std::ofstream file(scratch.file("v.ptx"));
   file << head;
@@ -205,20 +251,23 @@ bool ask_ptxas(std::vector<question*> asked, const context& c, bool& more) {
   file << "ret;\n}\n";
   file.close();
   bool failed;
-  std::istringstream said(run_ptxas("-O0 -arch " + std::string(c.chip) + " -o /dev/null " + scratch.file("v.ptx"), failed));
+  std::istringstream said(
+      run_ptxas("-O0 -arch " + std::string(c.chip) + " -o /dev/null " + scratch.file("v.ptx"), failed));
   more = false;
   for (std::string line; std::getline(said, line);) {
     const std::size_t at = line.find(", line ");
     if (at == std::string::npos || (!has(line, "; error") && !has(line, "; fatal"))) continue;
     const std::size_t number = std::stoul(line.substr(at + 7));
     if (number >= lines.size() || !lines[number]) continue;
-    if (has(line, "instruction 'mov'") && lines[number]->code.rfind("mov", 0) != 0) lines[number]->crashed = true;   // of what it makes of the instruction
+    if (has(line, "instruction 'mov'") && lines[number]->code.rfind("mov", 0) != 0)
+      lines[number]->crashed = true;  // of what it makes of the instruction
     lines[number]->refused = more = true;
   }
   return !failed || more;
 }
 
-/// ptxas reports the first slip of grammar only, and stops: what it has named is left out the next time. Where it crashes, halves are asked.
+/// ptxas reports the first slip of grammar only, and stops: what it has named is left out the next time. Where it
+/// crashes, halves are asked.
 void find_objections(const std::vector<question*>& asked, const context& c) {
   for (bool more = true; more;) {
     if (ask_ptxas(asked, c, more)) continue;
@@ -245,7 +294,8 @@ TEST(ptx_refusals, the_verdicts_are_those_of_ptxas) {
     for (std::size_t k = 0; k < cases.size(); ++k) {
       if (verdicts[k].where != where) continue;
       questions.push_back({cases[k].code, true});
-      for (std::size_t n = 0; k % 100 == 0 && n < cases[k].variants.size(); ++n)   // those of all cases would take minutes
+      for (std::size_t n = 0; k % 100 == 0 && n < cases[k].variants.size();
+           ++n)  // those of all cases would take minutes
         questions.push_back({cases[k].variants[n], verdicts[k].takes(n)});
     }
     for (std::size_t from = 0; from < questions.size(); from += 200) {

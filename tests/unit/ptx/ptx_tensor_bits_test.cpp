@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mma of any bits, NaNs, infinities and subnormal numbers among them: docs/tensor.md's order of sums and roundings in plain C++.
+// mma of any bits, NaNs, infinities and subnormal numbers among them: docs/tensor.md's order of sums and roundings in
+// plain C++.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,10 +16,13 @@ using u32 = std::uint32_t;
 enum class format { f16, bf16, tf32, f32 };
 
 double value_of(format f, u32 bits) {
-  const int exponent_bits = f == format::f16 ? 5 : 8, fraction_bits = f == format::f16 ? 10 : f == format::bf16 ? 7 : 23;
+  const int exponent_bits = f == format::f16 ? 5 : 8, fraction_bits = f == format::f16    ? 10
+                                                                      : f == format::bf16 ? 7
+                                                                                          : 23;
   if (f == format::tf32) bits &= 0xffffe000u;
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  const u32 exponent = bits >> fraction_bits & ((1u << exponent_bits) - 1), fraction = bits & ((1u << fraction_bits) - 1);
+  const u32 exponent = bits >> fraction_bits & ((1u << exponent_bits) - 1),
+            fraction = bits & ((1u << fraction_bits) - 1);
   const bool negative = bits >> (exponent_bits + fraction_bits) & 1;
   double v;
   if (exponent == (1u << exponent_bits) - 1) v = fraction == 0 ? HUGE_VAL : std::nan("");
@@ -40,20 +44,24 @@ u32 bits_of(format f, double v) {
   const double a = std::fabs(v);
   if (a >= 65520) return sign | 0x7c00;
   const int exponent = a < 0x1p-14 ? -14 : std::ilogb(a);
-  const double units = std::nearbyint(std::ldexp(a, 10 - exponent));   // 11 bits, or one more that carries
+  const double units = std::nearbyint(std::ldexp(a, 10 - exponent));  // 11 bits, or one more that carries
   return sign | (static_cast<u32>(units) + (a < 0x1p-14 ? 0u : static_cast<u32>(exponent + 14) << 10));
 }
 
 struct form {
   const char* words;
   format in, sum;
-  unsigned k;        // depth
+  unsigned k;  // depth
   unsigned a_regs, b_regs, c_regs;
 };
-constexpr form forms[] = {{"m16n8k8.row.col.f32.f16.f16.f32", format::f16, format::f32, 8, 2, 1, 4},     {"m16n8k16.row.col.f32.f16.f16.f32", format::f16, format::f32, 16, 4, 2, 4},
-                          {"m16n8k8.row.col.f16.f16.f16.f16", format::f16, format::f16, 8, 2, 1, 2},     {"m16n8k16.row.col.f16.f16.f16.f16", format::f16, format::f16, 16, 4, 2, 2},
-                          {"m16n8k8.row.col.f32.bf16.bf16.f32", format::bf16, format::f32, 8, 2, 1, 4},  {"m16n8k16.row.col.f32.bf16.bf16.f32", format::bf16, format::f32, 16, 4, 2, 4},
-                          {"m16n8k4.row.col.f32.tf32.tf32.f32", format::tf32, format::f32, 4, 2, 1, 4},  {"m16n8k8.row.col.f32.tf32.tf32.f32", format::tf32, format::f32, 8, 4, 2, 4}};
+constexpr form forms[] = {{"m16n8k8.row.col.f32.f16.f16.f32", format::f16, format::f32, 8, 2, 1, 4},
+                          {"m16n8k16.row.col.f32.f16.f16.f32", format::f16, format::f32, 16, 4, 2, 4},
+                          {"m16n8k8.row.col.f16.f16.f16.f16", format::f16, format::f16, 8, 2, 1, 2},
+                          {"m16n8k16.row.col.f16.f16.f16.f16", format::f16, format::f16, 16, 4, 2, 2},
+                          {"m16n8k8.row.col.f32.bf16.bf16.f32", format::bf16, format::f32, 8, 2, 1, 4},
+                          {"m16n8k16.row.col.f32.bf16.bf16.f32", format::bf16, format::f32, 16, 4, 2, 4},
+                          {"m16n8k4.row.col.f32.tf32.tf32.f32", format::tf32, format::f32, 4, 2, 1, 4},
+                          {"m16n8k8.row.col.f32.tf32.tf32.f32", format::tf32, format::f32, 8, 4, 2, 4}};
 
 unsigned bits_in(format f) { return f == format::f16 || f == format::bf16 ? 16 : 32; }
 
@@ -64,11 +72,14 @@ std::string list(char which, unsigned count) {
 }
 
 std::string kernel(const form& f) {
-  std::string s = ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %p, %q; .reg .b32 %l, %a<4>, %b<4>, %c<4>, %d<4>;\n"
-                  "mov.u32 %l, %laneid; ld.param.u64 %p, [in]; mad.wide.u32 %p, %l, 48, %p; ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%p]; ld.global.v4.u32 {%b0, %b1, %b2, %b3}, [%p+16];\n"
-                  "ld.global.v4.u32 {%c0, %c1, %c2, %c3}, [%p+32]; mov.u32 %d0, 0; mov.u32 %d1, 0; mov.u32 %d2, 0; mov.u32 %d3, 0;\nmma.sync.aligned.";
-  s += std::string(f.words) + " " + list('d', f.c_regs) + ", " + list('a', f.a_regs) + ", " + list('b', f.b_regs) + ", " + list('c', f.c_regs) + ";\n";
-  return s + "ld.param.u64 %q, [out]; mad.wide.u32 %q, %l, 16, %q; st.global.v4.u32 [%q], {%d0, %d1, %d2, %d3}; ret; }\n";
+  std::string s =
+      ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {\n.reg .b64 %p, %q; .reg .b32 %l, %a<4>, %b<4>, %c<4>, %d<4>;\n"
+      "mov.u32 %l, %laneid; ld.param.u64 %p, [in]; mad.wide.u32 %p, %l, 48, %p; ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%p]; ld.global.v4.u32 {%b0, %b1, %b2, %b3}, [%p+16];\n"
+      "ld.global.v4.u32 {%c0, %c1, %c2, %c3}, [%p+32]; mov.u32 %d0, 0; mov.u32 %d1, 0; mov.u32 %d2, 0; mov.u32 %d3, 0;\nmma.sync.aligned.";
+  s += std::string(f.words) + " " + list('d', f.c_regs) + ", " + list('a', f.a_regs) + ", " + list('b', f.b_regs) +
+       ", " + list('c', f.c_regs) + ";\n";
+  return s +
+         "ld.param.u64 %q, [out]; mad.wide.u32 %q, %l, 16, %q; st.global.v4.u32 [%q], {%d0, %d1, %d2, %d3}; ret; }\n";
 }
 
 /// Element e of `n` neighbours that a lane's registers hold.
@@ -76,7 +87,8 @@ u32 element(const u32* registers, unsigned e, format f) {
   return bits_in(f) == 32 ? registers[e] : registers[e / 2] >> (e % 2 * 16) & 0xffff;
 }
 
-/// The lane and the element of its fragment that hold (row, k) of a, (k, column) of b: the PTX ISA's figures read backwards.
+/// The lane and the element of its fragment that hold (row, k) of a, (k, column) of b: the PTX ISA's figures read
+/// backwards.
 struct holder {
   unsigned lane, element;
 };
@@ -89,7 +101,7 @@ holder of_b(const form& f, unsigned k, unsigned column) {
   return {column * 4 + k % span / run, k / span * run + k % run};
 }
 
-using lane_words = std::array<u32, 12>;   // a, b, c
+using lane_words = std::array<u32, 12>;  // a, b, c
 
 u32 reference(const form& f, const std::vector<lane_words>& in, unsigned row, unsigned column) {
   const holder c{row % 8 * 4 + column / 2, row / 8 * 2 + column % 2};
@@ -97,7 +109,8 @@ u32 reference(const form& f, const std::vector<lane_words>& in, unsigned row, un
   const unsigned group = f.in == format::tf32 ? 4 : 8;
   for (unsigned k = 0; k < f.k; ++k) {
     const holder a = of_a(f, row, k), b = of_b(f, k, column);
-    sum += value_of(f.in, element(&in[a.lane][0], a.element, f.in)) * value_of(f.in, element(&in[b.lane][4], b.element, f.in));
+    sum += value_of(f.in, element(&in[a.lane][0], a.element, f.in)) *
+           value_of(f.in, element(&in[b.lane][4], b.element, f.in));
     if (k % group == group - 1) sum = value_of(f.sum, bits_of(f.sum, sum));
   }
   return bits_of(f.sum, sum);
@@ -105,13 +118,15 @@ u32 reference(const form& f, const std::vector<lane_words>& in, unsigned row, un
 
 u32 random_bits(std::mt19937& random, format f) {
   const u32 v = static_cast<u32>(random());
-  static constexpr u32 edges16[] = {0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3555},
-                       edges32[] = {0, 0x80000000, 1, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3eaaaaab, 0x33800000, 0x4b800000, 0x00800000};
+  static constexpr u32 edges16[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00,
+                                    0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3555},
+                       edges32[] = {0,          0x80000000, 1,          0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff,
+                                    0x7f800000, 0xff800000, 0x7fc00000, 0x3eaaaaab, 0x33800000, 0x4b800000, 0x00800000};
   if (random() % 8 == 0) {
     const u32 e = f == format::f16 ? edges16[random() % 14] : edges32[random() % 14];
     return f == format::bf16 ? e >> 16 : e;
   }
-  switch (f) {   // of moderate size, that sums may be rounded rather than lost
+  switch (f) {  // of moderate size, that sums may be rounded rather than lost
     case format::f16: return (v & 0x83ff) | (10 + random() % 8) << 10;
     case format::bf16: return (v & 0x807f) | (120 + random() % 12) << 7;
     default: return (v & 0x807fffff) | (120 + random() % 12) << 23;
@@ -142,9 +157,11 @@ TEST(mma, of_any_bits_is_the_sum_in_the_order_of_k) {
       const auto got = machine.read<std::array<u32, 4>>(to, 32);
       for (unsigned row = 0; row < 16; ++row)
         for (unsigned column = 0; column < 8; ++column) {
-          const u32 g = element(got[row % 8 * 4 + column / 2].data(), row / 8 * 2 + column % 2, f.sum), e = reference(f, in, row, column);
+          const u32 g = element(got[row % 8 * 4 + column / 2].data(), row / 8 * 2 + column % 2, f.sum),
+                    e = reference(f, in, row, column);
           if (g == e) continue;
-          if (++wrong <= 3) ADD_FAILURE() << "row " << row << ", column " << column << ": got " << std::hex << g << ", expected " << e;
+          if (++wrong <= 3)
+            ADD_FAILURE() << "row " << row << ", column " << column << ": got " << std::hex << g << ", expected " << e;
         }
     }
     EXPECT_EQ(wrong, 0u);

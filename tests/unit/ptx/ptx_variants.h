@@ -11,12 +11,15 @@
 
 namespace heddle::ptx_variants {
 
-/// What stands before the instruction in the kernel that a variant is tried in. One line each, so that ptxas' lines tell variants apart.
+/// What stands before the instruction in the kernel that a variant is tried in. One line each, so that ptxas' lines
+/// tell variants apart.
 inline std::string prelude(bool newest) {
-  return std::string(".global .align 16 .b32 gv[64];\n.const .align 16 .b32 cv[4] = {1, 2, 3, 4};\n.func (.param .b32 v) fn(.param .b32 a) { ret; }\n") +
+  return std::string(
+             ".global .align 16 .b32 gv[64];\n.const .align 16 .b32 cv[4] = {1, 2, 3, 4};\n.func (.param .b32 v) fn(.param .b32 a) { ret; }\n") +
          ".visible .entry k(.param .u64 p, .param .b32 pw) {\n.reg .pred %p<4>; .reg .b16 %h<8>; .reg .u16 %uh<3>; .reg .f16 %fh<3>; .reg .b32 %r<8>; "
          ".reg .u32 %u<3>; .reg .s32 %s<3>; .reg .f32 %f<8>; .reg .b64 %d<8>; .reg .u64 %ud<3>; .reg .s64 %sd<3>; .reg .f64 %e<8>;" +
-         (newest ? " .reg .b128 %q<4>;" : "") + " .reg .v2 .b32 %vv;\n.shared .align 16 .b8 sv[1024]; .local .align 16 .b8 lv[64];\n";
+         (newest ? " .reg .b128 %q<4>;" : "") +
+         " .reg .v2 .b32 %vv;\n.shared .align 16 .b8 sv[1024]; .local .align 16 .b8 lv[64];\n";
 }
 
 /// One legal instruction of a form and what is made of it by changing one operand.
@@ -39,15 +42,23 @@ inline std::vector<std::string> split(const std::string& text, char separator) {
 
 /// Register number `k` of the kind that programs keep this type in.
 inline std::string register_for(const std::string& type, unsigned k) {
-  static const std::map<std::string, const char*> odd = {{"pred", "%p"}, {"f32", "%f"}, {"f64", "%e"}, {"f32x2", "%d"}, {"b128", "%q"}};
+  static const std::map<std::string, const char*> odd = {
+      {"pred", "%p"}, {"f32", "%f"}, {"f64", "%e"}, {"f32x2", "%d"}, {"b128", "%q"}};
   const auto it = odd.find(type);
-  std::string prefix = it != odd.end() ? it->second : type.find("64") != std::string::npos ? "%d" : type.find("8") != std::string::npos || type == "f16" || type == "bf16" || (type.find("16") != std::string::npos && type.find("x2") == std::string::npos) ? "%h" : "%r";
+  std::string prefix = it != odd.end()                        ? it->second
+                       : type.find("64") != std::string::npos ? "%d"
+                       : type.find("8") != std::string::npos || type == "f16" || type == "bf16" ||
+                               (type.find("16") != std::string::npos && type.find("x2") == std::string::npos)
+                           ? "%h"
+                           : "%r";
   if (type == "e4m3x2" || type == "e5m2x2") prefix = "%h";
   if (type == "u4" || type == "s4" || type == "u2" || type == "s2") prefix = "%r";
   return prefix + std::to_string(prefix == "%q" || prefix == "%p" ? k % 4 : k);
 }
 
-inline std::string wide(const std::string& type) { return type.substr(0, 1) + (type.find("16") != std::string::npos ? "32" : "64"); }
+inline std::string wide(const std::string& type) {
+  return type.substr(0, 1) + (type.find("16") != std::string::npos ? "32" : "64");
+}
 
 /// The words that an instance of a row has, in its order.
 struct chosen {
@@ -100,10 +111,16 @@ inline std::vector<std::string> operands(const std::string& column, const chosen
       if (ch == '|') break;
       if ((ch >= 'a' && ch <= 'z') || (ch >= '0' && ch <= '9')) name += ch;
     }
-    const std::string type = name == "t" ? c.types.at(0) : name == "s" ? c.types.at(1) : name == "w" ? wide(c.types.at(0)) : name == "a" ? "b64" : name == "d" ? c.types.at(0) : name;
+    const std::string type = name == "t"   ? c.types.at(0)
+                             : name == "s" ? c.types.at(1)
+                             : name == "w" ? wide(c.types.at(0))
+                             : name == "a" ? "b64"
+                             : name == "d" ? c.types.at(0)
+                                           : name;
     const unsigned n = braces ? vector_of(c) : 1;
     std::string text;
-    for (unsigned k = 0; k < n; ++k) text += (k ? ", " : "") + register_for(type, (destination ? 1 + k : next + 1 + k) % 8);
+    for (unsigned k = 0; k < n; ++k)
+      text += (k ? ", " : "") + register_for(type, (destination ? 1 + k : next + 1 + k) % 8);
     if (!destination) ++next;
     out.push_back(n > 1 ? "{" + text + "}" : pair ? text + "|%p2" : text);
   }
@@ -117,14 +134,21 @@ inline std::string instruction(const std::string& name, const chosen& c, const s
   return text + ";";
 }
 
-/// `first`: of a row; what ptxas mostly takes for bad grammar, which it reports one at a time, is not repeated for each type.
-inline std::vector<std::string> variants_of(const std::string& name, const chosen& c, const std::vector<std::string>& legal, bool first) {
-  static const std::vector<std::string> values = {"%p1", "%h1", "%uh1", "%fh1", "%r1", "%u1", "%f1", "%d1", "%ud1", "%e1", "1", "1.0", "0f3F800000", "0d3FF0000000000000",
-                                                  "%tid.x", "gv", "{%r1, %r2}", "%vv"};
-  static const std::vector<std::string> more_values = {"%clock64", "sv", "_", "[%d0]", "!%p1", "-%r1", "%unknown", "%r1.x", "%vv.x"};
-  static const std::vector<std::string> addresses = {"[%f0]", "[gv]", "[sv]", "[cv]", "[lv]", "[p]", "[0]", "%d0", "gv"};
-  static const std::vector<std::string> more_addresses = {"[%p1]", "[%d0+4]", "[%d0-4]", "[%d0+-4]", "[%d0+%r1]", "[%d0+1.0]", "[%tid.x]", "5", "{%r1, %r2}", "[%vv.x]",
-                                                          "[fn]", "[k]", "[%d0, %d1]"};
+/// `first`: of a row; what ptxas mostly takes for bad grammar, which it reports one at a time, is not repeated for each
+/// type.
+inline std::vector<std::string> variants_of(const std::string& name, const chosen& c,
+                                            const std::vector<std::string>& legal, bool first) {
+  static const std::vector<std::string> values = {
+      "%p1",    "%h1",  "%uh1",       "%fh1", "%r1", "%u1",        "%f1",
+      "%d1",    "%ud1", "%e1",        "1",    "1.0", "0f3F800000", "0d3FF0000000000000",
+      "%tid.x", "gv",   "{%r1, %r2}", "%vv"};
+  static const std::vector<std::string> more_values = {"%clock64", "sv",       "_",     "[%d0]", "!%p1",
+                                                       "-%r1",     "%unknown", "%r1.x", "%vv.x"};
+  static const std::vector<std::string> addresses = {"[%f0]", "[gv]", "[sv]", "[cv]", "[lv]",
+                                                     "[p]",   "[0]",  "%d0",  "gv"};
+  static const std::vector<std::string> more_addresses = {
+      "[%p1]", "[%d0+4]",    "[%d0-4]", "[%d0+-4]", "[%d0+%r1]", "[%d0+1.0]", "[%tid.x]",
+      "5",     "{%r1, %r2}", "[%vv.x]", "[fn]",     "[k]",       "[%d0, %d1]"};
   std::vector<std::string> out;
   for (std::size_t k = 0; k < legal.size(); ++k) {
     const bool address = legal[k][0] == '[';
@@ -183,7 +207,8 @@ inline chosen choose(const std::vector<slot>& slots, const std::vector<int>& pic
   return c;
 }
 
-/// Cases of one row: operands are varied for its first operation with each of its types; the other words and operations are tried once.
+/// Cases of one row: operands are varied for its first operation with each of its types; the other words and operations
+/// are tried once.
 inline void add_cases(const ptx::form_row& row, std::set<std::string>& seen, std::vector<form_case>& out) {
   const std::vector<slot> slots = slots_of(row.words);
   std::vector<int> least;

@@ -15,12 +15,14 @@ struct form {
 };
 
 struct layouts {
-  bool a, b, c, d;   // column-major
+  bool a, b, c, d;  // column-major
 };
 
 const char* layout(bool column_major) { return column_major ? "col" : "row"; }
 
-std::string shape(const form& f) { return "m" + std::to_string(f.m) + "n" + std::to_string(f.n) + "k" + std::to_string(f.k); }
+std::string shape(const form& f) {
+  return "m" + std::to_string(f.m) + "n" + std::to_string(f.n) + "k" + std::to_string(f.k);
+}
 
 bool is_byte(element t) { return t == element::s8 || t == element::u8; }
 
@@ -44,7 +46,8 @@ std::string prefix_of(element t, char which) {
   return std::string("%") + which + (t == element::f64 ? "d" : t == element::f32 ? "f" : "r");
 }
 
-/// One warp: loads a, b, c, multiplies, stores d. Strides are registers if `dynamic`, else left out where they are the default.
+/// One warp: loads a, b, c, multiplies, stores d. Strides are registers if `dynamic`, else left out where they are the
+/// default.
 std::string kernel(const form& f, const layouts& l, unsigned padding, const std::string& space, element b_type) {
   const std::string end = "." + shape(f);
   const auto access = [&](char which, bool column_major, element t, const char* verb) {
@@ -53,21 +56,28 @@ std::string kernel(const form& f, const layouts& l, unsigned padding, const std:
     const std::string address = std::string("[%p") + which + "]";
     const std::string stride = padding ? ", %s" + std::string(1, which) : "";
     const unsigned leading = (column_major ? rows : columns) + padding;
-    std::string s = padding ? "mov.u32 %s" + std::string(1, which) + ", " + (padding == 16 ? "%big;" : std::to_string(leading) + ";") : "";
-    if (padding == 16) s += "add.u32 %s" + std::string(1, which) + ", %s" + which + ", " + std::to_string(leading) + ";";
-    s += std::string("wmma.") + verb + "." + which + ".sync.aligned." + layout(column_major) + end + (which == 'd' ? ".global" : space) + "." + name_of(t) + " ";
+    std::string s = padding ? "mov.u32 %s" + std::string(1, which) + ", " +
+                                  (padding == 16 ? "%big;" : std::to_string(leading) + ";")
+                            : "";
+    if (padding == 16)
+      s += "add.u32 %s" + std::string(1, which) + ", %s" + which + ", " + std::to_string(leading) + ";";
+    s += std::string("wmma.") + verb + "." + which + ".sync.aligned." + layout(column_major) + end +
+         (which == 'd' ? ".global" : space) + "." + name_of(t) + " ";
     return s + (which == 'd' ? address + ", " + regs : regs + ", " + address) + stride + ";\n";
   };
   std::string declarations = ".reg .b64 %pa, %pb, %pc, %pd; .reg .b32 %sa, %sb, %sc, %sd, %big, %tid;\n";
   for (const char which : {'a', 'b', 'c', 'd'})
-    declarations += std::string(".reg .b32 %") + which + "r<8>; .reg .f32 %" + which + "f<8>; .reg .f64 %" + which + "d<2>;\n";
+    declarations +=
+        std::string(".reg .b32 %") + which + "r<8>; .reg .f32 %" + which + "f<8>; .reg .f64 %" + which + "d<2>;\n";
   std::string mma = std::string("wmma.mma.sync.aligned.") + layout(l.a) + "." + layout(l.b) + end + "." + name_of(f.d);
   if (f.inputs != element::f16) mma += std::string(".") + name_of(f.inputs) + "." + name_of(b_type);
   mma += std::string(".") + name_of(f.c) + " " + registers(prefix_of(f.d, 'd').c_str(), fragment(f, 'd')) + ", " +
-         registers(prefix_of(f.inputs, 'a').c_str(), fragment(f, 'a')) + ", " + registers(prefix_of(b_type, 'b').c_str(), fragment(f, 'b')) +
-         ", " + registers(prefix_of(f.c, 'c').c_str(), fragment(f, 'c')) + ";\n";
+         registers(prefix_of(f.inputs, 'a').c_str(), fragment(f, 'a')) + ", " +
+         registers(prefix_of(b_type, 'b').c_str(), fragment(f, 'b')) + ", " +
+         registers(prefix_of(f.c, 'c').c_str(), fragment(f, 'c')) + ";\n";
   return ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u32 zero) {\n" +
-         declarations + "ld.param.u64 %pa, [a]; ld.param.u64 %pb, [b]; ld.param.u64 %pc, [c]; ld.param.u64 %pd, [d]; ld.param.u32 %big, [zero];\n" +
+         declarations +
+         "ld.param.u64 %pa, [a]; ld.param.u64 %pb, [b]; ld.param.u64 %pc, [c]; ld.param.u64 %pd, [d]; ld.param.u32 %big, [zero];\n" +
          access('a', l.a, f.inputs, "load") + access('b', l.b, b_type, "load") + access('c', l.c, f.c, "load") + mma +
          access('d', l.d, f.d, "store") + "ret; }\n";
 }
@@ -83,16 +93,22 @@ std::vector<std::uint8_t> image(const matrix& m, element t, bool column_major, u
   return bytes;
 }
 
-void expect_product(const form& f, const layouts& l, unsigned padding, const std::string& space, const char* capability, element b_type) {
-  SCOPED_TRACE(shape(f) + " " + name_of(f.inputs) + " on " + capability + ", " + layout(l.a) + layout(l.b) + layout(l.c) + layout(l.d));
+void expect_product(const form& f, const layouts& l, unsigned padding, const std::string& space, const char* capability,
+                    element b_type) {
+  SCOPED_TRACE(shape(f) + " " + name_of(f.inputs) + " on " + capability + ", " + layout(l.a) + layout(l.b) +
+               layout(l.c) + layout(l.d));
   const int least = f.inputs == element::u8 ? 0 : -6;
-  const matrix a = numbers(f.m, f.k, 1, least, 6), b = numbers(f.k, f.n, 2, b_type == element::u8 ? 0 : -6, 6), c = numbers(f.m, f.n, 3, -90, 90);
+  const matrix a = numbers(f.m, f.k, 1, least, 6), b = numbers(f.k, f.n, 2, b_type == element::u8 ? 0 : -6, 6),
+               c = numbers(f.m, f.n, 3, -90, 90);
   ptx_machine machine(kernel(f, l, padding, space, b_type));
   machine.config().gpu.compute_capability = capability;
-  const std::uint64_t pa = machine.buffer(image(a, f.inputs, l.a, padding)), pb = machine.buffer(image(b, b_type, l.b, padding)),
-                      pc = machine.buffer(image(c, f.c, l.c, padding)), pd = machine.buffer(std::vector<std::uint8_t>(8192, 0xee));
+  const std::uint64_t pa = machine.buffer(image(a, f.inputs, l.a, padding)),
+                      pb = machine.buffer(image(b, b_type, l.b, padding)),
+                      pc = machine.buffer(image(c, f.c, l.c, padding)),
+                      pd = machine.buffer(std::vector<std::uint8_t>(8192, 0xee));
   machine.run("k", {1, 1, 1}, {32, 1, 1}, {pa, pb, pc, pd, 0});
-  const std::vector<std::uint8_t> expected = image(product(a, b, c), f.d, l.d, padding), got = machine.read<std::uint8_t>(pd, expected.size());
+  const std::vector<std::uint8_t> expected = image(product(a, b, c), f.d, l.d, padding),
+                                  got = machine.read<std::uint8_t>(pd, expected.size());
   const unsigned leading = (l.d ? f.m : f.n) + padding, size = bytes_of(f.d);
   unsigned wrong = 0;
   for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -121,7 +137,8 @@ bool has(const char* capability, element inputs) {
 TEST(wmma, multiplies_in_every_shape_type_and_layout) {
   for (const form& f : forms)
     for (unsigned l = 0; l < 16; ++l)
-      expect_product(f, {(l & 1) != 0, (l & 2) != 0, (l & 4) != 0, (l & 8) != 0}, l % 3 * 8, l & 1 ? "" : ".global", "8.0", f.inputs);
+      expect_product(f, {(l & 1) != 0, (l & 2) != 0, (l & 4) != 0, (l & 8) != 0}, l % 3 * 8, l & 1 ? "" : ".global",
+                     "8.0", f.inputs);
 }
 
 TEST(wmma, chips_without_the_deep_shapes_give_the_same) {
@@ -131,8 +148,10 @@ TEST(wmma, chips_without_the_deep_shapes_give_the_same) {
 }
 
 TEST(wmma, the_factors_may_differ_in_sign) {
-  expect_product({element::s8, 16, 16, 16, element::s32, element::s32}, {false, false, false, false}, 16, "", "7.5", element::u8);
-  expect_product({element::u8, 8, 32, 16, element::s32, element::s32}, {false, false, false, false}, 16, "", "8.0", element::s8);
+  expect_product({element::s8, 16, 16, 16, element::s32, element::s32}, {false, false, false, false}, 16, "", "7.5",
+                 element::u8);
+  expect_product({element::u8, 8, 32, 16, element::s32, element::s32}, {false, false, false, false}, 16, "", "8.0",
+                 element::s8);
 }
 
 std::string refusal(const form& f, const char* capability) {
@@ -147,7 +166,9 @@ std::string refusal(const form& f, const char* capability) {
 }
 
 TEST(wmma, is_refused_by_name_where_the_chip_lacks_it) {
-  EXPECT_NE(refusal(forms[0], "6.1").find("'wmma.load.a.sync.aligned.row.m16n16k16.f16' needs compute capability 7.0, the GPU"), std::string::npos)
+  EXPECT_NE(refusal(forms[0], "6.1")
+                .find("'wmma.load.a.sync.aligned.row.m16n16k16.f16' needs compute capability 7.0, the GPU"),
+            std::string::npos)
       << refusal(forms[0], "6.1");
   EXPECT_NE(refusal(forms[8], "7.0").find("needs compute capability 7.2"), std::string::npos);
   EXPECT_NE(refusal(forms[11], "7.5").find("needs compute capability 8.0"), std::string::npos);
@@ -163,7 +184,7 @@ unsigned count(const isa::program& p, isa::opcode op) {
 TEST(wmma, a_product_is_as_many_instructions_as_on_the_chip) {
   ptx_machine newer(kernel(forms[0], {false, true, false, false}, 0, ".global", element::f16));
   EXPECT_EQ(count(newer.program("k"), isa::opcode::hmma), 2u);
-  EXPECT_EQ(count(newer.program("k"), isa::opcode::ld), 4u + 4u + 4u);   // halves in pairs, f32 in pairs
+  EXPECT_EQ(count(newer.program("k"), isa::opcode::ld), 4u + 4u + 4u);  // halves in pairs, f32 in pairs
   EXPECT_EQ(count(newer.program("k"), isa::opcode::st), 4u);
   EXPECT_EQ(count(newer.program("k"), isa::opcode::mov), 0u) << "registers of fragments are those of the instruction";
   ptx_machine turing(kernel(forms[0], {false, true, false, false}, 0, ".global", element::f16));

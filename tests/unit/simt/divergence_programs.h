@@ -8,7 +8,8 @@
 
 namespace heddle::simt {
 
-/// A small language: every instruction adds its index to the lane's trace; branches ask a hash of lane, place and visit.
+/// A small language: every instruction adds its index to the lane's trace; branches ask a hash of lane, place and
+/// visit.
 class program_builder {
  public:
   explicit program_builder(std::uint64_t seed) : random_(seed) {}
@@ -37,7 +38,8 @@ class program_builder {
     code_.push_back(i);
     return here() - 1;
   }
-  /// A conditional branch to be given its target later; its guard is P0, which the machine sets before each instruction.
+  /// A conditional branch to be given its target later; its guard is P0, which the machine sets before each
+  /// instruction.
   std::uint32_t conditional() {
     const std::uint32_t at = emit(opcode::bra);
     code_[at].guard = {0, false};
@@ -50,10 +52,16 @@ class program_builder {
       emit(opcode::nop);
       if (depth > 4 || code_.size() > 150) continue;
       switch (random_.word() % 8) {
-        case 0: case 1: if_else(depth); break;
-        case 2: case 3: loop(depth); break;
-        case 4: if (!loops_.empty()) leave(loops_.back().breaks); break;
-        case 5: if (!loops_.empty()) leave(loops_.back().continues); break;
+        case 0:
+        case 1: if_else(depth); break;
+        case 2:
+        case 3: loop(depth); break;
+        case 4:
+          if (!loops_.empty()) leave(loops_.back().breaks);
+          break;
+        case 5:
+          if (!loops_.empty()) leave(loops_.back().continues);
+          break;
         case 6: code_[emit(opcode::exit)].guard = {0, false}; break;
         default: early_return(); break;
       }
@@ -100,9 +108,15 @@ class program_builder {
     std::vector<std::uint32_t> branches;
     for (unsigned k = 0; k < count; ++k) {
       switch (random_.word() % 8) {
-        case 0: case 1: case 2: branches.push_back(conditional()); break;
-        case 3: if (random_.word() % 4 == 0) branches.push_back(emit(opcode::bra)); break;
-        case 4: if (random_.word() % 4 == 0) code_[emit(opcode::exit)].guard = {0, false}; break;
+        case 0:
+        case 1:
+        case 2: branches.push_back(conditional()); break;
+        case 3:
+          if (random_.word() % 4 == 0) branches.push_back(emit(opcode::bra));
+          break;
+        case 4:
+          if (random_.word() % 4 == 0) code_[emit(opcode::exit)].guard = {0, false};
+          break;
         default: emit(opcode::nop); break;
       }
     }
@@ -116,7 +130,8 @@ class program_builder {
   std::vector<std::uint32_t> successors(std::uint32_t k) const {
     const auto& i = code_[k];
     const bool guarded = i.guard.reg != isa::pt;
-    if (i.op == opcode::bra) return guarded ? std::vector<std::uint32_t>{i.target, k + 1} : std::vector<std::uint32_t>{i.target};
+    if (i.op == opcode::bra)
+      return guarded ? std::vector<std::uint32_t>{i.target, k + 1} : std::vector<std::uint32_t>{i.target};
     if (i.op == opcode::exit && !guarded) return {};
     return {k + 1};
   }
@@ -135,7 +150,8 @@ class program_builder {
         if (next.empty()) both.clear();
         for (const std::uint32_t s : next) {
           std::set<std::uint32_t> common;
-          for (const std::uint32_t d : both) if (after[s].count(d)) common.insert(d);
+          for (const std::uint32_t d : both)
+            if (after[s].count(d)) common.insert(d);
           both = common;
         }
         both.insert(k);
@@ -144,7 +160,7 @@ class program_builder {
     }
     for (std::uint32_t k = 0; k < n; ++k) {
       if (code_[k].op != opcode::bra || code_[k].guard.reg == isa::pt) continue;
-      for (const std::uint32_t d : after[k]) {   // the immediate one has all the others after it
+      for (const std::uint32_t d : after[k]) {  // the immediate one has all the others after it
         if (d != k && after[d].size() + 1 == after[k].size()) code_[k].reconverge = d;
       }
     }
@@ -163,7 +179,8 @@ inline bool decides(std::uint64_t seed, unsigned lane, std::uint32_t pc, unsigne
 }
 
 /// The instructions that a lane executes by itself; not `finished`: it never ends.
-inline std::vector<std::uint32_t> alone(const std::vector<isa::instruction>& code, std::uint64_t seed, unsigned lane, bool& finished) {
+inline std::vector<std::uint32_t> alone(const std::vector<isa::instruction>& code, std::uint64_t seed, unsigned lane,
+                                        bool& finished) {
   std::vector<std::uint32_t> trace;
   std::vector<unsigned> visits(code.size());
   std::uint32_t pc = 0;

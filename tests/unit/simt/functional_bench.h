@@ -10,9 +10,9 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/error.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches that are executed functionally: the shipped workloads, faults and printed text as in detail, blocks that wait for each other, and
-// memory that functional launches, simulated ones and the host share.
+// Launches that are executed functionally: the shipped workloads, faults and printed text as in detail, blocks that
+// wait for each other, and memory that functional launches, simulated ones and the host share.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 #include "functional_bench.h"
 #include "testbench/job/compare.h"
-#include "testbench/run/device_job.h"
 #include "testbench/job/job_parser.h"
+#include "testbench/run/device_job.h"
 
 namespace heddle {
 namespace functional_executor_test {
@@ -24,7 +24,10 @@ class functional_executor_test : public functional_bench {
  protected:
   void carry_out(const testbench::device_job& device, const operation& op, bool functionally) {
     switch (op.what) {
-      case operation::kind::kernel: ASSERT_EQ(run(device.request(op), functionally), ""); total += instructions; break;
+      case operation::kind::kernel:
+        ASSERT_EQ(run(device.request(op), functionally), "");
+        total += instructions;
+        break;
       case operation::kind::memset: driver().fill(device.address(op.buffer) + op.offset, op.byte, op.bytes); break;
       case operation::kind::copy: {
         std::vector<std::uint8_t> bytes(op.bytes);
@@ -51,8 +54,8 @@ class functional_executor_test : public functional_bench {
     const auto begin = std::chrono::steady_clock::now();
     for (const operation& op : j.operations) carry_out(device, op, true);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::cout << file.substr(file.find("workloads/") + 10) << " on " << gpu << ": " << static_cast<double>(total) / 1e6 << " M warp instructions, "
-              << static_cast<double>(total) / 1e6 / seconds << " M/s\n";
+    std::cout << file.substr(file.find("workloads/") + 10) << " on " << gpu << ": " << static_cast<double>(total) / 1e6
+              << " M warp instructions, " << static_cast<double>(total) / 1e6 / seconds << " M/s\n";
     for (const testbench::output& o : j.outputs) {
       if (o.expect.empty()) continue;
       std::vector<std::uint8_t> got(device.size(o));
@@ -70,7 +73,8 @@ class functional_executor_test : public functional_bench {
       for (const bool functionally : {false, true}) {
         make(gpu);
         launch_request r = request(ptx, "k", grid, block);
-        if (r.parameters.empty() && ptx.find("k(.param") != std::string::npos) r.argument(buffer(std::vector<u32>(256)));
+        if (r.parameters.empty() && ptx.find("k(.param") != std::string::npos)
+          r.argument(buffer(std::vector<u32>(256)));
         told[functionally] = run(r, functionally);
       }
       EXPECT_EQ(told[0], told[1]) << gpu;
@@ -82,9 +86,11 @@ class functional_executor_test : public functional_bench {
 };
 
 std::string module_of(const std::string& body, const std::string& parameters = ".param .u64 out") {
-  return ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k(" + parameters + ")\n{\n.reg .b64 %rd<20>; .reg .b32 %r<20>; .reg .f32 %f<4>; .reg .pred %p<4>;\n" +
+  return ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry k(" + parameters +
+         ")\n{\n.reg .b64 %rd<20>; .reg .b32 %r<20>; .reg .f32 %f<4>; .reg .pred %p<4>;\n" +
          (parameters.empty() ? "" : "ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1;\n") +
-         "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd2, %rd3;\n" + body + "\nret;\n}\n";
+         "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd2, %rd3;\n" +
+         body + "\nret;\n}\n";
 }
 
 TEST_F(functional_executor_test, shipped_workloads_have_their_results) {
@@ -95,25 +101,36 @@ TEST_F(functional_executor_test, shipped_workloads_have_their_results) {
   EXPECT_GE(files.size(), 20u);
   for (const std::string& file : files)
     for (const char* gpu : {"gtx1080", "v100"}) {
-      if (file.find("wmma") != std::string::npos && gpu == std::string("gtx1080")) continue;          // has no tensor cores
-      if (file.find("intra_warp_lock") != std::string::npos && gpu == std::string("gtx1080")) continue;   // needs independent lanes
+      if (file.find("wmma") != std::string::npos && gpu == std::string("gtx1080")) continue;  // has no tensor cores
+      if (file.find("intra_warp_lock") != std::string::npos && gpu == std::string("gtx1080"))
+        continue;  // needs independent lanes
       run_job(file, gpu);
     }
 }
 
 TEST_F(functional_executor_test, a_fault_is_told_as_in_detail) {
-  expect_same_fault(module_of("add.u64 %rd5, %rd4, 1048576; setp.eq.u32 %p1, %r4, 37; @%p1 st.global.u32 [%rd5], %r1;"), {"illegal address", "(4-byte store)", "thread (37,0,0)"});
-  expect_same_fault(module_of("add.u64 %rd5, %rd4, 2; setp.eq.u32 %p1, %r4, 70; @%p1 ld.u32 %r5, [%rd5]; @%p1 st.global.u32 [%rd4], %r5;"),
-                    {"misaligned address", "(4-byte load)", "block (1,0,0), thread (6,0,0)"});
-  expect_same_fault(module_of("add.u64 %rd5, %rd4, 1048576; setp.eq.u32 %p1, %r4, 3; @%p1 red.global.add.u32 [%rd5], 1;"), {"(4-byte atomic)"});
-  expect_same_fault(module_of(".shared .b32 s[4]; mul.lo.u32 %r5, %r1, 4; setp.eq.u32 %p1, %r4, 5; @%p1 ld.shared.u32 %r6, [%r5+64]; @%p1 st.global.u32 [%rd4], %r6;"),
-                    {"outside the block's"});
-  expect_same_fault(module_of("setp.eq.u32 %p1, %r4, 9; @%p1 trap;"), {"trap in kernel 'k', block (0,0,0), thread (9,0,0)"});
-  expect_same_fault(module_of("setp.eq.u32 %p1, %r4, 9; mov.u32 %r6, 17; @%p1 bar.sync %r6;"), {"barrier 17 does not exist"});
+  expect_same_fault(module_of("add.u64 %rd5, %rd4, 1048576; setp.eq.u32 %p1, %r4, 37; @%p1 st.global.u32 [%rd5], %r1;"),
+                    {"illegal address", "(4-byte store)", "thread (37,0,0)"});
+  expect_same_fault(
+      module_of(
+          "add.u64 %rd5, %rd4, 2; setp.eq.u32 %p1, %r4, 70; @%p1 ld.u32 %r5, [%rd5]; @%p1 st.global.u32 [%rd4], %r5;"),
+      {"misaligned address", "(4-byte load)", "block (1,0,0), thread (6,0,0)"});
+  expect_same_fault(
+      module_of("add.u64 %rd5, %rd4, 1048576; setp.eq.u32 %p1, %r4, 3; @%p1 red.global.add.u32 [%rd5], 1;"),
+      {"(4-byte atomic)"});
+  expect_same_fault(
+      module_of(
+          ".shared .b32 s[4]; mul.lo.u32 %r5, %r1, 4; setp.eq.u32 %p1, %r4, 5; @%p1 ld.shared.u32 %r6, [%r5+64]; @%p1 st.global.u32 [%rd4], %r6;"),
+      {"outside the block's"});
+  expect_same_fault(module_of("setp.eq.u32 %p1, %r4, 9; @%p1 trap;"),
+                    {"trap in kernel 'k', block (0,0,0), thread (9,0,0)"});
+  expect_same_fault(module_of("setp.eq.u32 %p1, %r4, 9; mov.u32 %r6, 17; @%p1 bar.sync %r6;"),
+                    {"barrier 17 does not exist"});
 }
 
 TEST_F(functional_executor_test, a_barrier_that_no_one_completes_is_told_as_in_detail) {
-  const std::string ptx = module_of("setp.lt.u32 %p1, %r1, 32; @%p1 bra one; bar.sync 1, 96; bra end; one: bar.sync 2, 96; end:");
+  const std::string ptx =
+      module_of("setp.lt.u32 %p1, %r1, 32; @%p1 bra one; bar.sync 1, 96; bra end; one: bar.sync 2, 96; end:");
   expect_same_fault(ptx, {"deadlock at a barrier in kernel 'k', block (0,0,0)"}, 1);
 }
 
@@ -169,7 +186,8 @@ TEST_F(functional_executor_test, blocks_that_wait_for_each_other_go_on) {
 TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     make(gpu);
-    launch_request r = request(module_of("turn: ld.volatile.global.u32 %r6, [%rd2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra turn;"), "k", 3, 64);
+    launch_request r = request(
+        module_of("turn: ld.volatile.global.u32 %r6, [%rd2]; setp.eq.u32 %p1, %r6, 0; @%p1 bra turn;"), "k", 3, 64);
     r.argument(buffer(std::vector<u32>(64)));
     const std::string fault = run(r, true);
     EXPECT_NE(fault.find("deadlock: no block has begun or ended"), std::string::npos) << fault;
@@ -184,7 +202,9 @@ TEST_F(functional_executor_test, who_waits_for_ever_is_told) {
 
 TEST_F(functional_executor_test, a_launch_is_given_up_when_it_is_asked_to_stop) {
   make("v100");
-  launch_request r = request(module_of("turn: add.u32 %r6, %r6, 1; red.global.add.u32 [%rd2], 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra turn;"), "k", 3, 64);
+  launch_request r = request(
+      module_of("turn: add.u32 %r6, %r6, 1; red.global.add.u32 [%rd2], 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra turn;"),
+      "k", 3, 64);
   r.argument(buffer(std::vector<u32>(64)));
   unsigned asked = 0;
   chip().stop_functional_when([&] { return ++asked == 20; });
@@ -194,9 +214,11 @@ TEST_F(functional_executor_test, a_launch_is_given_up_when_it_is_asked_to_stop) 
 
 TEST_F(functional_executor_test, clocks_go_on) {
   make("v100");
-  launch_request r = request(module_of("mov.u64 %rd5, %clock64; turn: mov.u64 %rd6, %clock64; sub.u64 %rd7, %rd6, %rd5; setp.lt.u64 %p1, %rd7, 5000; @%p1 bra turn; "
-                                       "mov.u64 %rd8, %globaltimer; setp.eq.u64 %p1, %rd8, 0; selp.u32 %r6, 0, 1, %p1; st.global.u32 [%rd4], %r6;"),
-                             "k", 2, 64);
+  launch_request r = request(
+      module_of(
+          "mov.u64 %rd5, %clock64; turn: mov.u64 %rd6, %clock64; sub.u64 %rd7, %rd6, %rd5; setp.lt.u64 %p1, %rd7, 5000; @%p1 bra turn; "
+          "mov.u64 %rd8, %globaltimer; setp.eq.u64 %p1, %rd8, 0; selp.u32 %r6, 0, 1, %p1; st.global.u32 [%rd4], %r6;"),
+      "k", 2, 64);
   const std::uint64_t at = buffer(std::vector<u32>(128));
   r.argument(at);
   EXPECT_EQ(run(r, true), "");
@@ -205,7 +227,8 @@ TEST_F(functional_executor_test, clocks_go_on) {
 
 // The same numbers whoever executes which of the launches, and whoever looks or writes in between.
 TEST_F(functional_executor_test, memory_is_shared_with_launches_in_detail_and_the_host) {
-  const std::string ptx = module_of("ld.global.u32 %r5, [%rd4]; mad.lo.u32 %r5, %r5, 3, %r4; st.global.u32 [%rd4], %r5;");
+  const std::string ptx =
+      module_of("ld.global.u32 %r5, [%rd4]; mad.lo.u32 %r5, %r5, 3, %r4; st.global.u32 [%rd4], %r5;");
   for (const char* model : {"memory.model=fixed", "memory.model=dram"}) {
     make("gtx1080", {model});
     constexpr u32 n = 40'000 / 128 * 128;
@@ -234,7 +257,8 @@ TEST_F(functional_executor_test, refuses_what_it_cannot_do) {
   r.argument(buffer(std::vector<u32>(64 * 128)));
   const unsigned number = driver().launch(r);
   EXPECT_THROW(driver().execute(r), input_error) << "while another launch runs";
-  while (!driver().finished(number)) sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
+  while (!driver().finished(number))
+    sc_core::sc_start(sc_core::sc_time(20, sc_core::SC_US), sc_core::SC_EXIT_ON_STARVATION);
   EXPECT_EQ(driver().execute(r), 64u * 4 * 10);
 }
 

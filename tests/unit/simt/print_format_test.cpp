@@ -44,7 +44,7 @@ simt::printed_text print(const std::string& format, T... arguments) {
   };
   (prepare(arguments), ...);
   std::uint64_t base = 16;
-  m.put(&base, 8, 16);   // arguments begin aligned
+  m.put(&base, 8, 16);  // arguments begin aligned
   std::uint64_t first = 0;
   std::size_t k = 0;
   [[maybe_unused]] const auto add = [&](auto a) {
@@ -61,9 +61,11 @@ simt::printed_text print(const std::string& format, T... arguments) {
 TEST(format_print, converts_as_c_does) {
   EXPECT_EQ(print("%d %i %u", -5, 7, 3000000000u).text, "-5 7 3000000000");
   EXPECT_EQ(print("%x|%X|%#o|%08x|%-6d|%+d", 255, 255, 8, 0xabc, 42, 3).text, "ff|FF|010|00000abc|42    |+3");
-  EXPECT_EQ(print("%lld %lu %llx", std::int64_t{-1}, std::uint64_t{1} << 40, ~std::uint64_t{0}).text, "-1 1099511627776 ffffffffffffffff");
+  EXPECT_EQ(print("%lld %lu %llx", std::int64_t{-1}, std::uint64_t{1} << 40, ~std::uint64_t{0}).text,
+            "-1 1099511627776 ffffffffffffffff");
   EXPECT_EQ(print("%hd %hhu", 65537, 257).text, "1 1");
-  EXPECT_EQ(print("%f %.3e %g %G %a", 1.5, 12345.678, 0.0001, 1e20, 1.0).text, "1.500000 1.235e+04 0.0001 1E+20 0x1p+0");
+  EXPECT_EQ(print("%f %.3e %g %G %a", 1.5, 12345.678, 0.0001, 1e20, 1.0).text,
+            "1.500000 1.235e+04 0.0001 1E+20 0x1p+0");
   EXPECT_EQ(print("%c%c%%", 97, 98).text, "ab%");
   EXPECT_EQ(print("[%6s][%-6s][%.2s]", "abc", "abc", "abc").text, "[   abc][abc   ][ab]");
   EXPECT_EQ(print("%*d|%-*d|%.*f", 5, 42, 4, 7, 2, 3.14159).text, "   42|7   |3.14");

@@ -14,12 +14,14 @@ constexpr rounding all_roundings[] = {rounding::rn, rounding::rz, rounding::rm, 
 
 std::vector<operands> every_16_bit_value() {
   std::vector<operands> v;
-  for (std::uint64_t k = 0; k < 0x10000; ++k) v.push_back({k | 0xabcd0000u, 0, 0});   // what lies above must not matter
+  for (std::uint64_t k = 0; k < 0x10000; ++k) v.push_back({k | 0xabcd0000u, 0, 0});  // what lies above must not matter
   return v;
 }
 
 isa::instruction conversion(opcode op, dtype to, dtype from, rounding mode = rounding::rn) {
-  const auto words = [](dtype t) { return static_cast<std::uint8_t>(t == dtype::u64 || t == dtype::s64 || t == dtype::f64 ? 2 : 1); };
+  const auto words = [](dtype t) {
+    return static_cast<std::uint8_t>(t == dtype::u64 || t == dtype::s64 || t == dtype::f64 ? 2 : 1);
+  };
   auto i = make(op, to, words(to), words(from));
   i.src_type = from;
   i.round = mode;
@@ -30,10 +32,10 @@ TEST(simt_conversion, halves_widen_exactly) {
   const auto cases = every_16_bit_value();
   for (const dtype from : {dtype::f16, dtype::bf16}) {
     const small_format& f = from == dtype::f16 ? f16_reference() : bf16_reference();
-    check(conversion(opcode::f2f, dtype::f32, from), cases, [&](const operands& o) {
-      return outcome{canonical(static_cast<float>(f.value(o.a & 0xffff)))};
-    });
-    check(conversion(opcode::f2f, dtype::f64, from), cases, [&](const operands& o) { return outcome{canonical(f.value(o.a & 0xffff))}; });
+    check(conversion(opcode::f2f, dtype::f32, from), cases,
+          [&](const operands& o) { return outcome{canonical(static_cast<float>(f.value(o.a & 0xffff)))}; });
+    check(conversion(opcode::f2f, dtype::f64, from), cases,
+          [&](const operands& o) { return outcome{canonical(f.value(o.a & 0xffff))}; });
   }
 }
 
@@ -42,13 +44,14 @@ std::vector<operands> narrowing_cases(bool f64) {
   random_bits random(31);
   for (const std::uint64_t e : f64 ? f64_edges() : f32_edges()) cases.push_back({e, 0, 0});
   for (const small_format* f : {&f16_reference(), &bf16_reference()}) {
-    for (std::uint32_t k = 0; k <= f->infinity(); k += 29) {   // values, ties between neighbours, and next to ties
+    for (std::uint32_t k = 0; k <= f->infinity(); k += 29) {  // values, ties between neighbours, and next to ties
       const double low = f->value(k), high = k + 1 >= f->infinity() ? low * 1.01 : f->value(k + 1);
       for (const double v : {low, (low + high) / 2, -(low + high) / 2}) {
         if (f64) {
           for (int d = -1; d <= 1; ++d) cases.push_back({bits_of(v) + static_cast<std::uint64_t>(d), 0, 0});
         } else {
-          for (int d = -1; d <= 1; ++d) cases.push_back({bits_of(static_cast<float>(v)) + static_cast<std::uint32_t>(d), 0, 0});
+          for (int d = -1; d <= 1; ++d)
+            cases.push_back({bits_of(static_cast<float>(v)) + static_cast<std::uint32_t>(d), 0, 0});
         }
       }
     }
@@ -88,13 +91,15 @@ TEST(simt_conversion, floats_narrow_in_every_rounding) {
     const float v = float_of(o.a);
     return outcome{bits_of(v > 1 ? 1.0f : v > 0 ? v : 0.0f)};
   });
-  check(conversion(opcode::f2f, dtype::f64, dtype::f32), from_f32, [](const operands& o) { return outcome{canonical(static_cast<double>(float_of(o.a)))}; });
+  check(conversion(opcode::f2f, dtype::f64, dtype::f32), from_f32,
+        [](const operands& o) { return outcome{canonical(static_cast<double>(float_of(o.a)))}; });
   auto pack = conversion(opcode::f2f, dtype::f16x2, dtype::f32);
   auto both = from_f32;
   for (std::size_t k = 0; k < both.size(); ++k) both[k].b = both[both.size() - 1 - k].a;
   check(pack, both, [](const operands& o) {
     const float a = float_of(o.a), b = float_of(o.b);
-    return outcome{f16_reference().round(a, rounding::rn, std::signbit(a)) << 16 | f16_reference().round(b, rounding::rn, std::signbit(b))};
+    return outcome{f16_reference().round(a, rounding::rn, std::signbit(a)) << 16 |
+                   f16_reference().round(b, rounding::rn, std::signbit(b))};
   });
 }
 
@@ -103,8 +108,9 @@ struct integer_kind {
   int bits;
   bool is_signed;
 };
-constexpr integer_kind integers[] = {{dtype::u8, 8, false},   {dtype::s8, 8, true},   {dtype::u16, 16, false}, {dtype::s16, 16, true},
-                                     {dtype::u32, 32, false}, {dtype::s32, 32, true}, {dtype::u64, 64, false}, {dtype::s64, 64, true}};
+constexpr integer_kind integers[] = {{dtype::u8, 8, false},   {dtype::s8, 8, true},    {dtype::u16, 16, false},
+                                     {dtype::s16, 16, true},  {dtype::u32, 32, false}, {dtype::s32, 32, true},
+                                     {dtype::u64, 64, false}, {dtype::s64, 64, true}};
 
 __extension__ typedef __int128 wide_int;
 
@@ -147,7 +153,8 @@ TEST(simt_conversion, integer_to_float) {
   for (int k = 0; k < 3000; ++k) cases.push_back({random.next() >> (random.word() % 64), 0, 0});
   for (const auto& from : integers) {
     std::vector<operands> some;
-    for (std::size_t k = 0; k < cases.size(); k += k >= 0x10000 ? 1 : from.bits == 16 ? 3 : from.bits == 8 ? 1 : 64) some.push_back(cases[k]);
+    for (std::size_t k = 0; k < cases.size(); k += k >= 0x10000 ? 1 : from.bits == 16 ? 3 : from.bits == 8 ? 1 : 64)
+      some.push_back(cases[k]);
     if (from.bits == 8) some.resize(256);
     for (const rounding mode : all_roundings) {
       check(conversion(opcode::i2f, dtype::f32, from.type, mode), some, [&](const operands& o) {
@@ -188,9 +195,12 @@ double integral(double v, rounding mode) {
 }
 
 std::uint64_t reference_integer(double v, const integer_kind& to, bool from_f64, rounding mode) {
-  if (v != v) return from_f64 || to.bits == 64 ? static_cast<std::uint64_t>(number(to, std::uint64_t{1} << (to.bits - 1))) : 0;
+  if (v != v)
+    return from_f64 || to.bits == 64 ? static_cast<std::uint64_t>(number(to, std::uint64_t{1} << (to.bits - 1))) : 0;
   const quad r = integral(v, mode);
-  const wide_int clamped = r <= static_cast<quad>(smallest(to)) ? smallest(to) : r >= static_cast<quad>(largest(to)) ? largest(to) : static_cast<wide_int>(r);
+  const wide_int clamped = r <= static_cast<quad>(smallest(to))  ? smallest(to)
+                           : r >= static_cast<quad>(largest(to)) ? largest(to)
+                                                                 : static_cast<wide_int>(r);
   return static_cast<std::uint64_t>(clamped);
 }
 
@@ -198,8 +208,8 @@ std::vector<operands> around_integers(bool f64) {
   std::vector<operands> cases;
   random_bits random(41);
   for (const std::uint64_t e : f64 ? f64_edges() : f32_edges()) cases.push_back({e, 0, 0});
-  for (const double base : {0.0, 0.5, 1.0, 1.5, 2.5, 127.5, 128.0, 255.5, 32767.5, 65535.5, 2147483647.5, 2147483648.0, 4294967295.5,
-                            9223372036854775808.0, 18446744073709551616.0}) {
+  for (const double base : {0.0, 0.5, 1.0, 1.5, 2.5, 127.5, 128.0, 255.5, 32767.5, 65535.5, 2147483647.5, 2147483648.0,
+                            4294967295.5, 9223372036854775808.0, 18446744073709551616.0}) {
     for (int d = -2; d <= 2; ++d) {
       for (const double sign : {1.0, -1.0}) {
         if (f64) {
@@ -211,7 +221,8 @@ std::vector<operands> around_integers(bool f64) {
     }
   }
   for (int k = 0; k < 2000; ++k) {
-    const double v = std::ldexp(static_cast<double>(random.next() >> 11), -53 + static_cast<int>(random.word() % 70)) * (k & 1 ? 1 : -1);
+    const double v = std::ldexp(static_cast<double>(random.next() >> 11), -53 + static_cast<int>(random.word() % 70)) *
+                     (k & 1 ? 1 : -1);
     cases.push_back({f64 ? bits_of(v) : bits_of(static_cast<float>(v)), 0, 0});
   }
   return cases;
@@ -221,15 +232,23 @@ TEST(simt_conversion, float_to_integer_and_rounding_to_integral) {
   const auto f32 = around_integers(false), f64 = around_integers(true), f16 = every_16_bit_value();
   for (const rounding mode : all_roundings) {
     for (const auto& to : integers) {
-      check(conversion(opcode::f2i, to.type, dtype::f32, mode), f32, [&](const operands& o) { return outcome{reference_integer(float_of(o.a), to, false, mode)}; });
-      check(conversion(opcode::f2i, to.type, dtype::f64, mode), f64, [&](const operands& o) { return outcome{reference_integer(double_of(o.a), to, true, mode)}; });
+      check(conversion(opcode::f2i, to.type, dtype::f32, mode), f32,
+            [&](const operands& o) { return outcome{reference_integer(float_of(o.a), to, false, mode)}; });
+      check(conversion(opcode::f2i, to.type, dtype::f64, mode), f64,
+            [&](const operands& o) { return outcome{reference_integer(double_of(o.a), to, true, mode)}; });
       if (to.bits == 16 || to.bits == 64) {
-        check(conversion(opcode::f2i, to.type, dtype::f16, mode), f16, [&](const operands& o) { return outcome{reference_integer(f16_reference().value(o.a & 0xffff), to, false, mode)}; });
-        check(conversion(opcode::f2i, to.type, dtype::bf16, mode), f16, [&](const operands& o) { return outcome{reference_integer(bf16_reference().value(o.a & 0xffff), to, false, mode)}; });
+        check(conversion(opcode::f2i, to.type, dtype::f16, mode), f16, [&](const operands& o) {
+          return outcome{reference_integer(f16_reference().value(o.a & 0xffff), to, false, mode)};
+        });
+        check(conversion(opcode::f2i, to.type, dtype::bf16, mode), f16, [&](const operands& o) {
+          return outcome{reference_integer(bf16_reference().value(o.a & 0xffff), to, false, mode)};
+        });
       }
     }
-    check(conversion(opcode::frnd, dtype::f32, dtype::f32, mode), f32, [&](const operands& o) { return outcome{canonical(static_cast<float>(integral(float_of(o.a), mode)))}; });
-    check(conversion(opcode::frnd, dtype::f64, dtype::f64, mode), f64, [&](const operands& o) { return outcome{canonical(integral(double_of(o.a), mode))}; });
+    check(conversion(opcode::frnd, dtype::f32, dtype::f32, mode), f32,
+          [&](const operands& o) { return outcome{canonical(static_cast<float>(integral(float_of(o.a), mode)))}; });
+    check(conversion(opcode::frnd, dtype::f64, dtype::f64, mode), f64,
+          [&](const operands& o) { return outcome{canonical(integral(double_of(o.a), mode))}; });
     check(conversion(opcode::frnd, dtype::f16, dtype::f16, mode), f16, [&](const operands& o) {
       const double v = integral(f16_reference().value(o.a & 0xffff), mode);
       return outcome{f16_reference().round(v, rounding::rn, std::signbit(v))};
@@ -237,25 +256,29 @@ TEST(simt_conversion, float_to_integer_and_rounding_to_integral) {
   }
   auto flushing = conversion(opcode::f2i, dtype::s32, dtype::f32, rounding::rp);
   flushing.ftz = true;
-  check(flushing, {{1, 0, 0}, {0x7fffff, 0, 0}, {0x800000, 0, 0}}, [](const operands& o) { return outcome{o.a == 0x800000}; });
+  check(flushing, {{1, 0, 0}, {0x7fffff, 0, 0}, {0x800000, 0, 0}},
+        [](const operands& o) { return outcome{o.a == 0x800000}; });
 }
 
 std::vector<operands> half_cases(unsigned seed) {
   std::vector<operands> cases;
   random_bits random(seed);
-  const std::uint32_t edges[] = {0, 1, 0x3ff, 0x400, 0x7f, 0x80, 0x3c00, 0x3c01, 0x3f80, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7fff, 0x0001};
+  const std::uint32_t edges[] = {0,      1,      0x3ff,  0x400,  0x7f,   0x80,   0x3c00, 0x3c01,
+                                 0x3f80, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7fff, 0x0001};
   for (const std::uint32_t a : edges) {
     for (const std::uint32_t b : edges) {
       for (unsigned s = 0; s < 8; ++s) {
         const auto sign = [&](unsigned k) { return (s >> k & 1) << 15; };
-        cases.push_back({(a | sign(0)) | random.word() << 16, (b | sign(1)) | random.word() << 16, (edges[random.word() % 16] | sign(2)) | random.word() << 16, (s & 1) != 0});
+        cases.push_back({(a | sign(0)) | random.word() << 16, (b | sign(1)) | random.word() << 16,
+                         (edges[random.word() % 16] | sign(2)) | random.word() << 16, (s & 1) != 0});
       }
     }
   }
   for (int k = 0; k < 6000; ++k) {
     cases.push_back({random.word(), random.word(), random.word(), (k & 1) != 0});
-    const std::uint32_t near = 0x07ff07ff;   // exponents close together: cancellation and ties
-    cases.push_back({(random.word() & near) | 0x38003800, (random.word() & near) | 0x38003800, (random.word() & near) | 0xb800b800, true});
+    const std::uint32_t near = 0x07ff07ff;  // exponents close together: cancellation and ties
+    cases.push_back({(random.word() & near) | 0x38003800, (random.word() & near) | 0x38003800,
+                     (random.word() & near) | 0xb800b800, true});
   }
   return cases;
 }
@@ -277,8 +300,10 @@ TEST(simt_conversion, half_arithmetic) {
           const double sign = f.value(x) * f.value(y) + f.value(z);
           quad sum = a * b + c;
           const quad product = a * b;
-          const quad big = (product < 0 ? -product : product) > (c < 0 ? -c : c) ? product : c, small = big == c ? product : c;
-          if (small != 0 && sum == sum && big - big == 0 && sum - big != small) {   // beyond 113 bits: the small one only breaks a tie
+          const quad big = (product < 0 ? -product : product) > (c < 0 ? -c : c) ? product : c,
+                     small = big == c ? product : c;
+          if (small != 0 && sum == sum && big - big == 0 &&
+              sum - big != small) {  // beyond 113 bits: the small one only breaks a tie
             const quad nudge = (big < 0 ? -big : big) * static_cast<quad>(0x1p-80);
             sum = small > 0 ? big + nudge : big - nudge;
           }
@@ -286,7 +311,9 @@ TEST(simt_conversion, half_arithmetic) {
           return f.round(sum, rounding::rn, std::signbit(sign));
         };
         check(i, cases, [&](const operands& o) {
-          const auto half = [](std::uint64_t v, unsigned k) { return static_cast<std::uint32_t>(v >> (16 * k)) & 0xffff; };
+          const auto half = [](std::uint64_t v, unsigned k) {
+            return static_cast<std::uint32_t>(v >> (16 * k)) & 0xffff;
+          };
           const std::uint32_t low = one(half(o.a, 0), half(o.b, 0), half(o.c, 0));
           return outcome{packed ? low | one(half(o.a, 1), half(o.b, 1), half(o.c, 1)) << 16 : low};
         });
@@ -298,7 +325,9 @@ TEST(simt_conversion, half_arithmetic) {
 TEST(simt_conversion, half_saturation_flushing_and_minmax) {
   const auto cases = half_cases(6);
   const auto& f = f16_reference();
-  const auto flushed = [](std::uint64_t v) { return static_cast<std::uint32_t>((v & 0x7c00) == 0 ? v & 0x8000 : v & 0xffff); };
+  const auto flushed = [](std::uint64_t v) {
+    return static_cast<std::uint32_t>((v & 0x7c00) == 0 ? v & 0x8000 : v & 0xffff);
+  };
   auto i = make(opcode::hadd2, dtype::f16);
   i.saturate = i.ftz = true;
   check(i, cases, [&](const operands& o) {
@@ -313,7 +342,8 @@ TEST(simt_conversion, half_saturation_flushing_and_minmax) {
     check(m, cases, [&](const operands& o) {
       std::uint32_t d = 0;
       for (unsigned k = 0; k < 2; ++k) {
-        const auto a = static_cast<std::uint32_t>(o.a >> (16 * k)) & 0xffff, b = static_cast<std::uint32_t>(o.b >> (16 * k)) & 0xffff;
+        const auto a = static_cast<std::uint32_t>(o.a >> (16 * k)) & 0xffff,
+                   b = static_cast<std::uint32_t>(o.b >> (16 * k)) & 0xffff;
         const double x = f.value(a), y = f.value(b);
         std::uint32_t r = 0;
         if (std::isnan(x) || std::isnan(y)) {
@@ -338,7 +368,8 @@ TEST(simt_conversion, half_compares) {
     for (const dtype t : {dtype::f16x2, dtype::bf16x2, dtype::f16}) {
       const small_format& f = t == dtype::bf16x2 ? bf16_reference() : f16_reference();
       const auto relation = [&](const operands& o, unsigned k) {
-        return ordered_compare(cmp, f.value(static_cast<std::uint32_t>(o.a >> (16 * k)) & 0xffff), f.value(static_cast<std::uint32_t>(o.b >> (16 * k)) & 0xffff));
+        return ordered_compare(cmp, f.value(static_cast<std::uint32_t>(o.a >> (16 * k)) & 0xffff),
+                               f.value(static_cast<std::uint32_t>(o.b >> (16 * k)) & 0xffff));
       };
       auto i = make(opcode::hsetp2, t, 0);
       i.cmp = cmp;

@@ -76,7 +76,7 @@ TEST(simt_divergence, sides_meet_again_with_all_lanes) {
   auto& s = w.state;
   s.pc = 10;
   EXPECT_TRUE(branch(jump(20, 30), s, 0x0000ffffu));
-  EXPECT_EQ(s.pc, 11u);                       // those that fall through go first
+  EXPECT_EQ(s.pc, 11u);  // those that fall through go first
   EXPECT_EQ(s.active, 0xffff0000u);
   s.pc = 29;
   advance(s);
@@ -103,7 +103,7 @@ TEST(simt_divergence, agreement_pushes_nothing) {
 TEST(simt_divergence, a_loop_that_lanes_leave_one_by_one_keeps_one_entry) {
   test_warp w;
   auto& s = w.state;
-  for (unsigned l = 0; l < 31; ++l) {          // 5: loop body; 6: @P bra 5, lanes leave at 7
+  for (unsigned l = 0; l < 31; ++l) {  // 5: loop body; 6: @P bra 5, lanes leave at 7
     s.pc = 6;
     EXPECT_TRUE(branch(jump(5, 7), s, s.active & ~(1u << l)));
     EXPECT_EQ(s.pc, 5u);
@@ -119,7 +119,7 @@ TEST(simt_divergence, a_loop_that_lanes_leave_one_by_one_keeps_one_entry) {
 TEST(simt_divergence, sides_that_never_meet_wait_in_one_entry_per_place) {
   test_warp w;
   auto& s = w.state;
-  for (unsigned l = 0; l < 31; ++l) {          // an endless loop that lanes leave to exit at 90
+  for (unsigned l = 0; l < 31; ++l) {  // an endless loop that lanes leave to exit at 90
     s.pc = 6;
     EXPECT_TRUE(branch(jump(90, isa::no_target), s, 1u << l));
     EXPECT_EQ(s.stack.size(), 1u);
@@ -138,7 +138,7 @@ TEST(simt_divergence, lanes_that_exit_leave_every_entry) {
   auto& s = w.state;
   s.pc = 10;
   branch(jump(20, 30), s, 0x0000ffffu);
-  exit_lanes(s, 0xffff0000u);                  // the whole side ends: the other one goes on, then all that are left
+  exit_lanes(s, 0xffff0000u);  // the whole side ends: the other one goes on, then all that are left
   EXPECT_EQ(s.pc, 20u);
   EXPECT_EQ(s.active, 0x0000ffffu);
   exit_lanes(s, 0x00ff0000u | 0x000000ffu);

@@ -79,7 +79,7 @@ inline std::vector<execute_function> all_paths(const isa::instruction& i) {
 
 struct operands {
   std::uint64_t a = 0, b = 0, c = 0;
-  bool p = true;   // psrc[0] when the instruction reads P0
+  bool p = true;  // psrc[0] when the instruction reads P0
 };
 
 /// What the instruction should give: d, and predicate results.
@@ -128,14 +128,17 @@ void check(const isa::instruction& i, const std::vector<operands>& cases, F expe
           const outcome e = expected(o);
           const bool on = (mask >> l & 1) != 0;
           const std::uint64_t old = before.storage[2 * 32 + l] | std::uint64_t{before.storage[3 * 32 + l]} << 32;
-          const std::uint64_t want = !on || i.dst_count == 0 ? old : pair ? e.d : (old >> 32 << 32 | (e.d & 0xffffffffu));
+          const std::uint64_t want = !on || i.dst_count == 0 ? old
+                                     : pair                  ? e.d
+                                                             : (old >> 32 << 32 | (e.d & 0xffffffffu));
           ASSERT_EQ(w.pair(2, l), want) << to_string(i) << std::hex << " a=" << o.a << " b=" << o.b << " c=" << o.c
                                         << " p=" << o.p << " lane " << l << " mask " << mask;
           for (unsigned k = 0; k < 2; ++k) {
             if (i.pdst[k] == isa::pt) continue;
             const bool was = (before.state.predicates[i.pdst[k]] >> l & 1) != 0;
             ASSERT_EQ((w.state.predicates[i.pdst[k]] >> l & 1) != 0, on ? (k ? e.p1 : e.p0) : was)
-                << to_string(i) << " predicate result " << k << std::hex << " a=" << o.a << " b=" << o.b << " p=" << o.p;
+                << to_string(i) << " predicate result " << k << std::hex << " a=" << o.a << " b=" << o.b
+                << " p=" << o.p;
           }
         }
         for (unsigned r = 0; r < test_warp::registers; ++r) {
@@ -155,19 +158,43 @@ inline std::vector<operands> mixed_cases(const std::vector<std::uint64_t>& edges
   const std::size_t n = edges.size();
   const std::size_t all = n * n * n;
   const std::size_t stride = all <= limit ? 1 : all / limit | 1;
-  for (std::size_t k = 0; k < all; k += stride) cases.push_back({edges[k % n], edges[k / n % n], edges[k / n / n], (k & 1) != 0});
+  for (std::size_t k = 0; k < all; k += stride)
+    cases.push_back({edges[k % n], edges[k / n % n], edges[k / n / n], (k & 1) != 0});
   for (std::size_t k = 0; k < random_count; ++k) {
     cases.push_back({random.next(), random.next(), random.next(), (random.word() & 1) != 0});
-    if (random.word() & 1) cases.back().b = random.word() & 63;   // small shift amounts, positions
+    if (random.word() & 1) cases.back().b = random.word() & 63;  // small shift amounts, positions
     if (random.word() & 1) cases.back().c = random.word() & 63;
   }
   return cases;
 }
 
 inline const std::vector<std::uint64_t>& integer_edges() {
-  static const std::vector<std::uint64_t> edges{0, 1, 2, 3, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff,
-                                                0x10000, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff,
-                                                0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff};
+  static const std::vector<std::uint64_t> edges{0,
+                                                1,
+                                                2,
+                                                3,
+                                                31,
+                                                32,
+                                                33,
+                                                63,
+                                                64,
+                                                0x7f,
+                                                0x80,
+                                                0xff,
+                                                0x100,
+                                                0x7fff,
+                                                0x8000,
+                                                0xffff,
+                                                0x10000,
+                                                0x7fffffff,
+                                                0x80000000,
+                                                0x80000001,
+                                                0xfffffffe,
+                                                0xffffffff,
+                                                0x100000000,
+                                                0x7fffffffffffffff,
+                                                0x8000000000000000,
+                                                0xffffffffffffffff};
   return edges;
 }
 

@@ -15,12 +15,14 @@ using isa::rounding;
 constexpr rounding directions[] = {rounding::rn, rounding::rz, rounding::rm, rounding::rp};
 
 /// Edges, random bits, and random numbers of near exponents (cancellation, ties).
-std::vector<operands> float_cases(const std::vector<std::uint64_t>& edges, int mantissa, std::size_t limit, unsigned seed) {
+std::vector<operands> float_cases(const std::vector<std::uint64_t>& edges, int mantissa, std::size_t limit,
+                                  unsigned seed) {
   std::vector<operands> cases;
   random_bits random(seed);
   const std::size_t n = edges.size(), all = n * n * n;
   const std::size_t stride = all / limit | 1;
-  for (std::size_t k = 0; k < all; k += stride) cases.push_back({edges[k % n], edges[k / n % n], edges[k / n / n], (k & 1) != 0});
+  for (std::size_t k = 0; k < all; k += stride)
+    cases.push_back({edges[k % n], edges[k / n % n], edges[k / n / n], (k & 1) != 0});
   const int width = mantissa == 23 ? 32 : 64;
   for (std::size_t k = 0; k < limit / 2; ++k) {
     const auto any = [&] { return random.next() >> (64 - width); };
@@ -33,8 +35,9 @@ std::vector<operands> float_cases(const std::vector<std::uint64_t>& edges, int m
     cases.push_back({any(), any(), any(), (k & 1) != 0});
     cases.push_back({near_one(), near_one(), near_one(), (k & 1) != 0});
     const std::uint64_t a = near_one(), b = near_one();
-    const std::uint64_t minus_product = mantissa == 23 ? bits_of(-(float_of(a) * float_of(b))) : bits_of(-(double_of(a) * double_of(b)));
-    cases.push_back({a, b, minus_product, true});   // what is left of a fused product
+    const std::uint64_t minus_product =
+        mantissa == 23 ? bits_of(-(float_of(a) * float_of(b))) : bits_of(-(double_of(a) * double_of(b)));
+    cases.push_back({a, b, minus_product, true});  // what is left of a fused product
   }
   return cases;
 }
@@ -48,7 +51,9 @@ const std::vector<operands>& cases_f64() {
   return c;
 }
 
-std::uint32_t flush_f32(std::uint64_t v) { return (v & 0x7f800000u) == 0 ? v & 0x80000000u : static_cast<std::uint32_t>(v); }
+std::uint32_t flush_f32(std::uint64_t v) {
+  return (v & 0x7f800000u) == 0 ? v & 0x80000000u : static_cast<std::uint32_t>(v);
+}
 
 TEST(simt_float, f32_arithmetic) {
   for (const opcode op : {opcode::fadd, opcode::fmul, opcode::ffma}) {
@@ -64,7 +69,12 @@ TEST(simt_float, f32_arithmetic) {
           const float r = rounded(mode, [&]() -> float {
             return op == opcode::fadd ? a + b : op == opcode::fmul ? a * b : std::fma(a, b, c);
           });
-          if (i.saturate) return outcome{r != r ? 0 : bits_of(i.ftz && std::fpclassify(r) == FP_SUBNORMAL ? 0.0f : r > 1 ? 1.0f : r > 0 ? r : 0.0f)};
+          if (i.saturate)
+            return outcome{r != r ? 0
+                                  : bits_of(i.ftz && std::fpclassify(r) == FP_SUBNORMAL ? 0.0f
+                                            : r > 1                                     ? 1.0f
+                                            : r > 0                                     ? r
+                                                                                        : 0.0f)};
           return outcome{i.ftz ? flush_f32(canonical(r)) : canonical(r)};
         });
       }
@@ -105,16 +115,21 @@ TEST(simt_float, f64_arithmetic) {
   }
 }
 
-// A product that lies halfway between two doubles, and addends that are too small to show but in the direction of rounding: 1.5 + 3u, u
-// being half a unit in the last place, and 2^-126 of it (bits that alignment shifts out) or less (no bit is left to align).
+// A product that lies halfway between two doubles, and addends that are too small to show but in the direction of
+// rounding: 1.5 + 3u, u being half a unit in the last place, and 2^-126 of it (bits that alignment shifts out) or less
+// (no bit is left to align).
 TEST(simt_float, f64_fma_sees_the_smallest_addend) {
   const double a = 1 + 0x1p-52, b = 1.5;
   const std::uint64_t below = bits_of(1.5 + 0x1p-52), above = bits_of(1.5 + 0x1p-51);
   for (const double addend : {0x1p-126, 0x1p-127, 0x1p-128, 0x1p-1000}) {
-    const auto fma = [&](double c, rounding mode) { return simt::fma_f64(bits_of(a), bits_of(b), bits_of(c), mode, false); };
+    const auto fma = [&](double c, rounding mode) {
+      return simt::fma_f64(bits_of(a), bits_of(b), bits_of(c), mode, false);
+    };
     EXPECT_EQ(fma(addend, rounding::rn), above) << addend;
     EXPECT_EQ(fma(-addend, rounding::rn), below) << addend;
-    const auto sum = [&](double c, rounding mode) { return simt::fma_f64(bits_of(1.0), bits_of(1.0), bits_of(c), mode, false); };
+    const auto sum = [&](double c, rounding mode) {
+      return simt::fma_f64(bits_of(1.0), bits_of(1.0), bits_of(c), mode, false);
+    };
     EXPECT_EQ(sum(addend, rounding::rp), bits_of(1 + 0x1p-52)) << addend;
     EXPECT_EQ(sum(addend, rounding::rn), bits_of(1.0)) << addend;
     EXPECT_EQ(sum(-addend, rounding::rz), bits_of(1 - 0x1p-53)) << addend;
@@ -126,7 +141,8 @@ TEST(simt_float, f64_fma_sees_the_smallest_addend) {
 
 template <class T>
 T reference_minmax(T a, T b, bool minimum, bool propagate) {
-  if (std::isnan(a) || std::isnan(b)) return propagate || (std::isnan(a) && std::isnan(b)) ? std::numeric_limits<T>::quiet_NaN() : std::isnan(a) ? b : a;
+  if (std::isnan(a) || std::isnan(b))
+    return propagate || (std::isnan(a) && std::isnan(b)) ? std::numeric_limits<T>::quiet_NaN() : std::isnan(a) ? b : a;
   if (a == 0 && b == 0) return minimum ? (std::signbit(a) ? a : b) : (std::signbit(a) ? b : a);
   return minimum == (a < b) ? a : b;
 }

@@ -17,20 +17,25 @@ void expect_each_lane_once(const warp_state& w) {
     EXPECT_NE(p.mask, 0u);
     seen |= p.mask;
     lanes += static_cast<unsigned>(__builtin_popcount(p.mask));
-    if (p.frame != no_frame) { EXPECT_EQ(p.mask & ~w.frames.at(p.frame).participants, 0u); }
+    if (p.frame != no_frame) {
+      EXPECT_EQ(p.mask & ~w.frames.at(p.frame).participants, 0u);
+    }
   }
   for (const convergence_frame& f : w.frames) {
     EXPECT_EQ(f.arrived & ~f.participants, 0u);
     EXPECT_TRUE(f.participants == 0 || f.arrived != f.participants);
     seen |= f.arrived;
     lanes += static_cast<unsigned>(__builtin_popcount(f.arrived));
-    if (f.participants != 0 && f.parent != no_frame) { EXPECT_EQ(f.participants & ~w.frames.at(f.parent).participants, 0u); }
+    if (f.participants != 0 && f.parent != no_frame) {
+      EXPECT_EQ(f.participants & ~w.frames.at(f.parent).participants, 0u);
+    }
   }
   EXPECT_EQ(seen, w.live);
   EXPECT_EQ(lanes, static_cast<unsigned>(__builtin_popcount(w.live)));
 }
 
-/// Runs a random program. Its NOPs are, by place: a barrier of the block, a synchronisation of some lanes, a yield, or nothing.
+/// Runs a random program. Its NOPs are, by place: a barrier of the block, a synchronisation of some lanes, a yield, or
+/// nothing.
 class random_machine {
  public:
   random_machine(std::vector<isa::instruction> code, std::uint64_t seed, bool eventful)
@@ -40,7 +45,7 @@ class random_machine {
 
   void step() {
     auto& s = w.state;
-    if (s.active == 0) {   // all wait: the block's other warps have come
+    if (s.active == 0) {  // all wait: the block's other warps have come
       bool any = false;
       for (const lane_path& p : s.paths) any |= p.wait == path_wait::barrier;
       ASSERT_TRUE(any) << "seed " << seed_;
@@ -143,7 +148,8 @@ TEST(simt_independent, without_events_the_order_is_the_stack_s_or_shorter) {
         trace.emplace_back(s.pc, s.active);
         s.predicates[0] = 0;
         for (unsigned l = 0; l < warp_size; ++l)
-          if ((s.active >> l & 1) && i.guard.reg != isa::pt && decides(seed, l, s.pc, visits[s.pc][l]++)) s.predicates[0] |= 1u << l;
+          if ((s.active >> l & 1) && i.guard.reg != isa::pt && decides(seed, l, s.pc, visits[s.pc][l]++))
+            s.predicates[0] |= 1u << l;
         const lane_mask mask = guarded(i, s);
         if (i.op == opcode::bra) branch(i, s, mask);
         else if (i.op == opcode::exit) exit_lanes(s, mask);
@@ -159,7 +165,8 @@ TEST(simt_independent, without_events_the_order_is_the_stack_s_or_shorter) {
   EXPECT_GE(same, 180u);
 }
 
-/// A program whose conditions and effects are functions of the machine: for each instruction, which of the active lanes branch.
+/// A program whose conditions and effects are functions of the machine: for each instruction, which of the active lanes
+/// branch.
 struct step_of_program {
   opcode op;
   std::uint32_t target = isa::no_target, reconverge = isa::no_target;
@@ -198,19 +205,25 @@ TEST(simt_independent, lanes_of_a_warp_hand_a_lock_on) {
     lane_mask owner = 0, failed = 0;
     unsigned count = 0;
     const std::vector<step_of_program> program{
-        {opcode::atom, 0, 0, [&](lane_mask active) {
+        {opcode::atom, 0, 0,
+         [&](lane_mask active) {
            const lane_mask winner = owner == 0 ? active & (0u - active) : 0;
            owner |= winner;
            failed = (failed & ~active) | (active & ~winner);
            return all_lanes;
          }},
         {opcode::bra, 0, 2, [&](lane_mask) { return failed; }},
-        {opcode::st, 0, 0, [&](lane_mask active) {
-           EXPECT_EQ(active, owner);   // nobody else is in the critical section
+        {opcode::st, 0, 0,
+         [&](lane_mask active) {
+           EXPECT_EQ(active, owner);  // nobody else is in the critical section
            ++count;
            return all_lanes;
          }},
-        {opcode::st, 0, 0, [&](lane_mask) { owner = 0; return all_lanes; }},
+        {opcode::st, 0, 0,
+         [&](lane_mask) {
+           owner = 0;
+           return all_lanes;
+         }},
         {opcode::exit},
     };
     const std::size_t steps = run(program, independent);
@@ -218,7 +231,7 @@ TEST(simt_independent, lanes_of_a_warp_hand_a_lock_on) {
       EXPECT_LT(steps, 2000u);
       EXPECT_EQ(count, warp_size);
     } else {
-      EXPECT_EQ(steps, 20000u);   // the first owner waits at the loop's end for those that wait for it
+      EXPECT_EQ(steps, 20000u);  // the first owner waits at the loop's end for those that wait for it
       EXPECT_EQ(count, 0u);
     }
   }
@@ -228,10 +241,14 @@ TEST(simt_independent, consumers_that_run_first_let_the_producer_run) {
   for (const bool independent : {false, true}) {
     bool flag = false;
     const std::vector<step_of_program> program{
-        {opcode::bra, 3, 4, [](lane_mask) { return 1u; }},   // lane 0 produces
+        {opcode::bra, 3, 4, [](lane_mask) { return 1u; }},  // lane 0 produces
         {opcode::bra, 1, 2, [&](lane_mask) { return flag ? 0 : all_lanes; }},
         {opcode::bra, 4},
-        {opcode::st, 0, 0, [&](lane_mask) { flag = true; return all_lanes; }},
+        {opcode::st, 0, 0,
+         [&](lane_mask) {
+           flag = true;
+           return all_lanes;
+         }},
         {opcode::exit},
     };
     const std::size_t steps = run(program, independent);
@@ -248,17 +265,17 @@ TEST(simt_independent, lanes_that_synchronise_go_on_as_one) {
   isa::instruction i;
   i.op = opcode::bra;
   i.target = 20;
-  branch(i, s, 0x000000ffu);                 // sides that meet nowhere
+  branch(i, s, 0x000000ffu);  // sides that meet nowhere
   EXPECT_EQ(s.pc, 1u);
   s.pc = 30;
   wait_for_lanes(s, s.active, 0x0000ffffu);
-  EXPECT_EQ(s.pc, 20u);                      // the others have not come: their turn
+  EXPECT_EQ(s.pc, 20u);  // the others have not come: their turn
   EXPECT_EQ(s.active, 0x000000ffu);
   s.pc = 30;
-  wait_for_lanes(s, 0x0000000fu, 0x0000ffffu);   // some of them skip it
+  wait_for_lanes(s, 0x0000000fu, 0x0000ffffu);  // some of them skip it
   EXPECT_EQ(s.pc, 31u);
   EXPECT_EQ(s.active, 0x000000f0u);
-  exit_lanes(s, s.active);                   // no more lanes are named that live and wait not
+  exit_lanes(s, s.active);  // no more lanes are named that live and wait not
   EXPECT_EQ(s.pc, 30u);
   EXPECT_EQ(s.active, 0xffffff0fu);
   EXPECT_TRUE(s.granted);
@@ -274,15 +291,15 @@ TEST(simt_independent, lanes_at_a_barrier_wait_apart_and_leave_together) {
   i.target = 20;
   i.reconverge = 40;
   branch(i, s, 0x0000ffffu);
-  wait_at_barrier(s, s.active, 0);           // at 1
+  wait_at_barrier(s, s.active, 0);  // at 1
   EXPECT_EQ(s.pc, 20u);
   s.pc = 39;
-  advance(s);                                // nobody can run but those that have arrived: they go on alone
+  advance(s);  // nobody can run but those that have arrived: they go on alone
   EXPECT_EQ(s.pc, 40u);
   EXPECT_EQ(s.active, 0x0000ffffu);
   wait_at_barrier(s, s.active, 0);
   EXPECT_EQ(s.active, 0u);
-  leave_barrier(s, 1);                       // another one
+  leave_barrier(s, 1);  // another one
   run_next(s);
   EXPECT_EQ(s.active, 0u);
   leave_barrier(s, 0);

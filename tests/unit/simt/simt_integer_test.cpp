@@ -33,7 +33,9 @@ TEST(simt_integer, add_with_modifiers_and_carries) {
   for (int m = 0; m < 8; ++m) {
     auto i = make(opcode::iadd3, dtype::u32);
     for (unsigned k = 0; k < 3; ++k) i.src[k].negate = (m >> k & 1) != 0;
-    check(i, cases(), [&](const operands& o) { return outcome{(m & 1 ? 0 - o.a : o.a) + (m & 2 ? 0 - o.b : o.b) + (m & 4 ? 0 - o.c : o.c)}; });
+    check(i, cases(), [&](const operands& o) {
+      return outcome{(m & 1 ? 0 - o.a : o.a) + (m & 2 ? 0 - o.b : o.b) + (m & 4 ? 0 - o.c : o.c)};
+    });
     for (int extended = 0; extended < 2; ++extended) {
       auto chain = i;
       chain.extended = extended != 0;
@@ -141,7 +143,8 @@ TEST(simt_integer, shifts) {
       shf.type = t;
       shf.sub = 0;
       shf.high = false;
-      check(shf, cases(), [&](const operands& o) { return outcome{wide_amount(o) > 63 ? 0 : value(o) << wide_amount(o) >> 32}; });
+      check(shf, cases(),
+            [&](const operands& o) { return outcome{wide_amount(o) > 63 ? 0 : value(o) << wide_amount(o) >> 32}; });
       shf.sub = 1;
       for (const bool high : {false, true}) {
         shf.high = high;
@@ -163,7 +166,8 @@ TEST(simt_integer, bit_fields) {
   auto fields = mixed_cases(integer_edges(), 200, 1, 200);
   random_bits random(9);
   for (int k = 0; k < 4000; ++k) {
-    fields.push_back({random.next(), (random.word() % 40) | (random.word() % 40) << 8 | random.word() << 16, random.next()});
+    fields.push_back(
+        {random.next(), (random.word() % 40) | (random.word() % 40) << 8 | random.word() << 16, random.next()});
   }
   for (const bool is_signed : {false, true}) {
     check(make(opcode::bfe, is_signed ? dtype::s32 : dtype::u32), fields, [&](const operands& o) {
@@ -178,7 +182,8 @@ TEST(simt_integer, bit_fields) {
   check(make(opcode::bfi, dtype::b32), fields, [](const operands& o) {
     const unsigned pos = o.b & 0xff, len = o.b >> 8 & 0xff;
     std::uint32_t d = low(o.c);
-    for (unsigned k = 0; k < len && pos + k <= 31; ++k) d = (d & ~(1u << (pos + k))) | unsigned(o.a >> k & 1) << (pos + k);
+    for (unsigned k = 0; k < len && pos + k <= 31; ++k)
+      d = (d & ~(1u << (pos + k))) | unsigned(o.a >> k & 1) << (pos + k);
     return outcome{d};
   });
   for (const bool wrap : {false, true}) {
@@ -342,13 +347,13 @@ TEST(simt_integer, three_xmads_multiply) {
     w.reg(8, l) = random.word();
   }
   using namespace isa::xmad;
-  isa::instruction first = make(opcode::xmad, dtype::u32);        // R10 = a.lo * b.lo + c
+  isa::instruction first = make(opcode::xmad, dtype::u32);  // R10 = a.lo * b.lo + c
   first.dst = 10;
-  isa::instruction second = make(opcode::xmad, dtype::u32);       // R12 = a.lo * b.hi, merged with b
+  isa::instruction second = make(opcode::xmad, dtype::u32);  // R12 = a.lo * b.hi, merged with b
   second.dst = 12;
   second.src[2] = isa::make_reg(isa::rz);
   second.sub = h1b | mrg;
-  isa::instruction third = make(opcode::xmad, dtype::u32);        // d = (a.hi * R12.hi << 16) + R10 + (R12 << 16)
+  isa::instruction third = make(opcode::xmad, dtype::u32);  // d = (a.hi * R12.hi << 16) + R10 + (R12 << 16)
   third.src[1].reg = 12;
   third.src[2].reg = 10;
   third.sub = h1a | h1b | psl | cbcc;
@@ -401,7 +406,8 @@ TEST(simt_integer, dot_products_and_differences) {
           const bool bytes = sub == 1 || sub == 3;
           std::uint64_t d = sub > 2 ? 0 : o.c;
           for (unsigned k = 0; k < (bytes ? 4u : 2u); ++k) {
-            const std::int64_t x = bytes ? byte(o.a, k, sa) : half(o.a, k, sa), y = bytes ? byte(o.b, k, sb) : half(o.b, k, sb);
+            const std::int64_t x = bytes ? byte(o.a, k, sa) : half(o.a, k, sa),
+                               y = bytes ? byte(o.b, k, sb) : half(o.b, k, sb);
             std::int64_t v1 = x > y ? x - y : y - x;
             const std::int64_t top = bytes ? (sa ? 127 : 255) : (sa ? 32767 : 65535);
             if (saturate && v1 > top) v1 = top;
@@ -420,13 +426,20 @@ TEST(simt_integer, dot_products_and_differences) {
 
 bool relation(compare c, wide_int a, wide_int b) {
   switch (c) {
-    case compare::lt: case compare::ltu: return a < b;
-    case compare::le: case compare::leu: return a <= b;
-    case compare::gt: case compare::gtu: return a > b;
-    case compare::ge: case compare::geu: return a >= b;
-    case compare::eq: case compare::equ: return a == b;
-    case compare::ne: case compare::neu: return a != b;
-    case compare::num: case compare::t: return true;
+    case compare::lt:
+    case compare::ltu: return a < b;
+    case compare::le:
+    case compare::leu: return a <= b;
+    case compare::gt:
+    case compare::gtu: return a > b;
+    case compare::ge:
+    case compare::geu: return a >= b;
+    case compare::eq:
+    case compare::equ: return a == b;
+    case compare::ne:
+    case compare::neu: return a != b;
+    case compare::num:
+    case compare::t: return true;
     default: return false;
   }
 }
@@ -445,7 +458,9 @@ TEST(simt_integer, compares_and_minmax) {
         i.psrc[0] = {0, false};
         check(i, pairs, [&](const operands& o) {
           const bool r = relation(i.cmp, value(o.a), value(o.b));
-          const auto with = [&](bool x) { return bop == isa::bool_op::and_ ? x && o.p : bop == isa::bool_op::or_ ? x || o.p : x != o.p; };
+          const auto with = [&](bool x) {
+            return bop == isa::bool_op::and_ ? x && o.p : bop == isa::bool_op::or_ ? x || o.p : x != o.p;
+          };
           return outcome{0, with(r), with(!r)};
         });
       }
@@ -538,7 +553,7 @@ TEST(simt_integer, sources_other_than_registers) {
     return w.reg(2, 7) - 107;
   };
   EXPECT_EQ(sum_with(isa::make_constant(2, 0)), 0x04030201u);
-  EXPECT_EQ(sum_with(isa::make_constant(2, 4)), 0x0605u);         // the image ends inside the word
+  EXPECT_EQ(sum_with(isa::make_constant(2, 4)), 0x0605u);  // the image ends inside the word
   EXPECT_EQ(sum_with(isa::make_constant(2, 6)), 0u);
   EXPECT_EQ(sum_with(isa::make_constant(2, ~std::uint64_t{0})), 0u);
   EXPECT_EQ(sum_with(isa::make_constant(9, 0)), 0u);

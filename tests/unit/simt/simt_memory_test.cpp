@@ -26,9 +26,12 @@ isa::instruction shared(opcode op, dtype type, std::uint8_t words) {
 
 std::uint32_t narrow(dtype t, std::uint32_t v) {
   switch (t) {
-    case dtype::u8: case dtype::b8: return v & 0xff;
+    case dtype::u8:
+    case dtype::b8: return v & 0xff;
     case dtype::s8: return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int8_t>(v)});
-    case dtype::u16: case dtype::b16: case dtype::f16: return v & 0xffff;
+    case dtype::u16:
+    case dtype::b16:
+    case dtype::f16: return v & 0xffff;
     case dtype::s16: return static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(v)});
     default: return v;
   }
@@ -40,9 +43,10 @@ TEST(simt_memory, stores_and_loads_of_every_width) {
     std::uint8_t words;
     unsigned bytes;
   };
-  for (const width& t : {width{dtype::u8, 1, 1}, width{dtype::s8, 1, 1}, width{dtype::b16, 1, 2}, width{dtype::s16, 1, 2}, width{dtype::f16, 1, 2},
-                         width{dtype::b32, 1, 4}, width{dtype::f32, 1, 4}, width{dtype::b64, 2, 8}, width{dtype::f64, 2, 8}, width{dtype::b128, 4, 16},
-                         width{dtype::b32, 4, 16}}) {
+  for (const width& t :
+       {width{dtype::u8, 1, 1}, width{dtype::s8, 1, 1}, width{dtype::b16, 1, 2}, width{dtype::s16, 1, 2},
+        width{dtype::f16, 1, 2}, width{dtype::b32, 1, 4}, width{dtype::f32, 1, 4}, width{dtype::b64, 2, 8},
+        width{dtype::f64, 2, 8}, width{dtype::b128, 4, 16}, width{dtype::b32, 4, 16}}) {
     const auto store = shared(opcode::st, t.type, t.words), load = shared(opcode::ld, t.type, t.words);
     ASSERT_EQ(access_bytes(store), t.bytes);
     ASSERT_EQ(access_bytes(load), t.bytes);
@@ -51,7 +55,7 @@ TEST(simt_memory, stores_and_loads_of_every_width) {
       random_bits random(t.bytes);
       for (auto& b : w.shared) b = 0xee;
       for (unsigned l = 0; l < warp_size; ++l) {
-        w.reg(1, l) = (31 - l) * 2 * t.bytes;   // gaps must stay untouched
+        w.reg(1, l) = (31 - l) * 2 * t.bytes;  // gaps must stay untouched
         for (unsigned k = 0; k < 4; ++k) w.reg(8 + k, l) = random.word(), w.reg(4 + k, l) = 0x77777777;
       }
       w.run(store, mask);
@@ -67,7 +71,8 @@ TEST(simt_memory, stores_and_loads_of_every_width) {
       for (unsigned l = 0; l < warp_size; ++l) {
         for (unsigned k = 0; k < 4; ++k) {
           const bool written = (mask >> l & 1) != 0 && k < t.words;
-          ASSERT_EQ(w.reg(4 + k, l), written ? narrow(t.type, w.reg(8 + k, l)) : 0x77777777u) << "lane " << l << " word " << k;
+          ASSERT_EQ(w.reg(4 + k, l), written ? narrow(t.type, w.reg(8 + k, l)) : 0x77777777u)
+              << "lane " << l << " word " << k;
         }
       }
     }
@@ -133,12 +138,14 @@ TEST(simt_memory, constant_loads) {
   i.offset = 4;
   w.run(i);
   EXPECT_EQ(w.pair(4, 2), 0xcfcecdcccbcac9c8u);
-  EXPECT_EQ(w.pair(4, 29), 0xfffeu);   // the rest lies outside
+  EXPECT_EQ(w.pair(4, 29), 0xfffeu);  // the rest lies outside
   EXPECT_EQ(w.pair(4, 31), 0u);
 }
 
 TEST(simt_memory, atomic_results) {
-  const auto r = [](atomic_op op, dtype t, std::uint64_t old_value, std::uint64_t b, std::uint64_t swap = 0) { return atomic_result(op, t, old_value, b, swap); };
+  const auto r = [](atomic_op op, dtype t, std::uint64_t old_value, std::uint64_t b, std::uint64_t swap = 0) {
+    return atomic_result(op, t, old_value, b, swap);
+  };
   EXPECT_EQ(r(atomic_op::add, dtype::u32, 0xffffffff, 2), 1u);
   EXPECT_EQ(r(atomic_op::add, dtype::u64, 0xffffffff, 2), 0x100000001u);
   EXPECT_EQ(r(atomic_op::min, dtype::s32, 5, 0xffffffff), 0xffffffffu);
@@ -165,7 +172,7 @@ TEST(simt_memory, atomic_results) {
   EXPECT_EQ(r(atomic_op::add, dtype::f32, 1, 1), 2u);
   EXPECT_EQ(r(atomic_op::add, dtype::f32, 0x7f800000, 0xff800000), 0x7fffffffu);
   EXPECT_EQ(r(atomic_op::add, dtype::f64, bits_of(0.1), bits_of(0.2)), bits_of(0.1 + 0.2));
-  EXPECT_EQ(r(atomic_op::add, dtype::f16, 0x3c00, 0x3c01), 0x4000u);             // 1 + 1.0009765625: a tie to even
+  EXPECT_EQ(r(atomic_op::add, dtype::f16, 0x3c00, 0x3c01), 0x4000u);  // 1 + 1.0009765625: a tie to even
   EXPECT_EQ(r(atomic_op::add, dtype::f16x2, 0x3c00'4000, 0x4200'3c00), 0x4400'4200u);
   EXPECT_EQ(r(atomic_op::add, dtype::bf16x2, 0x3f80'4000, 0x4040'3f80), 0x4080'4040u);
   EXPECT_EQ(r(atomic_op::max, dtype::f32, 0x80000000, 0), 0u);
@@ -215,7 +222,8 @@ TEST(simt_memory, shuffles_follow_the_ptx_definition) {
     for (unsigned l = 0; l < warp_size; ++l) {
       w.reg(4, l) = 1000 + l;
       w.reg(6, l) = random.word();
-      w.reg(8, l) = (round & 4) ? (mode == 0 ? 0u : 0x1fu) | ((32u - (1u << (round / 8 % 6))) & 31u) << 8 : random.word();
+      w.reg(8, l) =
+          (round & 4) ? (mode == 0 ? 0u : 0x1fu) | ((32u - (1u << (round / 8 % 6))) & 31u) << 8 : random.word();
     }
     w.run(i);
     for (unsigned l = 0; l < warp_size; ++l) {
@@ -232,7 +240,7 @@ TEST(simt_memory, shuffles_follow_the_ptx_definition) {
       ASSERT_EQ((w.state.predicates[2] >> l & 1) != 0, p);
     }
   }
-  test_warp w;   // the destination may be the source
+  test_warp w;  // the destination may be the source
   for (unsigned l = 0; l < warp_size; ++l) w.reg(4, l) = l;
   auto i = make(opcode::shfl, dtype::b32);
   i.dst = 4;

@@ -9,8 +9,8 @@
 
 #include "heddle/isa/opcode.h"
 
-// References for floating point that share nothing with the code under test: the host's own directed rounding for f32 and f64,
-// and a search among all values of a 16-bit format.
+// References for floating point that share nothing with the code under test: the host's own directed rounding for f32
+// and f64, and a search among all values of a 16-bit format.
 
 namespace heddle::simt {
 
@@ -41,7 +41,7 @@ class small_format {
     const int top = (0x8000 >> mantissa) - 1;
     infinity_ = static_cast<std::uint32_t>(top) << mantissa;
     for (std::uint32_t k = 0; k < infinity_; ++k) values_.push_back(finite(k));
-    values_.push_back(finite(infinity_));   // what infinity would be if the format went on: 2^(emax+1)
+    values_.push_back(finite(infinity_));  // what infinity would be if the format went on: 2^(emax+1)
   }
   std::uint32_t infinity() const { return infinity_; }
   bool is_nan(std::uint32_t bits) const { return (bits & 0x7fff) > infinity_; }
@@ -59,10 +59,12 @@ class small_format {
     const auto above = std::lower_bound(values_.begin(), values_.end(), magnitude,
                                         [](double a, quad b) { return static_cast<quad>(a) < b; });
     const bool directed_up = (mode == isa::rounding::rp && !negative) || (mode == isa::rounding::rm && negative);
-    const bool directed_down = mode == isa::rounding::rz || (!directed_up && mode != isa::rounding::rn && mode != isa::rounding::rna);
+    const bool directed_down =
+        mode == isa::rounding::rz || (!directed_up && mode != isa::rounding::rn && mode != isa::rounding::rna);
     if (above == values_.end()) return sign | (directed_down ? infinity_ - 1 : infinity_);
     const auto high = static_cast<std::uint32_t>(above - values_.begin());
-    if (static_cast<quad>(*above) == magnitude) return sign | (high == infinity_ && directed_down ? infinity_ - 1 : high);
+    if (static_cast<quad>(*above) == magnitude)
+      return sign | (high == infinity_ && directed_down ? infinity_ - 1 : high);
     if (directed_up) return sign | high;
     if (directed_down) return sign | (high - 1);
     const quad to_high = static_cast<quad>(values_[high]) - magnitude;
@@ -120,10 +122,11 @@ inline bool ordered_compare(isa::compare c, double a, double b) {
 inline const std::vector<std::uint64_t>& f32_edges() {
   static const std::vector<std::uint64_t> e = [] {
     std::vector<std::uint64_t> v;
-    for (const std::uint32_t m : {0u, 1u, 2u, 0x7fffffu, 0x800000u, 0x800001u, 0xffffffu, 0x1000000u, 0x34000000u, 0x33800000u,
-                                  0x33800001u, 0x3f000000u, 0x3f7fffffu, 0x3f800000u, 0x3f800001u, 0x40000000u, 0x40400000u,
-                                  0x4b7fffffu, 0x4b800001u, 0x5f000001u, 0x7e800000u, 0x7f000000u, 0x7f7fffffu, 0x7f800000u,
-                                  0x7fc00000u, 0x7f800001u, 0x20000001u, 0x1fffffffu}) {
+    for (const std::uint32_t m :
+         {0u,          1u,          2u,          0x7fffffu,   0x800000u,   0x800001u,   0xffffffu,
+          0x1000000u,  0x34000000u, 0x33800000u, 0x33800001u, 0x3f000000u, 0x3f7fffffu, 0x3f800000u,
+          0x3f800001u, 0x40000000u, 0x40400000u, 0x4b7fffffu, 0x4b800001u, 0x5f000001u, 0x7e800000u,
+          0x7f000000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0x7f800001u, 0x20000001u, 0x1fffffffu}) {
       v.push_back(m);
       v.push_back(m | 0x80000000u);
     }
@@ -134,11 +137,28 @@ inline const std::vector<std::uint64_t>& f32_edges() {
 inline const std::vector<std::uint64_t>& f64_edges() {
   static const std::vector<std::uint64_t> e = [] {
     std::vector<std::uint64_t> v;
-    for (const std::uint64_t m : {0x0ull, 0x1ull, 0x2ull, 0xfffffffffffffull, 0x10000000000000ull, 0x10000000000001ull,
-                                  0x1fffffffffffffull, 0x3ca0000000000000ull, 0x3c90000000000001ull, 0x3fe0000000000000ull,
-                                  0x3fefffffffffffffull, 0x3ff0000000000000ull, 0x3ff0000000000001ull, 0x4000000000000000ull,
-                                  0x4340000000000001ull, 0x5ff0000000000001ull, 0x2000000000000001ull, 0x1fffffffffffffffull,
-                                  0x7fe0000000000000ull, 0x7fefffffffffffffull, 0x7ff0000000000000ull, 0x7ff8000000000000ull,
+    for (const std::uint64_t m : {0x0ull,
+                                  0x1ull,
+                                  0x2ull,
+                                  0xfffffffffffffull,
+                                  0x10000000000000ull,
+                                  0x10000000000001ull,
+                                  0x1fffffffffffffull,
+                                  0x3ca0000000000000ull,
+                                  0x3c90000000000001ull,
+                                  0x3fe0000000000000ull,
+                                  0x3fefffffffffffffull,
+                                  0x3ff0000000000000ull,
+                                  0x3ff0000000000001ull,
+                                  0x4000000000000000ull,
+                                  0x4340000000000001ull,
+                                  0x5ff0000000000001ull,
+                                  0x2000000000000001ull,
+                                  0x1fffffffffffffffull,
+                                  0x7fe0000000000000ull,
+                                  0x7fefffffffffffffull,
+                                  0x7ff0000000000000ull,
+                                  0x7ff8000000000000ull,
                                   0x7ff0000000000001ull}) {
       v.push_back(m);
       v.push_back(m | 0x8000000000000000ull);

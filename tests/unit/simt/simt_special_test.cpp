@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// MUFU against the host's mathematical library within the PTX ISA's error bounds, its tables of special values; exact ASSIST; FCHK.
+// MUFU against the host's mathematical library within the PTX ISA's error bounds, its tables of special values; exact
+// ASSIST; FCHK.
 #include "simt_fixture.h"
 #include "simt_reference.h"
 
@@ -51,7 +52,8 @@ double ulp(float v) {
 }
 float flushed(float v) { return std::fpclassify(v) == FP_SUBNORMAL ? std::copysign(0.0f, v) : v; }
 
-void check_mufu(mufu_function f, double (*reference)(double), double ulps, double absolute, float from = -inf, float to = inf) {
+void check_mufu(mufu_function f, double (*reference)(double), double ulps, double absolute, float from = -inf,
+                float to = inf) {
   for (const bool ftz : {false, true}) {
     evaluate(mufu(f, ftz), sweep(), [&](std::uint32_t x_bits, std::uint32_t r_bits) {
       float x = float_of(x_bits);
@@ -74,21 +76,31 @@ void check_mufu(mufu_function f, double (*reference)(double), double ulps, doubl
 }
 
 TEST(simt_special, functions_are_within_one_unit_in_the_last_place) {
-  check_mufu(mufu_function::rcp, [](double x) { return 1 / x; }, 0.501, 0);
-  check_mufu(mufu_function::rsq, [](double x) { return x == 0 ? std::copysign(HUGE_VAL, x) : 1 / std::sqrt(x); }, 0.501, 0);
-  check_mufu(mufu_function::sqrt, [](double x) { return std::sqrt(x); }, 0.501, 0);
-  check_mufu(mufu_function::ex2, [](double x) { return std::exp2(x); }, 0.501, 0);
-  check_mufu(mufu_function::lg2, [](double x) { return std::log2(x); }, 0.501, 0);
-  check_mufu(mufu_function::tanh, [](double x) { return std::tanh(x); }, 0.501, 0);
-  check_mufu(mufu_function::sin, [](double x) { return std::sin(x); }, 0.501, 0);
-  check_mufu(mufu_function::cos, [](double x) { return std::cos(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::rcp, [](double x) { return 1 / x; }, 0.501, 0);
+  check_mufu(
+      mufu_function::rsq, [](double x) { return x == 0 ? std::copysign(HUGE_VAL, x) : 1 / std::sqrt(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::sqrt, [](double x) { return std::sqrt(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::ex2, [](double x) { return std::exp2(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::lg2, [](double x) { return std::log2(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::tanh, [](double x) { return std::tanh(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::sin, [](double x) { return std::sin(x); }, 0.501, 0);
+  check_mufu(
+      mufu_function::cos, [](double x) { return std::cos(x); }, 0.501, 0);
 }
 
 TEST(simt_special, large_angles_are_reduced_exactly) {
   std::vector<std::uint32_t> large;
   random_bits random(3);
-  for (int k = 0; k < 20000; ++k) large.push_back((random.word() & 0x80ffffffu) | (0x4b000000u + ((random.word() % 52) << 24)));
-  for (const std::uint32_t b : {0x4bffffffu, 0x4c000000u, 0x4c000001u, 0x7f7fffffu, 0xff7fffffu, 0x5f000000u}) large.push_back(b);
+  for (int k = 0; k < 20000; ++k)
+    large.push_back((random.word() & 0x80ffffffu) | (0x4b000000u + ((random.word() % 52) << 24)));
+  for (const std::uint32_t b : {0x4bffffffu, 0x4c000000u, 0x4c000001u, 0x7f7fffffu, 0xff7fffffu, 0x5f000000u})
+    large.push_back(b);
   evaluate(mufu(mufu_function::sin, false), large, [](std::uint32_t x, std::uint32_t r) {
     const double exact = std::sin(static_cast<double>(float_of(x)));
     if (!std::isfinite(float_of(x))) return;
@@ -130,7 +142,7 @@ TEST(simt_special, tables_of_special_values) {
     EXPECT_EQ(value(r.f, 0x7fc12345), r.of_nan) << static_cast<int>(r.f);
   }
   EXPECT_EQ(value(mufu_function::lg2, one), 0u);
-  EXPECT_EQ(value(mufu_function::ex2, 0x41200000), 0x44800000u);   // 2^10
+  EXPECT_EQ(value(mufu_function::ex2, 0x41200000), 0x44800000u);  // 2^10
 }
 
 TEST(simt_special, results_are_the_same_under_masks_and_on_both_builds) {
@@ -151,19 +163,20 @@ TEST(simt_special, results_are_the_same_under_masks_and_on_both_builds) {
 
 TEST(simt_special, high_words_of_f64) {
   for (const bool root : {false, true}) {
-    evaluate(mufu(root ? mufu_function::rsq64h : mufu_function::rcp64h, true), sweep(), [&](std::uint32_t x, std::uint32_t r) {
-      double v = double_of(std::uint64_t{x} << 32);
-      if (std::fpclassify(v) == FP_SUBNORMAL) v = std::copysign(0.0, v);
-      const double exact = root ? (v == 0 ? std::copysign(HUGE_VAL, v) : 1 / std::sqrt(v)) : 1 / v;
-      const double got = double_of(std::uint64_t{r} << 32);
-      if (std::isnan(exact)) {
-        ASSERT_EQ(r, 0xfff80000u);
-      } else if (std::isinf(exact) || exact == 0 || std::fpclassify(exact) == FP_SUBNORMAL) {
-        ASSERT_EQ(got, std::fpclassify(exact) == FP_SUBNORMAL ? 0.0 : exact) << v;
-      } else {
-        ASSERT_LE(std::fabs(got - exact), std::fabs(exact) * 0x1p-20) << v;
-      }
-    });
+    evaluate(mufu(root ? mufu_function::rsq64h : mufu_function::rcp64h, true), sweep(),
+             [&](std::uint32_t x, std::uint32_t r) {
+               double v = double_of(std::uint64_t{x} << 32);
+               if (std::fpclassify(v) == FP_SUBNORMAL) v = std::copysign(0.0, v);
+               const double exact = root ? (v == 0 ? std::copysign(HUGE_VAL, v) : 1 / std::sqrt(v)) : 1 / v;
+               const double got = double_of(std::uint64_t{r} << 32);
+               if (std::isnan(exact)) {
+                 ASSERT_EQ(r, 0xfff80000u);
+               } else if (std::isinf(exact) || exact == 0 || std::fpclassify(exact) == FP_SUBNORMAL) {
+                 ASSERT_EQ(got, std::fpclassify(exact) == FP_SUBNORMAL ? 0.0 : exact) << v;
+               } else {
+                 ASSERT_LE(std::fabs(got - exact), std::fabs(exact) * 0x1p-20) << v;
+               }
+             });
   }
 }
 
@@ -175,10 +188,15 @@ std::vector<operands> division_cases(const std::vector<std::uint64_t>& edges, bo
   }
   for (std::size_t k = 0; k < count; ++k) {
     cases.push_back({f64 ? random.next() : random.word(), f64 ? random.next() : random.word(), 0});
-    const std::uint64_t m = f64 ? random.next() >> 12 : random.word() >> 9;   // small integers: exact quotients, ties when denormal
-    cases.push_back({f64 ? bits_of(static_cast<double>(m >> 20)) : bits_of(static_cast<float>(m >> 8)),
-                     f64 ? bits_of(static_cast<double>(random.word() % 1000)) : bits_of(static_cast<float>(random.word() % 1000)), 0});
-    cases.push_back({m, f64 ? 0x4000000000000000 + (m << 30 >> 10 << 20) : 0x40000000 + static_cast<std::uint32_t>(m & 0x300fff), 0});
+    const std::uint64_t m =
+        f64 ? random.next() >> 12 : random.word() >> 9;  // small integers: exact quotients, ties when denormal
+    cases.push_back(
+        {f64 ? bits_of(static_cast<double>(m >> 20)) : bits_of(static_cast<float>(m >> 8)),
+         f64 ? bits_of(static_cast<double>(random.word() % 1000)) : bits_of(static_cast<float>(random.word() % 1000)),
+         0});
+    cases.push_back(
+        {m, f64 ? 0x4000000000000000 + (m << 30 >> 10 << 20) : 0x40000000 + static_cast<std::uint32_t>(m & 0x300fff),
+         0});
   }
   return cases;
 }
@@ -220,7 +238,8 @@ __extension__ typedef __int128 wide_int;
 
 TEST(simt_special, assist_divides_64_bit_integers) {
   auto cases = mixed_cases(integer_edges(), 4000, 2, 2000);
-  for (const auto f : {assist_function::div_s64, assist_function::div_u64, assist_function::rem_s64, assist_function::rem_u64}) {
+  for (const auto f :
+       {assist_function::div_s64, assist_function::div_u64, assist_function::rem_s64, assist_function::rem_u64}) {
     auto i = make(opcode::assist, dtype::u64, 2, 2);
     i.sub = static_cast<std::uint8_t>(f);
     check(i, cases, [&](const operands& o) {
@@ -241,34 +260,54 @@ TEST(simt_special, fchk_sends_everything_outside_its_ranges_to_the_assist) {
     bool assist;
   };
   const double tiny = 0x1p-1074;
-  const probe probes[] = {
-      {assist_function::div_f32, 1, 3, false},          {assist_function::div_f32, 0, 3, true},
-      {assist_function::div_f32, 1, 0, true},           {assist_function::div_f32, 0x1p-100, 1, false},
-      {assist_function::div_f32, 0x1p-101, 1, true},    {assist_function::div_f32, 0x1p100, 0x1p125, false},
-      {assist_function::div_f32, 0x1p100, 0x1p126, true}, {assist_function::div_f32, 1, 0x1p125, true},
-      {assist_function::div_f32, 0x1p1, 0x1p125, false}, {assist_function::div_f32, 0x1p125, 1, false},
-      {assist_function::div_f32, 0x1p126, 1, true},     {assist_function::div_f32, 1, 0x1.fffffep0, true},
-      {assist_function::div_f32, 0x1.fffffep0, 1, false}, {assist_function::div_f32, HUGE_VAL, 1, true},
-      {assist_function::div_f32, 1, NAN, true},         {assist_function::div_f32, -5, -0x1p-130, true},
-      {assist_function::rcp_f32, 0x1p125, 0, false},    {assist_function::rcp_f32, 0x1p126, 0, true},
-      {assist_function::rcp_f32, -0x1p-125, 0, false},  {assist_function::rcp_f32, 0x1p-126, 0, true},
-      {assist_function::rcp_f32, 0x1.fffffep3, 0, true}, {assist_function::sqrt_f32, 2, 0, false},
-      {assist_function::sqrt_f32, -2, 0, true},         {assist_function::sqrt_f32, 0, 0, true},
-      {assist_function::sqrt_f32, 0x1p-100, 0, false},  {assist_function::sqrt_f32, 0x1p-101, 0, true},
-      {assist_function::sqrt_f32, 0x1p127, 0, false},   {assist_function::div_f64, 1, 3, false},
-      {assist_function::div_f64, tiny, 1, true},        {assist_function::div_f64, 0x1p-900, 1, false},
-      {assist_function::div_f64, 0x1p-901, 1, true},    {assist_function::div_f64, 1, 0x1p1018, false},
-      {assist_function::div_f64, 1, 0x1p1019, true},    {assist_function::div_f64, 0x1p1020, 1, false},
-      {assist_function::div_f64, 0x1p1021, 1, true},    {assist_function::rcp_f64, 0x1p1020, 0, false},
-      {assist_function::rcp_f64, 0x1p1021, 0, true},    {assist_function::rcp_f64, 0x1.fffffffffffffp0, 0, true},
-      {assist_function::sqrt_f64, 0x1p-900, 0, false},  {assist_function::sqrt_f64, 0x1p-901, 0, true},
-      {assist_function::sqrt_f64, -1, 0, true}};
+  const probe probes[] = {{assist_function::div_f32, 1, 3, false},
+                          {assist_function::div_f32, 0, 3, true},
+                          {assist_function::div_f32, 1, 0, true},
+                          {assist_function::div_f32, 0x1p-100, 1, false},
+                          {assist_function::div_f32, 0x1p-101, 1, true},
+                          {assist_function::div_f32, 0x1p100, 0x1p125, false},
+                          {assist_function::div_f32, 0x1p100, 0x1p126, true},
+                          {assist_function::div_f32, 1, 0x1p125, true},
+                          {assist_function::div_f32, 0x1p1, 0x1p125, false},
+                          {assist_function::div_f32, 0x1p125, 1, false},
+                          {assist_function::div_f32, 0x1p126, 1, true},
+                          {assist_function::div_f32, 1, 0x1.fffffep0, true},
+                          {assist_function::div_f32, 0x1.fffffep0, 1, false},
+                          {assist_function::div_f32, HUGE_VAL, 1, true},
+                          {assist_function::div_f32, 1, NAN, true},
+                          {assist_function::div_f32, -5, -0x1p-130, true},
+                          {assist_function::rcp_f32, 0x1p125, 0, false},
+                          {assist_function::rcp_f32, 0x1p126, 0, true},
+                          {assist_function::rcp_f32, -0x1p-125, 0, false},
+                          {assist_function::rcp_f32, 0x1p-126, 0, true},
+                          {assist_function::rcp_f32, 0x1.fffffep3, 0, true},
+                          {assist_function::sqrt_f32, 2, 0, false},
+                          {assist_function::sqrt_f32, -2, 0, true},
+                          {assist_function::sqrt_f32, 0, 0, true},
+                          {assist_function::sqrt_f32, 0x1p-100, 0, false},
+                          {assist_function::sqrt_f32, 0x1p-101, 0, true},
+                          {assist_function::sqrt_f32, 0x1p127, 0, false},
+                          {assist_function::div_f64, 1, 3, false},
+                          {assist_function::div_f64, tiny, 1, true},
+                          {assist_function::div_f64, 0x1p-900, 1, false},
+                          {assist_function::div_f64, 0x1p-901, 1, true},
+                          {assist_function::div_f64, 1, 0x1p1018, false},
+                          {assist_function::div_f64, 1, 0x1p1019, true},
+                          {assist_function::div_f64, 0x1p1020, 1, false},
+                          {assist_function::div_f64, 0x1p1021, 1, true},
+                          {assist_function::rcp_f64, 0x1p1020, 0, false},
+                          {assist_function::rcp_f64, 0x1p1021, 0, true},
+                          {assist_function::rcp_f64, 0x1.fffffffffffffp0, 0, true},
+                          {assist_function::sqrt_f64, 0x1p-900, 0, false},
+                          {assist_function::sqrt_f64, 0x1p-901, 0, true},
+                          {assist_function::sqrt_f64, -1, 0, true}};
   for (const probe& p : probes) {
     const bool f64 = p.f >= assist_function::div_f64;
     auto i = make(opcode::fchk, f64 ? dtype::f64 : dtype::f32, 0, f64 ? 2 : 1);
     i.sub = static_cast<std::uint8_t>(p.f);
     i.pdst[0] = 1;
-    const operands o{f64 ? bits_of(p.a) : bits_of(static_cast<float>(p.a)), f64 ? bits_of(p.b) : bits_of(static_cast<float>(p.b)), 0};
+    const operands o{f64 ? bits_of(p.a) : bits_of(static_cast<float>(p.a)),
+                     f64 ? bits_of(p.b) : bits_of(static_cast<float>(p.b)), 0};
     check(i, {o}, [&](const operands&) { return outcome{0, p.assist}; });
   }
 }

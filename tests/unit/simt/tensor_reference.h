@@ -40,7 +40,8 @@ inline std::uint64_t encode(element t, int v) {
     case element::tf32:
     case element::f32: return word;
     case element::bf16: return word >> 16;
-    case element::f16: return v == 0 ? 0 : (word >> 16 & 0x8000) | (((word >> 23 & 0xff) - 112) << 10) | (word >> 13 & 0x3ff);
+    case element::f16:
+      return v == 0 ? 0 : (word >> 16 & 0x8000) | (((word >> 23 & 0xff) - 112) << 10) | (word >> 13 & 0x3ff);
     case element::s8:
     case element::u8: return static_cast<std::uint8_t>(v);
     default: return static_cast<std::uint32_t>(v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tex of random images, shapes, types, filters and address modes at random coordinates, against the formulas of the CUDA programming
-// guide's appendix on texture fetching, one texel after the other.
+// tex of random images, shapes, types, filters and address modes at random coordinates, against the formulas of the
+// CUDA programming guide's appendix on texture fetching, one texel after the other.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,8 @@ struct shape_row {
   unsigned dimensions;
   bool layered;
 };
-constexpr shape_row shapes[] = {{"1d", 1, false}, {"2d", 2, false}, {"3d", 3, false}, {"a1d", 1, true}, {"a2d", 2, true}};
+constexpr shape_row shapes[] = {
+    {"1d", 1, false}, {"2d", 2, false}, {"3d", 3, false}, {"a1d", 1, true}, {"a2d", 2, true}};
 
 /// A texel, its channels as numbers.
 using texel = std::array<long double, 4>;
@@ -29,7 +30,7 @@ using texel = std::array<long double, 4>;
 /// An image of numbers that its type holds.
 struct image {
   simt::texture_descriptor d;
-  std::vector<long> raw;   // channel after channel; f16 and f32: small integers
+  std::vector<long> raw;  // channel after channel; f16 and f32: small integers
 
   static bool is_normalised(texel_type t) { return t >= texel_type::unorm8; }
   bool is_integer() const { return d.type <= texel_type::s32; }
@@ -39,7 +40,9 @@ struct image {
     for (unsigned k = 0; k < d.channels; ++k) {
       const long v = raw[static_cast<std::size_t>(((z * d.height + y) * d.width + x) * d.channels + k)];
       static constexpr float tops[] = {255, 127, 65535, 32767};
-      if (is_normalised(d.type)) t[k] = std::max(-1.0f, static_cast<float>(v) / tops[static_cast<int>(d.type) - static_cast<int>(texel_type::unorm8)]);
+      if (is_normalised(d.type))
+        t[k] = std::max(-1.0f,
+                        static_cast<float>(v) / tops[static_cast<int>(d.type) - static_cast<int>(texel_type::unorm8)]);
       else t[k] = v;
     }
     return t;
@@ -52,7 +55,8 @@ struct image {
       u32 code = static_cast<u32>(v);
       const float f = static_cast<float>(v);
       if (d.type == texel_type::f32 || d.type == texel_type::f16) std::memcpy(&code, &f, 4);
-      if (d.type == texel_type::f16) code = v == 0 ? 0 : (code >> 16 & 0x8000) | ((code >> 23 & 0xff) - 112) << 10 | (code >> 13 & 0x3ff);
+      if (d.type == texel_type::f16)
+        code = v == 0 ? 0 : (code >> 16 & 0x8000) | ((code >> 23 & 0xff) - 112) << 10 | (code >> 13 & 0x3ff);
       for (unsigned k = 0; k < n; ++k) b.push_back(static_cast<std::uint8_t>(code >> (8 * k)));
     }
     return b;
@@ -70,7 +74,8 @@ image random_image(std::mt19937& random, const shape_row& s, texel_type type) {
   m.d.normalized = pick(2) != 0;
   m.d.linear = type >= texel_type::f16 && pick(2) != 0;
   for (texture_address& a : m.d.mode) a = static_cast<texture_address>(pick(4));
-  static constexpr long low[] = {0, -128, 0, -32768, 0, -1000000, -900, -100000, 0, -128, 0, -32768}, high[] = {255, 127, 65535, 32767, 1000000, 1000000, 900, 100000, 255, 127, 65535, 32767};
+  static constexpr long low[] = {0, -128, 0, -32768, 0, -1000000, -900, -100000, 0, -128, 0, -32768},
+                        high[] = {255, 127, 65535, 32767, 1000000, 1000000, 900, 100000, 255, 127, 65535, 32767};
   const auto t = static_cast<unsigned>(type);
   for (std::size_t k = 0; k < std::size_t{m.d.width} * m.d.height * m.d.depth * m.d.channels; ++k)
     m.raw.push_back(low[t] + static_cast<long>(random() % static_cast<unsigned long>(high[t] - low[t] + 1)));
@@ -103,10 +108,11 @@ texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer,
   std::int64_t base[3] = {0, 0, 0};
   long double share[3] = {0, 0, 0};
   for (unsigned k = 0; k < s.dimensions; ++k) {
-    const long double x = integers ? static_cast<long double>(c[k]) : place_of(c[k], sizes[k], m.d.mode[k], m.d.normalized);
+    const long double x =
+        integers ? static_cast<long double>(c[k]) : place_of(c[k], sizes[k], m.d.mode[k], m.d.normalized);
     const long double low = std::floor(linear ? x - 0.5L : x);
     base[k] = static_cast<std::int64_t>(low);
-    if (linear) share[k] = std::floor((x - 0.5L - low) * 256 + 0.5L) / 256;   // 8 bits of fraction
+    if (linear) share[k] = std::floor((x - 0.5L - low) * 256 + 0.5L) / 256;  // 8 bits of fraction
   }
   texel sum{0, 0, 0, 0};
   for (unsigned corner = 0; corner < (linear ? 1u << s.dimensions : 1u); ++corner) {
@@ -127,15 +133,16 @@ texel sample(const image& m, const shape_row& s, const float (&c)[3], u32 layer,
   return sum;
 }
 
-/// The ISA's tld4 of a plane: one channel of the four texels that a linear filter would take, whatever the texture's own filter is;
-/// lower left first, then lower right, upper right, upper left.
+/// The ISA's tld4 of a plane: one channel of the four texels that a linear filter would take, whatever the texture's
+/// own filter is; lower left first, then lower right, upper right, upper left.
 texel gather(const image& m, const float (&c)[3], unsigned channel) {
   const u32 sizes[2] = {m.d.width, m.d.height};
   std::int64_t i[2][2];
   bool inside[2][2];
   for (unsigned k = 0; k < 2; ++k)
     for (unsigned side = 0; side < 2; ++side) {
-      i[k][side] = static_cast<std::int64_t>(std::floor(place_of(c[k], sizes[k], m.d.mode[k], m.d.normalized) - 0.5L)) + side;
+      i[k][side] =
+          static_cast<std::int64_t>(std::floor(place_of(c[k], sizes[k], m.d.mode[k], m.d.normalized) - 0.5L)) + side;
       inside[k][side] = index_of(i[k][side], sizes[k], m.d.mode[k], m.d.normalized);
     }
   constexpr unsigned places[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
@@ -152,8 +159,10 @@ std::string kernel(const shape_row& s, const char* result, bool integers, const 
   const bool level = operation == "tex.level.";
   std::string at = s.layered ? "%n" : "";
   const char* const names[] = {"x", "y", "z"};
-  for (unsigned k = 0; k < s.dimensions; ++k) at += (at.empty() ? "%" : ", %") + std::string(integers ? "" : "f") + names[k];
-  if (s.dimensions + (s.layered ? 1 : 0) == 3) at += std::string(", %") + (integers ? "x" : "fx");   // the fourth is not read
+  for (unsigned k = 0; k < s.dimensions; ++k)
+    at += (at.empty() ? "%" : ", %") + std::string(integers ? "" : "f") + names[k];
+  if (s.dimensions + (s.layered ? 1 : 0) == 3)
+    at += std::string(", %") + (integers ? "x" : "fx");  // the fourth is not read
   const std::string type = std::string(result) + (integers ? ".s32" : ".f32");
   return ".version 8.4\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 texture, .param .u64 in, .param .u64 out) {\n"
          ".reg .b64 %p<3>, %t; .reg .b32 %x, %y, %z, %n, %l, %o<4>; .reg .f32 %fx, %fy, %fz, %zero;\n"
@@ -167,16 +176,26 @@ float coordinate(std::mt19937& random, u32 size, bool normalized, bool integer) 
   const double extent = normalized && !integer ? 1 : size;
   if (integer) return static_cast<float>(static_cast<int>(random() % (2 * size + 4)) - static_cast<int>(size));
   switch (random() % 4) {
-    case 0: return static_cast<float>(extent * (static_cast<double>(random() % 17) / 4 - 2));       // edges of texels and of the image
+    case 0:
+      return static_cast<float>(extent *
+                                (static_cast<double>(random() % 17) / 4 - 2));  // edges of texels and of the image
     case 1: return static_cast<float>(extent * (random() % 64) / (size * 2.0 * 8));
     default: return static_cast<float>(extent * (static_cast<double>(random()) / 4294967296.0 * 5 - 2));
   }
 }
 
 /// `gathered`: the channel that tld4 takes; without, it is tex.
-unsigned differing(std::mt19937& random, const shape_row& s, const image& m, bool integers, std::optional<unsigned> gathered = {}) {
-  const std::string operation = gathered ? std::string("tld4.") + "rgba"[*gathered] + "." : !integers && random() % 4 == 0 ? "tex.level." : "tex.";
-  ptx_machine machine(kernel(s, m.is_integer() ? (m.d.type == texel_type::s8 || m.d.type == texel_type::s16 || m.d.type == texel_type::s32 ? "s32" : "u32") : "f32", integers, operation));
+unsigned differing(std::mt19937& random, const shape_row& s, const image& m, bool integers,
+                   std::optional<unsigned> gathered = {}) {
+  const std::string operation = gathered                         ? std::string("tld4.") + "rgba"[*gathered] + "."
+                                : !integers && random() % 4 == 0 ? "tex.level."
+                                                                 : "tex.";
+  ptx_machine machine(kernel(
+      s,
+      m.is_integer()
+          ? (m.d.type == texel_type::s8 || m.d.type == texel_type::s16 || m.d.type == texel_type::s32 ? "s32" : "u32")
+          : "f32",
+      integers, operation));
   simt::texture_descriptor d = m.d;
   d.address = machine.buffer(m.bytes());
   machine.textures = {d};
@@ -203,13 +222,16 @@ unsigned differing(std::mt19937& random, const shape_row& s, const image& m, boo
       std::memcpy(&f, &got[l][k], 4);
       bool same = f == static_cast<float>(expected[k]);
       if (m.is_integer()) same = got[l][k] == static_cast<u32>(static_cast<std::int64_t>(expected[k]));
-      else if (image::is_normalised(d.type) && d.linear) same = std::fabs(f - static_cast<double>(expected[k])) <= 0x1p-24;   // sums that no double holds exactly
+      else if (image::is_normalised(d.type) && d.linear)
+        same = std::fabs(f - static_cast<double>(expected[k])) <= 0x1p-24;  // sums that no double holds exactly
       if (same) continue;
       if (++wrong > 2) continue;
-      ADD_FAILURE() << operation << s.name << ", type " << static_cast<int>(d.type) << (d.linear ? " linear" : " point") << (d.normalized ? " normalised" : "") << (integers ? " s32" : "")
-                    << ", modes " << static_cast<int>(d.mode[0]) << static_cast<int>(d.mode[1]) << static_cast<int>(d.mode[2]) << ", " << d.width << "x" << d.height << "x" << d.depth
-                    << " at " << c[0] << " " << c[1] << " " << c[2] << " layer " << in[l][3] << ", channel " << k << ": got " << f << " (" << got[l][k] << "), expected "
-                    << static_cast<double>(expected[k]);
+      ADD_FAILURE() << operation << s.name << ", type " << static_cast<int>(d.type) << (d.linear ? " linear" : " point")
+                    << (d.normalized ? " normalised" : "") << (integers ? " s32" : "") << ", modes "
+                    << static_cast<int>(d.mode[0]) << static_cast<int>(d.mode[1]) << static_cast<int>(d.mode[2]) << ", "
+                    << d.width << "x" << d.height << "x" << d.depth << " at " << c[0] << " " << c[1] << " " << c[2]
+                    << " layer " << in[l][3] << ", channel " << k << ": got " << f << " (" << got[l][k]
+                    << "), expected " << static_cast<double>(expected[k]);
     }
   }
   return wrong;

@@ -34,7 +34,8 @@ std::string kernel(const std::string& code) {
          "mov.u32 %l, %tid.x; ld.param.u64 %t, [texture]; ld.param.u64 %p0, [in]; mad.wide.u32 %p1, %l, 16, %p0;\n"
          "ld.global.u32 %x, [%p1]; ld.global.u32 %y, [%p1+4]; ld.global.u32 %z, [%p1+8]; mov.b32 %fx, %x; mov.b32 %fy, %y; mov.b32 %fz, %z;\n"
          "mov.u32 %o0, 0; mov.u32 %o1, 0; mov.u32 %o2, 0; mov.u32 %o3, 0;\n" +
-         code + "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %l, 16, %p0; st.global.v4.u32 [%p1], {%o0, %o1, %o2, %o3}; ret; }\n";
+         code +
+         "\nld.param.u64 %p0, [out]; mad.wide.u32 %p1, %l, 16, %p0; st.global.v4.u32 [%p1], {%o0, %o1, %o2, %o3}; ret; }\n";
 }
 
 struct point {
@@ -49,7 +50,8 @@ struct run_result {
 
 /// Runs the code on one lane per coordinate over the image.
 template <class T>
-run_result run(const std::string& code, simt::texture_descriptor d, const std::vector<T>& image, const std::vector<std::array<u32, 3>>& at) {
+run_result run(const std::string& code, simt::texture_descriptor d, const std::vector<T>& image,
+               const std::vector<std::array<u32, 3>>& at) {
   ptx_machine machine(kernel(code));
   d.address = machine.buffer(image);
   machine.textures = {d};
@@ -61,7 +63,8 @@ run_result run(const std::string& code, simt::texture_descriptor d, const std::v
 }
 
 template <class T>
-std::vector<float> floats(const std::string& code, const simt::texture_descriptor& d, const std::vector<T>& image, const std::vector<point>& points) {
+std::vector<float> floats(const std::string& code, const simt::texture_descriptor& d, const std::vector<T>& image,
+                          const std::vector<point>& points) {
   std::vector<std::array<u32, 3>> at;
   for (const point& p : points) at.push_back({bits(p.x), bits(p.y), bits(p.z)});
   std::vector<float> values;
@@ -89,12 +92,15 @@ TEST(texture, cube_map_fetch_takes_the_face_of_the_direction) {
   // The largest coordinate tells the face; on it, s and t lie above the middle (texel 1) or below it.
   EXPECT_EQ(floats(cube, d, image, {{4, 1, 1}, {4, -1, -1}, {-4, 1, 1}, {1, 4, 1}, {-1, -4, 1}, {1, 1, 4}, {1, 1, -4}}),
             (std::vector<float>{0, 3, 5, 11, 12, 17, 20}));
-  EXPECT_EQ(floats("mov.u32 %n, 1; tex.acube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fz}];", d, image, {{4, 1, 1}}), (std::vector<float>{24}));
+  EXPECT_EQ(floats("mov.u32 %n, 1; tex.acube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fz}];", d, image,
+                   {{4, 1, 1}}),
+            (std::vector<float>{24}));
 }
 
 TEST(texture, point_fetch_takes_the_texel_below) {
   const std::vector<float> image = {1, 2, 3, 4};
-  EXPECT_EQ(floats(tex_1d, texture(texel_type::f32, 4), image, {{0}, {0.99f}, {1}, {3.5f}, {-1}, {4}, {1e30f}, {-INFINITY}, {NAN}}),
+  EXPECT_EQ(floats(tex_1d, texture(texel_type::f32, 4), image,
+                   {{0}, {0.99f}, {1}, {3.5f}, {-1}, {4}, {1e30f}, {-INFINITY}, {NAN}}),
             (std::vector<float>{1, 1, 2, 4, 1, 4, 4, 1, 1}));
 }
 
@@ -116,7 +122,8 @@ TEST(texture, linear_filter_has_shares_of_a_256th) {
   simt::texture_descriptor d = texture(texel_type::f32, 4);
   d.linear = true;
   const std::vector<float> image = {0, 256, 1024, 0};
-  EXPECT_EQ(floats(tex_1d, d, image, {{0.5f}, {1.0f}, {1.5f}, {0.5f + 3.4f / 256}, {0.5f + 3.6f / 256}, {2.25f}, {0.1f}, {9}}),
+  EXPECT_EQ(floats(tex_1d, d, image,
+                   {{0.5f}, {1.0f}, {1.5f}, {0.5f + 3.4f / 256}, {0.5f + 3.6f / 256}, {2.25f}, {0.1f}, {9}}),
             (std::vector<float>{0, 128, 256, 3, 4, 832, 0, 0}));
   d.mode[0] = texture_address::border;
   const std::vector<float> ones = {1, 1, 1, 1};
@@ -131,29 +138,35 @@ TEST(texture, two_and_three_dimensions_and_layers) {
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<float>(k);
   simt::texture_descriptor d = texture(texel_type::f32, 4, 3, 5);
   EXPECT_EQ(floats(tex_2d, d, image, {{1.5f, 2.5f}, {9, 1}}), (std::vector<float>{9, 7}));
-  EXPECT_EQ(floats("tex.3d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];", d, image, {{1.5f, 2.5f, 3.5f}, {0, 0, 9}}),
+  EXPECT_EQ(floats("tex.3d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];", d, image,
+                   {{1.5f, 2.5f, 3.5f}, {0, 0, 9}}),
             (std::vector<float>{45, 48}));
-  EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fy}];", d, image,
-                   {{1.5f, 2.5f, 2}, {0, 0, 9}}), (std::vector<float>{33, 48}));
+  EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx, %fy, %fy}];", d,
+                   image, {{1.5f, 2.5f, 2}, {0, 0, 9}}),
+            (std::vector<float>{33, 48}));
   d.width = 3;
   d.pitch_bytes = 16;
-  EXPECT_EQ(floats(tex_2d, d, image, {{1.5f, 2.5f}, {9, 1}}), (std::vector<float>{9, 6})) << "rows with gaps between them";
+  EXPECT_EQ(floats(tex_2d, d, image, {{1.5f, 2.5f}, {9, 1}}), (std::vector<float>{9, 6}))
+      << "rows with gaps between them";
   d.width = 4;
   d.pitch_bytes = 0;
   simt::texture_descriptor rows = texture(texel_type::f32, 4, 1, 15);
-  EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx}];", rows, image, {{1.5f, 0, 2}}),
+  EXPECT_EQ(floats("cvt.rzi.u32.f32 %n, %fz; tex.a1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%n, %fx}];", rows, image,
+                   {{1.5f, 0, 2}}),
             (std::vector<float>{9}));
   d.linear = true;
   EXPECT_EQ(floats(tex_2d, d, image, {{2, 1}}), (std::vector<float>{3.5f}));
-  EXPECT_EQ(floats("tex.3d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];", d, image, {{2, 1, 1}, {1.5f, 1.5f, 2.75f}}),
+  EXPECT_EQ(floats("tex.3d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy, %fz, %fz}];", d, image,
+                   {{2, 1, 1}, {1.5f, 1.5f, 2.75f}}),
             (std::vector<float>{9.5f, 32}));
-  EXPECT_EQ(floats("tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy}], %fz;", d, image, {{2, 1}}), (std::vector<float>{3.5f}));
+  EXPECT_EQ(floats("tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx, %fy}], %fz;", d, image, {{2, 1}}),
+            (std::vector<float>{3.5f}));
 }
 
 TEST(texture, integer_coordinates_and_a_predicate) {
   const std::vector<float> image = {5, 6, 7};
-  const auto r = run("setp.ne.u32 %q, %y, 0; @%q tex.1d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%t, {%x}];", texture(texel_type::f32, 3), image,
-                     {{1, 1, 0}, {7, 1, 0}, {u32(-3), 1, 0}, {2, 0, 0}});
+  const auto r = run("setp.ne.u32 %q, %y, 0; @%q tex.1d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%t, {%x}];",
+                     texture(texel_type::f32, 3), image, {{1, 1, 0}, {7, 1, 0}, {u32(-3), 1, 0}, {2, 0, 0}});
   EXPECT_EQ(r.values[0], (quad{bits(6), 0, 0, bits(1)}));
   EXPECT_EQ(r.values[1][0], bits(7));
   EXPECT_EQ(r.values[2][0], bits(5));
@@ -173,7 +186,8 @@ TEST(texture, types_and_channels) {
   EXPECT_EQ(first(texel_type::s16, 1, 0), (quad{u32(-32752), 0, 0, 1}));
   EXPECT_EQ(first(texel_type::u32, 4, 0)[1], 0x04030201u);
   EXPECT_EQ(first(texel_type::f16, 4, 1), (quad{bits(1), bits(-2), 0x7fffffff, bits(-1.0f / (1 << 24))}));
-  EXPECT_EQ(first(texel_type::unorm8, 4, 0), (quad{bits(16 / 255.0f), bits(128 / 255.0f), bits(1), bits(127 / 255.0f)}));
+  EXPECT_EQ(first(texel_type::unorm8, 4, 0),
+            (quad{bits(16 / 255.0f), bits(128 / 255.0f), bits(1), bits(127 / 255.0f)}));
   EXPECT_EQ(first(texel_type::snorm8, 4, 0), (quad{bits(16 / 127.0f), bits(-1), bits(-1 / 127.0f), bits(1)}));
   EXPECT_EQ(first(texel_type::unorm16, 1, 6)[0], bits(1));
   EXPECT_EQ(first(texel_type::snorm16, 1, 7), (quad{bits(-1), 0, 0, bits(1)}));
@@ -193,21 +207,29 @@ TEST(surface, reads_and_writes_bytes) {
   for (std::size_t k = 0; k < image.size(); ++k) image[k] = static_cast<std::uint8_t>(k);
   simt::texture_descriptor d = texture(texel_type::u8, 8, 4);
   EXPECT_EQ(run("suld.b.2d.b32.trap {%o0}, [%t, {%x, %y}];", d, image, {{4, 2, 0}}).values[0][0], 0x17161514u);
-  EXPECT_EQ(run("suld.b.2d.v4.b8.trap {%h0, %h1, %h2, %h3}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0; cvt.u32.u16 %o3, %h3;", d, image, {{4, 1, 0}}).values[0],
-            (quad{12, 0, 0, 15}));
-  const auto zero = run("mov.u32 %o0, 7; suld.b.2d.b8.zero {%h0}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0;", d, image, {{8, 0, 0}, {0, 4, 0}, {u32(-1), 0, 0}, {7, 3, 0}});
+  EXPECT_EQ(
+      run("suld.b.2d.v4.b8.trap {%h0, %h1, %h2, %h3}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0; cvt.u32.u16 %o3, %h3;", d,
+          image, {{4, 1, 0}})
+          .values[0],
+      (quad{12, 0, 0, 15}));
+  const auto zero = run("mov.u32 %o0, 7; suld.b.2d.b8.zero {%h0}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0;", d, image,
+                        {{8, 0, 0}, {0, 4, 0}, {u32(-1), 0, 0}, {7, 3, 0}});
   EXPECT_EQ(zero.values[0][0], 0u);
   EXPECT_EQ(zero.values[1][0], 0u);
   EXPECT_EQ(zero.values[2][0], 0u);
   EXPECT_EQ(zero.values[3][0], 31u);
-  const auto clamped = run("suld.b.2d.b16.clamp {%h0}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0;", d, image, {{100, 1, 0}, {u32(-9), 9, 0}});
+  const auto clamped =
+      run("suld.b.2d.b16.clamp {%h0}, [%t, {%x, %y}]; cvt.u32.u16 %o0, %h0;", d, image, {{100, 1, 0}, {u32(-9), 9, 0}});
   EXPECT_EQ(clamped.values[0][0], 0x0f0eu);
   EXPECT_EQ(clamped.values[1][0], 0x1918u);
-  const auto written = run("cvt.u16.u32 %h0, %z; sust.b.2d.b8.zero [%t, {%x, %y}], {%h0}; mov.b32 %o0, 0;", d, image, {{3, 1, 99}, {5, 7, 98}});
+  const auto written = run("cvt.u16.u32 %h0, %z; sust.b.2d.b8.zero [%t, {%x, %y}], {%h0}; mov.b32 %o0, 0;", d, image,
+                           {{3, 1, 99}, {5, 7, 98}});
   std::vector<std::uint8_t> expected = image;
   expected[11] = 99;
   EXPECT_EQ(written.image, expected);
-  const auto vector = run("mov.u16 %h0, 1; mov.u16 %h1, 2; mov.u16 %h2, 3; mov.u16 %h3, 4; sust.b.2d.v4.b8.trap [%t, {%x, %y}], {%h0, %h1, %h2, %h3};", d, image, {{4, 3, 0}});
+  const auto vector = run(
+      "mov.u16 %h0, 1; mov.u16 %h1, 2; mov.u16 %h2, 3; mov.u16 %h3, 4; sust.b.2d.v4.b8.trap [%t, {%x, %y}], {%h0, %h1, %h2, %h3};",
+      d, image, {{4, 3, 0}});
   expected = image;
   for (unsigned k = 0; k < 4; ++k) expected[28 + k] = static_cast<std::uint8_t>(k + 1);
   EXPECT_EQ(vector.image, expected);
@@ -221,7 +243,10 @@ TEST(surface, layers_are_clamped_or_zero) {
   const std::vector<std::array<u32, 3>> at = {{0, 1, 0}, {1, 1, 2}, {2, 0, 3}, {3, 0, 4}, {0, 9, 200}};
   const auto layers = [&](const char* mode) {
     std::vector<u32> read;
-    for (const quad& q : run("suld.b.a2d.b8." + std::string(mode) + " {%h0}, [%t, {%z, %x, %y, %y}]; cvt.u32.u16 %o0, %h0;", d, image, at).values)
+    for (const quad& q :
+         run("suld.b.a2d.b8." + std::string(mode) + " {%h0}, [%t, {%z, %x, %y, %y}]; cvt.u32.u16 %o0, %h0;", d, image,
+             at)
+             .values)
       read.push_back(q[0]);
     return read;
   };
@@ -255,13 +280,16 @@ TEST(surface, traps_outside_and_on_wrong_handles) {
 
 TEST(texture, is_asked_for_its_size) {
   simt::texture_descriptor d = texture(texel_type::u16, 9, 7, 5);
-  EXPECT_EQ(run("txq.width.b32 %o0, [%t]; txq.height.b32 %o1, [%t]; suq.depth.b32 %o2, [%t];", d, std::vector<std::uint16_t>(9 * 7 * 5), {{0, 0, 0}}).values[0],
+  EXPECT_EQ(run("txq.width.b32 %o0, [%t]; txq.height.b32 %o1, [%t]; suq.depth.b32 %o2, [%t];", d,
+                std::vector<std::uint16_t>(9 * 7 * 5), {{0, 0, 0}})
+                .values[0],
             (quad{9, 7, 5, 0}));
 }
 
 TEST(texture, what_is_not_there_is_refused) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has(failure("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, %t, {%fx, %fy}];", {}), "samplers of their own are not supported"));
+  EXPECT_TRUE(has(failure("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, %t, {%fx, %fy}];", {}),
+                  "samplers of their own are not supported"));
   EXPECT_TRUE(has(failure("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%t, {%fx}];", {}), "needs 2 coordinates"));
   EXPECT_TRUE(has(failure("sust.p.2d.b32.trap [%t, {%x, %y}], {%o0};", {}), "unsupported modifier '.p'"));
   simt::texture_descriptor d = texture(texel_type::u8, 8);

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/cwd/compute_work_distributor.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/sm/sm.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle {
 namespace context_switch_test {
@@ -58,7 +58,9 @@ class context_switch : public fresh_simulation {
   /// A GPU of one SM with the kernel's block on it, switched out and saved.
   struct machine {
     explicit machine(const std::string& name)
-        : config(load_config(name, {"gpu.sm_count=1", "memory.model=fixed"})), g("gpu", config), driver("driver", config) {
+        : config(load_config(name, {"gpu.sm_count=1", "memory.model=fixed"})),
+          g("gpu", config),
+          driver("driver", config) {
       driver.host_socket.bind(g.host_socket);
       sc_core::sc_start(sc_core::SC_ZERO_TIME);
       launch_request r;

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/isa/matrix.h"
-#include "sm_harness.h"
 #include "heddle/sub_partition/issue/write_ports.h"
+#include "sm_harness.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace dependence_test {
@@ -47,12 +47,13 @@ TEST(control_codes, stalls_cover_fixed_latencies_along_the_straight_line) {
   const auto p = decoded({ffma(0, 1, 2, 3), ffma(4, 1, 2, 3), ffma(5, 0, 4, 3), exit_instruction()}, config);
   ASSERT_TRUE(p->control_codes);
   EXPECT_EQ(p->code[0].stall, 1u);
-  EXPECT_EQ(p->code[1].stall, 6u);   // R4 six cycles after 1; by then R0 is there, too
+  EXPECT_EQ(p->code[1].stall, 6u);  // R4 six cycles after 1; by then R0 is there, too
   for (const auto& d : p->code) EXPECT_EQ(d.counter, no_counter);
   for (const auto& d : p->code) EXPECT_EQ(d.waits, 0u);
 }
 
-isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a, unsigned a_registers, std::uint8_t b, unsigned b_registers) {
+isa::instruction product(isa::matrix_shape shape, std::uint8_t d, std::uint8_t a, unsigned a_registers, std::uint8_t b,
+                         unsigned b_registers) {
   isa::instruction i = op(isa::opcode::hmma, d, isa::make_reg(a, static_cast<std::uint8_t>(a_registers)),
                           isa::make_reg(b, static_cast<std::uint8_t>(b_registers)), isa::make_reg(d, 4));
   i.dst_count = 4;
@@ -71,8 +72,10 @@ TEST(decode, holds_every_latency_that_a_configuration_may_have) {
   EXPECT_EQ(with("gtx1080", "fp32.latency_cycles=65600", {ffma(0, 1, 2, 3)}).latency_cycles, 65600u);
   EXPECT_EQ(with("gtx1080", "fp32.latency_cycles=100000", {ffma(0, 1, 2, 3)}).latency_cycles, 100000u);
   for (const unsigned cycles : {255u, 256u, 1000u, 5000u, 100000u})
-    EXPECT_EQ(with("v100", "ldst.load_read_latency_cycles=" + std::to_string(cycles), {load(8, 2)}).source_read_cycles, cycles);
-  EXPECT_EQ(with("a100", "tensor.f16_f32_fma_per_cycle=0.015625", {deep_product(8)}).initiation_cycles, 16u * 8 * 16 * 64);
+    EXPECT_EQ(with("v100", "ldst.load_read_latency_cycles=" + std::to_string(cycles), {load(8, 2)}).source_read_cycles,
+              cycles);
+  EXPECT_EQ(with("a100", "tensor.f16_f32_fma_per_cycle=0.015625", {deep_product(8)}).initiation_cycles,
+            16u * 8 * 16 * 64);
 }
 
 // Two registers meet in one bank of 64 as in one of 16 only if they are 64 apart.
@@ -87,13 +90,14 @@ TEST(decode, counts_conflicts_in_all_register_banks) {
 }
 
 TEST(control_codes, loads_raise_counters_and_their_users_wait_for_them) {
-  const auto p = decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(10, 8, 9, 0), exit_instruction()},
-                         load_config("v100"));
+  const auto p =
+      decoded({load(8, 2), load(9, 4), ffma(0, 1, 2, 3), ffma(1, 9, 0, 0), ffma(10, 8, 9, 0), exit_instruction()},
+              load_config("v100"));
   EXPECT_EQ(p->code[0].counter, 0u);
   EXPECT_EQ(p->code[1].counter, 1u);
   EXPECT_EQ(p->code[2].waits, 0u);
   EXPECT_EQ(p->code[3].waits, 2u);
-  EXPECT_EQ(p->code[4].waits, 1u);   // counter 1 was waited for
+  EXPECT_EQ(p->code[4].waits, 1u);  // counter 1 was waited for
 }
 
 // Seven loads in flight, used in their order, and six counters: the last two share one.
@@ -108,7 +112,8 @@ TEST(control_codes, neighbours_share_counters_where_there_are_too_many) {
   for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[7 + k].waits, k < 6 ? 1u << k : 0u) << k;
 }
 
-// Those share whose first user comes longest behind them: of all pairs of neighbours the first two, for none is used but behind the block.
+// Those share whose first user comes longest behind them: of all pairs of neighbours the first two, for none is used
+// but behind the block.
 TEST(control_codes, neighbours_share_that_are_used_last) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(load(static_cast<std::uint8_t>(8 + k), 2));
@@ -118,8 +123,8 @@ TEST(control_codes, neighbours_share_that_are_used_last) {
   for (unsigned k = 0; k < 7; ++k) EXPECT_EQ(p->code[k].counter, counters[k]) << k;
 }
 
-// The load of a chain waits for the one before it and finds its counter idle: six chains have six, and each waits for itself alone. Of eight
-// chains two pairs share.
+// The load of a chain waits for the one before it and finds its counter idle: six chains have six, and each waits for
+// itself alone. Of eight chains two pairs share.
 TEST(control_codes, chains_keep_their_counters) {
   const auto chains = [](unsigned count) {
     std::vector<isa::instruction> code;
@@ -135,13 +140,13 @@ TEST(control_codes, chains_keep_their_counters) {
   for (unsigned k = 0; k < 24; ++k) {
     EXPECT_EQ(six->code[k].counter, k % 6) << k;
     EXPECT_EQ(six->code[k].waits, k < 6 ? 0u : 1u << k % 6) << k;
-    EXPECT_EQ(six->code[k].read_counter, no_counter) << k;   // the address is overwritten by the load's own result
+    EXPECT_EQ(six->code[k].read_counter, no_counter) << k;  // the address is overwritten by the load's own result
   }
   const auto eight = chains(8);
   const unsigned counters[] = {0, 1, 2, 3, 3, 5, 5, 4};
-  for (unsigned k = 0; k < 24; ++k) {   // in the last turn nobody uses what they load
+  for (unsigned k = 0; k < 24; ++k) {  // in the last turn nobody uses what they load
     EXPECT_EQ(eight->code[k].counter, counters[k % 8]) << k;
-    const bool waits = k >= 8 && k % 8 != 4 && k % 8 != 6;   // the neighbour has waited
+    const bool waits = k >= 8 && k % 8 != 4 && k % 8 != 6;  // the neighbour has waited
     EXPECT_EQ(eight->code[k].waits, waits ? 1u << counters[k % 8] : 0u) << k;
   }
 }
@@ -164,8 +169,9 @@ TEST(control_codes, what_shares_a_counter_is_of_one_kind) {
   EXPECT_EQ(all, 63u);
 }
 
-// Six special functions have six counters. The V100 takes one every 8 cycles and has its result after 14, so that a cycle behind the sixth those of
-// the first four are there, which nobody has asked for: the seventh waits for them, which costs nothing, and nobody shares.
+// Six special functions have six counters. The V100 takes one every 8 cycles and has its result after 14, so that a
+// cycle behind the sixth those of the first four are there, which nobody has asked for: the seventh waits for them,
+// which costs nothing, and nobody shares.
 TEST(control_codes, results_that_must_be_there_free_their_counters) {
   std::vector<isa::instruction> code;
   for (unsigned k = 0; k < 7; ++k) code.push_back(mufu(static_cast<std::uint8_t>(8 + k), 1));
@@ -179,14 +185,15 @@ TEST(control_codes, results_that_must_be_there_free_their_counters) {
 
 TEST(control_codes, a_loop_waits_for_what_its_last_turn_loaded) {
   const auto p = decoded({ffma(0, 8, 1, 0), load(8, 2), back_to(0), exit_instruction()}, load_config("v100"));
-  EXPECT_EQ(p->code[0].waits, 1u);   // in the first turn nothing is raised
-  EXPECT_EQ(p->code[1].waits, 0u);   // it comes after a wait for the same register
+  EXPECT_EQ(p->code[0].waits, 1u);  // in the first turn nothing is raised
+  EXPECT_EQ(p->code[1].waits, 0u);  // it comes after a wait for the same register
 }
 
 constexpr unsigned read_counter = counter_count - 1;
 
-// Six loads in flight from turn to turn take all counters. Of shared memory R8 is loaded in front of the loop by the same counter as in it. Global
-// memory is not waited for in front of a loop: R8 keeps the counter that it had there, and the loop waits for both.
+// Six loads in flight from turn to turn take all counters. Of shared memory R8 is loaded in front of the loop by the
+// same counter as in it. Global memory is not waited for in front of a loop: R8 keeps the counter that it had there,
+// and the loop waits for both.
 TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
   const auto loop = [](isa::space space) {
     std::vector<isa::instruction> code = {load(8, 2), ffma(1, 1, 1, 1), ffma(0, 8, 0, 0)};
@@ -197,7 +204,7 @@ TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
     code.push_back(exit_instruction());
     return decoded(code, load_config("v100"));
   };
-  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};   // behind the first load
+  const unsigned counters[] = {7, 7, 1, 2, 3, 4, 0, 5};  // behind the first load
   const auto shared = loop(isa::space::shared), global = loop(isa::space::global);
   for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(shared->code[1 + k].counter, counters[k]) << k;
   for (unsigned k = 0; k < 8; ++k) EXPECT_EQ(global->code[1 + k].counter, counters[k]) << k;
@@ -209,8 +216,8 @@ TEST(control_codes, a_loop_finds_a_value_by_one_counter) {
   EXPECT_EQ(global->code[2].waits, 1u << 5 | 1u);
 }
 
-// The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of that read. Who enters
-// the loop waits for the read, so that no turn's first load waits for the last turn's last one.
+// The loop's first load overwrites what the store in front of it has yet to read, and its last one takes the counter of
+// that read. Who enters the loop waits for the read, so that no turn's first load waits for the last turn's last one.
 TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_others) {
   isa::instruction store = op(isa::opcode::st, isa::rz, isa::make_reg(2, 2), isa::make_reg(8));
   store.type = isa::dtype::u32;
@@ -226,17 +233,19 @@ TEST(control_codes, who_enters_a_loop_waits_for_counters_that_its_turns_use_for_
   for (unsigned k = 0; k < 6; ++k) EXPECT_EQ(p->code[2 + k].waits, 1u << k) << k;
 }
 
-// A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody else.
+// A load reads its address some time after it has issued; who overwrites it waits for the sixth counter, and nobody
+// else.
 TEST(control_codes, who_overwrites_a_source_waits_until_it_is_read) {
   const gpu_config config = load_config("v100");
-  const auto p = decoded({load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
+  const auto p = decoded(
+      {load(8, 2), ffma(0, 2, 1, 1), ffma(2, 1, 1, 1), ffma(3, 1, 1, 1), load(4, 4), exit_instruction()}, config);
   EXPECT_EQ(p->code[0].source_read_cycles, config.ldst.load_read_latency_cycles);
   EXPECT_EQ(p->code[0].read_counter, read_counter);
-  EXPECT_EQ(p->code[4].read_counter, no_counter);   // nobody overwrites R4 and R5 but itself
+  EXPECT_EQ(p->code[4].read_counter, no_counter);  // nobody overwrites R4 and R5 but itself
   EXPECT_EQ(p->code[1].waits, 0u);
   EXPECT_EQ(p->code[2].waits, 1u << read_counter);
-  EXPECT_EQ(p->code[3].waits, 0u);   // that counter was waited for
-  EXPECT_EQ(p->code[4].waits, 0u);   // its own result comes behind the read
+  EXPECT_EQ(p->code[3].waits, 0u);  // that counter was waited for
+  EXPECT_EQ(p->code[4].waits, 0u);  // its own result comes behind the read
 }
 
 TEST(control_codes, a_source_may_be_unread_over_a_branch) {
@@ -267,7 +276,9 @@ TEST(control_codes, reads_and_results_share_the_counters) {
 
 // Special functions take a unit whose queue others share: their results have counters, as short as they take.
 TEST(control_codes, results_of_variable_latency_have_counters) {
-  const auto counter_of = [](const isa::instruction& i, const std::string& gpu) { return decoded({i, exit_instruction()}, load_config(gpu))->code[0].counter; };
+  const auto counter_of = [](const isa::instruction& i, const std::string& gpu) {
+    return decoded({i, exit_instruction()}, load_config(gpu))->code[0].counter;
+  };
   isa::instruction convert = mufu(4, 1);
   convert.op = isa::opcode::f2i;
   convert.type = isa::dtype::s32;
@@ -277,53 +288,60 @@ TEST(control_codes, results_of_variable_latency_have_counters) {
   dfma.dst_count = 2;
   EXPECT_EQ(counter_of(mufu(4, 1), "v100"), 0u);
   EXPECT_EQ(counter_of(convert, "v100"), 0u);
-  EXPECT_EQ(counter_of(dfma, "gtx1080"), 0u);   // the SM's only unit
+  EXPECT_EQ(counter_of(dfma, "gtx1080"), 0u);  // the SM's only unit
   EXPECT_EQ(counter_of(dfma, "v100"), no_counter);
   EXPECT_EQ(counter_of(ffma(4, 1, 1, 1), "v100"), no_counter);
 }
 
 isa::instruction dfma(unsigned d, unsigned a) {
-  isa::instruction i = op(isa::opcode::dfma, static_cast<std::uint8_t>(d), isa::make_reg(static_cast<std::uint8_t>(a), 2),
-                          isa::make_reg(static_cast<std::uint8_t>(a), 2), isa::make_reg(static_cast<std::uint8_t>(a), 2));
+  isa::instruction i =
+      op(isa::opcode::dfma, static_cast<std::uint8_t>(d), isa::make_reg(static_cast<std::uint8_t>(a), 2),
+         isa::make_reg(static_cast<std::uint8_t>(a), 2), isa::make_reg(static_cast<std::uint8_t>(a), 2));
   i.type = isa::dtype::f64;
   i.dst_count = 2;
   return i;
 }
 
-// The V100 takes a DFMA every 4 cycles and has its result after 8: in front of the first chain's next one 4 are left when the second one's has
-// issued. The unit itself needs no stall count.
+// The V100 takes a DFMA every 4 cycles and has its result after 8: in front of the first chain's next one 4 are left
+// when the second one's has issued. The unit itself needs no stall count.
 TEST(control_codes, a_unit_that_is_held_shortens_stall_counts) {
-  const auto p = decoded({dfma(0, 0), dfma(2, 2), dfma(0, 0), dfma(2, 2), dfma(4, 6), exit_instruction()}, load_config("v100"));
+  const auto p =
+      decoded({dfma(0, 0), dfma(2, 2), dfma(0, 0), dfma(2, 2), dfma(4, 6), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[0].stall, 1u);
   EXPECT_EQ(p->code[1].stall, 4u);
   EXPECT_EQ(p->code[2].stall, 4u);
   EXPECT_EQ(p->code[3].stall, 1u);
 }
 
-// The unit is held by who came before R8's FFMA, too; but this may have been delayed itself, right up to the second DFMA: nothing but their stall
-// counts lies between.
+// The unit is held by who came before R8's FFMA, too; but this may have been delayed itself, right up to the second
+// DFMA: nothing but their stall counts lies between.
 TEST(control_codes, a_unit_that_was_held_before_the_producer_does_not) {
-  const auto p = decoded({dfma(0, 0), ffma(8, 1, 1, 1), dfma(2, 2), ffma(9, 8, 1, 1), exit_instruction()}, load_config("v100"));
+  const auto p =
+      decoded({dfma(0, 0), ffma(8, 1, 1, 1), dfma(2, 2), ffma(9, 8, 1, 1), exit_instruction()}, load_config("v100"));
   EXPECT_EQ(p->code[1].stall, 1u);
-  EXPECT_EQ(p->code[2].stall, 3u);   // four cycles from R8's issue, of which one has passed
+  EXPECT_EQ(p->code[2].stall, 3u);  // four cycles from R8's issue, of which one has passed
 }
 
 TEST(control_codes, pairs_have_stall_count_0) {
   const gpu_config config = load_config("gtx1080");
-  const auto p = decoded({ffma(0, 1, 2, 3), mufu(4, 1), ffma(5, 1, 2, 3), ffma(6, 1, 2, 3), exit_instruction()}, config);
-  EXPECT_EQ(p->code[0].stall, 0u);   // with MUFU
-  EXPECT_EQ(p->code[1].stall, 1u);   // two at most
-  EXPECT_EQ(p->code[2].stall, 1u);   // one unit
+  const auto p =
+      decoded({ffma(0, 1, 2, 3), mufu(4, 1), ffma(5, 1, 2, 3), ffma(6, 1, 2, 3), exit_instruction()}, config);
+  EXPECT_EQ(p->code[0].stall, 0u);  // with MUFU
+  EXPECT_EQ(p->code[1].stall, 1u);  // two at most
+  EXPECT_EQ(p->code[2].stall, 1u);  // one unit
 }
 
 TEST(control_codes, are_for_software_dependence_only) {
   EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("gtxtitan"))->control_codes);
-  EXPECT_FALSE(decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("v100", {"sub_partition.dependence=scoreboard"}))->control_codes);
+  EXPECT_FALSE(
+      decoded({ffma(0, 1, 2, 3), exit_instruction()}, load_config("v100", {"sub_partition.dependence=scoreboard"}))
+          ->control_codes);
 }
 
-// On an A100 a product's sums may be added to after 25 cycles: a counter. Of the three chains each has its own, whatever stays open beside them.
+// On an A100 a product's sums may be added to after 25 cycles: a counter. Of the three chains each has its own,
+// whatever stays open beside them.
 TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for) {
-  std::vector<isa::instruction> code{load(2, 0)};   // used at the end
+  std::vector<isa::instruction> code{load(2, 0)};  // used at the end
   for (unsigned k = 0; k < 9; ++k) code.push_back(deep_product(static_cast<std::uint8_t>(12 + k % 3 * 4)));
   code.push_back(ffma(3, 2, 1, 1));
   code.push_back(exit_instruction());
@@ -336,11 +354,14 @@ TEST(control_codes, give_counters_in_turn_to_chains_whose_results_are_waited_for
   EXPECT_EQ(p->code[10].waits, 1u);
 }
 
-// A product of 2048 multiply-adds goes into an A100's unit in 8 cycles: there is time to read ten registers of two banks. With 32 times the rate
-// it goes in within one.
+// A product of 2048 multiply-adds goes into an A100's unit in 8 cycles: there is time to read ten registers of two
+// banks. With 32 times the rate it goes in within one.
 TEST(control_codes, matrices_are_read_while_the_unit_takes_them) {
   EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100"))->code[0].bank_conflicts, 0u);
-  EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100", {"tensor.f16_f32_fma_per_cycle=8192"}))->code[0].bank_conflicts, 2u);
+  EXPECT_EQ(decoded({deep_product(12), exit_instruction()}, load_config("a100", {"tensor.f16_f32_fma_per_cycle=8192"}))
+                ->code[0]
+                .bank_conflicts,
+            2u);
 }
 
 TEST(control_codes, products_have_latencies_by_sums_and_depth) {
@@ -351,7 +372,9 @@ TEST(control_codes, products_have_latencies_by_sums_and_depth) {
   bytes.type = isa::dtype::s32;
   bytes.src_type = isa::dtype::s8;
   bytes.sub = static_cast<std::uint8_t>(isa::matrix_shape::m8n8k16);
-  const auto p = decoded({deep_product(12), product(isa::matrix_shape::m16n8k8, 12, 4, 2, 8, 1), in_halves, bytes, exit_instruction()}, config);
+  const auto p = decoded(
+      {deep_product(12), product(isa::matrix_shape::m16n8k8, 12, 4, 2, 8, 1), in_halves, bytes, exit_instruction()},
+      config);
   EXPECT_EQ(p->code[0].latency_cycles, config.tensor.deep_f32_latency_cycles);
   EXPECT_EQ(p->code[1].latency_cycles, config.tensor.f32_latency_cycles);
   EXPECT_EQ(p->code[2].latency_cycles, config.tensor.latency_cycles);
@@ -363,7 +386,7 @@ isa::instruction compare(bool reads) {
   isa::instruction i = op(isa::opcode::isetp, isa::rz, isa::make_reg(4), isa::make_reg(5));
   i.dst_count = 0;
   i.type = isa::dtype::u32;
-  i.cmp = isa::compare::eq;   // registers are zero: always true
+  i.cmp = isa::compare::eq;  // registers are zero: always true
   i.pdst[0] = 1;
   if (reads) i.psrc[0].reg = 1;
   return i;
@@ -374,19 +397,22 @@ isa::instruction under_p1(isa::instruction i) {
 }
 
 TEST(control_codes, a_guard_is_waited_for_longer_than_a_predicate_to_compute_with) {
-  const auto p = decoded({compare(false), compare(true), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("a100"));
+  const auto p =
+      decoded({compare(false), compare(true), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("a100"));
   EXPECT_EQ(p->code[0].stall, 4u);
   EXPECT_EQ(p->code[1].stall, 13u);
   const auto q = decoded({compare(false), under_p1(ffma(8, 1, 2, 3)), exit_instruction()}, load_config("gtx1080"));
-  EXPECT_EQ(q->code[0].stall, 12u);   // all the same there
+  EXPECT_EQ(q->code[0].stall, 12u);  // all the same there
 }
 
 class scoreboards : public fresh_simulation {};
 
-// Times are kept in 30 bits: after 2^29 cycles the base moves. What is near keeps its time and its kind, what is far behind is there.
+// Times are kept in 30 bits: after 2^29 cycles the base moves. What is near keeps its time and its kind, what is far
+// behind is there.
 TEST_F(scoreboards, know_what_is_near_after_any_time) {
   scoreboard s("scoreboard", 2);
-  const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)}, load_config("v100", {"sub_partition.dependence=scoreboard"}));
+  const auto p = decoded({ffma(20, 1, 60, 60), ffma(20, 2, 60, 60), ffma(20, 3, 60, 60), ffma(20, 4, 60, 60)},
+                         load_config("v100", {"sub_partition.dependence=scoreboard"}));
   const auto ask = [&](unsigned r, unsigned slot = 0) { return s.probe(slot, p->code[r - 1]); };
   s.clear(0, 64);
   s.clear(1, 64);
@@ -415,14 +441,16 @@ class register_file : public fresh_simulation {
  protected:
   /// Cycles that 120 further instructions take: number k is `make(k)`.
   template <class F>
-  static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32, const std::string& gpu = "gtx1080");
+  static std::uint64_t cycles_of(F make, std::vector<std::string> settings, unsigned threads = 32,
+                                 const std::string& gpu = "gtx1080");
 };
 
 template <class F>
-std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings, unsigned threads, const std::string& gpu) {
+std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings, unsigned threads,
+                                       const std::string& gpu) {
   restart();
   gpu_config config = load_config(gpu, settings);
-  config.instruction_cache.size_bytes = 1 << 20;   // only issue is measured here
+  config.instruction_cache.size_bytes = 1 << 20;  // only issue is measured here
   config.instruction_cache.miss_latency_cycles = 0;
   config.instruction_cache.second_level_bytes = 0;
   sm_harness h(config);
@@ -442,7 +470,8 @@ std::uint64_t register_file::cycles_of(F make, std::vector<std::string> settings
 // Banks are the register number modulo 4.
 isa::instruction all_in_one_bank(unsigned k) {
   const auto first = static_cast<std::uint8_t>(16 + k % 2);
-  return ffma(static_cast<std::uint8_t>(k % 16), first, static_cast<std::uint8_t>(first + 4), static_cast<std::uint8_t>(first + 8));
+  return ffma(static_cast<std::uint8_t>(k % 16), first, static_cast<std::uint8_t>(first + 4),
+              static_cast<std::uint8_t>(first + 8));
 }
 isa::instruction same_operands(unsigned k) { return ffma(static_cast<std::uint8_t>(k % 16), 16, 20, 24); }
 isa::instruction two_of_three(unsigned k) {
@@ -456,8 +485,13 @@ TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
   for (const char* dependence : {"sub_partition.dependence=software", "sub_partition.dependence=scoreboard"}) {
     EXPECT_EQ(cycles_of(operand, {dependence}, 32, "rtx2060"), 4u * 120) << dependence;
     EXPECT_EQ(cycles_of(guard, {dependence}, 32, "rtx2060"), 12u * 120) << dependence;
-    for (const unsigned longer : {0u, 8u, 11u, 12u, 15u})   // from 12 on together more than a stall count, so that a counter guards the predicate
-      EXPECT_EQ(cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=" + std::to_string(longer)}, 32, "rtx2060"), (4u + longer) * 120) << dependence << longer;
+    for (const unsigned longer :
+         {0u, 8u, 11u, 12u,
+          15u})  // from 12 on together more than a stall count, so that a counter guards the predicate
+      EXPECT_EQ(
+          cycles_of(guard, {dependence, "sub_partition.guard_latency_cycles=" + std::to_string(longer)}, 32, "rtx2060"),
+          (4u + longer) * 120)
+          << dependence << longer;
     // 8 cycles for a compare of doubles, 9 more for the guard.
     const auto guard_of_doubles = [](unsigned) {
       isa::instruction i = under_p1(compare(false));
@@ -469,15 +503,16 @@ TEST_F(register_file, predicates_guard_later_than_they_are_computed_with) {
     };
     EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "a100"), 17u * 120) << dependence;
     // Of a unit that the SM has once the result comes through a queue, for guards and others alike.
-    EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "rtx2060"), cycles_of(guard_of_doubles, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"));
+    EXPECT_EQ(cycles_of(guard_of_doubles, {dependence}, 32, "rtx2060"),
+              cycles_of(guard_of_doubles, {dependence, "sub_partition.guard_latency_cycles=0"}, 32, "rtx2060"));
   }
 }
 
 TEST_F(register_file, a_fixed_window_stops_issue_for_each_conflict) {
-  EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);   // three reads of one bank: two more cycles
+  EXPECT_EQ(cycles_of(all_in_one_bank, {}), 3u * 120);  // three reads of one bank: two more cycles
 }
-// Huerta et al. 2025, section 5.3: two banks with a port of 32 lanes' words each. A multiplication whose sources share one is followed by a
-// bubble, FFMA with all three in one by two.
+// Huerta et al. 2025, section 5.3: two banks with a port of 32 lanes' words each. A multiplication whose sources share
+// one is followed by a bubble, FFMA with all three in one by two.
 TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   const auto multiply = [](unsigned apart) {
     return [apart](unsigned k) {
@@ -489,8 +524,8 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   const auto three = [](unsigned second) {
     return [second](unsigned k) {
       const unsigned first = 16 + k % 2 * 8;
-      return ffma(static_cast<std::uint8_t>(k % 16), static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(first + second),
-                  static_cast<std::uint8_t>(first + 4));
+      return ffma(static_cast<std::uint8_t>(k % 16), static_cast<std::uint8_t>(first),
+                  static_cast<std::uint8_t>(first + second), static_cast<std::uint8_t>(first + 4));
     };
   };
   const std::vector<std::string> narrow = {"sub_partition.register_bank_bytes=4"};
@@ -503,20 +538,21 @@ TEST_F(register_file, with_one_port_a_bank_costs_what_huerta_found) {
   EXPECT_EQ(cycles_of(three(2), {}, 32, "rtx3080"), 2u * 120);
 }
 TEST_F(register_file, a_collector_does_not) {
-  EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}), 120u);
+  EXPECT_EQ(cycles_of(all_in_one_bank, {"sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard"}),
+            120u);
 }
 TEST_F(register_file, the_reuse_cache_saves_reads_of_the_same_operand) {
   EXPECT_EQ(cycles_of(same_operands, {}), 120u);
-  EXPECT_EQ(cycles_of(two_of_three, {}), 120u);   // one read is left
+  EXPECT_EQ(cycles_of(two_of_three, {}), 120u);  // one read is left
   EXPECT_EQ(cycles_of(same_operands, {"sub_partition.reuse_cache=false"}), 3u * 120);
 }
-// While the operands of one warp are read, the other three of its scheduler may not issue: of three cycles one issues, and in the two others
-// all that were ready stand in dispatch_stall.
+// While the operands of one warp are read, the other three of its scheduler may not issue: of three cycles one issues,
+// and in the two others all that were ready stand in dispatch_stall.
 TEST_F(register_file, a_fixed_window_is_dispatch_stall_for_those_that_are_ready) {
   const auto stalled = [](const std::string& window) {
     restart();
-    sm_harness h(load_config("gtx1080", {"sub_partition.operand_read=" + window, "sub_partition.reuse_cache=false", "sub_partition.dependence=scoreboard",
-                                         "sub_partition.scheduler=lrr"}));
+    sm_harness h(load_config("gtx1080", {"sub_partition.operand_read=" + window, "sub_partition.reuse_cache=false",
+                                         "sub_partition.dependence=scoreboard", "sub_partition.scheduler=lrr"}));
     std::vector<isa::instruction> code;
     for (unsigned k = 0; k < 64; ++k) code.push_back(all_in_one_bank(k % 12));
     code.push_back(exit_instruction());
@@ -524,8 +560,10 @@ TEST_F(register_file, a_fixed_window_is_dispatch_stall_for_those_that_are_ready)
     h.sm.check_invariants();
     const issue_totals t = h.total(0);
     EXPECT_EQ(t.warp_cycles[static_cast<unsigned>(warp_cycle::other)],
-              t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)] + t.warp_stalls[static_cast<unsigned>(warp_stall::drain)]);
-    return static_cast<double>(t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)]) / static_cast<double>(t.active_warp_cycles);
+              t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)] +
+                  t.warp_stalls[static_cast<unsigned>(warp_stall::drain)]);
+    return static_cast<double>(t.warp_stalls[static_cast<unsigned>(warp_stall::dispatch_stall)]) /
+           static_cast<double>(t.active_warp_cycles);
   };
   EXPECT_GT(stalled("window"), 0.35);
   EXPECT_EQ(stalled("collector"), 0.0);
@@ -540,41 +578,45 @@ TEST_F(register_file, a_conflict_delays_the_result) {
   const auto chain = [](unsigned) { return ffma(16, 16, 20, 17); };
   for (const char* read : {"window", "collector"})
     for (const char* dependence : {"software", "scoreboard"}) {
-      const std::vector<std::string> settings = {std::string("sub_partition.operand_read=") + read, "sub_partition.reuse_cache=false",
+      const std::vector<std::string> settings = {std::string("sub_partition.operand_read=") + read,
+                                                 "sub_partition.reuse_cache=false",
                                                  std::string("sub_partition.dependence=") + dependence};
       EXPECT_EQ(cycles_of(chain, settings), 7u * 120) << read << ' ' << dependence;
     }
 }
 
-// A shared load and the FFMA that overwrites its address, 60 times: from the load's issue to the FFMA's as long as reading takes; the
-// next load, whose address it is, four cycles on.
+// A shared load and the FFMA that overwrites its address, 60 times: from the load's issue to the FFMA's as long as
+// reading takes; the next load, whose address it is, four cycles on.
 TEST_F(register_file, overwriting_an_address_waits_until_it_is_read) {
   const auto turn = [](unsigned k) {
-    isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));   // nobody wants the word
+    isa::instruction i = op(isa::opcode::ld, isa::rz, isa::make_reg(2));  // nobody wants the word
     i.type = isa::dtype::u32;
     i.mem_space = isa::space::shared;
-    return k % 2 == 0 ? i : ffma(2, 1, 1, 1);   // R1 is zero
+    return k % 2 == 0 ? i : ffma(2, 1, 1, 1);  // R1 is zero
   };
-  const std::vector<std::string> v100 = {"ldst.shared_load_read_latency_cycles=11", "fp32.latency_cycles=4", "sub_partition.dual_issue=none"};
+  const std::vector<std::string> v100 = {"ldst.shared_load_read_latency_cycles=11", "fp32.latency_cycles=4",
+                                         "sub_partition.dual_issue=none"};
   EXPECT_EQ(cycles_of(turn, v100), (11u + 4) * 60);
   std::vector<std::string> slower = v100;
   slower[0] = "ldst.shared_load_read_latency_cycles=20";
   EXPECT_EQ(cycles_of(turn, slower), (20u + 4) * 60);
-  slower[0] = "ldst.operand_latency_cycles=1";   // and the load waits longer for its address
+  slower[0] = "ldst.operand_latency_cycles=1";  // and the load waits longer for its address
   slower.push_back("ldst.shared_load_read_latency_cycles=11");
   EXPECT_EQ(cycles_of(turn, slower), (11u + 5) * 60);
 }
 
 // Double precision, independent of each other: registers 0 to 15 of 16 and 17.
 isa::instruction dadd(unsigned k) {
-  isa::instruction i = op(isa::opcode::dadd, static_cast<std::uint8_t>(k % 8 * 2), isa::make_reg(16, 2), isa::make_reg(16, 2));
+  isa::instruction i =
+      op(isa::opcode::dadd, static_cast<std::uint8_t>(k % 8 * 2), isa::make_reg(16, 2), isa::make_reg(16, 2));
   i.type = isa::dtype::f64;
   i.dst_count = 2;
   return i;
 }
-// One lane of each of four sub-partitions: as one unit of four lanes it takes a warp every 8 cycles, of whichever sub-partition.
+// One lane of each of four sub-partitions: as one unit of four lanes it takes a warp every 8 cycles, of whichever
+// sub-partition.
 TEST_F(register_file, sub_partitions_share_a_unit_in_turn) {
-  const std::string latency = "fp64.latency_cycles=8";   // below 16: the stall counts know it
+  const std::string latency = "fp64.latency_cycles=8";  // below 16: the stall counts know it
   EXPECT_EQ(cycles_of(dadd, {latency}), 8u * 120);
   EXPECT_EQ(cycles_of(dadd, {latency}, 4 * 32), 4u * 8 * 120);
   EXPECT_EQ(cycles_of(dadd, {latency, "fp64.shared=false"}), 32u * 120);
@@ -589,12 +631,13 @@ TEST_F(register_file, an_instruction_that_issues_alone_takes_the_other_scheduler
   EXPECT_EQ(cycles_of(dadd, alone), 120u);
 }
 
-// Where two things keep a warp at the same time, the state is the first of them in the order of the contract: what each of 60 further
-// instructions of a warp alone spends in each state.
+// Where two things keep a warp at the same time, the state is the first of them in the order of the contract: what each
+// of 60 further instructions of a warp alone spends in each state.
 class state_priority : public register_file {
  protected:
   template <class F>
-  static std::array<double, static_cast<std::size_t>(warp_cycle::count)> states_of(F make, std::vector<std::string> settings) {
+  static std::array<double, static_cast<std::size_t>(warp_cycle::count)> states_of(F make,
+                                                                                   std::vector<std::string> settings) {
     restart();
     gpu_config config = load_config("gtx1080", settings);
     config.instruction_cache.size_bytes = 1 << 20;
@@ -618,7 +661,7 @@ class state_priority : public register_file {
 };
 
 TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
-  const std::vector<std::string> settings = {"fp64.latency_cycles=8"};   // a warp every 8 cycles through four lanes
+  const std::vector<std::string> settings = {"fp64.latency_cycles=8"};  // a warp every 8 cycles through four lanes
   auto each = states_of(dadd, settings);
   EXPECT_EQ(1.0, in(each, warp_cycle::selected));
   EXPECT_EQ(7.0, in(each, warp_cycle::pipe_busy));
@@ -626,7 +669,7 @@ TEST_F(state_priority, an_operand_that_is_not_there_comes_before_a_busy_unit) {
   const auto chain = [](unsigned) {
     isa::instruction i = dadd(0);
     i.src[0] = isa::make_reg(0, 2);
-    i.src[1] = isa::make_reg(18, 2);   // in other banks
+    i.src[1] = isa::make_reg(18, 2);  // in other banks
     return i;
   };
   each = states_of(chain, {"fp64.latency_cycles=5"});
@@ -640,27 +683,31 @@ TEST_F(state_priority, an_instruction_that_is_not_there_comes_before_its_operand
   auto each = states_of(chain, {});
   EXPECT_EQ(5.0, in(each, warp_cycle::exec_dependency));
   EXPECT_EQ(0.0, in(each, warp_cycle::inst_fetch));
-  each = states_of(chain, {"sub_partition.issue_width=1", "sub_partition.dual_issue=none", "sub_partition.instruction_buffer_entries=1", "sub_partition.fetch_latency_cycles=4"});
+  each = states_of(chain, {"sub_partition.issue_width=1", "sub_partition.dual_issue=none",
+                           "sub_partition.instruction_buffer_entries=1", "sub_partition.fetch_latency_cycles=4"});
   EXPECT_EQ(1.0, in(each, warp_cycle::selected));
   EXPECT_EQ(3.0, in(each, warp_cycle::inst_fetch));
   EXPECT_EQ(2.0, in(each, warp_cycle::exec_dependency)) << "the operand lacks in all five";
 }
 
-// A memory instruction and the FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed latency, but for a scoreboard of
-// the path that has yet to read the source; the next memory instruction, whose source it writes, for FFMA's latency.
+// A memory instruction and the FFMA that overwrites its source, 60 times. The FFMA waits for no result of fixed
+// latency, but for a scoreboard of the path that has yet to read the source; the next memory instruction, whose source
+// it writes, for FFMA's latency.
 TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
   const auto stalls_of = [](isa::space space) {
     restart();
-    gpu_config config = load_config("v100", {"ldst.shared_load_read_latency_cycles=11", "ldst.load_read_latency_cycles=15"});
+    gpu_config config =
+        load_config("v100", {"ldst.shared_load_read_latency_cycles=11", "ldst.load_read_latency_cycles=15"});
     config.instruction_cache.size_bytes = 1 << 20;
     config.instruction_cache.miss_latency_cycles = 0;
     config.instruction_cache.second_level_bytes = 0;
     sm_harness h(config);
     for (const unsigned turns : {20u, 80u}) {
-      std::vector<isa::instruction> code = {op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)),
-                                            op(isa::opcode::mov, 3, isa::make_immediate(space == isa::space::global ? isa::heap_base >> 32 : 0))};
+      std::vector<isa::instruction> code = {
+          op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)),
+          op(isa::opcode::mov, 3, isa::make_immediate(space == isa::space::global ? isa::heap_base >> 32 : 0))};
       for (unsigned k = 0; k < turns; ++k) {
-        code.push_back(load(isa::rz, 2));   // nobody wants the word
+        code.push_back(load(isa::rz, 2));  // nobody wants the word
         if (space == isa::space::shared) code.back().src[0] = isa::make_reg(2);
         code.back().mem_space = space;
         code.push_back(op(isa::opcode::mov, 2, isa::make_immediate(space == isa::space::global ? isa::heap_base : 0)));
@@ -669,7 +716,8 @@ TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
       h.run(std::move(code), 32, 1, 64);
     }
     std::array<double, static_cast<std::size_t>(warp_stall::count)> each{};
-    for (std::size_t s = 0; s < each.size(); ++s) each[s] = static_cast<double>(h.total(1).warp_stalls[s] - h.total(0).warp_stalls[s]) / 60;
+    for (std::size_t s = 0; s < each.size(); ++s)
+      each[s] = static_cast<double>(h.total(1).warp_stalls[s] - h.total(0).warp_stalls[s]) / 60;
     return each;
   };
   const auto in = [](const auto& each, warp_stall s) { return each[static_cast<std::size_t>(s)]; };
@@ -682,19 +730,20 @@ TEST_F(state_priority, who_waits_for_a_read_waits_for_its_path) {
   EXPECT_EQ(in(global, warp_stall::wait), 3.0);
 }
 
-// Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it does not wait.
+// Every load's result finds the bank's only port taken by FFMAs in each cycle until they end; with a second port it
+// does not wait.
 TEST(write_ports, loads_wait_for_a_cycle_without_a_result) {
   write_ports one(2, 1), two(2, 2), any(2, 0);
   EXPECT_TRUE(one.limited());
   EXPECT_FALSE(any.limited());
-  for (cycle_t c = 10; c < 15; ++c) {   // results in bank 0 from 14 to 18
+  for (cycle_t c = 10; c < 15; ++c) {  // results in bank 0 from 14 to 18
     one.reserve(4, 1, c + 4, c);
     two.reserve(4, 1, c + 4, c);
   }
   EXPECT_EQ(one.write(6, 1, 16, 16), 19u);
-  EXPECT_EQ(one.write(7, 1, 16, 16), 16u);   // the other bank
-  EXPECT_EQ(one.write(7, 1, 16, 16), 17u);   // which is taken now
-  EXPECT_EQ(one.write(8, 4, 20, 20), 21u);   // four registers, two in each bank
+  EXPECT_EQ(one.write(7, 1, 16, 16), 16u);  // the other bank
+  EXPECT_EQ(one.write(7, 1, 16, 16), 17u);  // which is taken now
+  EXPECT_EQ(one.write(8, 4, 20, 20), 21u);  // four registers, two in each bank
   EXPECT_EQ(two.write(6, 1, 16, 16), 16u);
   EXPECT_EQ(one.write(6, 1, 500, 500), 500u);
   one.reserve(4, 1, 600, 596);
@@ -712,8 +761,8 @@ TEST(write_ports, parts_of_a_load_come_one_behind_the_other) {
   }
 }
 
-// Of results far ahead as of near ones: a latency of 1,000 cycles, a load that completes long after the last instruction has issued, one
-// whose parts come 100 cycles apart.
+// Of results far ahead as of near ones: a latency of 1,000 cycles, a load that completes long after the last
+// instruction has issued, one whose parts come 100 cycles apart.
 TEST(write_ports, far_results_take_ports_too) {
   write_ports one(1, 1);
   one.reserve(4, 1, 1010, 10);
@@ -736,10 +785,13 @@ TEST_F(register_file, both_ways_of_dependence_issue_a_chain_alike) {
   EXPECT_EQ(cycles_of(chain, {"sub_partition.dependence=scoreboard"}), 6u * 120);
 }
 
-// Chains of DFMA, of which the SM's unit takes one every 8 cycles: with a scoreboard, and up to six with counters, a turn of all chains takes the latency.
-// Eight chains in flight have six counters: the next one of a chain that shares waits for the neighbour's result, which comes 8 cycles later.
+// Chains of DFMA, of which the SM's unit takes one every 8 cycles: with a scoreboard, and up to six with counters, a
+// turn of all chains takes the latency. Eight chains in flight have six counters: the next one of a chain that shares
+// waits for the neighbour's result, which comes 8 cycles later.
 TEST_F(register_file, more_chains_than_counters_wait_for_a_neighbour) {
-  const auto chains = [](unsigned count) { return [count](unsigned k) { return dfma(2 * (k % count), 2 * (k % count)); }; };
+  const auto chains = [](unsigned count) {
+    return [count](unsigned k) { return dfma(2 * (k % count), 2 * (k % count)); };
+  };
   const auto cycles = [&](unsigned count, const std::string& dependence) {
     return cycles_of(chains(count), {"fp64.fma_latency_cycles=96", "sub_partition.dependence=" + dependence});
   };
@@ -749,13 +801,16 @@ TEST_F(register_file, more_chains_than_counters_wait_for_a_neighbour) {
   EXPECT_EQ(cycles(8, "software"), (96u + 8) * 120 / 8);
 }
 
-// An entry of the buffer is refilled as many cycles after it was emptied as fetching takes: with too few, a warp alone issues so many
-// instructions in that time.
+// An entry of the buffer is refilled as many cycles after it was emptied as fetching takes: with too few, a warp alone
+// issues so many instructions in that time.
 TEST_F(register_file, a_small_instruction_buffer_costs_fetches) {
   const auto independent = [](unsigned k) { return ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3); };
   const auto cycles = [&](unsigned entries, unsigned latency, unsigned threads = 32) {
-    return cycles_of(independent, {"sub_partition.issue_width=1", "sub_partition.dual_issue=none", "sub_partition.instruction_buffer_entries=" + std::to_string(entries),
-                                   "sub_partition.fetch_latency_cycles=" + std::to_string(latency)}, threads);
+    return cycles_of(independent,
+                     {"sub_partition.issue_width=1", "sub_partition.dual_issue=none",
+                      "sub_partition.instruction_buffer_entries=" + std::to_string(entries),
+                      "sub_partition.fetch_latency_cycles=" + std::to_string(latency)},
+                     threads);
   };
   EXPECT_EQ(cycles(2, 2), 120u);
   EXPECT_EQ(cycles(1, 2), 2u * 120);
@@ -772,14 +827,16 @@ TEST_F(register_file, a_small_instruction_buffer_costs_fetches) {
 TEST_F(register_file, a_small_instruction_buffer_costs_pairs) {
   const auto pairs = [](unsigned k) {
     return k % 2 == 0 ? ffma(static_cast<std::uint8_t>(16 + k % 16), 1, 2, 3)
-                      : op(isa::opcode::iadd3, static_cast<std::uint8_t>(16 + k % 16), isa::make_reg(1), isa::make_reg(2), isa::make_reg(3));
+                      : op(isa::opcode::iadd3, static_cast<std::uint8_t>(16 + k % 16), isa::make_reg(1),
+                           isa::make_reg(2), isa::make_reg(3));
   };
   const auto cycles = [&](unsigned entries) {
-    return cycles_of(pairs, {"sub_partition.dual_issue=any", "sub_partition.reuse_cache=false", "sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard",
+    return cycles_of(pairs, {"sub_partition.dual_issue=any", "sub_partition.reuse_cache=false",
+                             "sub_partition.operand_read=collector", "sub_partition.dependence=scoreboard",
                              "sub_partition.instruction_buffer_entries=" + std::to_string(entries)});
   };
   EXPECT_EQ(cycles(4), 60u);
-  EXPECT_EQ(cycles(2), 120u);   // both at once, then two cycles of fetching
+  EXPECT_EQ(cycles(2), 120u);  // both at once, then two cycles of fetching
   EXPECT_EQ(cycles(1), 240u);
 }
 
@@ -800,10 +857,8 @@ TEST_F(register_file, codes_that_let_an_operand_be_read_too_early_are_found) {
     launch->block = {32, 1, 1};
     launch->banks[0].resize(4096);
     h.cwd.submit(launch);
-    if (stall == 6)
-      EXPECT_NO_THROW(sc_core::sc_start());
-    else
-      EXPECT_THROW(sc_core::sc_start(), sc_core::sc_report);
+    if (stall == 6) EXPECT_NO_THROW(sc_core::sc_start());
+    else EXPECT_THROW(sc_core::sc_start(), sc_core::sc_report);
   }
 }
 

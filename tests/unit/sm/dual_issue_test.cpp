@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which two instructions issue in one cycle: every pair of classes in both orders, as machine code, so that no assembler comes between.
-// The table of docs/scheduling.md.
+// Which two instructions issue in one cycle: every pair of classes in both orders, as machine code, so that no
+// assembler comes between. The table of docs/scheduling.md.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,20 +9,21 @@
 #include <sstream>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "sm_harness.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace dual_issue_test {
 
 // What an instruction keeps busy, as the chips' documents say, whatever the model does with it.
-enum class group { core, slow_core, fp64, sfu, memory, control };   // slow_core: what not every core can do
+enum class group { core, slow_core, fp64, sfu, memory, control };  // slow_core: what not every core can do
 
 struct instruction_class {
   const char* name;
   group unit;
   bool writes_register;
-  isa::instruction (*make)(std::uint8_t d);   // that writes registers from `d` on; the first one of a pair has 8, the second one 16
+  isa::instruction (*make)(
+      std::uint8_t d);  // that writes registers from `d` on; the first one of a pair has 8, the second one 16
 };
 
 isa::instruction typed(isa::instruction i, isa::dtype type, isa::space space = isa::space::generic) {
@@ -35,7 +36,9 @@ isa::instruction integer(isa::opcode o, std::uint8_t d) {
   return typed(op(o, d, isa::make_reg(1), isa::make_reg(2), isa::make_reg(3)), isa::dtype::u32);
 }
 
-isa::instruction two_operands(isa::opcode o, std::uint8_t d) { return typed(op(o, d, isa::make_reg(1), isa::make_reg(2)), isa::dtype::u32); }
+isa::instruction two_operands(isa::opcode o, std::uint8_t d) {
+  return typed(op(o, d, isa::make_reg(1), isa::make_reg(2)), isa::dtype::u32);
+}
 
 isa::instruction compare(isa::opcode o, std::uint8_t d, isa::dtype type) {
   isa::instruction i = typed(op(o, isa::rz, isa::make_reg(1), isa::make_reg(2)), type);
@@ -47,7 +50,8 @@ isa::instruction compare(isa::opcode o, std::uint8_t d, isa::dtype type) {
 
 // No lane takes part in accesses: the address does not matter. P0 is false.
 isa::instruction access(isa::opcode o, std::uint8_t d, isa::space space) {
-  isa::instruction i = typed(op(o, d, isa::make_reg(2, space == isa::space::global ? 2 : 1), isa::make_reg(4)), isa::dtype::u32, space);
+  isa::instruction i =
+      typed(op(o, d, isa::make_reg(2, space == isa::space::global ? 2 : 1), isa::make_reg(4)), isa::dtype::u32, space);
   i.guard.reg = 0;
   return i;
 }
@@ -58,22 +62,26 @@ const instruction_class classes[] = {
     {"IMAD", group::slow_core, true, [](std::uint8_t d) { return integer(isa::opcode::imad, d); }},
     {"SHL", group::slow_core, true, [](std::uint8_t d) { return two_operands(isa::opcode::shl, d); }},
     {"LOP3", group::core, true, [](std::uint8_t d) { return integer(isa::opcode::lop3, d); }},
-    {"MOV", group::core, true, [](std::uint8_t d) { return typed(op(isa::opcode::mov, d, isa::make_reg(2)), isa::dtype::u32); }},
+    {"MOV", group::core, true,
+     [](std::uint8_t d) { return typed(op(isa::opcode::mov, d, isa::make_reg(2)), isa::dtype::u32); }},
     {"SEL", group::core, true, [](std::uint8_t d) { return two_operands(isa::opcode::sel, d); }},
     {"ISETP", group::core, false, [](std::uint8_t d) { return compare(isa::opcode::isetp, d, isa::dtype::u32); }},
     {"FSETP", group::core, false, [](std::uint8_t d) { return compare(isa::opcode::fsetp, d, isa::dtype::f32); }},
-    {"F2I", group::sfu, true, [](std::uint8_t d) {
+    {"F2I", group::sfu, true,
+     [](std::uint8_t d) {
        isa::instruction i = typed(op(isa::opcode::f2i, d, isa::make_reg(2)), isa::dtype::s32);
        i.src_type = isa::dtype::f32;
        return i;
      }},
-    {"MUFU", group::sfu, true, [](std::uint8_t d) {
+    {"MUFU", group::sfu, true,
+     [](std::uint8_t d) {
        isa::instruction i = op(isa::opcode::mufu, d, isa::make_reg(2));
        i.sub = static_cast<std::uint8_t>(isa::mufu_function::rcp);
        return i;
      }},
-    {"DFMA", group::fp64, true, [](std::uint8_t d) {
-       const isa::operand same = isa::make_reg(2, 2);   // so that no two registers compete for a bank
+    {"DFMA", group::fp64, true,
+     [](std::uint8_t d) {
+       const isa::operand same = isa::make_reg(2, 2);  // so that no two registers compete for a bank
        isa::instruction i = typed(op(isa::opcode::dfma, d, same, isa::make_reg(4, 2), same), isa::dtype::f64);
        i.dst_count = 2;
        return i;
@@ -81,18 +89,23 @@ const instruction_class classes[] = {
     {"LDS", group::memory, true, [](std::uint8_t d) { return access(isa::opcode::ld, d, isa::space::shared); }},
     {"LDG", group::memory, true, [](std::uint8_t d) { return access(isa::opcode::ld, d, isa::space::global); }},
     {"STG", group::memory, false, [](std::uint8_t) { return access(isa::opcode::st, isa::rz, isa::space::global); }},
-    {"ATOM", group::memory, true, [](std::uint8_t d) {
+    {"ATOM", group::memory, true,
+     [](std::uint8_t d) {
        isa::instruction i = access(isa::opcode::atom, d, isa::space::global);
        i.sub = static_cast<std::uint8_t>(isa::atomic_op::add);
        return i;
      }},
-    {"SHFL", group::memory, true, [](std::uint8_t d) {
-       isa::instruction i = typed(op(isa::opcode::shfl, d, isa::make_reg(2), isa::make_immediate(1), isa::make_immediate(31)), isa::dtype::b32);
+    {"SHFL", group::memory, true,
+     [](std::uint8_t d) {
+       isa::instruction i =
+           typed(op(isa::opcode::shfl, d, isa::make_reg(2), isa::make_immediate(1), isa::make_immediate(31)),
+                 isa::dtype::b32);
        i.sub = static_cast<std::uint8_t>(isa::shuffle_mode::bfly);
        return i;
      }},
     {"BAR", group::control, false, [](std::uint8_t) { return op(isa::opcode::bar, isa::rz, isa::make_immediate(0)); }},
-    {"BRA", group::control, false, [](std::uint8_t d) {   // to the next instruction
+    {"BRA", group::control, false,
+     [](std::uint8_t d) {  // to the next instruction
        isa::instruction i = op(isa::opcode::bra, isa::rz);
        i.target = d == 8 ? 1 : 2;
        return i;
@@ -100,7 +113,7 @@ const instruction_class classes[] = {
 };
 
 struct chip {
-  char letter;   // in the page's table; ' ': as its neighbour, or none
+  char letter;  // in the page's table; ' ': as its neighbour, or none
   const char* name;
   const char* gpu;
   std::vector<std::string> settings;
@@ -108,8 +121,11 @@ struct chip {
 
 const chip chips[] = {
     // GF104 has three groups of 16 lanes to GF100's two: its schedulers share the third.
-    {'F', "Fermi 2.1", "gtx480", {"sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=4",
-                                  "fp32.shared_lanes=32", "int.shared_lanes=32"}},
+    {'F',
+     "Fermi 2.1",
+     "gtx480",
+     {"sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=4",
+      "fp32.shared_lanes=32", "int.shared_lanes=32"}},
     {'K', "Kepler (gtxtitan)", "gtxtitan", {}},
     {'M', "Maxwell (gtx980)", "gtx980", {}},
     {' ', "Maxwell (gtx750ti)", "gtx750ti", {}},
@@ -162,7 +178,8 @@ TEST_F(dual_issue, of_every_pair_of_classes_is_what_the_page_says) {
     for (const instruction_class& second : classes) {
       std::string letters;
       for (const chip& c : chips)
-        if (c.letter != ' ' && issue_together(load_config(c.gpu, c.settings), {first.make(8), second.make(16)})) letters += c.letter;
+        if (c.letter != ' ' && issue_together(load_config(c.gpu, c.settings), {first.make(8), second.make(16)}))
+          letters += c.letter;
       table << " " << (letters.empty() ? "-" : letters) << " |";
     }
     table << "\n";
@@ -177,8 +194,8 @@ TEST_F(dual_issue, of_every_pair_of_classes_is_what_the_page_says) {
   EXPECT_NE(std::string::npos, page().find(table.str())) << "meant so? then: ./dev microbench renew\n" << table.str();
 }
 
-// What the rules say, apart from what the model does: units, the instructions that Maxwell lets into a pair, and that the second must not need
-// the first.
+// What the rules say, apart from what the model does: units, the instructions that Maxwell lets into a pair, and that
+// the second must not need the first.
 TEST_F(dual_issue, follows_the_rule_of_the_chip) {
   const auto core = [](group g) { return g == group::core || g == group::slow_core; };
   const auto partner = [](group g) { return g == group::memory || g == group::sfu; };
@@ -188,31 +205,37 @@ TEST_F(dual_issue, follows_the_rule_of_the_chip) {
     for (const instruction_class& first : classes)
       for (const instruction_class& second : classes) {
         const group a = first.unit, b = second.unit;
-        bool expected = config.sub_partition.issue_width == 2 && rule != choice::dual_issue::none && a != b && !(core(a) && core(b));
+        bool expected = config.sub_partition.issue_width == 2 && rule != choice::dual_issue::none && a != b &&
+                        !(core(a) && core(b));
         if (rule == choice::dual_issue::maxwell) expected = expected && (partner(a) || partner(b));
-        if (rule == choice::dual_issue::any && core(a) && core(b)) expected = a == group::core || b == group::core;   // one of them on the lanes that schedulers share
+        if (rule == choice::dual_issue::any && core(a) && core(b))
+          expected = a == group::core || b == group::core;  // one of them on the lanes that schedulers share
         if (a == group::control || b == group::control) expected = false;
-        if (config.fp64.issues_alone && (a == group::fp64 || b == group::fp64)) expected = false;   // Fermi: double precision pairs with nothing
-        EXPECT_EQ(expected, issue_together(config, {first.make(8), second.make(16)})) << c.name << ": " << first.name << ", " << second.name;
+        if (config.fp64.issues_alone && (a == group::fp64 || b == group::fp64))
+          expected = false;  // Fermi: double precision pairs with nothing
+        EXPECT_EQ(expected, issue_together(config, {first.make(8), second.make(16)}))
+            << c.name << ": " << first.name << ", " << second.name;
       }
   }
 }
 
 TEST_F(dual_issue, never_joins_an_instruction_with_one_that_needs_its_result_or_overwrites_it) {
   for (const chip& c : chips) {
-    if (c.letter == ' ') continue;   // as their neighbours, or none at all
+    if (c.letter == ' ') continue;  // as their neighbours, or none at all
     const gpu_config config = load_config(c.gpu, c.settings);
     for (const instruction_class& first : classes)
       for (const instruction_class& second : classes) {
         if (!first.writes_register || second.unit == group::control) continue;
-        EXPECT_FALSE(issue_together(config, {first.make(2), second.make(16)})) << c.name << ": " << second.name << " reads what " << first.name << " writes";
+        EXPECT_FALSE(issue_together(config, {first.make(2), second.make(16)}))
+            << c.name << ": " << second.name << " reads what " << first.name << " writes";
         if (!second.writes_register) continue;
         EXPECT_FALSE(issue_together(config, {first.make(8), second.make(8)})) << c.name << ": both write";
       }
   }
 }
 
-// The policy is asked about the first instruction of a warp alone; with those that keep warps from the memory a global access is never the second.
+// The policy is asked about the first instruction of a warp alone; with those that keep warps from the memory a global
+// access is never the second.
 TEST_F(dual_issue, does_not_go_round_a_policy_that_holds_accesses_back) {
   for (const char* policy : {"lrr", "gto", "two_level", "memory_aware", "ccws"})
     for (const instruction_class& second : classes) {
@@ -231,7 +254,9 @@ TEST_F(dual_issue, is_what_width_and_rule_say) {
   EXPECT_TRUE(issue_together(load_config("gtxtitan"), pair));
   EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.issue_width=1"}), pair));
   EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.dual_issue=none"}), pair));
-  EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.instruction_buffer_entries=2", "fp32.shared_lanes=0", "int.shared_lanes=0"}), two));
+  EXPECT_FALSE(issue_together(load_config("gtxtitan", {"sub_partition.instruction_buffer_entries=2",
+                                                       "fp32.shared_lanes=0", "int.shared_lanes=0"}),
+                              two));
 }
 
 }  // namespace dual_issue_test

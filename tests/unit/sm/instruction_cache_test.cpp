@@ -15,20 +15,20 @@ TEST(instruction_cache, each_level_adds_its_latency) {
   instruction_cache behind("behind", second);
   instruction_cache first("first", {1024, 128, 2, 30, 0}, &behind);
   EXPECT_EQ(first.look_up(0, 100), 100u + 30 + 150);
-  EXPECT_EQ(first.look_up(64, 110), 280u);            // the same line, on its way
+  EXPECT_EQ(first.look_up(64, 110), 280u);  // the same line, on its way
   EXPECT_EQ(first.look_up(0, 400), 400u);
-  EXPECT_EQ(first.look_up(128, 500), 530u);           // the other half of the second level's line
+  EXPECT_EQ(first.look_up(128, 500), 530u);  // the other half of the second level's line
   EXPECT_EQ(first.misses, 2u);
   EXPECT_EQ(behind.accesses, 2u);
   EXPECT_EQ(behind.misses, 1u);
 }
 
 TEST(instruction_cache, the_least_recently_used_line_gives_way) {
-  instruction_cache alone("alone", {1024, 128, 2, 30, 0});   // four sets
+  instruction_cache alone("alone", {1024, 128, 2, 30, 0});  // four sets
   alone.look_up(0, 0);
   alone.look_up(512, 100);
   alone.look_up(0, 200);
-  alone.look_up(1024, 300);                           // the same set: instead of 512
+  alone.look_up(1024, 300);  // the same set: instead of 512
   EXPECT_EQ(alone.look_up(0, 400), 400u);
   EXPECT_EQ(alone.look_up(512, 500), 530u);
 }
@@ -43,7 +43,8 @@ TEST(instruction_cache, a_prefetcher_streams_the_next_lines_a_cycle_apart) {
   EXPECT_EQ(first.misses, 1u);
 }
 
-// Lines of 128 bytes that take 30 cycles to come, instructions of 8; an instruction is in its buffer 5 cycles after it was asked for.
+// Lines of 128 bytes that take 30 cycles to come, instructions of 8; an instruction is in its buffer 5 cycles after it
+// was asked for.
 struct fetched {
   explicit fetched(unsigned entries)
       : config([&] {

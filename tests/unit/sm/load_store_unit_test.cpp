@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "heddle/config/error.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "sm_memory_bench.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace load_store_unit_test {
 
@@ -83,7 +83,8 @@ TEST_F(load_store_unit_test, banks_are_held_for_all_passes) {
   EXPECT_EQ(b.latency(second), 23u + 32);
 }
 
-// 32 passes of 1.25 cycles hold the banks for 40 cycles; a single one leaves a quarter to the next, so that the fourth holds them for two.
+// 32 passes of 1.25 cycles hold the banks for 40 cycles; a single one leaves a quarter to the next, so that the fourth
+// holds them for two.
 TEST_F(load_store_unit_test, a_pass_may_hold_the_banks_for_more_than_a_cycle) {
   gpu_config config;
   config.shared_memory.pass_cycles = 1.25;
@@ -148,13 +149,13 @@ TEST_F(load_store_unit_test, one_line_per_cycle) {
 TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
   const struct {
     unsigned banks;
-    cycle_t latency[3], next[3];   // of the access to these sectors; added to that of a line which comes a cycle later
+    cycle_t latency[3], next[3];  // of the access to these sectors; added to that of a line which comes a cycle later
     double read_cycles = 1;
   } cases[] = {{4, {28, 28, 28}, {0, 0, 0}},
                {2, {28, 29, 29}, {0, 1, 1}},
                {1, {29, 29, 31}, {1, 1, 3}},
                {1, {29, 29, 31}, {2, 2, 5}, 1.5}};
-  constexpr std::uint32_t lanes[] = {0x0000ffffu, 0x00ff00ffu, 0xffffffffu};   // sectors 0 and 1, 0 and 2, all
+  constexpr std::uint32_t lanes[] = {0x0000ffffu, 0x00ff00ffu, 0xffffffffu};  // sectors 0 and 1, 0 and 2, all
   for (const auto& c : cases) {
     for (unsigned k = 0; k < 3; ++k) {
       restart();
@@ -163,7 +164,7 @@ TEST_F(load_store_unit_test, sectors_of_a_hit_in_one_bank_take_turns) {
       config.l1.banks = c.banks;
       config.l1.read_cycles = c.read_cycles;
       sm_memory_bench b(config);
-      lsu_transaction& warm = b.strided(lsu_kind::load, base, 4, 3);   // partition 0 is asked next
+      lsu_transaction& warm = b.strided(lsu_kind::load, base, 4, 3);  // partition 0 is asked next
       lsu_transaction& hit = b.strided(lsu_kind::load, base, 4);
       lsu_transaction& next = b.strided(lsu_kind::load, base, 4);
       warm.read_only = hit.read_only = next.read_only = true;

@@ -65,8 +65,8 @@ class sequence {
 
   std::string text() const {
     return ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n.reg .b64 %o, %g, %t<64>; .reg .b32 %s, %v; .reg .pred %p;\n"
-           ".shared .align 8 .b64 pad; .shared .align 8 .b64 object;\nld.param.u64 %o, [out]; mov.u32 %s, object; cvt.u64.u32 %g, %s; cvta.shared.u64 %g, %g;\n" + code_ +
-           "mbarrier.inval.shared.b64 [%s]; ret; }\n";
+           ".shared .align 8 .b64 pad; .shared .align 8 .b64 object;\nld.param.u64 %o, [out]; mov.u32 %s, object; cvt.u64.u32 %g, %s; cvta.shared.u64 %g, %g;\n" +
+           code_ + "mbarrier.inval.shared.b64 [%s]; ret; }\n";
   }
 
   const std::vector<u32>& expected() const { return expected_; }
@@ -77,7 +77,8 @@ class sequence {
 
   /// ".shared.b64 [object]" in one of its spellings.
   std::string place() {
-    static constexpr const char* ways[] = {".shared.b64 [%s]", ".shared::cta.b64 [%s]", ".b64 [%g]", ".shared.b64 [object]"};
+    static constexpr const char* ways[] = {".shared.b64 [%s]", ".shared::cta.b64 [%s]", ".b64 [%g]",
+                                           ".shared.b64 [object]"};
     return ways[pick(4)];
   }
 
@@ -105,7 +106,8 @@ class sequence {
       case 2: {
         if (barrier_.pending() == 0) return;
         const u32 bytes = 16 * (1 + pick(9));
-        code_ += std::string("mbarrier.arrive.expect_tx") + one("", ".release.cta") + ".shared::cta.b64 " + t + ", [%s], " + std::to_string(bytes) + ";\n";
+        code_ += std::string("mbarrier.arrive.expect_tx") + one("", ".release.cta") + ".shared::cta.b64 " + t +
+                 ", [%s], " + std::to_string(bytes) + ";\n";
         barrier_.expect_bytes(bytes);
         return keep(barrier_.arrive(1));
       }
@@ -121,13 +123,16 @@ class sequence {
         return barrier_.complete_bytes(bytes);
       }
       case 5: {
-        if (tokens_.empty() || tokens_.back().phase + 1 < barrier_.phase()) return;   // of the present phase or the one before
-        code_ += std::string("mbarrier.") + one("test_wait", "try_wait") + one("", ".acquire.cta") + ".shared.b64 %p, [%s], %t" + std::to_string(tokens_.size() - 1) + ";\n";
+        if (tokens_.empty() || tokens_.back().phase + 1 < barrier_.phase())
+          return;  // of the present phase or the one before
+        code_ += std::string("mbarrier.") + one("test_wait", "try_wait") + one("", ".acquire.cta") +
+                 ".shared.b64 %p, [%s], %t" + std::to_string(tokens_.size() - 1) + ";\n";
         return store_predicate(barrier_.is_over(tokens_.back()));
       }
       default: {
         const u32 parity = pick(2);
-        code_ += std::string("mbarrier.") + one("test_wait", "try_wait") + ".parity.shared::cta.b64 %p, [%s], " + std::to_string(parity) + ";\n";
+        code_ += std::string("mbarrier.") + one("test_wait", "try_wait") + ".parity.shared::cta.b64 %p, [%s], " +
+                 std::to_string(parity) + ";\n";
         return store_predicate(barrier_.parity_is_over(parity));
       }
     }
@@ -138,7 +143,8 @@ class sequence {
     const u32 count = 1 + pick(barrier_.pending());
     const bool drops = pick(5) == 0 && barrier_.expected() > count;
     const std::string number = count == 1 && pick(2) ? "" : ", " + std::to_string(count);
-    code_ += std::string("mbarrier.arrive") + (drops ? "_drop" : "") + one("", ".release.cta") + ".shared.b64 " + t + ", [%s]" + number + ";\n";
+    code_ += std::string("mbarrier.arrive") + (drops ? "_drop" : "") + one("", ".release.cta") + ".shared.b64 " + t +
+             ", [%s]" + number + ";\n";
     keep(drops ? barrier_.arrive_and_drop(count) : barrier_.arrive(count));
   }
 
@@ -174,7 +180,7 @@ TEST(mbarrier, lanes_arrive_one_by_one) {
   machine.run("k", {1, 1, 1}, {32, 1, 1}, {out});
   std::vector<u32> got = machine.read<u32>(out, 32), expected;
   std::sort(got.begin(), got.end());
-  for (u32 k = 1; k <= 32; ++k) expected.push_back(100 + k);   // each saw another count, and all that the phase is over
+  for (u32 k = 1; k <= 32; ++k) expected.push_back(100 + k);  // each saw another count, and all that the phase is over
   EXPECT_EQ(got, expected);
 }
 

@@ -7,9 +7,9 @@
 
 #include "heddle/config/config.h"
 #include "heddle/config/parameter_table.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "highest_slot.h"
 #include "sm_harness.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace scheduling_policy_test {
@@ -129,7 +129,7 @@ std::string text_of(const char* file) {
 }
 
 TEST(scheduling_policy, the_example_of_the_documentation_is_this_one) {
-  const std::string example = text_of(HEDDLE_SOURCE "/tests/unit/highest_slot.h");
+  const std::string example = text_of(HEDDLE_SOURCE "/tests/unit/sm/highest_slot.h");
   ASSERT_FALSE(example.empty());
   EXPECT_NE(text_of(HEDDLE_SOURCE "/docs/scheduling.md").find("```cpp\n" + example + "```"), std::string::npos);
   EXPECT_LT(std::count(example.begin(), example.end(), '\n'), 40);
@@ -139,7 +139,8 @@ class scheduling_example : public fresh_simulation {};
 
 TEST_F(scheduling_example, runs_a_kernel) {
   sm_harness h(load_config("gtx1080"));
-  for (auto& p : h.sm.partitions) p.scheduler.use(std::make_unique<highest_slot>(h.config.sub_partition, policy_place{16, 0}));
+  for (auto& p : h.sm.partitions)
+    p.scheduler.use(std::make_unique<highest_slot>(h.config.sub_partition, policy_place{16, 0}));
   std::vector<isa::instruction> code;
   for (unsigned i = 0; i < 50; ++i) code.push_back(ffma(static_cast<std::uint8_t>(i % 5), 0, 1, 2));
   code.push_back(exit_instruction());

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/foreign_checker.h"
-#include "tests/unit/common/foreign_ip.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/gpu/gpu.h"
 #include "heddle/gpu/host/host_driver.h"
 #include "heddle/gpu/host/host_registers.h"
 #include "heddle/memory/l2/l2_slice.h"
+#include "tests/unit/common/foreign_checker.h"
+#include "tests/unit/common/foreign_ip.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace shared_memory_ip_test {
@@ -63,8 +63,8 @@ class slow_memory : public sc_core::sc_module {
   tlm_utils::peq_with_cb_and_phase<slow_memory> queue_;
 };
 
-// `follow` reads a word, and then, dependent on it, one in another sector of the same line; `copy` reads the word. `scatter` stores
-// bytes three apart.
+// `follow` reads a word, and then, dependent on it, one in another sector of the same line; `copy` reads the word.
+// `scatter` stores bytes three apart.
 constexpr const char* kernels = R"(
 .version 7.0
 .target sm_60
@@ -122,11 +122,12 @@ struct system_on_one_memory {
     module = driver.load_module(kernels, "kernels.ptx");
   }
   static std::vector<std::string> with(std::vector<std::string> more) {
-    more.insert(more.begin(), {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "l2.size_bytes=65536", "tlm.check=true"});
+    more.insert(more.begin(), {"gpu.sm_count=2", "memory.model=external", "memory.channels=1", "l2.size_bytes=65536",
+                               "tlm.check=true"});
     return more;
   }
-  unsigned launch(const char* kernel, const std::vector<std::uint64_t>& arguments, unsigned stream = 0, unsigned blocks = 1,
-                  unsigned threads = 1) {
+  unsigned launch(const char* kernel, const std::vector<std::uint64_t>& arguments, unsigned stream = 0,
+                  unsigned blocks = 1, unsigned threads = 1) {
     launch_request r;
     r.module = module;
     r.kernel = kernel;
@@ -137,7 +138,8 @@ struct system_on_one_memory {
     return driver.launch(r);
   }
   void run_until(const std::function<bool()>& done) {
-    for (unsigned turn = 0; turn < 100000 && !done() && driver.fault().empty(); ++turn) sc_core::sc_start(50, sc_core::SC_NS);
+    for (unsigned turn = 0; turn < 100000 && !done() && driver.fault().empty(); ++turn)
+      sc_core::sc_start(50, sc_core::SC_NS);
     ASSERT_TRUE(done());
     ASSERT_EQ(driver.fault(), "");
   }
@@ -161,7 +163,8 @@ struct system_on_one_memory {
 class shared_memory_ip : public fresh_simulation {};
 
 TEST_F(shared_memory_ip, a_launch_sees_what_a_cpu_wrote_while_a_fetch_of_that_line_was_on_its_way) {
-  // The CPU writes while the first kernel fetches the word (early), and while it fetches the other sector of the line (late).
+  // The CPU writes while the first kernel fetches the word (early), and while it fetches the other sector of the line
+  // (late).
   for (const double moment_us : {1.0, 3.0, 5.0, 6.5}) {
     restart();
     system_on_one_memory s(4000);
@@ -212,7 +215,7 @@ TEST_F(shared_memory_ip, the_host_socket_reads_what_a_cpu_wrote_and_not_an_old_l
 TEST_F(shared_memory_ip, a_descriptor_that_a_cpu_wrote_where_a_kernel_has_read_is_the_new_one) {
   system_on_one_memory s(100);
   const std::uint64_t a = s.driver.allocate(256), o = s.driver.allocate(256);
-  s.memory.put(a, 99);   // no command
+  s.memory.put(a, 99);  // no command
   const unsigned n = s.launch("copy", {a, o});
   s.run_until([&] { return s.driver.finished(n); });
   create_texture_descriptor d;
@@ -274,8 +277,8 @@ TEST_F(shared_memory_ip, host_writes_to_bytes_of_a_write_that_was_sent_win) {
   s.expect_clean();
 }
 
-// In each round thread 0 of a block waits for the CPU's flag, all threads read what the CPU has written before it and answer, and thread
-// 0 raises the GPU's flag, four bytes behind the CPU's.
+// In each round thread 0 of a block waits for the CPU's flag, all threads read what the CPU has written before it and
+// answer, and thread 0 raises the GPU's flag, four bytes behind the CPU's.
 constexpr const char* ping_kernel = R"(
 .version 7.0
 .target sm_70
@@ -327,7 +330,7 @@ std::string with_accesses(std::string text, const std::vector<std::pair<std::str
 TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_while_it_runs) {
   struct {
     const char *gpu_name, *load, *acquire, *release, *store;
-    bool switched = false;   // blocks are taken out and brought back all the time, from fences and polls
+    bool switched = false;  // blocks are taken out and brought back all the time, from fences and polls
   } const ways[] = {
       {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32", true},
       {"v100", "ld.acquire.sys.global.u32", "", "", "st.release.sys.global.u32"},
@@ -341,8 +344,8 @@ TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_wh
     restart();
     system_on_one_memory s(350, {"l2.ways=16"}, way.gpu_name);
     SCOPED_TRACE(std::string(way.gpu_name) + ": " + way.load + ", " + way.store);
-    const std::string text =
-        with_accesses(ping_kernel, {{"LOAD", way.load}, {"ACQUIRE", way.acquire}, {"RELEASE", way.release}, {"STORE", way.store}});
+    const std::string text = with_accesses(
+        ping_kernel, {{"LOAD", way.load}, {"ACQUIRE", way.acquire}, {"RELEASE", way.release}, {"STORE", way.store}});
     launch_request r;
     r.module = s.driver.load_module(text, "ping.ptx");
     r.kernel = "ping";
@@ -351,7 +354,9 @@ TEST_F(shared_memory_ip, a_kernel_and_a_cpu_pass_flags_and_data_to_each_other_wh
     const std::uint64_t a = s.driver.allocate(blocks * 4096);
     r.argument(a).argument(rounds);
     const unsigned n = s.driver.launch(r);
-    const auto sent = [](unsigned round, unsigned block, unsigned thread) { return round * 1000 + block * 100 + thread; };
+    const auto sent = [](unsigned round, unsigned block, unsigned thread) {
+      return round * 1000 + block * 100 + thread;
+    };
     unsigned asked[blocks] = {}, answered[blocks] = {}, wrong = 0, turn = 0;
     s.run_until([&] {
       if (way.switched && ++turn % 61 == 0) s.driver.preempt({}, preemption_mode::context_switch, 100);

@@ -26,10 +26,8 @@ struct instant_memory : sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     const std::uint64_t a = p.get_address() - isa::heap_base;
     for (unsigned i = 0; i < p.get_data_length(); ++i) {
       if (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_ptr()[i] == 0) continue;
-      if (p.is_read())
-        p.get_data_ptr()[i] = bytes[(a + i) % bytes.size()];
-      else
-        bytes[(a + i) % bytes.size()] = p.get_data_ptr()[i];
+      if (p.is_read()) p.get_data_ptr()[i] = bytes[(a + i) % bytes.size()];
+      else bytes[(a + i) % bytes.size()] = p.get_data_ptr()[i];
     }
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
@@ -61,7 +59,8 @@ struct sm_harness : grid_listener {
   }
 
   /// Runs the program with `blocks` blocks of `threads` threads to its end.
-  const grid_record& run(std::vector<isa::instruction> code, unsigned threads, unsigned blocks = 1, unsigned registers = 32) {
+  const grid_record& run(std::vector<isa::instruction> code, unsigned threads, unsigned blocks = 1,
+                         unsigned registers = 32) {
     auto program = std::make_shared<isa::program>();
     program->kernel = "test";
     program->file = "test.ptx";
@@ -98,7 +97,8 @@ struct sm_harness : grid_listener {
   std::uint64_t next_code = 0;
 };
 
-inline isa::instruction op(isa::opcode o, std::uint8_t d, isa::operand a = {}, isa::operand b = {}, isa::operand c = {}) {
+inline isa::instruction op(isa::opcode o, std::uint8_t d, isa::operand a = {}, isa::operand b = {},
+                           isa::operand c = {}) {
   isa::instruction i;
   i.op = o;
   i.type = isa::dtype::f32;

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "tests/unit/common/fake_memory.h"
 #include "heddle/isa/instruction.h"
 #include "heddle/memory/common/address_ranges.h"
 #include "heddle/memory/l1/constant_cache.h"
@@ -17,10 +16,12 @@
 #include "heddle/sm/load_store_unit.h"
 #include "heddle/sm/shared_memory.h"
 #include "heddle/tlm/kernel/clock_domain.h"
+#include "tests/unit/common/fake_memory.h"
 
 namespace heddle {
 
-/// Plays the sub-partitions: issues transactions at chosen cycles as far as there are credits, in the order given per partition.
+/// Plays the sub-partitions: issues transactions at chosen cycles as far as there are credits, in the order given per
+/// partition.
 class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   struct answer {
@@ -30,7 +31,7 @@ class fake_partitions : public sc_core::sc_module, public clocked, public lsu_bw
 
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, lsu_protocol_types>> socket;
   std::map<lsu_transaction*, answer> answers;
-  std::vector<std::pair<cycle_t, bool>> throttle;   // as told to partition 0
+  std::vector<std::pair<cycle_t, bool>> throttle;  // as told to partition 0
   unsigned issued = 0;
   bool record = true;
 
@@ -154,7 +155,8 @@ struct sm_memory_bench {
     return t;
   }
   /// All lanes, lane l at first + l * stride.
-  lsu_transaction& strided(lsu_kind kind, std::uint64_t first, std::uint64_t stride, unsigned partition = 0, unsigned bytes = 4) {
+  lsu_transaction& strided(lsu_kind kind, std::uint64_t first, std::uint64_t stride, unsigned partition = 0,
+                           unsigned bytes = 4) {
     lsu_transaction& t = make(kind, partition, bytes);
     t.global_mask = 0xffffffffu;
     for (unsigned lane = 0; lane < 32; ++lane) t.own_addresses[lane] = first + lane * stride;

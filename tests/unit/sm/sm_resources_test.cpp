@@ -38,8 +38,8 @@ TEST(sm_resources, skips_full_sub_partitions) {
   config.sm.max_warps = 8;
   config.sm.max_threads = 256;
   sm_resources sm(config);
-  const block_allocation first = sm.take(block_demand{160, 16});   // 0 1 2 3 0
-  const block_allocation second = sm.take(block_demand{64, 16});   // 1 2
+  const block_allocation first = sm.take(block_demand{160, 16});  // 0 1 2 3 0
+  const block_allocation second = sm.take(block_demand{64, 16});  // 1 2
   EXPECT_EQ((dealt{1, 2}), second.partition_of_warp);
   EXPECT_EQ((dealt{3}), sm.take(block_demand{32, 16}).partition_of_warp);
   EXPECT_FALSE(sm.fits(block_demand{32, 16}));
@@ -56,7 +56,7 @@ TEST(sm_resources, registers_are_those_of_the_sub_partition) {
   for (int i = 0; i < 7; ++i) held.push_back(sm.take(block_demand{32, 255}));
   EXPECT_TRUE(sm.fits(block_demand{32, 255}));
   EXPECT_FALSE(sm.fits(block_demand{64, 255}));
-  sm.take(block_demand{32, 200});    // the last room, of which 1792 registers are left over
+  sm.take(block_demand{32, 200});  // the last room, of which 1792 registers are left over
   EXPECT_FALSE(sm.fits(block_demand{32, 64}));
   EXPECT_TRUE(sm.fits(block_demand{32, 56}));
   sm.check_invariants();

@@ -3,16 +3,17 @@
 #include <gtest/gtest.h>
 
 #include "heddle/config/config.h"
-#include "tests/unit/common/fresh_simulation.h"
 #include "heddle/simt/warp/context_image.h"
 #include "sm_harness.h"
+#include "tests/unit/common/fresh_simulation.h"
 
 namespace heddle::test {
 namespace sm_test {
 
 class sm : public fresh_simulation {};
 
-// Cycles that `n` further instructions take, the i-th of which is make(i): the difference of two runs cancels what start and end cost.
+// Cycles that `n` further instructions take, the i-th of which is make(i): the difference of two runs cancels what
+// start and end cost.
 template <class Make>
 std::uint64_t further_cycles(gpu_config config, unsigned threads, unsigned n, Make&& make) {
   // They must come from the instruction cache: only issue is measured here.
@@ -35,18 +36,24 @@ std::uint64_t further_cycles(gpu_config config, unsigned threads, unsigned n, Ma
   return longer - shorter;
 }
 
-std::uint64_t chain_cycles(const char* gpu, unsigned threads, unsigned n, bool dependent, const char* scheduler = "gto") {
-  return further_cycles(load_config(gpu, {std::string("sub_partition.scheduler=") + scheduler}), threads, n, [&](unsigned i) {
-    const auto r = static_cast<std::uint8_t>(dependent ? 0 : i % 8 * 3);
-    return ffma(r, r, static_cast<std::uint8_t>(r + 1), static_cast<std::uint8_t>(r + 2));
-  });
+std::uint64_t chain_cycles(const char* gpu, unsigned threads, unsigned n, bool dependent,
+                           const char* scheduler = "gto") {
+  return further_cycles(load_config(gpu, {std::string("sub_partition.scheduler=") + scheduler}), threads, n,
+                        [&](unsigned i) {
+                          const auto r = static_cast<std::uint8_t>(dependent ? 0 : i % 8 * 3);
+                          return ffma(r, r, static_cast<std::uint8_t>(r + 1), static_cast<std::uint8_t>(r + 2));
+                        });
 }
 
-TEST_F(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) { EXPECT_EQ(chain_cycles("gtx1080", 32, 100, true), 600u); }
+TEST_F(sm, dependent_ffma_chain_issues_every_6_cycles_on_gtx1080) {
+  EXPECT_EQ(chain_cycles("gtx1080", 32, 100, true), 600u);
+}
 // 6 warps on each of 4 schedulers: 24 of 64 warps, 37.5 % occupancy, hide the latency of 6.
 TEST_F(sm, six_warps_per_scheduler_hide_it) { EXPECT_EQ(chain_cycles("gtx1080", 24 * 32, 100, true), 600u); }
 // Eight warps want eight slots per round; round robin gives each its turn.
-TEST_F(sm, eight_warps_per_scheduler_share_the_slot) { EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u); }
+TEST_F(sm, eight_warps_per_scheduler_share_the_slot) {
+  EXPECT_EQ(chain_cycles("gtx1080", 32 * 32, 120, true, "lrr"), 8u * 120u);
+}
 // Greedy then oldest serves the six oldest at their full rate of one in six cycles, then the other two.
 TEST_F(sm, oldest_first_starves_the_youngest) {
   const std::uint64_t cycles = chain_cycles("gtx1080", 32 * 32, 120, true, "gto");
@@ -56,8 +63,8 @@ TEST_F(sm, dependent_ffma_chain_issues_every_4_cycles_on_v100) { EXPECT_EQ(chain
 TEST_F(sm, v100_takes_an_ffma_every_2_cycles_at_best) { EXPECT_EQ(chain_cycles("v100", 32, 128, false), 256u); }
 TEST_F(sm, gtx1080_takes_an_ffma_every_cycle_at_best) { EXPECT_EQ(chain_cycles("gtx1080", 32, 128, false), 128u); }
 
-// Four words in the only bank take four passes, one lane's as well as those of 32 lanes that ask for the same: three issues more, or two
-// where a pass for each half of the warp is one issue.
+// Four words in the only bank take four passes, one lane's as well as those of 32 lanes that ask for the same: three
+// issues more, or two where a pass for each half of the warp is one issue.
 TEST_F(sm, shared_memory_replays_are_counted_for_one_lane_too) {
   for (const unsigned threads : {1u, 2u, 32u}) {
     restart();
@@ -75,7 +82,8 @@ TEST_F(sm, shared_memory_replays_are_counted_for_one_lane_too) {
   }
 }
 
-// All lanes load the word at 0 of shared memory, which is 0 and the next address: each load takes the latency, no cycle more or less.
+// All lanes load the word at 0 of shared memory, which is 0 and the next address: each load takes the latency, no cycle
+// more or less.
 TEST_F(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) {
   const auto load = [](unsigned) {
     isa::instruction i = op(isa::opcode::ld, 0, isa::make_reg(0), isa::make_immediate(0));
@@ -87,20 +95,24 @@ TEST_F(sm, dependent_loads_from_shared_memory_issue_every_23_cycles_on_gtx1080) 
 }
 
 isa::instruction dadd(unsigned i) {
-  isa::instruction d = op(isa::opcode::dadd, static_cast<std::uint8_t>(8 + i % 4 * 2), isa::make_reg(2, 2), isa::make_reg(2, 2));
+  isa::instruction d =
+      op(isa::opcode::dadd, static_cast<std::uint8_t>(8 + i % 4 * 2), isa::make_reg(2, 2), isa::make_reg(2, 2));
   d.type = isa::dtype::f64;
   d.dst_count = 2;
   return d;
 }
 
-// A GTX 480 with lanes for whole warps and results after four cycles: only the rule that fp64 issues alone holds instructions up.
+// A GTX 480 with lanes for whole warps and results after four cycles: only the rule that fp64 issues alone holds
+// instructions up.
 class sm_fp64 : public fresh_simulation {
  protected:
   template <class Make>
   static std::uint64_t cycles(bool alone, unsigned threads, Make&& make) {
     restart();
-    gpu_config config = load_config("gtx480", {"fp64.lanes=32", "fp64.shared=false", "fp64.latency_cycles=4", "fp32.lanes=32", "fp32.latency_cycles=4",
-                                               "sub_partition.issue_width=2", "sub_partition.dual_issue=any", "sub_partition.instruction_buffer_entries=32"});
+    gpu_config config =
+        load_config("gtx480", {"fp64.lanes=32", "fp64.shared=false", "fp64.latency_cycles=4", "fp32.lanes=32",
+                               "fp32.latency_cycles=4", "sub_partition.issue_width=2", "sub_partition.dual_issue=any",
+                               "sub_partition.instruction_buffer_entries=32"});
     EXPECT_TRUE(config.fp64.issues_alone);
     config.fp64.issues_alone = alone;
     return further_cycles(config, threads, 64, make);
@@ -113,7 +125,9 @@ TEST_F(sm_fp64, takes_the_issue_cycle_of_the_other_sub_partition) {
 }
 
 TEST_F(sm_fp64, is_no_half_of_a_pair) {
-  const auto mixed = [](unsigned i) { return i % 2 == 0 ? dadd(i / 2) : ffma(static_cast<std::uint8_t>(16 + i / 2 % 4), 1, 1, 1); };
+  const auto mixed = [](unsigned i) {
+    return i % 2 == 0 ? dadd(i / 2) : ffma(static_cast<std::uint8_t>(16 + i / 2 % 4), 1, 1, 1);
+  };
   EXPECT_EQ(cycles(true, 32, mixed), 64u);
   EXPECT_EQ(cycles(false, 32, mixed), 32u);
 }
@@ -150,10 +164,12 @@ TEST_F(sm, barrier_holds_all_warps_of_a_block) {
   EXPECT_GT(h.total(0).warp_cycles[static_cast<unsigned>(warp_cycle::sync)], 0u);
 }
 
-// A block's barriers without the SM around them. Warps arrive with the lanes of `mask` while those of `live` have not exited.
+// A block's barriers without the SM around them. Warps arrive with the lanes of `mask` while those of `live` have not
+// exited.
 struct barriers {
   explicit barriers(const char* gpu) : unit("barrier_unit", load_config(gpu)) {}
-  barrier_unit::outcome arrive(unsigned warp, isa::instruction bar, simt::lane_mask mask = simt::all_lanes, simt::lane_mask live = simt::all_lanes) {
+  barrier_unit::outcome arrive(unsigned warp, isa::instruction bar, simt::lane_mask mask = simt::all_lanes,
+                               simt::lane_mask live = simt::all_lanes) {
     simt::warp_state state;
     state.live = live;
     state.predicates[0] = 0x0f0f;
@@ -190,7 +206,7 @@ TEST_F(sm, a_counted_barrier_waits_for_the_last_of_its_threads) {
 }
 
 TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
-  barriers b("v100");   // threads are counted, one by one
+  barriers b("v100");  // threads are counted, one by one
   const simt::lane_mask low = 0xffff;
   b.unit.open(0, 2, 64);
   EXPECT_EQ(b.arrive(0, counted_barrier(64), low, low).release, 0u) << "the other half exited before";
@@ -210,7 +226,8 @@ TEST_F(sm, lanes_and_warps_that_exited_are_not_waited_for) {
   EXPECT_EQ(by_warp.released_by_exit(1, ~low, true), 0b1u);
 }
 
-// Two of three warps came, eight lanes of each with a true predicate, when the block leaves; it comes back in another place.
+// Two of three warps came, eight lanes of each with a true predicate, when the block leaves; it comes back in another
+// place.
 TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
   for (const char* gpu : {"gtx1080", "v100"}) {
     barriers b(gpu);
@@ -242,7 +259,7 @@ TEST_F(sm, a_barrier_comes_back_from_a_context_as_it_went) {
 TEST_F(sm, a_barrier_that_can_never_complete_is_a_fault) {
   sm_harness h(load_config("gtx1080"));
   isa::instruction counted = barrier_instruction();
-  counted.src[1] = isa::make_immediate(128);   // four warps wanted, two there are
+  counted.src[1] = isa::make_immediate(128);  // four warps wanted, two there are
   counted.line = 7;
   h.run({counted, exit_instruction()}, 64);
   EXPECT_NE(h.fault.find("deadlock at a barrier in kernel 'test', block (0,0,0)"), std::string::npos) << h.fault;

@@ -25,8 +25,8 @@ std::string entry(bool ptx, unsigned architecture, const std::string& text, pack
   std::string payload = text;
   if (how == packing::lz4) {
     payload.resize(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(text.size()))));
-    payload.resize(static_cast<std::size_t>(
-        LZ4_compress_default(text.data(), payload.data(), static_cast<int>(text.size()), static_cast<int>(payload.size()))));
+    payload.resize(static_cast<std::size_t>(LZ4_compress_default(
+        text.data(), payload.data(), static_cast<int>(text.size()), static_cast<int>(payload.size()))));
   } else if (how == packing::zstd) {
     payload.resize(ZSTD_compressBound(text.size()));
     payload.resize(ZSTD_compress(payload.data(), payload.size(), text.data(), text.size(), 3));
@@ -67,7 +67,8 @@ std::string refusal(const std::string& bytes) {
   }
 }
 
-const std::string ptx = ".version 8.0\n.target sm_75\n.address_size 64\n// " + std::string(500, 'x') + "\n.visible .entry k() { ret; }\n";
+const std::string ptx =
+    ".version 8.0\n.target sm_75\n.address_size 64\n// " + std::string(500, 'x') + "\n.visible .entry k() { ret; }\n";
 
 TEST(fat_binary, gives_its_ptx_however_it_is_packed) {
   for (const packing how : {packing::none, packing::lz4, packing::zstd}) {
@@ -84,7 +85,7 @@ TEST(fat_binary, gives_a_chip_the_newest_ptx_that_it_runs) {
   const auto all = read(fat_binary(entry(true, 75, "a") + entry(true, 90, "c") + entry(true, 80, "b")));
   EXPECT_EQ("b", choose_ptx(all, 86).text);
   EXPECT_EQ("c", choose_ptx(all, 100).text);
-  EXPECT_EQ("c", choose_ptx(all, 61).text);   // none fits
+  EXPECT_EQ("c", choose_ptx(all, 61).text);  // none fits
 }
 
 TEST(fat_binary, without_ptx_names_the_option_that_keeps_it) {
@@ -93,7 +94,8 @@ TEST(fat_binary, without_ptx_names_the_option_that_keeps_it) {
     choose_ptx(all, 86);
     FAIL();
   } catch (const input_error& e) {
-    EXPECT_NE(std::string::npos, std::string(e.what()).find("nvcc -gencode arch=compute_86,code=compute_86")) << e.what();
+    EXPECT_NE(std::string::npos, std::string(e.what()).find("nvcc -gencode arch=compute_86,code=compute_86"))
+        << e.what();
   }
 }
 
@@ -117,11 +119,14 @@ TEST(fat_binary, that_is_bad_is_refused_with_what_is_wrong) {
 
 TEST(fat_binary, of_any_bytes_is_read_or_refused) {
   std::mt19937 random(1);
-  const std::string good[] = {fat_binary(entry(true, 75, ptx, packing::zstd) + entry(true, 80, ptx, packing::lz4)), fat_binary(entry(true, 75, ptx))};
+  const std::string good[] = {fat_binary(entry(true, 75, ptx, packing::zstd) + entry(true, 80, ptx, packing::lz4)),
+                              fat_binary(entry(true, 75, ptx))};
   unsigned refused = 0;
   for (unsigned k = 0; k < 20000; ++k) {
     std::string bytes = good[k % 2];
-    for (unsigned n = random() % 4; n-- > 0;) bytes[random() % std::min<std::size_t>(bytes.size(), k % 3 == 0 ? 96 : bytes.size())] = static_cast<char>(random());
+    for (unsigned n = random() % 4; n-- > 0;)
+      bytes[random() % std::min<std::size_t>(bytes.size(), k % 3 == 0 ? 96 : bytes.size())] =
+          static_cast<char>(random());
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
     refused += !refusal(bytes).empty();
   }

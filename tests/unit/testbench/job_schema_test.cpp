@@ -45,8 +45,12 @@ std::string refusal(const json& job, const std::string& name = "j.json") {
 
 /// A job with one object of each sort; what the parser knows of an object is asked by a key that it does not.
 const json every_object = json::parse(R"({"module": "k.ptx",
-  "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE "/LICENSE" R"("}, "flag": {"bytes": 4}},
-  "symbols": [{"symbol": "s", "file": ")" HEDDLE_SOURCE "/LICENSE" R"("}],
+  "buffers": {"b": {"bytes": 64, "pointers": [{"at": 0, "to": "b"}]}, "f": {"file": ")" HEDDLE_SOURCE
+                                      "/LICENSE"
+                                      R"("}, "flag": {"bytes": 4}},
+  "symbols": [{"symbol": "s", "file": ")" HEDDLE_SOURCE
+                                      "/LICENSE"
+                                      R"("}],
   "textures": {"t": {"buffer": "b", "type": "u8", "width": 4}},
   "launches": [{"kernel": "k", "grid": [1], "block": [1], "args": [{"u32": 1}, {"buffer": "b"}, {"bytes_hex": "00"}]}, {"memset": "b"},
                {"copy": {"from": "b", "to": "b"}}, {"repeat": [{"kernel": "k", "grid": [1], "block": [1]}], "max": 1}],
@@ -87,7 +91,8 @@ TEST(job_schema, has_every_key_of_the_parser_and_no_other) {
     std::set<std::string> known;
     const std::string names = message.substr(list + 8, message.find(')', list) - list - 8);
     for (const std::string& name : split(names, ',')) known.insert(name.substr(name.find_first_not_of(' ')));
-    EXPECT_EQ(known, keys_of(schema().at(json::json_pointer(std::string(object.described) + "/properties")))) << object.place;
+    EXPECT_EQ(known, keys_of(schema().at(json::json_pointer(std::string(object.described) + "/properties"))))
+        << object.place;
   }
 }
 
@@ -98,7 +103,8 @@ TEST(job_schema, has_every_sort_of_argument) {
   const auto list = message.find("the keys ");
   ASSERT_NE(list, std::string::npos) << message;
   std::set<std::string> known;
-  for (const std::string& name : split(message.substr(list + 9), ',')) known.insert(name.substr(name.find_first_not_of(' ')));
+  for (const std::string& name : split(message.substr(list + 9), ','))
+    known.insert(name.substr(name.find_first_not_of(' ')));
   std::set<std::string> described = keys_of(schema()["definitions"]["scalar"]["properties"]);
   for (const json& sort : schema()["definitions"]["argument"]["oneOf"])
     if (sort.contains("properties")) described.merge(keys_of(sort["properties"]));
@@ -131,11 +137,14 @@ TEST(job_schema, has_every_value_of_the_parser_and_no_other) {
   }
 }
 
-/// Whether the parser's message is about the shape of a job, which a schema knows, and not about names, files and what fits them.
+/// Whether the parser's message is about the shape of a job, which a schema knows, and not about names, files and what
+/// fits them.
 bool about_shape(const std::string& message) {
-  for (const char* part : {"unknown key", "is missing", "does not go with", "expected a number, got", "expected a string, got", "expected an array, got",
-                           "expected an object, got", "expected one of", "expected either", "expected at least one", "expected one to three",
-                           "expected the name of a file", "has no meaning without", "expected a whole number from 0", "got fill"})
+  for (const char* part :
+       {"unknown key", "is missing", "does not go with", "expected a number, got", "expected a string, got",
+        "expected an array, got", "expected an object, got", "expected one of", "expected either",
+        "expected at least one", "expected one to three", "expected the name of a file", "has no meaning without",
+        "expected a whole number from 0", "got fill"})
     if (message.find(part) != std::string::npos) return true;
   return false;
 }
@@ -155,7 +164,8 @@ std::vector<json> slips_of(const json& job) {
   std::vector<json::json_pointer> places;
   places_of(job, json::json_pointer(), places);
   for (const json::json_pointer& at : places) {
-    for (const json& value : {json(nullptr), json(true), json(-1), json(1.5), json(70000), json(""), json("x"), json::array(), json::object(), json(1e300)}) {
+    for (const json& value : {json(nullptr), json(true), json(-1), json(1.5), json(70000), json(""), json("x"),
+                              json::array(), json::object(), json(1e300)}) {
       json slip = job;
       slip[at] = value;
       slips.push_back(std::move(slip));
@@ -173,7 +183,8 @@ std::vector<json> slips_of(const json& job) {
 TEST(job_schema, holds_for_every_shipped_job_and_judges_slips_as_the_parser_does) {
   const schema_validator validator(schema());
   unsigned jobs = 0, refused = 0;
-  std::vector<fs::path> files = {HEDDLE_SOURCE "/testbench/occupancy/preempted.json", HEDDLE_SOURCE "/testbench/occupancy/turning.json",
+  std::vector<fs::path> files = {HEDDLE_SOURCE "/testbench/occupancy/preempted.json",
+                                 HEDDLE_SOURCE "/testbench/occupancy/turning.json",
                                  HEDDLE_SOURCE "/testbench/preemption/full_context.json"};
   for (const auto& folder : fs::directory_iterator(HEDDLE_SOURCE "/testbench/workloads"))
     if (fs::exists(folder.path() / "job.json")) files.push_back(folder.path() / "job.json");
@@ -182,13 +193,14 @@ TEST(job_schema, holds_for_every_shipped_job_and_judges_slips_as_the_parser_does
     EXPECT_EQ("", refusal(job, file.string()));
     EXPECT_TRUE(validator.valid(job)) << file;
     ++jobs;
-    if (job["launches"].size() > 4) continue;   // more of the same
+    if (job["launches"].size() > 4) continue;  // more of the same
     for (const json& slip : slips_of(job)) {
       const std::string message = refusal(slip, file.string());
       const bool valid = validator.valid(slip);
       refused += !valid;
       if (!valid) EXPECT_NE("", message) << "the parser takes what the schema does not:\n" << slip.dump(1);
-      if (about_shape(message)) EXPECT_FALSE(valid) << "the schema takes what the parser does not: " << message << "\n" << slip.dump(1);
+      if (about_shape(message))
+        EXPECT_FALSE(valid) << "the schema takes what the parser does not: " << message << "\n" << slip.dump(1);
       if (HasFailure()) return;
     }
   }

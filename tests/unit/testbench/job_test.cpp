@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "heddle/metrics/collect.h"
+#include "testbench/files/result_files.h"
 #include "testbench/job/arguments.h"
 #include "testbench/job/buffer_data.h"
 #include "testbench/job/compare.h"
 #include "testbench/job/job_parser.h"
 #include "testbench/options/options.h"
 #include "testbench/run/progress.h"
-#include "testbench/files/result_files.h"
 #include "testbench/text/text.h"
 
 namespace heddle::testbench {
@@ -270,8 +270,10 @@ TEST(job_file, errors_name_the_place) {
       {changed("{\"buffer\": \"x\"}", "{\"bytes_hex\": \"123\"}"), "expected two hexadecimal digits for each byte"},
       {changed("{\"buffer\": \"x\"}", "{\"texture\": \"x\"}"), "there is no texture 'x'"},
       {changed("\"module\"", "\"preempt\": [{\"sm\": 0}], \"module\""), "at_cycle"},
-      {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"sm\": \"some\"}], \"module\""), "the number of an SM or a list of such"},
-      {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"mode\": \"away\"}], \"module\""), "unknown mode 'away'"},
+      {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"sm\": \"some\"}], \"module\""),
+       "the number of an SM or a list of such"},
+      {changed("\"module\"", "\"preempt\": [{\"at_cycle\": 1, \"mode\": \"away\"}], \"module\""),
+       "unknown mode 'away'"},
       {changed("\"module\": \"/proc/self/exe\"", "\"module\": \"/nonexistent.ptx\""), "cannot read '/nonexistent.ptx'"},
       {changed("\"module\": \"/proc/self/exe\",", ""), "expected either 'module' or 'modules'"},
       {changed("{\"kernel\"", "{\"memset\": \"x\", \"offset\": 15, \"bytes\": 2}, {\"kernel\""),
@@ -518,8 +520,9 @@ TEST(progress_test, the_line_fits_and_tells_the_time_left) {
   p.warp_instructions = 3000000;
   p.grids.push_back({0, 40, 20, 10, 1000, 10000000, 3000000, false});
   progress_estimate estimate({{{"k", 1, 40, 8, 0}}, false});
-  estimate.update(1001000, p, {0}, 20);   // those that run have just begun
-  EXPECT_EQ(progress_text(1234567, p, estimate, 2), "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
+  estimate.update(1001000, p, {0}, 20);  // those that run have just begun
+  EXPECT_EQ(progress_text(1234567, p, estimate, 2),
+            "cycle 1,234,567, blocks 10/40, 1.5 M warp instructions/s, 1:00 min left");
 }
 
 // What runs counts for its age, what is to come for what its kernel took.

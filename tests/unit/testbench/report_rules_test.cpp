@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules of the report (docs/report.md) for kernels: known answers for speed of light, verdicts and what is to be changed.
+// The rules of the report (docs/report.md) for kernels: known answers for speed of light, verdicts and what is to be
+// changed.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,8 @@ json parsed(const char* text) { return json::parse(text); }
 
 // A GPU of 10 SMs with 4 schedulers each, with changes.
 json config(const json& more = json::object()) {
-  json c = parsed(R"({"gpu.sm_count": 10, "gpu.core_clock_mhz": 1000, "sm.sub_partitions": 4, "sub_partition.issue_width": 1,
+  json c =
+      parsed(R"({"gpu.sm_count": 10, "gpu.core_clock_mhz": 1000, "sm.sub_partitions": 4, "sub_partition.issue_width": 1,
     "sub_partition.scheduler": "gto", "fp32.lanes": 32, "fp32.latency_cycles": 4, "int.lanes": 16, "int.latency_cycles": 4, "ldst.lanes": 8,
     "ldst.queue_entries": 4, "sfu.lanes": 4, "memory.model": "dram", "memory.channels": 4, "dram.bytes_per_cycle": 32, "dram.clock_mhz": 500,
     "interconnect.clock_mhz": 1000, "interconnect.response_bytes_per_cycle": 32, "l1.sector_bytes": 32, "l1.banks": 4, "l1.read_cycles": 1,
@@ -34,7 +36,8 @@ json config(const json& more = json::object()) {
 
 // A kernel of 1,000 cycles on it, with changes, and with other warp states.
 json kernel(const json& more = json::object(), const json& states = json::object()) {
-  json k = parsed(R"({"name": "k", "cycles": 1000, "launch_cycles": 0, "waves": 4, "theoretical_occupancy": 1, "occupancy_limiters": ["warps"],
+  json k = parsed(
+      R"({"name": "k", "cycles": 1000, "launch_cycles": 0, "waves": 4, "theoretical_occupancy": 1, "occupancy_limiters": ["warps"],
     "metrics": {"inst_executed": 4000, "issue_slots": 4000, "sm_efficiency": 1, "eligible_warps_per_cycle": 1, "issue_slot_utilization": 0.1,
       "gld_transactions": 10},
     "instructions": {"fp32": 2000, "int": 1000, "ldst": 500},
@@ -68,11 +71,13 @@ TEST(report_rules, speed_of_light_is_what_was_used_of_what_is_possible) {
   EXPECT_EQ(share(kernel(), config(), "sfu"), -1);
   EXPECT_EQ(share(kernel(), config(), "fp64"), -1) << "a unit that the chip lacks";
   // Fixed latency: the bandwidth stands in the parameters as it is.
-  EXPECT_DOUBLE_EQ(share(kernel(), config({{"memory.model", "fixed"}, {"memory.bytes_per_cycle", 5}}), "DRAM"), 1000.0 / (1000 * 4 * 5));
+  EXPECT_DOUBLE_EQ(share(kernel(), config({{"memory.model", "fixed"}, {"memory.bytes_per_cycle", 5}}), "DRAM"),
+                   1000.0 / (1000 * 4 * 5));
 }
 
 TEST(report_rules, roofline_is_rate_over_intensity) {
-  const json r = roofline(kernel({{"memory", {{"l2", {{"read_bytes", 8000}}}, {"dram", {{"read_bytes", 1000}}}}}}), machine_parameters(config()));
+  const json r = roofline(kernel({{"memory", {{"l2", {{"read_bytes", 8000}}}, {"dram", {{"read_bytes", 1000}}}}}}),
+                          machine_parameters(config()));
   EXPECT_DOUBLE_EQ(r["rate"], 4000 / 1000.0 * 1e9);
   EXPECT_DOUBLE_EQ(r["issue_peak"], 10 * 4 * 1e9);
   ASSERT_EQ(r["levels"].size(), 2u);
@@ -84,16 +89,23 @@ TEST(report_rules, roofline_is_rate_over_intensity) {
 TEST(report_rules, a_busy_resource_is_the_bound) {
   const auto memory = [](const char* text) { return kernel({{"memory", parsed(text)}}); };
   const auto instructions = [](const char* text) { return kernel({{"instructions", parsed(text)}}); };
-  EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 50000}})")), (answer{"throughput", "DRAM", "memory.channels=8", "dram.clock_mhz=1000"}));
+  EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 50000}})")),
+            (answer{"throughput", "DRAM", "memory.channels=8", "dram.clock_mhz=1000"}));
   // What misses a small L2 often is a reason to make it larger.
-  EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 40000, "write_bytes": 10000}, "l2": {"accesses": 100, "misses": 50}})")),
-            (answer{"throughput", "DRAM", "memory.channels=8", "l2.size_bytes=2097152"}));
-  EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 50000}})"), config({{"memory.model", "fixed"}, {"memory.bytes_per_cycle", 8}})).at(3),
-            "memory.bytes_per_cycle=16") << "the DRAM's clock moves no memory of fixed latency";
-  EXPECT_EQ(judged(instructions(R"({"int": 13000})")), (answer{"throughput", "int", "int.lanes=32", "gpu.sm_count=20"}));
+  EXPECT_EQ(
+      judged(memory(R"({"dram": {"read_bytes": 40000, "write_bytes": 10000}, "l2": {"accesses": 100, "misses": 50}})")),
+      (answer{"throughput", "DRAM", "memory.channels=8", "l2.size_bytes=2097152"}));
+  EXPECT_EQ(judged(memory(R"({"dram": {"read_bytes": 50000}})"),
+                   config({{"memory.model", "fixed"}, {"memory.bytes_per_cycle", 8}}))
+                .at(3),
+            "memory.bytes_per_cycle=16")
+      << "the DRAM's clock moves no memory of fixed latency";
+  EXPECT_EQ(judged(instructions(R"({"int": 13000})")),
+            (answer{"throughput", "int", "int.lanes=32", "gpu.sm_count=20"}));
   // A full-width unit cannot be wider: more of them.
   EXPECT_EQ(judged(instructions(R"({"fp32": 30000})")).at(2), "gpu.sm_count=20");
-  EXPECT_EQ(judged(kernel({{"metrics", parsed(R"({"inst_executed": 40000, "issue_slots": 39000, "sm_efficiency": 1})")}, {"instructions", json::object()}})),
+  EXPECT_EQ(judged(kernel({{"metrics", parsed(R"({"inst_executed": 40000, "issue_slots": 39000, "sm_efficiency": 1})")},
+                           {"instructions", json::object()}})),
             (answer{"throughput", "issue slots", "sub_partition.issue_width=2", "gpu.sm_count=20"}));
   // Just below the line it is not.
   EXPECT_EQ(judged(instructions(R"({"int": 11999})")).at(0), "latency");
@@ -101,14 +113,19 @@ TEST(report_rules, a_busy_resource_is_the_bound) {
 }
 
 TEST(report_rules, ports_between_sms_and_l2_take_packets_in_whole_cycles) {
-  // 60 reads and 40 writes of 64 bytes each with headers of 8: 72 bytes take 3 cycles of a port of 32, a header alone one.
+  // 60 reads and 40 writes of 64 bytes each with headers of 8: 72 bytes take 3 cycles of a port of 32, a header alone
+  // one.
   const json ports = config({{"interconnect.header_bytes", 8}, {"interconnect.request_bytes_per_cycle", 32}});
-  const json both = kernel({{"memory", parsed(R"({"l2": {"requests": 100, "accesses": 200, "read_bytes": 3840, "write_bytes": 2560}})")}});
+  const json both = kernel(
+      {{"memory", parsed(R"({"l2": {"requests": 100, "accesses": 200, "read_bytes": 3840, "write_bytes": 2560}})")}});
   EXPECT_DOUBLE_EQ(share(both, ports, "SMs to L2"), (40 * 3 + 60) / (1000.0 * 4));
   EXPECT_DOUBLE_EQ(share(both, ports, "L2 to SMs"), (60 * 3 + 40) / (1000.0 * 4));
   // Single sectors that are stored fill the way there, though their bytes are few of what it could move.
-  const json stores = kernel({{"memory", parsed(R"({"l2": {"requests": 1600, "accesses": 1600, "read_bytes": 0, "write_bytes": 51200}})")}}, {{"lg_throttle", 900}});
-  EXPECT_EQ(judged(stores, ports), (answer{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "memory.channels=8"}));
+  const json stores = kernel(
+      {{"memory", parsed(R"({"l2": {"requests": 1600, "accesses": 1600, "read_bytes": 0, "write_bytes": 51200}})")}},
+      {{"lg_throttle", 900}});
+  EXPECT_EQ(judged(stores, ports),
+            (answer{"throughput", "SMs to L2", "interconnect.request_bytes_per_cycle=64", "memory.channels=8"}));
   // With more slices than SMs it is the SMs' ports that are few.
   json few = ports;
   few["gpu.sm_count"] = 3;
@@ -116,54 +133,82 @@ TEST(report_rules, ports_between_sms_and_l2_take_packets_in_whole_cycles) {
 }
 
 TEST(report_rules, two_busy_resources_get_a_change_each) {
-  EXPECT_EQ(judged(kernel({{"instructions", {{"int", 13000}, {"ldst", 6200}}}})), (answer{"throughput", "int", "int.lanes=32", "ldst.lanes=16"}));
+  EXPECT_EQ(judged(kernel({{"instructions", {{"int", 13000}, {"ldst", 6200}}}})),
+            (answer{"throughput", "int", "int.lanes=32", "ldst.lanes=16"}));
 }
 
 TEST(report_rules, waits_are_the_bound_where_nothing_is_busy) {
-  EXPECT_EQ(judged(kernel()), (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
+  EXPECT_EQ(judged(kernel()),
+            (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
   EXPECT_EQ(judged(kernel({}, {{"wait", 0}}), config({{"l1.cache_global_loads", true}})),
             (answer{"latency", "long_scoreboard", "l2.latency_cycles=100", "sub_partition.issue_width=2"}));
   // Too few warps to hide it: what limits them.
   const json quiet = {{"wait", 0}, {"not_selected", 0}};
   const json limited = {{"theoretical_occupancy", 0.25}, {"occupancy_limiters", {"registers"}}};
-  EXPECT_EQ(judged(kernel(limited, quiet)), (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "sm.registers=131072"}));
+  EXPECT_EQ(judged(kernel(limited, quiet)),
+            (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "sm.registers=131072"}));
   // Places that no block fills help nobody.
   json small = limited;
   small["waves"] = 0.9;
   EXPECT_EQ(judged(kernel(small, quiet)).at(3), "l2.latency_cycles=100");
   // A wait of little weight is behind the second change for a heavy one.
-  EXPECT_EQ(judged(kernel({}, {{"mio_throttle", 900}})), (answer{"latency", "mio_throttle", "ldst.lanes=16", "ldst.queue_entries=8"}));
-  EXPECT_EQ(judged(kernel({}, {{"barrier", 900}})), (answer{"latency", "barrier", "sub_partition.scheduler=lrr", "sm.barrier_latency_cycles=3"}));
-  EXPECT_EQ(judged(kernel({{"instructions", {{"int", 900}, {"fp32", 20}}}}, {{"wait", 900}})).at(2), "int.latency_cycles=2");
+  EXPECT_EQ(judged(kernel({}, {{"mio_throttle", 900}})),
+            (answer{"latency", "mio_throttle", "ldst.lanes=16", "ldst.queue_entries=8"}));
+  EXPECT_EQ(judged(kernel({}, {{"barrier", 900}})),
+            (answer{"latency", "barrier", "sub_partition.scheduler=lrr", "sm.barrier_latency_cycles=3"}));
+  EXPECT_EQ(judged(kernel({{"instructions", {{"int", 900}, {"fp32", 20}}}}, {{"wait", 900}})).at(2),
+            "int.latency_cycles=2");
   // Warps that only wait to be picked have too few schedulers.
   EXPECT_EQ(judged(kernel({}, {{"not_selected", 900}})).at(2), "sub_partition.issue_width=2");
 }
 
 TEST(report_rules, a_cache_grows_only_where_it_was_too_small) {
   const auto of_memory = [](const char* memory) {
-    return judged(kernel({{"memory", parsed(memory)}}, {{"wait", 0}, {"not_selected", 0}}), config({{"dram.controller_latency_cycles", 90}}));
+    return judged(kernel({{"memory", parsed(memory)}}, {{"wait", 0}, {"not_selected", 0}}),
+                  config({{"dram.controller_latency_cycles", 90}}));
   };
   // Each byte came once, and the L2 evicted nothing: neither of the caches could have done better.
-  EXPECT_EQ(of_memory(R"({"l2": {"accesses": 100, "misses": 90, "evictions": 0, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
-            (answer{"latency", "long_scoreboard", "l2.latency_cycles=100", "dram.controller_latency_cycles=45"}));
+  EXPECT_EQ(
+      of_memory(
+          R"({"l2": {"accesses": 100, "misses": 90, "evictions": 0, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
+      (answer{"latency", "long_scoreboard", "l2.latency_cycles=100", "dram.controller_latency_cycles=45"}));
   // The L2 evicted lines.
-  EXPECT_EQ(of_memory(R"({"l2": {"accesses": 100, "misses": 90, "evictions": 5, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
-            (answer{"latency", "long_scoreboard", "l2.size_bytes=2097152", "l2.latency_cycles=100"}));
+  EXPECT_EQ(
+      of_memory(
+          R"({"l2": {"accesses": 100, "misses": 90, "evictions": 5, "read_bytes": 1000}, "dram": {"read_bytes": 1000}})"),
+      (answer{"latency", "long_scoreboard", "l2.size_bytes=2097152", "l2.latency_cycles=100"}));
   // Bytes came from the L2 eight times: an L1 would have had them.
-  EXPECT_EQ(of_memory(R"({"l2": {"accesses": 100, "misses": 10, "evictions": 0, "read_bytes": 8000}, "dram": {"read_bytes": 1000}})"),
-            (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
-  EXPECT_EQ(of_memory(R"({"l1": {"accesses": 100, "hits": 50, "evictions": 0}, "l2": {"accesses": 100, "misses": 1, "evictions": 0, "read_bytes": 1000},
-              "dram": {"read_bytes": 900}})").at(2), "l2.latency_cycles=100");
-  EXPECT_EQ(of_memory(R"({"l1": {"accesses": 100, "hits": 50, "evictions": 9}, "l2": {"accesses": 100, "misses": 1, "evictions": 0, "read_bytes": 1000},
-              "dram": {"read_bytes": 900}})").at(2), "l1.size_bytes=32768");
+  EXPECT_EQ(
+      of_memory(
+          R"({"l2": {"accesses": 100, "misses": 10, "evictions": 0, "read_bytes": 8000}, "dram": {"read_bytes": 1000}})"),
+      (answer{"latency", "long_scoreboard", "l1.cache_global_loads=true", "l2.latency_cycles=100"}));
+  EXPECT_EQ(
+      of_memory(
+          R"({"l1": {"accesses": 100, "hits": 50, "evictions": 0}, "l2": {"accesses": 100, "misses": 1, "evictions": 0, "read_bytes": 1000},
+              "dram": {"read_bytes": 900}})")
+          .at(2),
+      "l2.latency_cycles=100");
+  EXPECT_EQ(
+      of_memory(
+          R"({"l1": {"accesses": 100, "hits": 50, "evictions": 9}, "l2": {"accesses": 100, "misses": 1, "evictions": 0, "read_bytes": 1000},
+              "dram": {"read_bytes": 900}})")
+          .at(2),
+      "l1.size_bytes=32768");
   // A program that fits its cache is waited for when it comes for the first time.
-  const json caches = config({{"instruction_cache.size_bytes", 4096}, {"instruction_cache.instruction_bytes", 8}, {"instruction_cache.miss_latency_cycles", 30}});
-  const auto of_lines = [&](std::size_t n) { return judged(kernel({{"lines", json(n, json::object())}}, {{"no_instruction", 900}}), caches).at(2); };
+  const json caches = config({{"instruction_cache.size_bytes", 4096},
+                              {"instruction_cache.instruction_bytes", 8},
+                              {"instruction_cache.miss_latency_cycles", 30}});
+  const auto of_lines = [&](std::size_t n) {
+    return judged(kernel({{"lines", json(n, json::object())}}, {{"no_instruction", 900}}), caches).at(2);
+  };
   EXPECT_EQ(of_lines(100), "instruction_cache.miss_latency_cycles=15");
   EXPECT_EQ(of_lines(1000), "instruction_cache.size_bytes=8192");
   // Loads that bypass the L1 take no MSHR.
   EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}})).at(2), "memory.channels=8");
-  EXPECT_EQ(judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}, {"l1.cache_global_loads", true}})).at(2), "l1.mshr_entries=16");
+  EXPECT_EQ(
+      judged(kernel({}, {{"lg_throttle", 900}}), config({{"l1.mshr_entries", 8}, {"l1.cache_global_loads", true}}))
+          .at(2),
+      "l1.mshr_entries=16");
 }
 
 TEST(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
@@ -182,14 +227,18 @@ TEST(report_rules, short_kernels_and_small_grids_are_bound_by_themselves) {
 }
 
 TEST(report_rules, changes_are_never_what_the_machine_has_not) {
-  EXPECT_EQ(judged(kernel(), parsed(R"({"gpu.sm_count": 10, "sm.sub_partitions": 4})")), (answer{"latency", "long_scoreboard", "gpu.sm_count=20"}));
-  EXPECT_EQ(judged(kernel({}, {{"wait", 0}, {"not_selected", 0}, {"long_scoreboard", 0}, {"sleeping", 99}})).size(), 2u);
+  EXPECT_EQ(judged(kernel(), parsed(R"({"gpu.sm_count": 10, "sm.sub_partitions": 4})")),
+            (answer{"latency", "long_scoreboard", "gpu.sm_count=20"}));
+  EXPECT_EQ(judged(kernel({}, {{"wait", 0}, {"not_selected", 0}, {"long_scoreboard", 0}, {"sleeping", 99}})).size(),
+            2u);
 }
 
 // Metrics that lack what the rules look at are judged by what there is.
 TEST(report_rules, take_metrics_of_little) {
   EXPECT_EQ(judge(json::object(), machine_parameters(json::object())).kind, "nothing");
-  EXPECT_EQ(judge(parsed(R"({"cycles": 5, "metrics": {"inst_executed": 1, "sm_efficiency": 1}})"), machine_parameters(config())).headline,
+  EXPECT_EQ(judge(parsed(R"({"cycles": 5, "metrics": {"inst_executed": 1, "sm_efficiency": 1}})"),
+                  machine_parameters(config()))
+                .headline,
             "Bound by latency: unknown");
 }
 
@@ -197,7 +246,7 @@ TEST(report_rules, take_metrics_of_little) {
 TEST(report_rules, changes_are_taken_by_every_machine_and_act_there) {
   for (const std::string& gpu : shipped_gpus())
     for (const char* model : {"dram", "fixed"}) {
-      if (model == std::string("fixed") && gpu != "gtx1080") continue;   // the same memory for all
+      if (model == std::string("fixed") && gpu != "gtx1080") continue;  // the same memory for all
       const std::vector<std::string> own = {std::string("memory.model=") + model};
       run_metrics m;
       m.config = load_config(gpu, own);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is put into the report's page, and the page itself: that it is what its sources say, and that it needs nothing else.
+// What is put into the report's page, and the page itself: that it is what its sources say, and that it needs nothing
+// else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,17 +56,21 @@ std::string refusal(const std::string& text) {
 TEST(report_page, bytes_that_are_no_utf8_are_replaced) {
   const std::string replaced = "\xef\xbf\xbd";
   EXPECT_EQ(valid_utf8("plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-  EXPECT_EQ(valid_utf8("a\xff" "b"), "a" + replaced + "b");
-  EXPECT_EQ(valid_utf8("\xc0\xaf"), replaced + replaced);           // longer than needed
-  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replaced + replaced + replaced);   // a surrogate
+  EXPECT_EQ(valid_utf8("a\xff"
+                       "b"),
+            "a" + replaced + "b");
+  EXPECT_EQ(valid_utf8("\xc0\xaf"), replaced + replaced);                 // longer than needed
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), replaced + replaced + replaced);  // a surrogate
   EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").substr(0, 3), replaced);       // beyond the last code point
-  EXPECT_EQ(valid_utf8("\xe2\x82"), replaced + replaced);           // cut off
-  EXPECT_EQ(valid_utf8("\xe2\x82\xbf"), "\xe2\x82\xbf");             // the last one of 64, and what is none of them
+  EXPECT_EQ(valid_utf8("\xe2\x82"), replaced + replaced);                 // cut off
+  EXPECT_EQ(valid_utf8("\xe2\x82\xbf"), "\xe2\x82\xbf");  // the last one of 64, and what is none of them
   for (const char* end : {"\xc0", "\xff"}) {
     EXPECT_EQ(valid_utf8("\xc3" + std::string(end)), replaced + replaced);
     EXPECT_EQ(valid_utf8("\xe2\x82" + std::string(end)), replaced + replaced + replaced);
   }
-  EXPECT_EQ(valid_utf8("\xc3" "A"), replaced + "A");
+  EXPECT_EQ(valid_utf8("\xc3"
+                       "A"),
+            replaced + "A");
 }
 
 TEST(report_page, data_cannot_leave_their_element) {
@@ -84,7 +89,8 @@ TEST(report_page, data_cannot_leave_their_element) {
 TEST(report_page, is_what_its_sources_make) {
   const fs::path folder = fs::path(HEDDLE_SOURCE) / "testbench/report/page";
   std::vector<std::string> files = {"index.html", "package-lock.json", "package.json", "vite.config.js"};
-  for (const auto& file : fs::directory_iterator(folder / "src")) files.push_back("src/" + file.path().filename().string());
+  for (const auto& file : fs::directory_iterator(folder / "src"))
+    files.push_back("src/" + file.path().filename().string());
   std::sort(files.begin(), files.end());
   sha256 hash;
   for (const std::string& file : files) {
@@ -95,7 +101,8 @@ TEST(report_page, is_what_its_sources_make) {
   const std::string page(page_template());
   EXPECT_TRUE(page.find("<meta name=\"heddle-sources\" content=\"" + hex(hash.finish()) + "\">") != std::string::npos)
       << "testbench/report/page.html was not built from testbench/report/page: ./dev report-page builds it";
-  EXPECT_TRUE(page == content(fs::path(HEDDLE_SOURCE) / "testbench/report/page.html")) << "the build has embedded another page";
+  EXPECT_TRUE(page == content(fs::path(HEDDLE_SOURCE) / "testbench/report/page.html"))
+      << "the build has embedded another page";
 }
 
 TEST(report_page, names_no_outside_address) {
@@ -105,7 +112,8 @@ TEST(report_page, names_no_outside_address) {
       // Names of the XML vocabularies, which nobody fetches.
       EXPECT_EQ(page.compare(at, 18, "http://www.w3.org/"), 0) << page.substr(at, 60);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
-  for (const char* what : {"<link rel=\"stylesheet", "<script src", "@import", "<iframe"}) EXPECT_EQ(page.find(what), std::string::npos) << what;
+  for (const char* what : {"<link rel=\"stylesheet", "<script src", "@import", "<iframe"})
+    EXPECT_EQ(page.find(what), std::string::npos) << what;
 }
 
 TEST(metrics_report, takes_what_a_run_writes) {
@@ -124,7 +132,8 @@ TEST(metrics_report, knows_what_differs_from_the_shipped_gpu) {
   run_metrics m = small_run();
   m.config.l1.size_bytes *= 2;
   json page = json::parse(report_of_metrics({{"a.json", to_json(m)}}));
-  EXPECT_EQ(page["files"][0]["preset"]["l1.size_bytes"].get<unsigned>() * 2, page["files"][0]["metrics"]["gpu"]["config"]["l1.size_bytes"]);
+  EXPECT_EQ(page["files"][0]["preset"]["l1.size_bytes"].get<unsigned>() * 2,
+            page["files"][0]["metrics"]["gpu"]["config"]["l1.size_bytes"]);
   // A name is never taken for a file's.
   m.config.gpu.name = "../configs/gtx1080.ini";
   page = json::parse(report_of_metrics({{"a.json", to_json(m)}}));
@@ -144,14 +153,22 @@ TEST(metrics_report, refuses_what_is_no_metrics_file_and_says_where) {
     return refusal(bad.dump(1));
   };
   EXPECT_NE(changed([](json& m) { m.erase("kernels"); }).find("'kernels' is missing"), std::string::npos);
-  EXPECT_NE(changed([](json& m) { m["kernels"][0].erase("warp_cycles"); }).find("'kernels[].warp_cycles' is missing"), std::string::npos);
-  EXPECT_NE(changed([](json& m) { m["cycles"] = "many"; }).find("'cycles' is not what metrics have there, expected a number"), std::string::npos);
+  EXPECT_NE(changed([](json& m) { m["kernels"][0].erase("warp_cycles"); }).find("'kernels[].warp_cycles' is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      changed([](json& m) { m["cycles"] = "many"; }).find("'cycles' is not what metrics have there, expected a number"),
+      std::string::npos);
   EXPECT_NE(changed([](json& m) { m["kernels"][0]["name"] = 7; }).find("expected a text"), std::string::npos);
   EXPECT_NE(changed([](json& m) { m["kernels"] = json::object(); }).find("expected a list"), std::string::npos);
-  EXPECT_NE(changed([](json& m) { m["kernels"][0]["memory"]["l1"] = 1; }).find("expected an object"), std::string::npos);
+  EXPECT_NE(changed([](json& m) { m["kernels"][0]["memory"]["l1"] = 1; }).find("expected an object"),
+            std::string::npos);
   EXPECT_NE(changed([](json& m) { m["kernels"].push_back("x"); }).find("'kernels[]'"), std::string::npos);
   EXPECT_EQ(changed([](json& m) { m["added_later"] = json::array({1}); }), "");
-  EXPECT_EQ(changed([](json& m) { m.erase("intervals"); m["kernels"][0].erase("lost_occupancy"); }), "");
+  EXPECT_EQ(changed([](json& m) {
+              m.erase("intervals");
+              m["kernels"][0].erase("lost_occupancy");
+            }),
+            "");
 }
 
 }  // namespace report_test

@@ -29,7 +29,8 @@ class schema_validator {
   }
 
   std::size_t matches(const json& v, const json& schemas) const {
-    return static_cast<std::size_t>(std::count_if(schemas.begin(), schemas.end(), [&](const json& s) { return valid(v, s); }));
+    return static_cast<std::size_t>(
+        std::count_if(schemas.begin(), schemas.end(), [&](const json& s) { return valid(v, s); }));
   }
 
   bool valid(const json& v, const json& s) const {
@@ -49,16 +50,18 @@ class schema_validator {
     if (word == "oneOf") return matches(v, value) == 1;
     if (word == "anyOf") return matches(v, value) > 0;
     if (word == "not") return !valid(v, value);
-    if (word == "required" || word == "properties" || word == "additionalProperties" || word == "dependencies" || word == "minProperties" ||
-        word == "maxProperties")
+    if (word == "required" || word == "properties" || word == "additionalProperties" || word == "dependencies" ||
+        word == "minProperties" || word == "maxProperties")
       return !v.is_object() || holds_for_object(v, s, word, value);
-    if (word == "items") return !v.is_array() || std::all_of(v.begin(), v.end(), [&](const json& i) { return valid(i, value); });
+    if (word == "items")
+      return !v.is_array() || std::all_of(v.begin(), v.end(), [&](const json& i) { return valid(i, value); });
     if (word == "minItems") return !v.is_array() || v.size() >= value;
     if (word == "maxItems") return !v.is_array() || v.size() <= value;
     if (word == "minLength") return !v.is_string() || v.get<std::string>().size() >= value;
     if (word == "minimum") return !v.is_number() || v >= value;
     if (word == "maximum") return !v.is_number() || v <= value;
-    if (word == "pattern") return !v.is_string() || std::regex_search(v.get<std::string>(), std::regex(value.get<std::string>()));
+    if (word == "pattern")
+      return !v.is_string() || std::regex_search(v.get<std::string>(), std::regex(value.get<std::string>()));
     for (const char* silent : {"$schema", "$id", "title", "description", "default", "definitions"})
       if (word == silent) return true;
     throw std::logic_error("the validator does not know the word " + word);
@@ -67,11 +70,13 @@ class schema_validator {
   bool holds_for_object(const json& v, const json& s, const std::string& word, const json& value) const {
     if (word == "minProperties") return v.size() >= value;
     if (word == "maxProperties") return v.size() <= value;
-    if (word == "required") return std::all_of(value.begin(), value.end(), [&](const json& k) { return v.contains(k.get<std::string>()); });
+    if (word == "required")
+      return std::all_of(value.begin(), value.end(), [&](const json& k) { return v.contains(k.get<std::string>()); });
     for (const auto& [key, part] : v.items()) {
       const bool known = s.contains("properties") && s["properties"].contains(key);
       if (word == "properties" && known && !valid(part, value.at(key))) return false;
-      if (word == "additionalProperties" && !known && (value.is_boolean() ? !value.get<bool>() : !valid(part, value))) return false;
+      if (word == "additionalProperties" && !known && (value.is_boolean() ? !value.get<bool>() : !valid(part, value)))
+        return false;
       if (word != "dependencies" || !value.contains(key)) continue;
       for (const json& other : value.at(key))
         if (!v.contains(other.get<std::string>())) return false;

@@ -12,11 +12,11 @@
 #include "testbench/sweep/plan/constraint.h"
 #include "testbench/sweep/plan/launch_axes.h"
 #include "testbench/sweep/plan/metric_leaves.h"
-#include "testbench/sweep/store/point_claims.h"
 #include "testbench/sweep/plan/point_space.h"
 #include "testbench/sweep/plan/sha256.h"
 #include "testbench/sweep/plan/sweep_file.h"
 #include "testbench/sweep/plan/sweep_plan.h"
+#include "testbench/sweep/store/point_claims.h"
 
 namespace sweep_test {
 
@@ -64,8 +64,9 @@ TEST(sweep_axes, are_lists_and_ranges) {
 
 TEST(sweep_axes, that_are_empty_or_endless_are_refused) {
   for (const char* text : {"128:16:16", "1:5:0", "5:1", "16:128:-16"}) {
-    EXPECT_NE(message_of([&] { axis_values(text, "F:1:2"); }).find("F:1:2: the range '" + std::string(text) + "' is empty"),
-              std::string::npos)
+    EXPECT_NE(
+        message_of([&] { axis_values(text, "F:1:2"); }).find("F:1:2: the range '" + std::string(text) + "' is empty"),
+        std::string::npos)
         << text;
   }
   EXPECT_NE(message_of([] { axis_values("1:99999999999:1", "x"); }).find("more than 1,000,000"), std::string::npos);
@@ -82,16 +83,17 @@ TEST(sweep_files, are_refused_with_the_place) {
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[axes]\njob = b\n").find("got several"), std::string::npos);
   EXPECT_EQ(refusal("[sweep]\nstor = s\n"), "x.ini:2:1: unknown key 'stor' in section [sweep], did you mean 'store'?");
   EXPECT_EQ(refusal("[axis]\na = 1\n").substr(0, 9), "x.ini:1:2");
-  EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[axes]\ngpu = a, b, a\n").find("x.ini:5:7: the value 'a' is given twice"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("[sweep]\nstore = s\njob = a\n[axes]\ngpu = a, b, a\n").find("x.ini:5:7: the value 'a' is given twice"),
+      std::string::npos);
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\n[zip]\na.x = 1, 2\na.y = 1, 2, 3\n").find("of the same [zip] has"),
             std::string::npos);
   EXPECT_NE(refusal("[sweep]\nstore = s\njob = a\ntimeout_seconds = 0\n").find("above 0"), std::string::npos);
 }
 
 TEST(point_spaces, are_the_product_in_the_order_written_with_zips_as_one_factor) {
-  const sweep_file f =
-      parsed("[axes]\ngpu = a, b\n[zip.sizes]\nl1.size_bytes = 1, 2, 3\nl1.ways = 4, 5, 4\n[axes]\nlaunch.block = 64, 128\n");
+  const sweep_file f = parsed(
+      "[axes]\ngpu = a, b\n[zip.sizes]\nl1.size_bytes = 1, 2, 3\nl1.ways = 4, 5, 4\n[axes]\nlaunch.block = 64, 128\n");
   EXPECT_EQ(f.name, "x");
   EXPECT_EQ(f.path("j.json"), "dir/j.json");
   const point_space space(f.axes);
@@ -135,12 +137,14 @@ TEST(constraints, compare_reckon_and_join) {
 TEST(constraints, that_make_no_sense_are_refused) {
   const auto refused = [](const std::string& text) { return message_of([&] { holds(text); }); };
   EXPECT_EQ(refused("launch.blok > 3"), "x.ini:1:1: 'launch.blok' is neither an axis nor a parameter");
-  EXPECT_NE(refused("launch.block > many").find("'many' is neither an axis nor a parameter nor a number"), std::string::npos);
+  EXPECT_NE(refused("launch.block > many").find("'many' is neither an axis nor a parameter nor a number"),
+            std::string::npos);
   EXPECT_NE(refused("3 < 4").find("names no axis"), std::string::npos);
   EXPECT_NE(refused("gpu > 3").find("'v100' is no number (gpu)"), std::string::npos);
   EXPECT_NE(refused("launch.block / (sm.max - 8) > 1").find("division by zero"), std::string::npos);
-  for (const char* text : {"launch.block", "launch.block >", "(launch.block > 3", "launch.block > 3)", "gpu = v100 gpu = p100",
-                           "launch.block & 3", "and gpu = x", "gpu = \"a", "not", "()", "launch.block > (3"}) {
+  for (const char* text :
+       {"launch.block", "launch.block >", "(launch.block > 3", "launch.block > 3)", "gpu = v100 gpu = p100",
+        "launch.block & 3", "and gpu = x", "gpu = \"a", "not", "()", "launch.block > (3"}) {
     EXPECT_EQ(refused(text).rfind("x.ini:1:1: ", 0), 0u) << text;
   }
   EXPECT_NE(refused(std::string(200, '(') + "gpu = a" + std::string(200, ')')).find("too deep"), std::string::npos);
@@ -182,7 +186,8 @@ TEST(launch_axis, a_block_takes_the_grid_with_it) {
 
 TEST(launch_axis, values_are_checked_without_a_job) {
   for (const char* bad : {"0", "x", "16x", "1x2x3x4", "-4", ""}) {
-    EXPECT_NE(message_of([&] { check_launch_value("launch.block", bad); }).find("expected threads"), std::string::npos) << bad;
+    EXPECT_NE(message_of([&] { check_launch_value("launch.block", bad); }).find("expected threads"), std::string::npos)
+        << bad;
   }
   EXPECT_NE(message_of([] { check_launch_value("launch.registers_per_thread", "0"); }).find("from 1 to 65535"),
             std::string::npos);
@@ -195,12 +200,14 @@ TEST(launch_axis, values_are_checked_without_a_job) {
 
 TEST(metric_leaves, are_the_single_values_in_the_order_of_their_paths) {
   metric_leaves leaves;
-  ASSERT_TRUE(read_leaves(R"({"schema": "s", "gpu": {"name": "g", "list": [1, 2]}, "b": [{"x": 1.5}, [], {}, [7, "t"]], "a": {"n": null, "m": -3}})",
-                          leaves));
+  ASSERT_TRUE(read_leaves(
+      R"({"schema": "s", "gpu": {"name": "g", "list": [1, 2]}, "b": [{"x": 1.5}, [], {}, [7, "t"]], "a": {"n": null, "m": -3}})",
+      leaves));
   std::vector<std::string> found;
   for (const auto& [path, value] : leaves) found.push_back(path + "=" + value.dump());
   EXPECT_EQ(found, (values{"a.m=-3", "a.n=null", "b.0.x=1.5", "b.3.0=7", "b.3.1=\"t\""}));
-  for (const char* text : {"", "[1]", "7", "{\"a\": 1", "{\"a\": 1}}", "{\"a\" 1}"}) EXPECT_FALSE(read_leaves(text, leaves)) << text;
+  for (const char* text : {"", "[1]", "7", "{\"a\": 1", "{\"a\": 1}}", "{\"a\" 1}"})
+    EXPECT_FALSE(read_leaves(text, leaves)) << text;
 }
 
 class files_of_sweeps : public ::testing::Test {
@@ -240,7 +247,8 @@ TEST_F(files_of_sweeps, a_trace_that_changes_under_its_sweep_is_noticed) {
   const std::string trace = write("kernel-1.traceg", "one");
   write("kernelslist.g", "kernel-1.traceg\n");
   const std::string ini = "[sweep]\ntrace = kernelslist.g\nstore = s.sqlite\n[axes]\ngpu.sm_count = 1, 2\n";
-  const sweep_plan plan(parse_sweep_file(ini, (place_ / "t.ini").string()), "1", [](const std::string&) { return job{}; }, false);
+  const sweep_plan plan(
+      parse_sweep_file(ini, (place_ / "t.ini").string()), "1", [](const std::string&) { return job{}; }, false);
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_EQ(plan.changed_input(1), "");
   write("kernel-1.traceg", "two and more");

@@ -16,7 +16,8 @@ namespace sass_trace_test {
 /// Key lines and format text of a trace's head.
 struct head {
   std::string version = "5";
-  std::string format = "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate";
+  std::string format =
+      "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate";
   unsigned binary = 80;
   std::string grid = "(1,1,1)";
   std::string block = "(32,1,1)";
@@ -25,18 +26,23 @@ struct head {
 
   std::string text() const {
     return "-kernel name = _Z4testPf\n-kernel id = 1\n-grid dim = " + grid + "\n-block dim = " + block +
-           "\n-shmem = 1024\n-nregs = 32\n-binary version = " + std::to_string(binary) + "\n-cuda stream id = " + std::to_string(stream) +
+           "\n-shmem = 1024\n-nregs = 32\n-binary version = " + std::to_string(binary) +
+           "\n-cuda stream id = " + std::to_string(stream) +
            "\n-shmem base_addr = 0x00007f5000000000\n-local mem base_addr = 0x00007f4e00000000\n-nvbit version = 1.7\n" +
-           "-accelsim tracer version = " + version + "\n-enable lineinfo = " + (line_info ? "1" : "0") + "\n\n#traces format = " + format + "\n\n";
+           "-accelsim tracer version = " + version + "\n-enable lineinfo = " + (line_info ? "1" : "0") +
+           "\n\n#traces format = " + format + "\n\n";
   }
 };
 
 inline head head_of_version(const std::string& version) {
   head h;
   h.version = version;
-  const std::string fields = "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]";
-  h.format = version == "5" ? fields + " immediate" : version == "5 hopper" ? fields + " immediate1 immediate2"
-             : version == "6" ? fields + " immediate1 immediate2 Val|NoVal [dest_val_num] [dest_val] ..." : fields;
+  const std::string fields =
+      "PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses]";
+  h.format = version == "5"          ? fields + " immediate"
+             : version == "5 hopper" ? fields + " immediate1 immediate2"
+             : version == "6"        ? fields + " immediate1 immediate2 Val|NoVal [dest_val_num] [dest_val] ..."
+                                     : fields;
   if (version == "5 hopper") h.version = "5";
   if (version == "5 hopper" || version == "6") h.binary = 90;
   return h;

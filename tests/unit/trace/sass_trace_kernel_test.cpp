@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "heddle/frontend/sass_trace/code/translate.h"
+#include "heddle/frontend/sass_trace/replay/trace_kernel.h"
 #include "sass_trace_files.h"
 
 namespace heddle::sass_trace {
@@ -21,8 +21,8 @@ using namespace sass_trace_test;
 using c = isa::op_class;
 using o = isa::opcode;
 
-code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8_t> results, std::vector<std::uint8_t> operands,
-                 unsigned bytes = 0, std::int64_t immediate = 0) {
+code_entry entry(generation g, const std::string& opcode, std::vector<std::uint8_t> results,
+                 std::vector<std::uint8_t> operands, unsigned bytes = 0, std::int64_t immediate = 0) {
   static_fields f;
   f.pc = 0x40;
   f.opcode = opcode;
@@ -39,19 +39,20 @@ TEST(sass_trace_opcodes, classes_by_generation) {
     const char* mnemonic;
     c timing;
     bool known;
-  } cases[] = {{generation::pascal, "XMAD", c::int_multiply, true},   {generation::volta, "XMAD", c::int_multiply, false},
-               {generation::volta, "HMMA", c::tensor, true},          {generation::pascal, "HMMA", c::tensor, false},
-               {generation::turing, "UIADD3", c::int_add, true},      {generation::volta, "UIADD3", c::int_add, false},
-               {generation::kepler, "FFMA", c::fp32_add, true},       {generation::hopper, "FFMA", c::fp32_add, true},
-               {generation::ampere, "MUFU", c::sfu, true},            {generation::ampere, "DFMA", c::fp64_fma, true},
-               {generation::maxwell, "HFMA2", c::half_add, true},     {generation::ampere, "SHFL", c::shuffle, true},
-               {generation::ampere, "ISETP", c::int_compare, true},   {generation::ampere, "FMNMX", c::fp32_minmax, true},
-               {generation::ampere, "SHF", c::int_shift, true},       {generation::ampere, "S2R", c::special_register, true},
-               {generation::ampere, "VOTE", c::vote, true},           {generation::ampere, "I2F", c::conversion, true},
-               {generation::ampere, "POPC", c::bit_count, true},      {generation::ampere, "BSSY", c::branch, true},
-               {generation::ampere, "FNEW", c::fp32_add, false},      {generation::ampere, "DNEW", c::fp64_add, false},
-               {generation::ampere, "HNEW", c::half_add, false},      {generation::ampere, "QMMA", c::tensor, false},
-               {generation::ampere, "NEW", c::int_add, false},        {generation::ampere, "WHATSETP", c::int_compare, false}};
+  } cases[] = {
+      {generation::pascal, "XMAD", c::int_multiply, true}, {generation::volta, "XMAD", c::int_multiply, false},
+      {generation::volta, "HMMA", c::tensor, true},        {generation::pascal, "HMMA", c::tensor, false},
+      {generation::turing, "UIADD3", c::int_add, true},    {generation::volta, "UIADD3", c::int_add, false},
+      {generation::kepler, "FFMA", c::fp32_add, true},     {generation::hopper, "FFMA", c::fp32_add, true},
+      {generation::ampere, "MUFU", c::sfu, true},          {generation::ampere, "DFMA", c::fp64_fma, true},
+      {generation::maxwell, "HFMA2", c::half_add, true},   {generation::ampere, "SHFL", c::shuffle, true},
+      {generation::ampere, "ISETP", c::int_compare, true}, {generation::ampere, "FMNMX", c::fp32_minmax, true},
+      {generation::ampere, "SHF", c::int_shift, true},     {generation::ampere, "S2R", c::special_register, true},
+      {generation::ampere, "VOTE", c::vote, true},         {generation::ampere, "I2F", c::conversion, true},
+      {generation::ampere, "POPC", c::bit_count, true},    {generation::ampere, "BSSY", c::branch, true},
+      {generation::ampere, "FNEW", c::fp32_add, false},    {generation::ampere, "DNEW", c::fp64_add, false},
+      {generation::ampere, "HNEW", c::half_add, false},    {generation::ampere, "QMMA", c::tensor, false},
+      {generation::ampere, "NEW", c::int_add, false},      {generation::ampere, "WHATSETP", c::int_compare, false}};
   for (const auto& k : cases) {
     const opcode_meaning m = meaning_of(k.g, k.mnemonic, 0, true);
     EXPECT_EQ(m.timing, k.timing) << k.mnemonic;
@@ -73,13 +74,19 @@ TEST(sass_trace_opcodes, memory) {
     isa::space space;
     unsigned bytes;
     unsigned results;
-  } cases[] = {{"LDG.E.128.SYS", 16, o::ld, isa::space::global, 16, 4}, {"LDG.E.64", 8, o::ld, isa::space::global, 8, 2},
-               {"LDG.E", 4, o::ld, isa::space::global, 4, 1},           {"LDG.E.U8", 1, o::ld, isa::space::global, 1, 1},
-               {"LDS.U.128", 16, o::ld, isa::space::shared, 16, 4},     {"LDS.S16", 4, o::ld, isa::space::shared, 2, 1},
-               {"LDL.64", 8, o::ld, isa::space::local, 8, 2},           {"LD.E", 4, o::ld, isa::space::generic, 4, 1},
-               {"LDSM.16.M88.4", 16, o::ld, isa::space::shared, 16, 4}, {"LDSM.16.M88.2", 16, o::ld, isa::space::shared, 16, 2},
+  } cases[] = {{"LDG.E.128.SYS", 16, o::ld, isa::space::global, 16, 4},
+               {"LDG.E.64", 8, o::ld, isa::space::global, 8, 2},
+               {"LDG.E", 4, o::ld, isa::space::global, 4, 1},
+               {"LDG.E.U8", 1, o::ld, isa::space::global, 1, 1},
+               {"LDS.U.128", 16, o::ld, isa::space::shared, 16, 4},
+               {"LDS.S16", 4, o::ld, isa::space::shared, 2, 1},
+               {"LDL.64", 8, o::ld, isa::space::local, 8, 2},
+               {"LD.E", 4, o::ld, isa::space::generic, 4, 1},
+               {"LDSM.16.M88.4", 16, o::ld, isa::space::shared, 16, 4},
+               {"LDSM.16.M88.2", 16, o::ld, isa::space::shared, 16, 2},
                {"ATOMG.E.ADD.STRONG.GPU", 4, o::atom, isa::space::global, 4, 1},
-               {"ATOMS.CAS.64", 8, o::atom, isa::space::shared, 8, 2},  {"LDNEWS", 4, o::ld, isa::space::shared, 4, 1}};
+               {"ATOMS.CAS.64", 8, o::atom, isa::space::shared, 8, 2},
+               {"LDNEWS", 4, o::ld, isa::space::shared, 4, 1}};
   for (const auto& k : cases) {
     const code_entry e = entry(generation::ampere, k.opcode, {8}, {4, 6}, k.traced);
     EXPECT_EQ(e.instruction.op, k.op) << k.opcode;
@@ -146,14 +153,14 @@ std::shared_ptr<trace_store> store() { return std::make_shared<trace_store>(64 <
 
 struct walked_step {
   isa::recorded_step step;
-  isa::recorded_step before;             // as its piece has it; of the first one: none
+  isa::recorded_step before;  // as its piece has it; of the first one: none
   std::array<std::uint64_t, 32> addresses{};
 };
 
 // A warp's steps, piece by piece.
 std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned warp) {
   std::vector<walked_step> steps;
-  std::vector<std::pair<std::size_t, std::uint32_t>> ends;   // of pieces: what comes next
+  std::vector<std::pair<std::size_t, std::uint32_t>> ends;  // of pieces: what comes next
   for (;;) {
     const auto piece = block.piece(warp, steps.size());
     if (piece == nullptr || piece->position != steps.size()) {
@@ -213,11 +220,13 @@ TEST(sass_trace_kernel, code_in_the_order_of_places) {
   head h;
   h.grid = "(3,1,1)";
   h.block = "(64,1,1)";
-  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 2, std::string(loop, 39 + 29))) + thread_block("2,0,0", ""));
+  const std::string file = folder.write(
+      "k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 2, std::string(loop, 39 + 29))) +
+                      thread_block("2,0,0", ""));
   const auto k = read_kernel(file, false, store());
   EXPECT_EQ(k->blocks, 2u);
   EXPECT_EQ(k->warp_instructions, 8u);
-  ASSERT_EQ(k->program->code.size(), 6u);    // two at 0x10, and the replay's own EXIT
+  ASSERT_EQ(k->program->code.size(), 6u);  // two at 0x10, and the replay's own EXIT
   EXPECT_EQ(k->program->timing.size(), 6u);
   EXPECT_EQ(k->program->code[0].dst, 2u);
   EXPECT_EQ(k->program->code[4].op, o::exit);
@@ -243,14 +252,15 @@ TEST(sass_trace_kernel, code_in_the_order_of_places) {
 TEST(sass_trace_kernel, addresses_for_the_machine) {
   const trace_folder folder;
   const std::string lines =
-      "0000 00000003 1 R4 LD.E.64 1 R2 8 2 0x7f5000000108 65536 0\n"        // shared window
-      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4e00000014 4 0\n"               // local window
-      "0020 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000003 4 0\n"               // global, not aligned
+      "0000 00000003 1 R4 LD.E.64 1 R2 8 2 0x7f5000000108 65536 0\n"  // shared window
+      "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4e00000014 4 0\n"         // local window
+      "0020 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000003 4 0\n"         // global, not aligned
       "0030 00000003 1 R4 LDL 1 R2 4 1 0x7f4e00000104 4 0\n"
       "0040 00000003 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
       "0050 00000003 0 STG.E 2 R2 R3 4 1 0xffffffffffffffff 1 0\n"
       "0060 00000003 0 EXIT 0 0 0\n";
-  const auto k = read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true, store());
+  const auto k =
+      read_kernel(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))), true, store());
   EXPECT_EQ(k->program->local_bytes, 0x10cu);
   block_source source(k);
   const auto steps = steps_of(*source.next(), 0);
@@ -269,7 +279,8 @@ TEST(sass_trace_kernel, addresses_for_the_machine) {
 TEST(sass_trace_kernel, addresses_where_windows_are_not_told) {
   const trace_folder folder;
   std::string text = head().text();
-  for (const char* base : {"0x00007f5000000000", "0x00007f4e00000000"}) text.replace(text.find(base), 18, "0x0000000000000000");
+  for (const char* base : {"0x00007f5000000000", "0x00007f4e00000000"})
+    text.replace(text.find(base), 18, "0x0000000000000000");
   const std::string lines =
       "0000 00000003 1 R4 LD.E 1 R2 4 2 0x108 65536 0\n"
       "0010 00000003 1 R4 LD.E 1 R2 4 1 0x7f4000000008 4 0\n"
@@ -290,7 +301,9 @@ std::string blocks_with_common_addresses() {
     return "0000 ffffffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
            "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 4 0\n"
            "0010 0000ffff 1 R4 LDS 1 R2 4 1 0x7f5000000008 128 0\n"
-           "0020 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40000" + own + " 4 0\n"
+           "0020 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40000" +
+           own +
+           " 4 0\n"
            "0030 ffffffff 0 EXIT 0 0 0\n";
   };
   head h;
@@ -302,10 +315,11 @@ std::string blocks_with_common_addresses() {
 
 TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are_one_list) {
   const trace_folder folder;
-  const auto k = std::make_shared<trace_kernel>(*read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, store()));
+  const auto k = std::make_shared<trace_kernel>(
+      *read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, store()));
   trace_recording recording(k);
   std::vector<const isa::lane_addresses*> lists[5];
-  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;   // lists live as long
+  std::vector<std::shared_ptr<const isa::recorded_block>> blocks;  // lists live as long
   for (unsigned b = 0; b < 2; ++b) {
     const auto block = blocks.emplace_back(recording.next());
     for (unsigned w = 0; w < 2; ++w)
@@ -325,13 +339,13 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
     ASSERT_NE(lists[n][0], nullptr) << n;
     EXPECT_EQ(lists[n], std::vector<const isa::lane_addresses*>(4, lists[n][0])) << n;
   }
-  EXPECT_NE(lists[0][0], lists[1][0]);   // other lanes
-  EXPECT_NE(lists[1][0], lists[2][0]);   // another stride
+  EXPECT_NE(lists[0][0], lists[1][0]);  // other lanes
+  EXPECT_NE(lists[1][0], lists[2][0]);  // another stride
   // 8, 12, ... 132 differ in bits 2 to 7; half of the lanes with 8 to 68 in 2 to 6; 8, 136, ... 1928 in 7 to 10.
   EXPECT_EQ(lists[0][0]->differing_bits, 0xfcu);
   EXPECT_EQ(lists[1][0]->differing_bits, 0x7cu);
   EXPECT_EQ(lists[2][0]->differing_bits, 0x780u);
-  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));   // of global memory
+  EXPECT_EQ(lists[3], std::vector<const isa::lane_addresses*>(4, nullptr));  // of global memory
   EXPECT_EQ(lists[4], std::vector<const isa::lane_addresses*>(4, nullptr));
 }
 
@@ -347,7 +361,7 @@ TEST(sass_trace_kernel, kept_blocks_are_those_of_the_file) {
   EXPECT_TRUE(read_kernel(file, true, little)->kept.empty());
   EXPECT_EQ(little->kept_room(), 495u);
   block_source from_memory(kept), from_file(read_kernel(file, true, store()));
-  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);   // the third is an empty one
+  for (unsigned b = 0; b < 3; ++b) expect_same(*from_memory.next(), *from_file.next(), 2);  // the third is an empty one
 }
 
 // A kernel's first warp need not run through it from its beginning to its end.
@@ -355,7 +369,8 @@ TEST(sass_trace_kernel, kept_blocks_have_the_numbers_of_the_program) {
   const trace_folder folder;
   head h;
   h.block = "(64,1,1)";
-  const std::string file = folder.write("k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 1, "0008 ffffffff 0 NOP 0 0 0\n")));
+  const std::string file = folder.write(
+      "k.traceg", h.text() + thread_block("0,0,0", warp(1, 6, loop) + warp(0, 1, "0008 ffffffff 0 NOP 0 0 0\n")));
   const auto kept = read_kernel(file, false, std::make_shared<trace_store>(1000, 1000));
   ASSERT_EQ(kept->kept.size(), 1u);
   const auto block = block_source(kept).next();
@@ -373,19 +388,29 @@ std::string long_warps(std::mt19937& random) {
     std::string list;
     switch (random() % 5) {
       case 0: std::snprintf(text, sizeof text, "0010 %08x 1 R4 IADD3 2 R4 R255 0 0\n", mask); break;
-      case 1: std::snprintf(text, sizeof text, "0020 %08x 1 R4 LDS 1 R2 4 0%s 0\n", mask, [&] {
+      case 1:
+        std::snprintf(text, sizeof text, "0020 %08x 1 R4 LDS 1 R2 4 0%s 0\n", mask, [&] {
           for (unsigned k = 0; k < lanes; ++k) list += " 0x7f5000000" + std::to_string(100 + random() % 8 * 100);
           return list.c_str();
-        }()); break;
-      case 2: std::snprintf(text, sizeof text, "0030 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40%08x 4 0\n", static_cast<unsigned>(random())); break;
-      case 3: std::snprintf(text, sizeof text, "0040 %08x 1 R4 LDG.E 1 R2 4 2 0x7f4000000000%s 0\n", mask, [&] {
+        }());
+        break;
+      case 2:
+        std::snprintf(text, sizeof text, "0030 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f40%08x 4 0\n",
+                      static_cast<unsigned>(random()));
+        break;
+      case 3:
+        std::snprintf(text, sizeof text, "0040 %08x 1 R4 LDG.E 1 R2 4 2 0x7f4000000000%s 0\n", mask, [&] {
           for (unsigned k = 1; k < lanes; ++k) list += " " + std::to_string(static_cast<int>(random() % 65536) - 32768);
           return list.c_str();
-        }()); break;
-      default: std::snprintf(text, sizeof text, "0050 %08x 1 R4 LDG.E 1 R2 4 0%s 0\n", mask, [&] {
-          for (unsigned k = 0; k < lanes; ++k) list += " 0x7f" + std::to_string(10 + random() % 90) + std::to_string(1000000 + random() % 9000000);
+        }());
+        break;
+      default:
+        std::snprintf(text, sizeof text, "0050 %08x 1 R4 LDG.E 1 R2 4 0%s 0\n", mask, [&] {
+          for (unsigned k = 0; k < lanes; ++k)
+            list += " 0x7f" + std::to_string(10 + random() % 90) + std::to_string(1000000 + random() % 9000000);
           return list.c_str();
-        }()); break;
+        }());
+        break;
     }
     return std::string(text);
   };
@@ -419,12 +444,13 @@ TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
   for (unsigned turn = 0; turn < 4; ++turn) {
     const std::string file = folder.write("k.traceg", long_warps(random));
     const auto plenty = read_kernel(file, true, std::make_shared<trace_store>(64 << 20, 0));
-    const auto none = read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));   // too large a part to be kept, too
+    const auto none =
+        read_kernel(file, true, std::make_shared<trace_store>(0, 64 << 20));  // too large a part to be kept, too
     EXPECT_TRUE(none->kept.empty());
     EXPECT_EQ(plenty->warp_instructions, none->warp_instructions);
     EXPECT_EQ(plenty->program->local_bytes, none->program->local_bytes);
     block_source in_memory(plenty), in_file(none);
-    std::vector<std::shared_ptr<const isa::recorded_block>> alive;   // several at a time in one file
+    std::vector<std::shared_ptr<const isa::recorded_block>> alive;  // several at a time in one file
     for (unsigned b = 0; b < 5; ++b) {
       alive.push_back(in_memory.next());
       alive.push_back(in_file.next());
@@ -436,12 +462,12 @@ TEST(sass_trace_kernel, blocks_in_a_temporary_file_are_those_in_memory) {
 
 TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
   const trace_folder folder;
-  const auto few = std::make_shared<trace_store>(300, 0);   // one of the two blocks
+  const auto few = std::make_shared<trace_store>(300, 0);  // one of the two blocks
   const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, few);
   block_source source(k);
   const auto first = source.next();
   EXPECT_FALSE(few->take(53));
-  const auto second = source.next();   // in the file
+  const auto second = source.next();  // in the file
   EXPECT_TRUE(few->take(52));
   few->give_back(52);
   expect_same(*second, *second, 2);
@@ -449,7 +475,8 @@ TEST(sass_trace_kernel, room_in_memory_comes_back_with_the_end_of_a_block) {
 
 TEST(sass_trace_kernel, a_folder_that_takes_no_file_is_named) {
   const trace_folder folder;
-  const auto k = read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, std::make_shared<trace_store>(0, 0));
+  const auto k =
+      read_kernel(folder.write("k.traceg", blocks_with_common_addresses()), true, std::make_shared<trace_store>(0, 0));
   const char* before = std::getenv("TMPDIR");
   const std::string kept = before != nullptr ? before : "";
   ::setenv("TMPDIR", "/nowhere/at all", 1);

@@ -23,8 +23,9 @@ std::string lines_of(const std::string& version) {
   const std::string front = version == "1.2" || version == "2" ? "0 0 0 0 " : "";
   const std::string back = version == "5" ? "7 " : version == "5 hopper" ? "7 0 " : version == "6" ? "7 -1 NoVal " : "";
   const std::string loaded = version == "6" ? "0 0 Val 1 3f800000 2 0 -1 " : back;
-  return front + "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 " + back + "\n" + front + "0010 0000000f 1 R8 LDG.E.64 1 R4 8 1 0x7f4000000100 8 " +
-         loaded + "\n" + front + "0020 ffffffff 0 EXIT 0 0 " + back + "\n";
+  return front + "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 " + back + "\n" + front +
+         "0010 0000000f 1 R8 LDG.E.64 1 R4 8 1 0x7f4000000100 8 " + loaded + "\n" + front +
+         "0020 ffffffff 0 EXIT 0 0 " + back + "\n";
 }
 
 block_trace only_block(const std::string& file) {
@@ -101,8 +102,8 @@ std::string gzipped(const std::string& text) {
 std::string xz_packed(const std::string& text) {
   std::string out(lzma_stream_buffer_bound(text.size()), '\0');
   std::size_t size = 0;
-  EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
-                                    reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()),
+  EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+                                    text.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size()),
             LZMA_OK);
   out.resize(size);
   return out;
@@ -128,10 +129,12 @@ TEST(sass_trace_reader, compressed) {
     expect_the_three(only_block(folder.write(name, packed)));
     // In parts, as tools that work in parallel write them; the first holds nothing.
     const std::size_t middle = text.size() / 2;
-    expect_the_three(only_block(folder.write(name, pack("") + pack(text.substr(0, middle)) + pack(text.substr(middle)))));
+    expect_the_three(
+        only_block(folder.write(name, pack("") + pack(text.substr(0, middle)) + pack(text.substr(middle)))));
     // However much is missing, down to the last byte of the checksum, and more than there should be.
     for (std::size_t n = 0; n < packed.size(); ++n)
-      EXPECT_NE(refusal([&] { only_block(folder.write(name, packed.substr(0, n))); }).find(name), std::string::npos) << n;
+      EXPECT_NE(refusal([&] { only_block(folder.write(name, packed.substr(0, n))); }).find(name), std::string::npos)
+          << n;
     EXPECT_NE(refusal([&] { only_block(folder.write(name, packed + "and more")); }).find(name), std::string::npos);
     // A bit of the last eight bytes wrong: checksums, lengths, endings.
     for (std::size_t n = packed.size() - 8; n < packed.size(); ++n) {
@@ -154,13 +157,13 @@ TEST(sass_trace_reader, compressed) {
 TEST(sass_trace_reader, address_forms) {
   const trace_folder folder;
   const std::string lines =
-      "0000 80000101 1 R4 LDG.E 1 R2 4 0 0x10 0x7fffffffffff 0x8 -3 \n"     // a list
-      "0000 80000101 1 R4 LDG.E 1 R2 4 2 0x1000 -16 4096 0 \n"              // differences
-      "0000 0000ff00 1 R4 LDG.E 1 R2 4 1 0x1000 -4 0 \n"                    // a run
-      "0000 00000000 1 R4 LDG.E 1 R2 4 1 0x0 -1094795586 0 \n"              // no lane: whatever is written
+      "0000 80000101 1 R4 LDG.E 1 R2 4 0 0x10 0x7fffffffffff 0x8 -3 \n"  // a list
+      "0000 80000101 1 R4 LDG.E 1 R2 4 2 0x1000 -16 4096 0 \n"           // differences
+      "0000 0000ff00 1 R4 LDG.E 1 R2 4 1 0x1000 -4 0 \n"                 // a run
+      "0000 00000000 1 R4 LDG.E 1 R2 4 1 0x0 -1094795586 0 \n"           // no lane: whatever is written
       "0000 00000000 1 R4 LDG.E 1 R2 4 2 0x0 0 \n"
       "0000 00000000 1 R4 LDG.E 1 R2 4 0 0 \n"
-      "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";                       // one lane has no difference
+      "0000 00000400 1 R4 LDG.E 1 R2 4 2 0xabc 0 \n";  // one lane has no difference
   const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 7, lines))));
   ASSERT_EQ(b.steps.size(), 7u);
   const auto lane = [&](unsigned step, unsigned l) {
@@ -211,8 +214,8 @@ TEST(sass_trace_reader, addresses_of_shared_shapes) {
     numbers.push_back(store->find_or_add(offsets));
     ASSERT_EQ(store->find_or_add(offsets), numbers.back());
   }
-  EXPECT_EQ(numbers.back(), shape_store::none);   // it does not grow without bounds
-  const std::uint32_t mask = 0xfff0ff0u;          // 20 lanes
+  EXPECT_EQ(numbers.back(), shape_store::none);  // it does not grow without bounds
+  const std::uint32_t mask = 0xfff0ff0u;         // 20 lanes
   const address_list::handle h = pool.add(0x7000, store, numbers[3]);
   std::uint64_t a[32] = {};
   pool.expand(h, mask, a);
@@ -229,7 +232,8 @@ TEST(sass_trace_reader, blocks_and_warps_in_file_order) {
   h.grid = "(3,1,1)";
   h.block = "(70,1,1)";
   const std::string end = "0020 ffffffff 0 EXIT 0 0 0\n";
-  trace_reader r(folder.write("k.traceg", h.text() + thread_block("2,0,0", warp(2, 1, end) + warp(0, 0, "")) + thread_block("0,0,0", "")));
+  trace_reader r(folder.write(
+      "k.traceg", h.text() + thread_block("2,0,0", warp(2, 1, end) + warp(0, 0, "")) + thread_block("0,0,0", "")));
   block_trace b;
   ASSERT_TRUE(r.next_block(b));
   EXPECT_EQ(b.index[0], 2u);
@@ -256,7 +260,9 @@ TEST(sass_trace_reader, line_numbers_and_blanks) {
   const trace_folder folder;
   head h;
   h.line_info = true;
-  const std::string text = h.text() + "\r\n#BEGIN_TB\r\nthread block = 0,0,0\r\nwarp = 0\ninsts = 2\n\n17  0010\tffffffff 1  R4 MOV 0 0  3 \r\n\n18 0020 1 0 EXIT 0 0 0\n#END_TB";
+  const std::string text =
+      h.text() +
+      "\r\n#BEGIN_TB\r\nthread block = 0,0,0\r\nwarp = 0\ninsts = 2\n\n17  0010\tffffffff 1  R4 MOV 0 0  3 \r\n\n18 0020 1 0 EXIT 0 0 0\n#END_TB";
   const block_trace b = only_block(folder.write("k.traceg", text));
   ASSERT_EQ(b.steps.size(), 2u);
   EXPECT_EQ(b.steps[1].mask, 1u);
@@ -265,14 +271,14 @@ TEST(sass_trace_reader, line_numbers_and_blanks) {
 struct bad_text {
   const char* what;
   std::string text;
-  const char* message;      // part of it
+  const char* message;  // part of it
 };
 
 // A small loop with a conditional part as a tracer writes it; what each line stands for is kept beside.
 struct written_step {
   std::uint32_t pc;
   std::uint32_t mask;
-  std::vector<std::uint64_t> addresses;   // of the active lanes
+  std::vector<std::uint64_t> addresses;  // of the active lanes
 };
 
 std::string write_line(std::mt19937& random, written_step& w) {
@@ -280,8 +286,12 @@ std::string write_line(std::mt19937& random, written_step& w) {
   char text[96];
   std::snprintf(text, sizeof text, "%04x %08x ", w.pc, w.mask);
   std::string line = text;
-  const char* end = one_of(20) == 0 ? " \r\n" : one_of(20) == 0 ? "\n\n" : "\n";   // what other tools make of a line's end
-  if (w.pc % 0x30 != 0) return line + (w.pc % 0x20 == 0 ? "1 R4 IADD3 2 R5 R255 0 " : "0 BRA 0 0 ") + std::to_string(one_of(30) == 0 ? 8 : 7) + end;
+  const char* end = one_of(20) == 0   ? " \r\n"
+                    : one_of(20) == 0 ? "\n\n"
+                                      : "\n";  // what other tools make of a line's end
+  if (w.pc % 0x30 != 0)
+    return line + (w.pc % 0x20 == 0 ? "1 R4 IADD3 2 R5 R255 0 " : "0 BRA 0 0 ") +
+           std::to_string(one_of(30) == 0 ? 8 : 7) + end;
   line += "1 R8 LDG.E 1 R4 4 ";
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(w.mask));
   const unsigned form = one_of(10) == 0 ? 0 : w.mask == 0xf && one_of(2) == 0 ? 1 : 2;
@@ -291,9 +301,12 @@ std::string write_line(std::mt19937& random, written_step& w) {
   line += std::to_string(form);
   if (form == 0 || lanes == 0) {
     if (form != 0) line += form == 1 ? " 0x10 4" : " 0x10";
-    for (const std::uint64_t a : w.addresses) line += (std::snprintf(text, sizeof text, " %llx", static_cast<unsigned long long>(a)), text);
+    for (const std::uint64_t a : w.addresses)
+      line += (std::snprintf(text, sizeof text, " %llx", static_cast<unsigned long long>(a)), text);
   } else {
-    line += (std::snprintf(text, sizeof text, one_of(8) == 0 ? " %llX" : " 0x%llx", static_cast<unsigned long long>(base)), text);
+    line +=
+        (std::snprintf(text, sizeof text, one_of(8) == 0 ? " %llX" : " 0x%llx", static_cast<unsigned long long>(base)),
+         text);
     if (form == 1) line += " 4";
     for (unsigned k = 1; k < lanes && form == 2; ++k) line += " " + std::to_string(w.addresses[k] - w.addresses[k - 1]);
   }
@@ -311,7 +324,7 @@ TEST(sass_trace_reader, lines_in_every_order_are_what_was_written) {
       unsigned count = 0;
       for (unsigned turn = 0; turn <= random() % 12; ++turn) {
         for (unsigned k = 0; k < 7; ++k) {
-          if (random() % 10 == 0) continue;   // jumped over
+          if (random() % 10 == 0) continue;  // jumped over
           const std::uint32_t masks[] = {0xffffffffu, 0xfu, 0x80000101u, 0u};
           written.push_back({0x10 * k, masks[random() % 8 < 5 ? 0 : random() % 4], {}});
           lines += write_line(random, written.back());
@@ -347,10 +360,12 @@ TEST(sass_trace_reader, lines_across_what_is_read_at_once) {
   constexpr unsigned turns = 30000;
   for (unsigned k = 0; k < turns; ++k) {
     char text[128];
-    std::snprintf(text, sizeof text, "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 7 \n0010 0000000f 1 R8 LDG.E 1 R4 4 2 0x%x 4 4 8 7 \n", k * 16);
+    std::snprintf(text, sizeof text,
+                  "0000 ffffffff 1 R4 IADD3 2 R5 R255 0 7 \n0010 0000000f 1 R8 LDG.E 1 R4 4 2 0x%x 4 4 8 7 \n", k * 16);
     lines += text;
   }
-  const block_trace b = only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 2 * turns, lines))));
+  const block_trace b =
+      only_block(folder.write("k.traceg", head().text() + thread_block("0,0,0", warp(0, 2 * turns, lines))));
   ASSERT_EQ(b.steps.size(), 2 * turns);
   for (unsigned k = 0; k < turns; ++k) {
     std::uint64_t a[32] = {};
@@ -375,7 +390,8 @@ TEST(sass_trace_reader, refuses_with_a_place) {
       {"cut head", h.substr(0, 60), "traceg:3:"},
       {"future", edited("tracer version = 5", "tracer version = 7"), "tracer version '7' is not known"},
       {"version word", edited("tracer version = 5", "tracer version = five"), "'five' is not known"},
-      {"version against format", edited("tracer version = 5", "tracer version = 4"), "does not write lines of this format"},
+      {"version against format", edited("tracer version = 5", "tracer version = 4"),
+       "does not write lines of this format"},
       {"chip", edited("binary version = 80", "binary version = 20"), "binary version 20 is not known"},
       {"grid", edited("(1,1,1)", "(0,1,1)"), "expected (X,Y,Z)"},
       {"format", edited("#traces format", "#trace format"), "expected '#traces format = ...'"},
@@ -393,7 +409,8 @@ TEST(sass_trace_reader, refuses_with_a_place) {
       {"few addresses", block("0000 f 1 R1 LDG 1 R2 4 0 0x0 0x4 0x8\n"), "an address for each active lane"},
       {"gaps", block("0000 5 1 R1 LDG 1 R2 4 1 0x0 4 0\n"), "are no run"},
       {"huge delta", block("0000 3 1 R1 LDG 1 R2 4 2 0x0 99999999999999999999 0\n"), "a difference"},
-      {"cut in warp", h + "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 f 0 NOP 0 0 0\n", ":22:1: the file ends in warp 0 of thread block (0,0,0) of kernel '_Z4testPf'"},
+      {"cut in warp", h + "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 f 0 NOP 0 0 0\n",
+       ":22:1: the file ends in warp 0 of thread block (0,0,0) of kernel '_Z4testPf'"},
       {"cut in block", h + "#BEGIN_TB\nthread block = 0,0,0\n", "the file ends in thread block (0,0,0)"},
       {"cut", h + "#BEGIN_TB\n", "the file ends in a thread block"},
       {"count", h + thread_block("0,0,0", warp(0, 2, "0000 f 0 EXIT 0 0 0\n")), "there are 1"},
@@ -413,8 +430,7 @@ TEST(sass_trace_reader, refuses_with_a_place) {
     const std::string message = refusal([&] {
       trace_reader r(file);
       block_trace b;
-      while (r.next_block(b)) {
-      }
+      while (r.next_block(b)) {}
     });
     EXPECT_EQ(message.rfind(file + ":", 0), 0u) << message;
     EXPECT_NE(message.find(c.message), std::string::npos) << message;
@@ -431,7 +447,8 @@ TEST(sass_trace_reader, a_block_comes_once) {
     std::string text = h.text();
     for (int k = 0; k < 60; ++k) {
       const int place = k * 37 % 60;
-      const std::string name = std::to_string(place % 3) + "," + std::to_string(place / 3 % 4) + "," + std::to_string(place / 12);
+      const std::string name =
+          std::to_string(place % 3) + "," + std::to_string(place / 3 % 4) + "," + std::to_string(place / 12);
       if (k < 59) text += thread_block(name, "");
     }
     // Left out: 59 * 37 % 60 = 23, which is (2,3,1).
@@ -445,7 +462,9 @@ TEST(sass_trace_reader, a_block_comes_once) {
     };
     EXPECT_EQ(read(text + thread_block("2,3,1", "")), 60u);
     const std::string message = refusal([&] { read(text + thread_block(again, "")); });
-    EXPECT_NE(message.find("thread block (" + std::string(again) + ") of kernel '_Z4testPf' comes twice"), std::string::npos) << message;
+    EXPECT_NE(message.find("thread block (" + std::string(again) + ") of kernel '_Z4testPf' comes twice"),
+              std::string::npos)
+        << message;
   }
 }
 
@@ -466,7 +485,8 @@ TEST(sass_trace_reader, kernels_list) {
   const trace_folder folder;
   folder.write("kernel-1.traceg", "");
   folder.write("kernel-2-ctx_0x55.traceg.xz", "");
-  const auto commands = read_kernels_list(folder.write("kernelslist.g",
+  const auto commands = read_kernels_list(folder.write(
+      "kernelslist.g",
       "MemcpyHtoD,0x00007f4000000000,65536\n\n# a remark\nMemcpyDtoH,0x1,2\nkernel-1.traceg\r\nkernel-2-ctx_0x55.traceg.xz"));
   ASSERT_EQ(commands.size(), 3u);
   EXPECT_EQ(commands[0].what, list_command::kind::copy_to_device);
@@ -481,15 +501,15 @@ TEST(sass_trace_reader, kernels_list_refusals) {
   const trace_folder folder;
   folder.write("kernel-1.trace", "");
   folder.write("kernel-1.tracez", "");
-  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
-           {"", ":1:1: the list names no kernel"},
-           {"MemcpyHtoD,0x10,4\n", "the list names no kernel"},
-           {"\nkernel-9.traceg\n", ":2:1: the trace '"},
-           {"kernel-1.trace\n", "is no trace that is read"},
-           {"kernel-1.tracez\n", "is no trace that is read"},
-           {"MemcpyHtoD,0x10\n", ":1:1: expected MemcpyHtoD"},
-           {"MemcpyHtoD,0xxyz,4\n", "expected MemcpyHtoD"},
-           {"MemcpyHtoD,0x10,-4\n", "expected MemcpyHtoD"}}) {
+  for (const auto& [text, message] :
+       std::vector<std::pair<std::string, std::string>>{{"", ":1:1: the list names no kernel"},
+                                                        {"MemcpyHtoD,0x10,4\n", "the list names no kernel"},
+                                                        {"\nkernel-9.traceg\n", ":2:1: the trace '"},
+                                                        {"kernel-1.trace\n", "is no trace that is read"},
+                                                        {"kernel-1.tracez\n", "is no trace that is read"},
+                                                        {"MemcpyHtoD,0x10\n", ":1:1: expected MemcpyHtoD"},
+                                                        {"MemcpyHtoD,0xxyz,4\n", "expected MemcpyHtoD"},
+                                                        {"MemcpyHtoD,0x10,-4\n", "expected MemcpyHtoD"}}) {
     const std::string file = folder.write("kernelslist.g", text);
     const std::string got = refusal([&] { read_kernels_list(file); });
     EXPECT_NE(got.find(message), std::string::npos) << got;

@@ -10,12 +10,19 @@ namespace {
 using isa::dtype;
 using register_lists = std::vector<std::vector<std::uint32_t>>;
 
-/// What each call keeps: the registers of its activation that are live behind it. These are not live in the callee, which may be
-/// the same function again; sets of live registers are therefore small, and kept as lists. By data flow over the blocks.
+/// What each call keeps: the registers of its activation that are live behind it. These are not live in the callee,
+/// which may be the same function again; sets of live registers are therefore small, and kept as lists. By data flow
+/// over the blocks.
 class kept_registers {
  public:
   kept_registers(const hir_function& f, const std::vector<call_site>& sites)
-      : f_(f), sites_(sites), kept_(sites.size()), places_(sites.size()), in_(f.blocks.size()), before_(f.blocks.size()), waits_(f.blocks.size(), 0),
+      : f_(f),
+        sites_(sites),
+        kept_(sites.size()),
+        places_(sites.size()),
+        in_(f.blocks.size()),
+        before_(f.blocks.size()),
+        waits_(f.blocks.size(), 0),
         is_live_(f.registers.size(), 0) {
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
       for (std::uint32_t s : f.blocks[b].successors) before_[s].push_back(b);
@@ -51,9 +58,10 @@ class kept_registers {
   }
 
   void visit(std::uint32_t b) {
-    for (std::uint32_t s : f_.blocks[b].successors) std::for_each(in_[s].begin(), in_[s].end(), [&](std::uint32_t r) { set(r); });
+    for (std::uint32_t s : f_.blocks[b].successors)
+      std::for_each(in_[s].begin(), in_[s].end(), [&](std::uint32_t r) { set(r); });
     for (std::size_t k = f_.blocks[b].code.size(); k-- > 0;) step(f_.blocks[b].code[k]);
-    const bool more = live_.size() != in_[b].size();   // sets only grow
+    const bool more = live_.size() != in_[b].size();  // sets only grow
     for (std::uint32_t r : live_) is_live_[r] = 0;
     if (more) {
       in_[b] = live_;
@@ -65,7 +73,8 @@ class kept_registers {
   /// From what is live behind an instruction to what is live before it.
   void step(const hir_instruction& h) {
     if (h.op == ptx_op::restore) keep(h.target);
-    if (h.op == ptx_op::save) std::for_each(kept_[h.target].begin(), kept_[h.target].end(), [&](std::uint32_t r) { set(r); });
+    if (h.op == ptx_op::save)
+      std::for_each(kept_[h.target].begin(), kept_[h.target].end(), [&](std::uint32_t r) { set(r); });
     if (h.guard.what == value::kind::none)
       for (const value& d : h.dst)
         if (d.is_reg()) clear(d.reg);
@@ -83,7 +92,9 @@ class kept_registers {
     });
     for (auto r = others; r != live_.end(); ++r) {
       is_live_[*r] = 0;
-      if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(known), *r) == list.begin() + static_cast<std::ptrdiff_t>(known)) list.push_back(*r);
+      if (std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(known), *r) ==
+          list.begin() + static_cast<std::ptrdiff_t>(known))
+        list.push_back(*r);
     }
     live_.erase(others, live_.end());
     if (list.size() != known) revisit(places_[call]);
@@ -92,18 +103,19 @@ class kept_registers {
   const hir_function& f_;
   const std::vector<call_site>& sites_;
   register_lists kept_;
-  std::vector<std::uint32_t> places_;   // block in which a call saves them
-  register_lists in_;                   // live at each block's begin
+  std::vector<std::uint32_t> places_;  // block in which a call saves them
+  register_lists in_;                  // live at each block's begin
   std::vector<std::vector<std::uint32_t>> before_;
   std::vector<std::uint32_t> waiting_;
   std::vector<char> waits_;
-  std::vector<char> is_live_;           // at the instruction looked at, and as a list
+  std::vector<char> is_live_;  // at the instruction looked at, and as a list
   std::vector<std::uint32_t> live_;
 };
 
 class expander {
  public:
-  expander(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit, std::uint32_t reserve)
+  expander(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit,
+           std::uint32_t reserve)
       : f_(f), kept_(kept_registers(f, sites).find()), pointer_(pointer), limit_(limit), reserve_(reserve) {
     // Wide ones first, so that each is aligned; then as numbered.
     for (auto& list : kept_)
@@ -143,10 +155,12 @@ class expander {
   void move(const std::vector<std::uint32_t>& registers, bool save) {
     std::uint32_t bytes = 0;
     for (std::uint32_t r : registers) bytes += 4 * std::max<std::uint32_t>(f_.registers[r].words, 1);
-    bytes = std::max<std::uint32_t>((bytes + 15) / 16 * 16, 16);   // a recursion that never ends must come to the stack's end
+    bytes = std::max<std::uint32_t>((bytes + 15) / 16 * 16,
+                                    16);  // a recursion that never ends must come to the stack's end
     if (save) {
       const value full = register_value(f_.new_register(0, 1));
-      put(ptx_op::setp, dtype::u32, {full}, {pointer_, immediate_value(limit_ - std::min(limit_, bytes + reserve_))}).m.cmp = isa::compare::gt;
+      put(ptx_op::setp, dtype::u32, {full}, {pointer_, immediate_value(limit_ - std::min(limit_, bytes + reserve_))})
+          .m.cmp = isa::compare::gt;
       hir_instruction& t = put(ptx_op::trap, dtype::none, {}, {});
       t.guard = full;
       t.m.sub = isa::trap_stack_overflow;
@@ -158,11 +172,14 @@ class expander {
       const unsigned words = f_.registers[r].words;
       const dtype type = words <= 1 ? dtype::b32 : words == 2 ? dtype::b64 : dtype::b128;
       value v = words == 0 ? register_value(f_.new_register(1, 32)) : register_value(r);
-      if (save && words == 0) put(ptx_op::selp, dtype::b32, {v}, {immediate_value(1), immediate_value(0), register_value(r)});
-      hir_instruction& access = save ? put(ptx_op::st, type, {}, {pointer_, v}) : put(ptx_op::ld, type, {v}, {pointer_});
+      if (save && words == 0)
+        put(ptx_op::selp, dtype::b32, {v}, {immediate_value(1), immediate_value(0), register_value(r)});
+      hir_instruction& access =
+          save ? put(ptx_op::st, type, {}, {pointer_, v}) : put(ptx_op::ld, type, {v}, {pointer_});
       access.m.space = state_space::local;
       access.offset = at;
-      if (!save && words == 0) put(ptx_op::setp, dtype::u32, {register_value(r)}, {v, immediate_value(0)}).m.cmp = isa::compare::ne;
+      if (!save && words == 0)
+        put(ptx_op::setp, dtype::u32, {register_value(r)}, {v, immediate_value(0)}).m.cmp = isa::compare::ne;
       at += 4 * std::max(words, 1u);
     }
     if (save) put(ptx_op::add, dtype::u32, {pointer_}, {pointer_, immediate_value(bytes)});
@@ -178,7 +195,8 @@ class expander {
 
 }  // namespace
 
-void expand_call_frames(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit, std::uint32_t reserve) {
+void expand_call_frames(hir_function& f, const std::vector<call_site>& sites, value pointer, std::uint32_t limit,
+                        std::uint32_t reserve) {
   expander(f, sites, pointer, limit, reserve).run();
 }
 

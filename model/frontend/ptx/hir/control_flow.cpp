@@ -98,8 +98,8 @@ std::vector<char> reached(const flow_graph& g, std::uint32_t from) {
 }  // namespace
 
 std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends) {
-  std::vector<std::uint32_t> last, leaving;   // ends of the kernel; blocks from which it is left
-  flow_graph inner(g.size());                 // without the blocks that only leave
+  std::vector<std::uint32_t> last, leaving;  // ends of the kernel; blocks from which it is left
+  flow_graph inner(g.size());                // without the blocks that only leave
   for (std::uint32_t b = 0; b < g.size(); ++b) {
     if (g[b].empty() && ends[b] != block_end::fails) last.push_back(b);
     bool leaves = g[b].empty() && ends[b] == block_end::goes_on;
@@ -127,17 +127,21 @@ std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector
     return true;
   };
   bool earlier = false;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> one_sided;   // branches that no two sides go on from, and the way that one does
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      one_sided;  // branches that no two sides go on from, and the way that one does
   for (std::uint32_t b = 0; b < g.size(); ++b) {
     const bool at_the_end = meeting[b] == no_node || ends[meeting[b]] == block_end::leaves;
     if (inner[b].size() < 2 || !at_the_end) continue;
     const std::vector<char> one = reached(inner, inner[b][0]), other = reached(inner, inner[b][1]);
-    const auto both = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
-    const auto any = std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
+    const auto both =
+        std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] && other[w.second]; });
+    const auto any =
+        std::find_if(ways.begin(), ways.end(), [&](const auto& w) { return one[w.second] || other[w.second]; });
     if (both != ways.end()) earlier |= meet_before(both->second, b);
     else if (any != ways.end()) one_sided.emplace_back(any->second, b);
   }
-  // Within a branch that now meets earlier, lanes that go on must not pass that place while others of this branch leave.
+  // Within a branch that now meets earlier, lanes that go on must not pass that place while others of this branch
+  // leave.
   if (earlier)
     for (const auto& [way, b] : one_sided) meet_before(way, b);
   return meeting;

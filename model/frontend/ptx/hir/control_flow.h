@@ -23,12 +23,13 @@ std::vector<std::uint32_t> immediate_dominators(const flow_graph& g, std::uint32
 /// What a block without successors, or that leads nowhere else, is for those that wait for its lanes.
 enum class block_end : std::uint8_t {
   goes_on,
-  leaves,   // does nothing but leave the kernel
-  fails     // ends the program
+  leaves,  // does nothing but leave the kernel
+  fails    // ends the program
 };
 
-/// Where lanes that part at the end of each node meet again: its immediate post-dominator, no_node if that is only the end of the kernel. Ways to
-/// a node that ends the program do not count, nor do ways out of the kernel as long as others go on: lanes that have left are awaited nowhere.
+/// Where lanes that part at the end of each node meet again: its immediate post-dominator, no_node if that is only the
+/// end of the kernel. Ways to a node that ends the program do not count, nor do ways out of the kernel as long as
+/// others go on: lanes that have left are awaited nowhere.
 std::vector<std::uint32_t> meeting_points(const flow_graph& g, const std::vector<block_end>& ends);
 
 /// Answers "does a dominate b" in constant time.

@@ -29,11 +29,12 @@ bool always_needed(const hir_instruction& h) {
     case ptx_op::fence:
     case ptx_op::nanosleep:
     case ptx_op::pmevent: return true;
-    case ptx_op::wmma: return h.dst.empty();   // a store
+    case ptx_op::wmma: return h.dst.empty();  // a store
     case ptx_op::ld: return h.m.cache == isa::cache_op::volatile_ || h.m.order != modifiers::order_kind::weak;
     case ptx_op::s2r: {
       const auto s = static_cast<isa::special>(h.m.sub);
-      return s == isa::special::clock || s == isa::special::clock64 || s == isa::special::clock_hi || s == isa::special::globaltimer;
+      return s == isa::special::clock || s == isa::special::clock64 || s == isa::special::clock_hi ||
+             s == isa::special::globaltimer;
     }
     default:
       // The carry flag is not tracked: whatever writes or reads it stays, in order.
@@ -87,7 +88,8 @@ void drop_unused_result(hir_instruction& h, const std::vector<char>& read) {
 void drop_dead_code(hir_function& f) {
   const std::vector<char> read = mark_dead(f);
   for (hir_block& b : f.blocks) {
-    const auto dead = std::stable_partition(b.code.begin(), b.code.end(), [](const hir_instruction& h) { return !h.dead; });
+    const auto dead =
+        std::stable_partition(b.code.begin(), b.code.end(), [](const hir_instruction& h) { return !h.dead; });
     std::move(dead, b.code.end(), std::back_inserter(f.unused));
     b.code.erase(dead, b.code.end());
     for (hir_instruction& h : b.code) drop_unused_result(h, read);

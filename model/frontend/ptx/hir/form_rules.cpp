@@ -41,7 +41,8 @@ std::vector<slot> parse_slots(std::string_view text) {
   std::vector<slot> f;
   for (std::string_view part : split(text, ' ')) {
     slot s;
-    for (s.optional = part.front() == '?'; part.front() == '?' || part.front() == '.'; part.remove_prefix(1)) s.types = part.front() == '.';
+    for (s.optional = part.front() == '?'; part.front() == '?' || part.front() == '.'; part.remove_prefix(1))
+      s.types = part.front() == '.';
     s.choices = split(part, '|');
     f.push_back(std::move(s));
   }
@@ -69,9 +70,9 @@ const rule_book& rules() {
 
 /// How an instruction's words fare with one form.
 struct fit {
-  bool types = true;                  // its types are those of the form
-  std::string_view surplus;           // a word that the form does not have
-  const slot* missing = nullptr;      // a slot that needs a word
+  bool types = true;              // its types are those of the form
+  std::string_view surplus;       // a word that the form does not have
+  const slot* missing = nullptr;  // a slot that needs a word
 
   bool perfect() const { return types && surplus.empty() && !missing; }
 };
@@ -103,7 +104,8 @@ fit compare(const std::vector<slot>& f, const std::vector<std::string>& said) {
 
 std::string list(const words& choices) {
   std::string text;
-  for (std::size_t k = 0; k < choices.size(); ++k) text += (k == 0 ? "." : k + 1 < choices.size() ? ", ." : " or .") + std::string(choices[k]);
+  for (std::size_t k = 0; k < choices.size(); ++k)
+    text += (k == 0 ? "." : k + 1 < choices.size() ? ", ." : " or .") + std::string(choices[k]);
   return text;
 }
 
@@ -143,14 +145,16 @@ std::string complaint(const std::vector<form>& forms, const std::vector<std::str
   for (const std::string& w : said)
     if (rules().types.count(w) != 0) types += "." + w, ++count;
   if (!typed) {
-    const std::string found = count == 0 ? "a type is missing" : types + (count == 1 ? " is no type of it" : " are no types of it");
+    const std::string found =
+        count == 0 ? "a type is missing" : types + (count == 1 ? " is no type of it" : " are no types of it");
     return found + ", " + expected_types(forms, said);
   }
   if (missing) return list(missing->choices) + " was expected";
   return "'." + std::string(surplus) + "' does not go with " + (types.empty() ? "the other modifiers" : types);
 }
 
-/// The type that operands of type `w` have. Formats that no register is declared with need 32 bits, as those of bf16x2 do.
+/// The type that operands of type `w` have. Formats that no register is declared with need 32 bits, as those of bf16x2
+/// do.
 isa::dtype register_type(const std::string& w) {
   const isa::dtype t = type_named(w);
   return t == isa::dtype::none ? isa::dtype::bf16x2 : t;

@@ -25,23 +25,25 @@
 #define VECTOR " ?v2|v4 "
 #define L2_EVICT "L2::evict_normal|L2::evict_first|L2::evict_last ?L2::cache_hint "
 // Accesses of 32 bytes of global memory, which alone have hints of eviction from L2.
-#define WIDE_FORMS(operation, words, prefetch, operands)                             \
-  {operation, words " ?" L2_EVICT prefetch "v8 .b32|u32|s32|f32", operands},         \
-      {operation, words " " L2_EVICT prefetch "v4 .b64|u64|s64|f64", operands}
+#define WIDE_FORMS(operation, words, prefetch, operands)                       \
+  {operation, words " ?" L2_EVICT prefetch "v8 .b32|u32|s32|f32", operands}, { \
+    operation, words " " L2_EVICT prefetch "v4 .b64|u64|s64|f64", operands     \
+  }
 #define ATOMIC " ?" SCOPES " ?global|" SHARED " ?L2::cache_hint "
 #define ATOMIC_VECTOR " ?" SCOPES " ?global ?L2::cache_hint "
 #define ATOM_ORDER "?relaxed|acquire|release|acq_rel"
 #define RED_ORDER "?relaxed|release"
 // What atom and red have in common.
-#define ATOMIC_FORMS(operation, order, result, results)                                                           \
-  {operation, order ATOMIC "and|or|xor .b32|b64", result "[] t b64^"}, \
-      {operation, order ATOMIC "inc|dec .u32", result "[] t b64^"}, \
-      {operation, order ATOMIC "min|max ." WORDS, result "[] t b64^"}, \
-      {operation, order ATOMIC "add .u32|s32|u64|f32|f64", result "[] t b64^"}, \
-      {operation, order ATOMIC "add noftz .f16|f16x2|bf16|bf16x2", result "[] t b64^"}, \
-      {operation, order ATOMIC_VECTOR "add v2|v4 .f32", results "[] {t} b64^"}, \
-      {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16", results "[] {t} b64^"}, \
-      {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2", results "[] {t} b64^"}
+#define ATOMIC_FORMS(operation, order, result, results)                                                 \
+  {operation, order ATOMIC "and|or|xor .b32|b64", result "[] t b64^"},                                  \
+      {operation, order ATOMIC "inc|dec .u32", result "[] t b64^"},                                     \
+      {operation, order ATOMIC "min|max ." WORDS, result "[] t b64^"},                                  \
+      {operation, order ATOMIC "add .u32|s32|u64|f32|f64", result "[] t b64^"},                         \
+      {operation, order ATOMIC "add noftz .f16|f16x2|bf16|bf16x2", result "[] t b64^"},                 \
+      {operation, order ATOMIC_VECTOR "add v2|v4 .f32", results "[] {t} b64^"},                         \
+      {operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4|v8 .f16|bf16", results "[] {t} b64^"}, { \
+    operation, order ATOMIC_VECTOR "add|min|max noftz v2|v4 .f16x2|bf16x2", results "[] {t} b64^"       \
+  }
 #define SET_RESULT " .u32|s32|f32|f16"
 
 namespace heddle::ptx {
@@ -145,7 +147,7 @@ const std::vector<form_row>& form_table() {
       {"slct", "?ftz ." DATA " .f32", "=t t t s"},
       // Conversion.
       {"cvt", "." ALL_INTEGERS " ." ALL_INTEGERS, "=t+ s+%"},
-      {"cvt", "sat .u8 .s8|" INTEGERS, "=t+ s+%"},   // where the type does not hold all values of the other
+      {"cvt", "sat .u8 .s8|" INTEGERS, "=t+ s+%"},  // where the type does not hold all values of the other
       {"cvt", "sat .s8 .u8|" INTEGERS, "=t+ s+%"},
       {"cvt", "sat .u16 .s8|s16|" WORDS, "=t+ s+%"},
       {"cvt", "sat .s16 .u16|" WORDS, "=t+ s+%"},
@@ -193,14 +195,16 @@ const std::vector<form_row>& form_table() {
       // Memory.
       {"ld", "?weak ?" SPACES " ?ca|cg|cs|lu|cv" L1_HINT L2_HINT PREFETCH VECTOR "." MEMORY_TYPES, "={t}+ [] b64^"},
       {"ld", "global nc ?ca|cg|cs" L1_HINT L2_HINT PREFETCH VECTOR "." MEMORY_TYPES, "={t}+ [] b64^"},
-      {"ld", "relaxed|acquire " SCOPES " ?global|" SHARED L1_HINT L2_HINT PREFETCH VECTOR "." MEMORY_TYPES, "={t}+ [] b64^"},
+      {"ld", "relaxed|acquire " SCOPES " ?global|" SHARED L1_HINT L2_HINT PREFETCH VECTOR "." MEMORY_TYPES,
+       "={t}+ [] b64^"},
       {"ld", "volatile ?global|" SHARED PREFETCH VECTOR "." MEMORY_TYPES, "={t}+ [] b64^"},
       {"ld", "mmio relaxed sys ?global ." MEMORY_TYPES, "={t}+ [] b64^"},
       WIDE_FORMS("ld", "?weak ?global ?ca|cg|cs|lu|cv" L1_HINT, PREFETCH, "={t}+ [] b64^"),
       WIDE_FORMS("ld", "global nc ?ca|cg|cs" L1_HINT, PREFETCH, "={t}+ [] b64^"),
       WIDE_FORMS("ld", "relaxed|acquire " SCOPES " ?global" L1_HINT, PREFETCH, "={t}+ [] b64^"),
       {"ldu", "?global" VECTOR "." MEMORY_TYPES, "={t}+ [] b64^"},
-      {"st", "?weak ?global|local|param|param::func|" SHARED " ?wb|cg|cs|wt" L1_HINT L2_HINT VECTOR "." MEMORY_TYPES, "[] {t}+ b64^"},
+      {"st", "?weak ?global|local|param|param::func|" SHARED " ?wb|cg|cs|wt" L1_HINT L2_HINT VECTOR "." MEMORY_TYPES,
+       "[] {t}+ b64^"},
       {"st", "relaxed|release " SCOPES " ?global|" SHARED L1_HINT L2_HINT VECTOR "." MEMORY_TYPES, "[] {t}+ b64^"},
       {"st", "volatile ?global|" SHARED VECTOR "." MEMORY_TYPES, "[] {t}+ b64^"},
       {"st", "mmio relaxed sys ?global ." MEMORY_TYPES, "[] {t}+ b64^"},

@@ -6,17 +6,27 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/frontend/ptx/hir/operand_form.h"
+#include "heddle/frontend/ptx/syntax/ast.h"
 #include "heddle/isa/instruction.h"
 
 namespace heddle::ptx {
 
 constexpr std::uint32_t no_register = 0xffffffffu;
-constexpr std::uint8_t copy_itself = 1, copy_group = 2, copy_arrival = 3, copy_bulk = 4;   // cp: modifiers::sub
+constexpr std::uint8_t copy_itself = 1, copy_group = 2, copy_arrival = 3, copy_bulk = 4;  // cp: modifiers::sub
 
 /// mbarrier: modifiers::sub.
-enum class arrival_kind : std::uint8_t { init, inval, arrive, arrive_drop, test_wait, try_wait, pending_count, expect_tx, complete_tx };
+enum class arrival_kind : std::uint8_t {
+  init,
+  inval,
+  arrive,
+  arrive_drop,
+  test_wait,
+  try_wait,
+  pending_count,
+  expect_tx,
+  complete_tx
+};
 
 // clang-format off
 /// The PTX instructions that lowering knows: X(enumerator, PTX name).
@@ -54,43 +64,43 @@ enum class ptx_op : std::uint8_t {
 struct modifiers {
   enum class part_kind : std::uint8_t { none, lo, hi, wide };
   enum class order_kind : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
-  isa::dtype type = isa::dtype::none;    // the first type (destination of cvt and set)
-  isa::dtype type2 = isa::dtype::none;   // the second
-  isa::dtype type3 = isa::dtype::none;   // vabsdiff2, vabsdiff4: of the second source
-  bool sums = false;                     // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
-  bool relu = false, finite = false;     // .relu; .satfinite of cvt
-  bool parity = false;                   // mbarrier
+  isa::dtype type = isa::dtype::none;   // the first type (destination of cvt and set)
+  isa::dtype type2 = isa::dtype::none;  // the second
+  isa::dtype type3 = isa::dtype::none;  // vabsdiff2, vabsdiff4: of the second source
+  bool sums = false;                    // with .add; cp.async.mbarrier: .noinc; mbarrier: with .expect_tx
+  bool relu = false, finite = false;    // .relu; .satfinite of cvt
+  bool parity = false;                  // mbarrier
   unsigned types = 0;
   isa::rounding round = isa::rounding::rn;
-  bool rounded = false;                  // a rounding was written
-  bool to_integer = false;               // .rni and relatives
+  bool rounded = false;     // a rounding was written
+  bool to_integer = false;  // .rni and relatives
   bool ftz = false, saturate = false, approx = false, full = false, nan = false, carry_out = false;
   part_kind part = part_kind::none;
   isa::compare cmp = isa::compare::f;
-  bool unsigned_compare = false;         // lo ls hi hs
+  bool unsigned_compare = false;  // lo ls hi hs
   isa::bool_op bop = isa::bool_op::and_;
-  bool combines = false;                 // setp, set, lop3 with a boolean operation
-  state_space space = state_space::none; // none: generic
-  bool to = false;                       // cvta.to
+  bool combines = false;                  // setp, set, lop3 with a boolean operation
+  state_space space = state_space::none;  // none: generic
+  bool to = false;                        // cvta.to
   isa::cache_op cache = isa::cache_op::ca;
   unsigned vector = 1;
-  std::uint8_t sub = 0;                  // atomic, shuffle, vote, barrier, prmt, testp, membar sub-operation; bank of a load
+  std::uint8_t sub = 0;  // atomic, shuffle, vote, barrier, prmt, testp, membar sub-operation; bank of a load
   order_kind order = order_kind::weak;
-  unsigned scope = 1;                    // 0 cta, 1 gpu, 2 sys
+  unsigned scope = 1;  // 0 cta, 1 gpu, 2 sys
   bool left = false, wrap = false, shift_amount = false, uniform = false;
-  bool xorsign = false;                  // min, max: of the magnitudes, with the product's sign
+  bool xorsign = false;  // min, max: of the magnitudes, with the product's sign
 };
 
 /// An operand after names are resolved.
 struct value {
   enum class kind : std::uint8_t { none, reg, immediate, constant };
   kind what = kind::none;
-  std::uint8_t bank = 0;                 // constant
-  std::uint8_t words = 0;                // constant: 32-bit words that belong to it
-  bool negate : 1;                       // predicate: inverted; float: sign flipped after absolute
+  std::uint8_t bank = 0;   // constant
+  std::uint8_t words = 0;  // constant: 32-bit words that belong to it
+  bool negate : 1;         // predicate: inverted; float: sign flipped after absolute
   bool absolute : 1;
   std::uint32_t reg = no_register;
-  std::uint64_t bits = 0;                // immediate: the bits; constant: byte offset
+  std::uint64_t bits = 0;  // immediate: the bits; constant: byte offset
 
   value() : negate(false), absolute(false) {}
   bool is_reg() const { return what == kind::reg; }
@@ -118,23 +128,25 @@ inline value constant_value(std::uint8_t bank, std::uint64_t offset, unsigned wo
   return v;
 }
 
-/// A PTX instruction with names resolved. Memory: src[0] is the address base, `offset` is added. bra: `target` is a block.
+/// A PTX instruction with names resolved. Memory: src[0] is the address base, `offset` is added. bra: `target` is a
+/// block.
 struct hir_instruction {
   ptx_op op = ptx_op::mov;
   modifiers m;
   std::vector<value> dst;
   std::vector<value> src;
-  value guard;                           // none: always
+  value guard;  // none: always
   std::int64_t offset = 0;
   std::uint32_t target = 0;
-  std::uint32_t return_block = isa::no_target;   // bra to a function's body: where it comes back to
+  std::uint32_t return_block = isa::no_target;  // bra to a function's body: where it comes back to
   location where;
-  const ast_instruction* source = nullptr;   // for messages
+  const ast_instruction* source = nullptr;  // for messages
   bool dead = false;
 };
 
 /// An instruction that stands, with others, for `like`: its place in the source, nothing else of it.
-inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst, std::vector<value> src) {
+inline hir_instruction in_place_of(const hir_instruction& like, ptx_op op, isa::dtype type, std::vector<value> dst,
+                                   std::vector<value> src) {
   hir_instruction h;
   h.where = like.where;
   h.source = like.source;
@@ -155,15 +167,16 @@ struct hir_block {
 struct virtual_register {
   std::uint8_t words = 1;
   std::uint8_t bits = 32;
-  isa::dtype type = isa::dtype::none;   // as declared; none: not the program's own
-  bool single = false;       // one unguarded definition that dominates every use
-  bool whole = false;        // nobody reads it where the guard of its definition fails: guarded writes define it wholly
-  bool temporary = false;    // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
+  isa::dtype type = isa::dtype::none;  // as declared; none: not the program's own
+  bool single = false;                 // one unguarded definition that dominates every use
+  bool whole = false;  // nobody reads it where the guard of its definition fails: guarded writes define it wholly
+  bool temporary =
+      false;  // made by selection, lives within one PTX instruction's expansion: guarded writes define it wholly
 };
 
 struct hir_function {
   std::vector<hir_block> blocks;
-  std::vector<hir_instruction> unused;   // what needs no code: nobody reads its results, or no way leads to it
+  std::vector<hir_instruction> unused;  // what needs no code: nobody reads its results, or no way leads to it
   std::vector<virtual_register> registers;
   std::uint32_t shared_bytes = 0;
   std::uint32_t local_bytes = 0;
@@ -180,12 +193,14 @@ struct hir_function {
 
 /// Whether the operation's words are those of matrix_form.h rather than modifiers.
 inline bool is_matrix(ptx_op op) {
-  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix || op == ptx_op::movmatrix;
+  return op == ptx_op::wmma || op == ptx_op::mma || op == ptx_op::ldmatrix || op == ptx_op::stmatrix ||
+         op == ptx_op::movmatrix;
 }
 
 /// The same of texture_form.h.
 inline bool is_texture(ptx_op op) {
-  return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq || op == ptx_op::suq;
+  return op == ptx_op::tex || op == ptx_op::tld4 || op == ptx_op::suld || op == ptx_op::sust || op == ptx_op::txq ||
+         op == ptx_op::suq;
 }
 
 /// Name of an operation as PTX writes it.
@@ -200,15 +215,17 @@ isa::dtype type_named(const std::string& word);
 /// A row of form_table.h that an instruction's words make.
 struct matched_form {
   const operand_column* operands = nullptr;
-  isa::dtype first = isa::dtype::none, second = isa::dtype::none;   // its types
+  isa::dtype first = isa::dtype::none, second = isa::dtype::none;  // its types
 };
 
-/// The rows that an instruction's words make; none: the instruction has a decoder of its own. Throws input_error when they make no form that
-/// form_table.h has.
+/// The rows that an instruction's words make; none: the instruction has a decoder of its own. Throws input_error when
+/// they make no form that form_table.h has.
 std::vector<matched_form> check_form(const ast_instruction& i, const std::string& file);
 
-/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take. `forms`: as of check_form().
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms);
+/// Decodes the modifiers of an instruction. Throws input_error on one that the operation does not take. `forms`: as of
+/// check_form().
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
+                           std::vector<matched_form>& forms);
 
 /// cvt.pack, and pairs of 16-bit integers: what resolver::packed_integers() reads the words of.
 bool has_packed_integers(const ast_instruction& i);

@@ -11,7 +11,7 @@ namespace {
 
 // A guarded instruction takes its issue slot whether its lanes want it or not; a branch costs about as many.
 constexpr std::size_t longest = 6;
-constexpr unsigned most_predicates = 1;   // written by one guarded piece: there are seven
+constexpr unsigned most_predicates = 1;  // written by one guarded piece: there are seven
 
 bool is_plain(const hir_instruction& h) {
   switch (h.op) {
@@ -49,7 +49,8 @@ bool is_plain(const hir_instruction& h) {
 }
 
 bool is_access(const hir_instruction& h) {
-  return (h.op == ptx_op::ld || h.op == ptx_op::st) && h.m.cache != isa::cache_op::volatile_ && h.m.order == modifiers::order_kind::weak;
+  return (h.op == ptx_op::ld || h.op == ptx_op::st) && h.m.cache != isa::cache_op::volatile_ &&
+         h.m.order == modifiers::order_kind::weak;
 }
 
 class converter {
@@ -72,8 +73,9 @@ class converter {
     predecessors_.assign(f_.blocks.size(), 0);
     for (const hir_block& b : f_.blocks)
       for (std::uint32_t s : b.successors) ++predecessors_[s];
-    for (const hir_block& b : f_.blocks)   // where a call comes back to stays a place of its own
-      if (const hir_instruction* branch = branch_of(b); branch && branch->return_block != isa::no_target) ++predecessors_[branch->return_block];
+    for (const hir_block& b : f_.blocks)  // where a call comes back to stays a place of its own
+      if (const hir_instruction* branch = branch_of(b); branch && branch->return_block != isa::no_target)
+        ++predecessors_[branch->return_block];
   }
 
   std::uint32_t next_of(std::uint32_t b) const {
@@ -91,13 +93,15 @@ class converter {
     return x.code.size() == 1 && x.code[0].op == ptx_op::exit && x.code[0].guard.what == value::kind::none;
   }
 
-  /// Where the block goes on, if that is one place and its code but for a branch at the end can be guarded by `guard`; else no_node.
+  /// Where the block goes on, if that is one place and its code but for a branch at the end can be guarded by `guard`;
+  /// else no_node.
   std::uint32_t guarded_piece(std::uint32_t b, const value& guard) const {
     const hir_block& x = f_.blocks[b];
     if (predecessors_[b] != 1 || x.successors.size() != 1) return no_node;
     const hir_instruction* branch = branch_of(x);
     const std::size_t n = x.code.size() - (branch ? 1 : 0);
-    if (n > longest || (branch && (branch->guard.what != value::kind::none || branch->return_block != isa::no_target))) return no_node;
+    if (n > longest || (branch && (branch->guard.what != value::kind::none || branch->return_block != isa::no_target)))
+      return no_node;
     unsigned predicates = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const hir_instruction& h = x.code[k];
@@ -113,7 +117,8 @@ class converter {
 
   /// A value that only the piece itself reads is computed without a guard: that keeps its life short, and harms nobody.
   bool stays_inside(const hir_instruction& h) const {
-    return is_plain(h) && std::all_of(h.dst.begin(), h.dst.end(), [&](const value& d) { return d.is_reg() && f_.registers[d.reg].single; });
+    return is_plain(h) && std::all_of(h.dst.begin(), h.dst.end(),
+                                      [&](const value& d) { return d.is_reg() && f_.registers[d.reg].single; });
   }
 
   void append_guarded(std::vector<hir_instruction>& code, std::uint32_t from, const value& guard, bool negate) {
@@ -153,7 +158,8 @@ class converter {
     const hir_instruction* branch = branch_of(x);
     if (!branch || branch->guard.what != value::kind::reg || x.successors.size() != 2) return false;
     const std::uint32_t taken = branch->target, next = next_of(b);
-    if (next == no_node || taken == next || std::count(x.successors.begin(), x.successors.end(), next) == 0) return false;
+    if (next == no_node || taken == next || std::count(x.successors.begin(), x.successors.end(), next) == 0)
+      return false;
     const value guard = branch->guard;
     if (only_exits(taken)) return leave_by(b, taken, next, guard.negate);
     if (only_exits(next) && next_of(next) == taken) return leave_by(b, next, taken, !guard.negate);
@@ -167,7 +173,9 @@ class converter {
       return true;
     }
     // Two pieces that meet behind; both together are no longer than one may be.
-    if (guarded_piece(taken, guard) != behind || taken == b || f_.blocks[taken].code.size() + f_.blocks[next].code.size() > longest + 2) return false;
+    if (guarded_piece(taken, guard) != behind || taken == b ||
+        f_.blocks[taken].code.size() + f_.blocks[next].code.size() > longest + 2)
+      return false;
     take_branch(x);
     append_guarded(x.code, next, guard, !guard.negate);
     append_guarded(x.code, taken, guard, guard.negate);
@@ -203,7 +211,8 @@ class converter {
   bool join(std::uint32_t b) {
     hir_block& x = f_.blocks[b];
     const std::uint32_t next = next_of(b);
-    if (next == no_node || x.successors.size() != 1 || x.successors[0] != next || predecessors_[next] != 1 || next == b) return false;
+    if (next == no_node || x.successors.size() != 1 || x.successors[0] != next || predecessors_[next] != 1 || next == b)
+      return false;
     const hir_instruction* branch = branch_of(x);
     if (branch && branch->guard.what != value::kind::none) return false;
     if (branch) x.code.pop_back();
@@ -236,7 +245,7 @@ class converter {
   hir_function& f_;
   std::vector<std::uint32_t> predecessors_;
   std::vector<bool> gone_;
-  hir_instruction branch_;   // the one that was taken away last
+  hir_instruction branch_;  // the one that was taken away last
 };
 
 }  // namespace

@@ -30,8 +30,9 @@ bool type_word(const std::string& w, matrix_form& f) {
     const char* word;
     dtype type;
   };
-  static constexpr row table[] = {{"f16", dtype::f16}, {"f32", dtype::f32}, {"f64", dtype::f64}, {"bf16", dtype::bf16}, {"tf32", dtype::b32},
-                                  {"s8", dtype::s8},   {"u8", dtype::u8},   {"s32", dtype::s32}, {"b16", dtype::b16}};
+  static constexpr row table[] = {{"f16", dtype::f16},   {"f32", dtype::f32},  {"f64", dtype::f64},
+                                  {"bf16", dtype::bf16}, {"tf32", dtype::b32}, {"s8", dtype::s8},
+                                  {"u8", dtype::u8},     {"s32", dtype::s32},  {"b16", dtype::b16}};
   for (const row& r : table) {
     if (w != r.word || f.types == 4) continue;
     f.type[f.types++] = r.type;
@@ -43,7 +44,9 @@ bool type_word(const std::string& w, matrix_form& f) {
 bool rounding_word(const std::string& w, matrix_form& f) {
   using isa::rounding;
   // Before the types, as the ISA has it, or behind them, as nvcc writes it.
-  if (f.what != matrix_form::action::multiply || f.rounded || (f.types != 0 && f.types != 4) || f.layouts != 2 || f.k == 0) return false;
+  if (f.what != matrix_form::action::multiply || f.rounded || (f.types != 0 && f.types != 4) || f.layouts != 2 ||
+      f.k == 0)
+    return false;
   if (w == "rn") f.round = rounding::rn;
   else if (w == "rz") f.round = rounding::rz;
   else if (w == "rm") f.round = rounding::rm;
@@ -75,11 +78,14 @@ matrix_form decode_matrix_form(const ast_instruction& i, const std::string& file
   matrix_form f;
   for (const std::string& w : i.modifiers)
     if (!word(w, f))
-      throw input_error(file, i.where.line, i.where.column, "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
+      throw input_error(file, i.where.line, i.where.column,
+                        "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   if (f.saturate && f.type[0] != isa::dtype::s32)
-    throw input_error(file, i.where.line, i.where.column, "only integers saturate in instruction '" + i.mnemonic() + "'");
+    throw input_error(file, i.where.line, i.where.column,
+                      "only integers saturate in instruction '" + i.mnemonic() + "'");
   if (f.rounded && f.type[0] != isa::dtype::f64)
-    throw input_error(file, i.where.line, i.where.column, "only f64 has a rounding in instruction '" + i.mnemonic() + "'");
+    throw input_error(file, i.where.line, i.where.column,
+                      "only f64 has a rounding in instruction '" + i.mnemonic() + "'");
   return f;
 }
 

@@ -14,9 +14,26 @@ using isa::dtype;
 
 // Groups of modifiers that an operation may take.
 enum group : std::uint32_t {
-  g_round = 1, g_ftz = 2, g_sat = 4, g_approx = 8, g_part = 16, g_compare = 32, g_bool = 64, g_space = 128,
-  g_cache = 256, g_vector = 512, g_order = 1024, g_nan = 2048, g_carry = 4096, g_sync = 8192, g_integer_round = 1 << 14,
-  g_atomic = 1 << 15, g_own = 1 << 16, g_to = 1 << 17, g_uni = 1 << 18, g_relu = 1 << 19
+  g_round = 1,
+  g_ftz = 2,
+  g_sat = 4,
+  g_approx = 8,
+  g_part = 16,
+  g_compare = 32,
+  g_bool = 64,
+  g_space = 128,
+  g_cache = 256,
+  g_vector = 512,
+  g_order = 1024,
+  g_nan = 2048,
+  g_carry = 4096,
+  g_sync = 8192,
+  g_integer_round = 1 << 14,
+  g_atomic = 1 << 15,
+  g_own = 1 << 16,
+  g_to = 1 << 17,
+  g_uni = 1 << 18,
+  g_relu = 1 << 19
 };
 
 struct op_row {
@@ -136,12 +153,13 @@ bool compare_word(const std::string& w, std::uint32_t groups, modifiers& m) {
     compare cmp;
     bool is_unsigned;
   };
-  static constexpr row table[] = {{"eq", compare::eq, false},   {"ne", compare::ne, false},   {"lt", compare::lt, false},
-                                  {"le", compare::le, false},   {"gt", compare::gt, false},   {"ge", compare::ge, false},
-                                  {"lo", compare::lt, true},    {"ls", compare::le, true},    {"hi", compare::gt, true},
-                                  {"hs", compare::ge, true},    {"equ", compare::equ, false}, {"neu", compare::neu, false},
-                                  {"ltu", compare::ltu, false}, {"leu", compare::leu, false}, {"gtu", compare::gtu, false},
-                                  {"geu", compare::geu, false}, {"num", compare::num, false}, {"nan", compare::nan, false}};
+  static constexpr row table[] = {
+      {"eq", compare::eq, false},   {"ne", compare::ne, false},   {"lt", compare::lt, false},
+      {"le", compare::le, false},   {"gt", compare::gt, false},   {"ge", compare::ge, false},
+      {"lo", compare::lt, true},    {"ls", compare::le, true},    {"hi", compare::gt, true},
+      {"hs", compare::ge, true},    {"equ", compare::equ, false}, {"neu", compare::neu, false},
+      {"ltu", compare::ltu, false}, {"leu", compare::leu, false}, {"gtu", compare::gtu, false},
+      {"geu", compare::geu, false}, {"num", compare::num, false}, {"nan", compare::nan, false}};
   if (!(groups & g_compare)) return false;
   for (const row& r : table) {
     if (w != r.word) continue;
@@ -169,8 +187,9 @@ bool space_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using isa::cache_op;
   static const std::unordered_map<std::string, cache_op> table = {
-      {"ca", cache_op::ca}, {"cg", cache_op::cg}, {"cs", cache_op::cs}, {"lu", cache_op::lu}, {"cv", cache_op::cv},
-      {"wb", cache_op::wb}, {"wt", cache_op::wt}, {"nc", cache_op::nc}, {"volatile", cache_op::volatile_}};
+      {"ca", cache_op::ca}, {"cg", cache_op::cg}, {"cs", cache_op::cs},
+      {"lu", cache_op::lu}, {"cv", cache_op::cv}, {"wb", cache_op::wb},
+      {"wt", cache_op::wt}, {"nc", cache_op::nc}, {"volatile", cache_op::volatile_}};
   if (!(groups & g_cache)) return false;
   auto it = table.find(w);
   if (it != table.end()) {
@@ -184,7 +203,7 @@ bool cache_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 bool order_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   using order = modifiers::order_kind;
   if (!(groups & g_order)) return false;
-  if (w == "weak" || w == "mmio") return true;   // the second stands beside relaxed.sys, which is as strong
+  if (w == "weak" || w == "mmio") return true;  // the second stands beside relaxed.sys, which is as strong
   if (w == "relaxed") m.order = order::relaxed;
   else if (w == "acquire") m.order = order::acquire;
   else if (w == "release") m.order = order::release;
@@ -220,7 +239,8 @@ bool choose(const std::string& w, const std::array<const char*, n>& names, std::
 
 /// Of fences between proxies, which here see one memory, and of new barriers: they are no more than other fences.
 bool fence_word(const std::string& w) {
-  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" || w == "shared::cluster" || w == "mbarrier_init";
+  return w == "proxy" || w == "alias" || w == "async" || w == "global" || w == "shared::cta" ||
+         w == "shared::cluster" || w == "mbarrier_init";
 }
 
 bool own_word(const std::string& w, ptx_op op, modifiers& m) {
@@ -229,9 +249,11 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::vote: return choose(w, std::array<const char*, 4>{"any", "all", "uni", "ballot"}, m.sub);
     case ptx_op::match: return choose(w, std::array<const char*, 2>{"any", "all"}, m.sub);
     case ptx_op::redux: return choose(w, std::array<const char*, 6>{"add", "min", "max", "and", "or", "xor"}, m.sub);
-    case ptx_op::prmt: return choose(w, std::array<const char*, 7>{"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}, m.sub);
+    case ptx_op::prmt:
+      return choose(w, std::array<const char*, 7>{"", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16"}, m.sub);
     case ptx_op::testp:
-      return choose(w, std::array<const char*, 6>{"finite", "infinite", "number", "notanumber", "normal", "subnormal"}, m.sub);
+      return choose(w, std::array<const char*, 6>{"finite", "infinite", "number", "notanumber", "normal", "subnormal"},
+                    m.sub);
     case ptx_op::shf:
     case ptx_op::bmsk:
     case ptx_op::szext:
@@ -243,7 +265,7 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
     case ptx_op::lop3: return combining_word(w, m);
     case ptx_op::min:
     case ptx_op::max: return w == "abs" || (w == "xorsign" && (m.xorsign = true));
-    case ptx_op::pmevent: return w == "mask";   // events that nobody counts
+    case ptx_op::pmevent: return w == "mask";  // events that nobody counts
     case ptx_op::fence:
     case ptx_op::membar: return fence_word(w);
     case ptx_op::bar:
@@ -273,11 +295,14 @@ bool own_word(const std::string& w, ptx_op op, modifiers& m) {
       if (w == "parity") return m.parity = true;
       if (w == "noComplete") return true;
       if (w == "expect_tx" && m.sub == std::uint8_t(k::arrive)) return m.sums = true;
-      return choose(w, std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "pending_count", "expect_tx", "complete_tx"},
+      return choose(w,
+                    std::array<const char*, 9>{"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait",
+                                               "pending_count", "expect_tx", "complete_tx"},
                     m.sub);
     }
     case ptx_op::griddepcontrol: return w == "wait" || w == "launch_dependents";
-    case ptx_op::createpolicy: return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
+    case ptx_op::createpolicy:
+      return w == "fractional" || w == "range" || w == "global" || w == "cvt" || w.rfind("L2", 0) == 0;
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return w == "add" && (m.sums = true);
     case ptx_op::applypriority:
@@ -293,7 +318,7 @@ bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
   if (w == "ftz" && (groups & g_ftz)) return m.ftz = true;
   if (w == "sat" && (groups & g_sat)) return m.saturate = true;
   if (w == "relu" && (groups & g_relu)) return m.relu = true;
-  if (w == "satfinite" && (groups & g_integer_round)) return m.finite = true;   // cvt
+  if (w == "satfinite" && (groups & g_integer_round)) return m.finite = true;  // cvt
   if (w == "approx" && (groups & g_approx)) return m.approx = true;
   if (w == "full" && (groups & g_approx)) return m.full = true;
   if (w == "NaN" && (groups & g_nan)) return m.nan = true;
@@ -318,7 +343,7 @@ bool flag_word(const std::string& w, std::uint32_t groups, modifiers& m) {
 bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
   dtype t;
   bool typed = type_of_word(w, t);
-  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;   // it is kept in 32 bits
+  if (op == ptx_op::cvt && w == "tf32") typed = true, t = dtype::b32;  // it is kept in 32 bits
   if (typed && m.types < row.types) {
     if (m.types < 2) (m.types == 0 ? m.type : m.type2) = t;
     else m.type3 = t;
@@ -329,7 +354,7 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
     m.vector = 8;
     return true;
   }
-  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);   // it says nothing of where the source is
+  if (op == ptx_op::cp && w == "shared::cluster") return own_word(w, op, m);  // it says nothing of where the source is
   return flag_word(w, row.groups, m) || round_word(w, row.groups, m) || compare_word(w, row.groups, m) ||
          space_word(w, row.groups, m) || cache_word(w, row.groups, m) || order_word(w, row.groups, m) ||
          atomic_word(w, row.groups, m) || ((row.groups & g_own) && own_word(w, op, m));
@@ -339,10 +364,11 @@ bool word(const std::string& w, ptx_op op, const op_row& row, modifiers& m) {
 
 dtype type_named(const std::string& w) {
   static const std::unordered_map<std::string, dtype> table = {
-      {"pred", dtype::pred}, {"u8", dtype::u8},     {"s8", dtype::s8},       {"u16", dtype::u16},       {"s16", dtype::s16},
-      {"u32", dtype::u32},   {"s32", dtype::s32},   {"u64", dtype::u64},     {"s64", dtype::s64},       {"f16", dtype::f16},
-      {"f32", dtype::f32},   {"f64", dtype::f64},   {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2},
-      {"b8", dtype::b8},     {"b16", dtype::b16},   {"b32", dtype::b32},     {"b64", dtype::b64},       {"b128", dtype::b128},
+      {"pred", dtype::pred},   {"u8", dtype::u8},         {"s8", dtype::s8},         {"u16", dtype::u16},
+      {"s16", dtype::s16},     {"u32", dtype::u32},       {"s32", dtype::s32},       {"u64", dtype::u64},
+      {"s64", dtype::s64},     {"f16", dtype::f16},       {"f32", dtype::f32},       {"f64", dtype::f64},
+      {"f16x2", dtype::f16x2}, {"bf16", dtype::bf16},     {"bf16x2", dtype::bf16x2}, {"b8", dtype::b8},
+      {"b16", dtype::b16},     {"b32", dtype::b32},       {"b64", dtype::b64},       {"b128", dtype::b128},
       {"f32x2", dtype::f32x2}, {"e4m3x2", dtype::e4m3x2}, {"e5m2x2", dtype::e5m2x2}};
   const auto it = table.find(w);
   return it == table.end() ? dtype::none : it->second;
@@ -375,7 +401,8 @@ bool has_packed_integers(const ast_instruction& i) {
   return i.has("u16x2") || i.has("s16x2");
 }
 
-modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file, std::vector<matched_form>& forms) {
+modifiers decode_modifiers(const ast_instruction& i, ptx_op op, const std::string& file,
+                           std::vector<matched_form>& forms) {
   modifiers m;
   if (is_matrix(op) || is_texture(op) || op == ptx_op::video) return m;
   if (has_packed_integers(i)) {

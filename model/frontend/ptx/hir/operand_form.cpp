@@ -33,7 +33,7 @@ value_kind kind_of(dtype t) {
     case dtype::b32:
     case dtype::b64:
     case dtype::b128: return value_kind::bits;
-    default: return value_kind::packed;   // formats that are kept in registers of bits
+    default: return value_kind::packed;  // formats that are kept in registers of bits
   }
 }
 

@@ -92,7 +92,7 @@ class optimiser {
     const bool negate = v.negate;
     v = known_[v.reg];
     if (f_.registers.size() > 0 && negate) {
-      if (v.is_immediate()) v.bits = !v.bits;   // predicates only: numbers carry no sign here
+      if (v.is_immediate()) v.bits = !v.bits;  // predicates only: numbers carry no sign here
       else v.negate = !v.negate;
     }
   }
@@ -115,15 +115,18 @@ class optimiser {
       v = h.src[0];
       if (v.is_immediate()) v.bits = !v.bits;
       else v.negate = !v.negate;
-    } else if (h.op == ptx_op::ld && h.src[0].is_immediate() && h.m.vector == 1 && h.m.order == modifiers::order_kind::weak &&
+    } else if (h.op == ptx_op::ld && h.src[0].is_immediate() && h.m.vector == 1 &&
+               h.m.order == modifiers::order_kind::weak &&
                (h.m.space == state_space::param || h.m.space == state_space::constant)) {
       const std::uint64_t at = h.src[0].bits + static_cast<std::uint64_t>(h.offset);
       const unsigned size = isa::size_of(h.m.type);
-      if (size == words * 4 && at % size == 0 && size <= 8) v = constant_value(h.m.space == state_space::param ? 0 : 3, at, words);
+      if (size == words * 4 && at % size == 0 && size <= 8)
+        v = constant_value(h.m.space == state_space::param ? 0 : 3, at, words);
     } else if (h.op == ptx_op::cvta && (h.m.space == state_space::global || h.m.space == state_space::none)) {
       v = h.src[0];
     } else if (h.op == ptx_op::cvt && !h.m.saturate && !isa::is_float(h.m.type) && !isa::is_float(h.m.type2) &&
-               isa::size_of(h.m.type) == isa::size_of(h.m.type2) && f_.registers[h.dst[0].reg].bits == isa::size_of(h.m.type) * 8) {
+               isa::size_of(h.m.type) == isa::size_of(h.m.type2) &&
+               f_.registers[h.dst[0].reg].bits == isa::size_of(h.m.type) * 8) {
       v = h.src[0];
     }
     if (v.what == value::kind::none || !stable(v)) return;
@@ -169,7 +172,7 @@ class optimiser {
     if (commutes && h.src[0].is_immediate() && !h.src[1].is_immediate()) std::swap(h.src[0], h.src[1]);
     if (h.src[0].is_immediate() && h.src[1].is_immediate()) return fold_constants(h);
     if (!h.src[1].is_immediate()) return use_wide_product(h);
-    if (h.op == ptx_op::sub) {   // x - c is x + (-c)
+    if (h.op == ptx_op::sub) {  // x - c is x + (-c)
       h.op = ptx_op::add;
       h.src[1].bits = (0 - h.src[1].bits) & mask_of(t);
     }
@@ -229,7 +232,8 @@ class optimiser {
     if (h.op != ptx_op::add || isa::size_of(h.m.type) != 8) return;
     for (unsigned k = 0; k < 2; ++k) {
       const hir_instruction* d = definition(h.src[k]);
-      if (!d || d->op != ptx_op::mul || d->m.part != modifiers::part_kind::wide || isa::size_of(d->m.type) != 4) continue;
+      if (!d || d->op != ptx_op::mul || d->m.part != modifiers::part_kind::wide || isa::size_of(d->m.type) != 4)
+        continue;
       if (d->guard.what != value::kind::none || !stable(d->src[0]) || !stable(d->src[1])) continue;
       if (!imad_ && !d->src[1].is_immediate()) continue;
       const value base = h.src[1 - k];
@@ -242,7 +246,9 @@ class optimiser {
   }
 
   void simplify_mad(hir_instruction& h) {
-    if (isa::is_float(h.m.type) || h.m.part != modifiers::part_kind::lo || h.src.size() != 3 || isa::size_of(h.m.type) < 4) return;
+    if (isa::is_float(h.m.type) || h.m.part != modifiers::part_kind::lo || h.src.size() != 3 ||
+        isa::size_of(h.m.type) < 4)
+      return;
     if (h.src[0].is_immediate() && h.src[1].is_immediate()) {
       const value product = immediate_value((h.src[0].bits * h.src[1].bits) & mask_of(h.m.type));
       h.op = ptx_op::add;
@@ -258,9 +264,11 @@ class optimiser {
 
   void simplify_convert(hir_instruction& h) {
     if (isa::is_float(h.m.type) || isa::is_float(h.m.type2) || !h.src[0].is_immediate()) return;
-    const std::uint64_t v = isa::is_signed(h.m.type2) ? static_cast<std::uint64_t>(sign_extend(h.src[0].bits, h.m.type2))
-                                                      : h.src[0].bits & mask_of(h.m.type2);
-    if (f_.registers[h.dst[0].is_reg() ? h.dst[0].reg : 0].bits != isa::size_of(h.m.type) * 8 || !h.dst[0].is_reg()) return;
+    const std::uint64_t v = isa::is_signed(h.m.type2)
+                                ? static_cast<std::uint64_t>(sign_extend(h.src[0].bits, h.m.type2))
+                                : h.src[0].bits & mask_of(h.m.type2);
+    if (f_.registers[h.dst[0].is_reg() ? h.dst[0].reg : 0].bits != isa::size_of(h.m.type) * 8 || !h.dst[0].is_reg())
+      return;
     become_move(h, immediate_value(v & mask_of(h.m.type)));
   }
 
@@ -298,11 +306,16 @@ class optimiser {
     if (!logic || h.m.type != dtype::pred || h.src.size() != 2) return;
     for (unsigned k = 2; k-- > 0;) {
       const hir_instruction* d = definition(h.src[k]);
-      if (!d || d->op != ptx_op::setp || d->m.combines || d->dst.size() != 1 || d->guard.what != value::kind::none) continue;
-      if (uses_[h.src[k].reg] != 1 || !std::all_of(d->src.begin(), d->src.end(), [&](const value& v) { return stable(v); })) continue;
+      if (!d || d->op != ptx_op::setp || d->m.combines || d->dst.size() != 1 || d->guard.what != value::kind::none)
+        continue;
+      if (uses_[h.src[k].reg] != 1 ||
+          !std::all_of(d->src.begin(), d->src.end(), [&](const value& v) { return stable(v); }))
+        continue;
       const value other = h.src[1 - k];
       if (other.what == value::kind::constant) continue;
-      const isa::bool_op bop = h.op == ptx_op::and_ ? isa::bool_op::and_ : h.op == ptx_op::or_ ? isa::bool_op::or_ : isa::bool_op::xor_;
+      const isa::bool_op bop = h.op == ptx_op::and_  ? isa::bool_op::and_
+                               : h.op == ptx_op::or_ ? isa::bool_op::or_
+                                                     : isa::bool_op::xor_;
       h.op = ptx_op::setp;
       h.m = d->m;
       h.m.bop = bop;
@@ -327,7 +340,7 @@ class optimiser {
 
 void optimise(hir_function& f, bool has_imad) {
   optimiser(f, has_imad).run();
-  drop_dead_code(f);   // a copy that is gone no longer defines; the remaining single definitions are as before
+  drop_dead_code(f);  // a copy that is gone no longer defines; the remaining single definitions are as before
 }
 
 }  // namespace heddle::ptx

@@ -10,8 +10,9 @@ namespace heddle::ptx {
 
 namespace {
 
-/// `operations`: names, separated by '|'. `words`: those that the instruction has, with '!' before those that it has not.
-/// `operands` as in form_table.h. Rows that match an instruction are alternatives, but for those behind one that ends with ';' in `words`.
+/// `operations`: names, separated by '|'. `words`: those that the instruction has, with '!' before those that it has
+/// not. `operands` as in form_table.h. Rows that match an instruction are alternatives, but for those behind one that
+/// ends with ';' in `words`.
 struct operand_row {
   const char* operations;
   const char* words;
@@ -42,7 +43,8 @@ constexpr operand_row operand_rows[] = {
     {"cp", "!bulk", "[] [] # pred b64^"},
     {"movmatrix", ";", "=b32 b32!"},
     {"vadd|vsub|vabsdiff|vmin|vmax|vset|vshl|vshr", ";", "=u32 u32 u32 u32?"},
-    {"vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2|vset2|vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4|vset4", ";", "=u32 u32! u32! u32!"},
+    {"vadd2|vsub2|vavrg2|vabsdiff2|vmin2|vmax2|vset2|vadd4|vsub4|vavrg4|vabsdiff4|vmin4|vmax4|vset4", ";",
+     "=u32 u32! u32! u32!"},
     {"txq|suq", ";", "=b32 []"},
 };
 
@@ -66,14 +68,17 @@ constexpr word_row word_rows[] = {
     {"mbarrier", "expect_tx|complete_tx cta|cluster !arrive !arrive_drop", "relaxed", ""},
     {"cp", "async !bulk !mbarrier !commit_group !wait_group !wait_all", "ca|cg", "cs|cv|lu|L2::32B"},
     {"cp", "async mbarrier", "", "global"},
-    {"cp", "bulk global !prefetch !tensor !commit_group !wait_group !mbarrier::complete_tx::bytes", "bulk_group", "shared"},
+    {"cp", "bulk global !prefetch !tensor !commit_group !wait_group !mbarrier::complete_tx::bytes", "bulk_group",
+     "shared"},
     {"cp", "bulk prefetch !tensor", "global", ""},
     {"suld|sust", "", "b|p", ""},
     {"suld|sust", "", "trap|clamp|zero", ""},
     {"suld|sust", "b", "b8|b16|b32|b64", ""},
     {"tld4", "", "r|g|b|a", ""},
     {"txq|suq", "", "b32", ""},
-    {"txq", "", "width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2", ""},
+    {"txq", "",
+     "width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|num_mipmap_levels|num_samples|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2",
+     ""},
 };
 
 template <class F>
@@ -87,7 +92,9 @@ bool any_part(std::string_view list, F&& is) {
 }
 
 bool has_one(const ast_instruction& i, std::string_view list) {
-  return any_part(list, [&](std::string_view word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end(); });
+  return any_part(list, [&](std::string_view word) {
+    return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
+  });
 }
 
 bool applies(const ast_instruction& i, std::string_view operations, std::string_view words) {
@@ -102,7 +109,9 @@ bool applies(const ast_instruction& i, std::string_view operations, std::string_
   return true;
 }
 
-bool is_literal(const ast_instruction& i, std::size_t k) { return i.operands.size() > k && i.operands[k].what == ast_operand::kind::integer; }
+bool is_literal(const ast_instruction& i, std::size_t k) {
+  return i.operands.size() > k && i.operands[k].what == ast_operand::kind::integer;
+}
 
 std::string listed(std::string_view words) {
   std::string text;
@@ -134,22 +143,30 @@ std::vector<const operand_column*> own_operands(const ast_instruction& i) {
 std::string own_words_problem(const ast_instruction& i) {
   for (const word_row& r : word_rows) {
     if (!applies(i, r.operations, r.words)) continue;
-    if (*r.required != '\0' && !has_one(i, r.required)) return "'" + i.mnemonic() + "' without a word that it needs, expected " + listed(r.required);
+    if (*r.required != '\0' && !has_one(i, r.required))
+      return "'" + i.mnemonic() + "' without a word that it needs, expected " + listed(r.required);
     std::string wrong;
     any_part(r.forbidden, [&](std::string_view w) { return has_one(i, w) && (wrong = w, true); });
     if (!wrong.empty()) return "unsupported modifier '." + wrong + "' in instruction '" + i.mnemonic() + "'";
   }
   const auto literal = [&](std::size_t k) { return is_literal(i, k) ? i.operands[k].bits : 0; };
-  if (i.opcode == "mbarrier" && i.has("parity") && literal(2) > 1) return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected 0 or 1";
-  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && !i.has("expect_tx") && is_literal(i, 2) && literal(2) == 0)
+  if (i.opcode == "mbarrier" && i.has("parity") && literal(2) > 1)
+    return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected 0 or 1";
+  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && !i.has("expect_tx") && is_literal(i, 2) &&
+      literal(2) == 0)
     return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a count of at least 1";
-  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && i.has("shared::cluster") && !i.operands.empty() && i.operands[0].what != ast_operand::kind::sink)
+  if (i.opcode == "mbarrier" && has_one(i, "arrive|arrive_drop") && i.has("shared::cluster") && !i.operands.empty() &&
+      i.operands[0].what != ast_operand::kind::sink)
     return "'" + i.mnemonic() + "' returns no state, expected '_' for its destination";
   if (i.opcode == "cp" && i.has("async") && !i.has("bulk") && has_one(i, "ca|cg")) {
-    const auto at = [&](const char* word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) - i.modifiers.begin(); };
+    const auto at = [&](const char* word) {
+      return std::find(i.modifiers.begin(), i.modifiers.end(), word) - i.modifiers.begin();
+    };
     const auto shared = std::min({at("shared"), at("shared::cta"), at("shared::cluster")});
-    if (!(shared < at("global")) || !i.has("global")) return "'" + i.mnemonic() + "' of other spaces, expected '.shared.global'";
-    if (is_literal(i, 3) && literal(3) > literal(2)) return "'" + i.operands[3].text + "' in '" + i.mnemonic() + "', expected 0 to " + i.operands[2].text;
+    if (!(shared < at("global")) || !i.has("global"))
+      return "'" + i.mnemonic() + "' of other spaces, expected '.shared.global'";
+    if (is_literal(i, 3) && literal(3) > literal(2))
+      return "'" + i.operands[3].text + "' in '" + i.mnemonic() + "', expected 0 to " + i.operands[2].text;
   }
   if (i.opcode == "cp" && i.has("bulk") && !i.has("prefetch") && !i.has("tensor") && literal(2) % 16 != 0)
     return "'" + i.operands[2].text + "' in '" + i.mnemonic() + "', expected a multiple of 16";

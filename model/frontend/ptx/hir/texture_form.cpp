@@ -21,7 +21,7 @@ int index_of(const std::string& w, const char* const (&names)[n]) {
 bool query_word(const std::string& w, texture_form& f) {
   const int k = index_of(w, {"width", "height", "depth", "array_size"});
   if (k < 0) return false;
-  f.query = static_cast<isa::texture_query>(std::min(k, 2));   // layers are the depth
+  f.query = static_cast<isa::texture_query>(std::min(k, 2));  // layers are the depth
   return true;
 }
 
@@ -36,7 +36,8 @@ bool type_word(const std::string& w, texture_form& f) {
 bool word(const std::string& w, const std::string& opcode, texture_form& f) {
   if (opcode == "txq" || opcode == "suq") return query_word(w, f) || type_word(w, f);
   const bool surface = opcode == "suld" || opcode == "sust";
-  if (const int k = index_of(w, {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"}); k >= 0 && (k < 5 || opcode == "tex")) {
+  if (const int k = index_of(w, {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"});
+      k >= 0 && (k < 5 || opcode == "tex")) {
     f.shape = static_cast<isa::texture_shape>(k);
     return f.shaped = true;
   }
@@ -57,7 +58,7 @@ bool word(const std::string& w, const std::string& opcode, texture_form& f) {
       f.component = static_cast<unsigned>(k);
       return true;
     }
-  } else if (w == "level" || w == "base" || w == "grad") {   // there is one level: gradients choose nothing
+  } else if (w == "level" || w == "base" || w == "grad") {  // there is one level: gradients choose nothing
     f.level = w == "level";
     return true;
   }
@@ -70,7 +71,8 @@ texture_form decode_texture_form(const ast_instruction& i, const std::string& fi
   texture_form f;
   for (const std::string& w : i.modifiers)
     if (!word(w, i.opcode, f))
-      throw input_error(file, i.where.line, i.where.column, "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
+      throw input_error(file, i.where.line, i.where.column,
+                        "unsupported modifier '." + w + "' in instruction '" + i.mnemonic() + "'");
   return f;
 }
 

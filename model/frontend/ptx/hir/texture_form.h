@@ -12,12 +12,12 @@ namespace heddle::ptx {
 struct texture_form {
   isa::texture_shape shape = isa::texture_shape::one;
   bool shaped = false;
-  bool level = false;                    // a level of detail follows the coordinates
-  unsigned component = 0;                // tld4
+  bool level = false;      // a level of detail follows the coordinates
+  unsigned component = 0;  // tld4
   unsigned vector = 1;
   unsigned types = 0;
-  isa::dtype type[2] = {};               // result, coordinates; surfaces: element
-  std::uint8_t boundary = 0;             // suld, sust
+  isa::dtype type[2] = {};    // result, coordinates; surfaces: element
+  std::uint8_t boundary = 0;  // suld, sust
   isa::texture_query query = isa::texture_query::width;
 
   /// Coordinates that are read, the layer included.

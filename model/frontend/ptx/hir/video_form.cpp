@@ -13,14 +13,14 @@ using second = video_form::second;
 struct name_row {
   const char* name;
   action what;
-  bool scalar, packed;   // as vNAME, as vNAME2 and vNAME4
+  bool scalar, packed;  // as vNAME, as vNAME2 and vNAME4
 };
 
-constexpr name_row names[] = {{"vadd", action::add, true, true},      {"vsub", action::sub, true, true},
+constexpr name_row names[] = {{"vadd", action::add, true, true},         {"vsub", action::sub, true, true},
                               {"vabsdiff", action::absdiff, true, true}, {"vavrg", action::average, false, true},
-                              {"vmin", action::min, true, true},      {"vmax", action::max, true, true},
-                              {"vshl", action::shl, true, false},     {"vshr", action::shr, true, false},
-                              {"vmad", action::mad, true, false},     {"vset", action::set, true, true}};
+                              {"vmin", action::min, true, true},         {"vmax", action::max, true, true},
+                              {"vshl", action::shl, true, false},        {"vshr", action::shr, true, false},
+                              {"vmad", action::mad, true, false},        {"vset", action::set, true, true}};
 
 bool find_name(const std::string& opcode, video_form& f) {
   if (opcode.size() < 4 || opcode[0] != 'v') return false;
@@ -38,8 +38,11 @@ bool find_name(const std::string& opcode, video_form& f) {
 
 bool compare_word(const std::string& w, video_form& f) {
   using isa::compare;
-  static constexpr struct { const char* word; compare cmp; } table[] = {{"eq", compare::eq}, {"ne", compare::ne}, {"lt", compare::lt},
-                                                                        {"le", compare::le}, {"gt", compare::gt}, {"ge", compare::ge}};
+  static constexpr struct {
+    const char* word;
+    compare cmp;
+  } table[] = {{"eq", compare::eq}, {"ne", compare::ne}, {"lt", compare::lt},
+               {"le", compare::le}, {"gt", compare::gt}, {"ge", compare::ge}};
   if (f.what != action::set || f.cmp != compare::f) return false;
   for (const auto& row : table) {
     if (w != row.word) continue;
@@ -63,7 +66,7 @@ bool second_word(const std::string& w, video_form& f) {
 
 bool word(const std::string& w, unsigned& types, video_form& f) {
   if (w == "u32" || w == "s32") {
-    const unsigned place = types++ + (f.what == action::set ? 1 : 0);   // vset's result has no sign of its own
+    const unsigned place = types++ + (f.what == action::set ? 1 : 0);  // vset's result has no sign of its own
     if (place > 2) return false;
     (place == 0 ? f.signed_result : place == 1 ? f.signed_a : f.signed_b) = w == "s32";
     return true;
@@ -89,12 +92,15 @@ video_form decode_video_form(const ast_instruction& i, const std::string& file) 
   video_form f;
   find_name(i.opcode, f);
   unsigned types = 0;
-  const auto fail = [&](const std::string& what) { throw input_error(file, i.where.line, i.where.column, what + " instruction '" + i.mnemonic() + "'"); };
+  const auto fail = [&](const std::string& what) {
+    throw input_error(file, i.where.line, i.where.column, what + " instruction '" + i.mnemonic() + "'");
+  };
   for (const std::string& w : i.modifiers)
     if (!word(w, types, f)) fail("unsupported modifier '." + w + "' in");
   const bool set = f.what == action::set, shift = f.what == action::shl || f.what == action::shr;
   const bool complete = types == (set ? 2u : 3u) && (!set || f.cmp != isa::compare::f) && (!shift || f.has_mode);
-  if (!complete || (shift && f.signed_b) || (f.lanes > 1 && f.saturate && f.then != second::none)) fail("unsupported type or form of");
+  if (!complete || (shift && f.signed_b) || (f.lanes > 1 && f.saturate && f.then != second::none))
+    fail("unsupported type or form of");
   return f;
 }
 

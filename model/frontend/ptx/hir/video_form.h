@@ -13,15 +13,15 @@ struct video_form {
   enum class action : std::uint8_t { add, sub, absdiff, average, min, max, shl, shr, mad, set };
   enum class second : std::uint8_t { none, add, min, max };
   action what = action::add;
-  unsigned lanes = 1;                    // 2: halves, 4: bytes
+  unsigned lanes = 1;  // 2: halves, 4: bytes
   bool signed_result = false, signed_a = false, signed_b = false;
   bool saturate = false;
   second then = second::none;
-  isa::compare cmp = isa::compare::f;    // vset
-  bool has_mode = false;                 // vshl, vshr: .clamp or .wrap was written
-  bool wrap = false;                     // vshl, vshr
-  bool plus_one = false;                 // vmad
-  unsigned scale = 0;                    // vmad: 7, 15
+  isa::compare cmp = isa::compare::f;  // vset
+  bool has_mode = false;               // vshl, vshr: .clamp or .wrap was written
+  bool wrap = false;                   // vshl, vshr
+  bool plus_one = false;               // vmad
+  unsigned scale = 0;                  // vmad: 7, 15
 };
 
 /// Whether an opcode word names a video instruction.

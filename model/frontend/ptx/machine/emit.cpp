@@ -55,7 +55,8 @@ const machine_instruction* call_of(const machine_block& b) {
 }
 
 bool leaves_within(const machine_block& b) {
-  return std::any_of(b.code.begin(), b.code.end(), [](const machine_instruction& m) { return m.base.op == isa::opcode::exit && m.guarded(); });
+  return std::any_of(b.code.begin(), b.code.end(),
+                     [](const machine_instruction& m) { return m.base.op == isa::opcode::exit && m.guarded(); });
 }
 
 /// Blocks that an end of the kernel or of a function can be reached from.
@@ -74,8 +75,9 @@ std::vector<char> ending(const flow_graph& g, const std::vector<block_end>& ends
   return seen;
 }
 
-/// Blocks that are left by a guarded exit alone, as a loop whose only end is that, get a node before them from where lanes leave.
-/// Returns these blocks in the order of their nodes, which follow the blocks; the last node of all is the way out.
+/// Blocks that are left by a guarded exit alone, as a loop whose only end is that, get a node before them from where
+/// lanes leave. Returns these blocks in the order of their nodes, which follow the blocks; the last node of all is the
+/// way out.
 std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g, std::vector<block_end>& ends) {
   const std::vector<char> ended = ending(g, ends);
   const auto n = static_cast<std::uint32_t>(f.blocks.size());
@@ -98,7 +100,8 @@ std::vector<std::uint32_t> add_ways_out(const machine_function& f, flow_graph& g
   return left;
 }
 
-/// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back nowhere.
+/// The flow within the kernel and within each function: a call leads to where it comes back to, a function's way back
+/// nowhere.
 std::vector<std::uint32_t> meeting_points(const machine_function& f) {
   std::vector<char> comes_back(f.blocks.size(), 0);
   for (const machine_block& b : f.blocks)
@@ -124,8 +127,8 @@ std::vector<std::uint32_t> meeting_points(const machine_function& f) {
   return meeting;
 }
 
-/// Where lanes wait that come back from a call before the others. They go on behind it, which keeps apart those that wait for the rest of
-/// their own call and those of a call within it that comes back to the same place.
+/// Where lanes wait that come back from a call before the others. They go on behind it, which keeps apart those that
+/// wait for the rest of their own call and those of a call within it that comes back to the same place.
 isa::instruction waiting_place(const machine_instruction& call) {
   isa::instruction i;
   i.op = isa::opcode::nop;
@@ -155,7 +158,7 @@ std::vector<isa::instruction> emit(const machine_function& f, const register_all
       isa::instruction i = convert(m, a);
       if (does_nothing(i)) continue;
       if (i.op == isa::opcode::bra) {
-        bool next = m.target_block > b;   // only empty blocks between
+        bool next = m.target_block > b;  // only empty blocks between
         for (std::uint32_t k = b + 1; next && k < m.target_block; ++k) next = f.blocks[k].code.empty() && !called[k];
         const bool calls = m.return_block != isa::no_target;
         if (next && !calls) continue;

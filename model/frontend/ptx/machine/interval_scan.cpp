@@ -41,9 +41,13 @@ std::uint64_t length_of(const segments& s) {
 
 }  // namespace
 
-interval_scan::interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates,
-                             unsigned limit)
-    : f_(f), predicates_(predicates), limit_(limit), group_of_(f.registers.size(), no_register), offset_(f.registers.size(), 0),
+interval_scan::interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live,
+                             bool predicates, unsigned limit)
+    : f_(f),
+      predicates_(predicates),
+      limit_(limit),
+      group_of_(f.registers.size(), no_register),
+      offset_(f.registers.size(), 0),
       occupied_(limit) {
   for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
     const unsigned words = f.registers[r].words;
@@ -68,7 +72,8 @@ interval_scan::interval_scan(const machine_function& f, const unit_map& units, c
       if (r != no_register && group_of_[r] != no_register) groups_[group_of_[r]].weight += weight;
     };
     for (const machine_instruction& i : f.blocks[b].code) {
-      if (i.dst.reg != no_register && group_of_[i.dst.reg] != no_register && comes_late(i)) groups_[group_of_[i.dst.reg]].late = true;
+      if (i.dst.reg != no_register && group_of_[i.dst.reg] != no_register && comes_late(i))
+        groups_[group_of_[i.dst.reg]].late = true;
       for (const virtual_operand& o : i.src)
         if (o.is_reg()) touch(o.reg);
       touch(i.dst.reg);
@@ -82,7 +87,7 @@ interval_scan::interval_scan(const machine_function& f, const unit_map& units, c
 bool interval_scan::try_join(std::uint32_t a, unsigned a_part, std::uint32_t b, unsigned b_part) {
   std::uint32_t ga = group_of_[a], gb = group_of_[b];
   if (ga == no_register || gb == no_register || ga == gb) return false;
-  int shift = int(offset_[a] + a_part) - int(offset_[b] + b_part);   // where b's group begins within a's
+  int shift = int(offset_[a] + a_part) - int(offset_[b] + b_part);  // where b's group begins within a's
   if (groups_[gb].width > groups_[ga].width) {
     std::swap(ga, gb);
     shift = -shift;
@@ -112,7 +117,8 @@ void interval_scan::join_copies() {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return depth[a] > depth[b]; });
   for (std::uint32_t b : order)
     for (const machine_instruction& i : f_.blocks[b].code)
-      if (i.base.op == isa::opcode::mov && i.dst.reg != no_register && i.src[0].is_reg() && !i.src[0].negate && i.dst.count == 1)
+      if (i.base.op == isa::opcode::mov && i.dst.reg != no_register && i.src[0].is_reg() && !i.src[0].negate &&
+          i.dst.count == 1)
         try_join(i.dst.reg, i.dst.part, i.src[0].reg, i.src[0].part);
 }
 
@@ -182,7 +188,8 @@ std::vector<std::uint32_t> interval_scan::by_start() const {
   for (std::uint32_t k = 0; k < groups_.size(); ++k)
     if (!groups_[k].members.empty()) order.push_back(k);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start : groups_[a].width > groups_[b].width;
+    return groups_[a].start != groups_[b].start ? groups_[a].start < groups_[b].start
+                                                : groups_[a].width > groups_[b].width;
   });
   return order;
 }
@@ -199,8 +206,10 @@ bool interval_scan::place(const std::vector<char>& unspillable) {
   for (std::uint32_t k : order) {
     group& g = groups_[k];
     active_.push_back(k);
-    if (active_.size() >= prune_at) {   // what has ended cannot stand in the way any more
-      active_.erase(std::remove_if(active_.begin(), active_.end(), [&](std::uint32_t a) { return groups_[a].last <= g.start; }), active_.end());
+    if (active_.size() >= prune_at) {  // what has ended cannot stand in the way any more
+      active_.erase(
+          std::remove_if(active_.begin(), active_.end(), [&](std::uint32_t a) { return groups_[a].last <= g.start; }),
+          active_.end());
       prune_at = std::max<std::size_t>(512, 2 * active_.size());
     }
     while (!find_place(g)) {
@@ -237,7 +246,8 @@ std::vector<std::vector<interval_scan::meeting>> interval_scan::meetings() const
 }
 
 // The weight of the meetings that are left; negative: they do not fit.
-double interval_scan::place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings, unsigned banks,
+double interval_scan::place_apart(const std::vector<std::uint32_t>& order,
+                                  const std::vector<std::vector<meeting>>& meetings, unsigned banks,
                                   unsigned registers) {
   // A meeting counts most, then a result that comes late into a register that has not rested; then fresh registers.
   constexpr double restless = 0.5, fresh = 0.1;
@@ -245,14 +255,15 @@ double interval_scan::place_apart(const std::vector<std::uint32_t>& order, const
   for (group& g : groups_) g.base = no_register;
   unsigned high = 0;
   double left = 0;
-  std::vector<double> in_bank(banks);   // weight of the meetings if the place begins there
+  std::vector<double> in_bank(banks);  // weight of the meetings if the place begins there
   for (const std::uint32_t k : order) {
     group& g = groups_[k];
     std::uint32_t best = no_register;
     double least = 0;
     std::fill(in_bank.begin(), in_bank.end(), 0);
     for (const meeting& m : meetings[k])
-      if (groups_[m.other].base != no_register) in_bank[(groups_[m.other].base + m.other_word + banks - m.own % banks) % banks] += m.weight;
+      if (groups_[m.other].base != no_register)
+        in_bank[(groups_[m.other].base + m.other_word + banks - m.own % banks) % banks] += m.weight;
     for (unsigned base = 0; base + g.width <= registers && (best == no_register || least > 0); base += g.width) {
       double cost = in_bank[base % banks] + (base + g.width > high ? fresh * (base + g.width - high) : 0);
       if ((best != no_register && cost >= least) || !fits(g, base)) continue;
@@ -279,12 +290,15 @@ void interval_scan::spread(unsigned banks, unsigned registers) {
   std::vector<double> weight(groups_.size(), 0);
   for (std::size_t k = 0; k < groups_.size(); ++k)
     for (const meeting& m : met[k]) weight[k] += m.weight;
-  // In the order of their starts; where that leaves meetings or does not fit, pairs and quads choose first, or those that meet most.
+  // In the order of their starts; where that leaves meetings or does not fit, pairs and quads choose first, or those
+  // that meet most.
   std::vector<std::uint32_t> best = bases(), order = by_start();
   double least = -1;
   for (unsigned attempt = 0; attempt < 3 && least != 0; ++attempt) {
-    if (attempt == 1) std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups_[a].width > groups_[b].width; });
-    if (attempt == 2) std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weight[a] > weight[b]; });
+    if (attempt == 1)
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return groups_[a].width > groups_[b].width; });
+    if (attempt == 2)
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weight[a] > weight[b]; });
     const double left = place_apart(order, met, banks, std::min(registers, limit_));
     if (left < 0 || (least >= 0 && left >= least)) continue;
     least = left;

@@ -13,7 +13,8 @@ namespace heddle::ptx {
 class interval_scan {
  public:
   /// `predicates`: place the predicates, else the 32-bit registers. `limit`: registers there are.
-  interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates, unsigned limit);
+  interval_scan(const machine_function& f, const unit_map& units, const std::vector<segments>& live, bool predicates,
+                unsigned limit);
 
   /// Nothing is placed in this register.
   void reserve(unsigned physical) { reserved_ = physical; }
@@ -21,13 +22,14 @@ class interval_scan {
   /// Joins what copies connect where that costs nothing.
   void join_copies();
 
-  /// Places every group. Registers in spilled() must go to memory before a new attempt. False: one group that may not be
-  /// spilled does not fit.
+  /// Places every group. Registers in spilled() must go to memory before a new attempt. False: one group that may not
+  /// be spilled does not fit.
   bool place(const std::vector<char>& unspillable);
 
-  /// After all groups were placed: places them anew in up to `registers` registers. First of all few instructions shall read two of their
-  /// sources from one of `banks` banks; then results that come late (of loads, of special registers) shall go where nothing was read or written
-  /// shortly before, for they would wait for it; then few registers shall be taken. Where that does not fit, all stay where they were.
+  /// After all groups were placed: places them anew in up to `registers` registers. First of all few instructions shall
+  /// read two of their sources from one of `banks` banks; then results that come late (of loads, of special registers)
+  /// shall go where nothing was read or written shortly before, for they would wait for it; then few registers shall be
+  /// taken. Where that does not fit, all stay where they were.
   void spread(unsigned banks, unsigned registers);
 
   const std::vector<std::uint32_t>& spilled() const { return spilled_; }
@@ -43,8 +45,8 @@ class interval_scan {
     std::uint32_t start = 0xffffffffu;
     std::uint32_t last = 0;
     std::uint32_t base = no_register;
-    bool late = false;               // a result that comes when it will
-    double weight = 0;               // reads and writes, by loop depth
+    bool late = false;  // a result that comes when it will
+    double weight = 0;  // reads and writes, by loop depth
   };
   /// An instruction reads word `own` of a group beside word `other_word` of another one.
   struct meeting {
@@ -61,7 +63,8 @@ class interval_scan {
   bool find_place(group& g);
   std::vector<std::uint32_t> by_start() const;
   std::vector<std::vector<meeting>> meetings() const;
-  double place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings, unsigned banks, unsigned registers);
+  double place_apart(const std::vector<std::uint32_t>& order, const std::vector<std::vector<meeting>>& meetings,
+                     unsigned banks, unsigned registers);
   void count_used();
   std::uint32_t victim(const group& wanted, const std::vector<char>& unspillable) const;
   bool may_spill(const group& g, const std::vector<char>& unspillable) const;
@@ -69,16 +72,16 @@ class interval_scan {
   const machine_function& f_;
   const bool predicates_;
   const unsigned limit_;
-  std::vector<std::uint32_t> group_of_;     // register -> group
-  std::vector<std::uint8_t> offset_;        // register -> word in its group
+  std::vector<std::uint32_t> group_of_;  // register -> group
+  std::vector<std::uint8_t> offset_;     // register -> word in its group
   std::vector<group> groups_;
-  std::vector<segments> occupied_;          // per physical register
-  std::vector<std::uint32_t> active_;       // groups that may reach the place being filled, in the order of their starts
+  std::vector<segments> occupied_;     // per physical register
+  std::vector<std::uint32_t> active_;  // groups that may reach the place being filled, in the order of their starts
   std::vector<std::uint32_t> spilled_;
   unsigned used_ = 0;
   unsigned reserved_ = no_register;
 
-  static constexpr std::uint32_t rest_positions = 16;   // of eight instructions
+  static constexpr std::uint32_t rest_positions = 16;  // of eight instructions
 };
 
 }  // namespace heddle::ptx

@@ -45,10 +45,11 @@ class legaliser {
   static constexpr std::size_t reuse_distance = 24;
 
   static constexpr std::uint8_t literal_bank = 2;
-  static constexpr std::size_t most_literals = 8192;   // 64 KiB, what a bank has
+  static constexpr std::size_t most_literals = 8192;  // 64 KiB, what a bank has
 
   static bool is_double(const machine_instruction& i) {
-    return i.base.op == opcode::dadd || i.base.op == opcode::dmul || i.base.op == opcode::dfma || i.base.op == opcode::dmnmx || i.base.op == opcode::dsetp;
+    return i.base.op == opcode::dadd || i.base.op == opcode::dmul || i.base.op == opcode::dfma ||
+           i.base.op == opcode::dmnmx || i.base.op == opcode::dsetp;
   }
 
   static bool encodable(const virtual_operand& o, const machine_instruction& i) {
@@ -79,7 +80,8 @@ class legaliser {
     return b;
   }
 
-  void load(const machine_instruction& i, const virtual_operand& o, std::uint32_t to, std::vector<machine_instruction>& code) const {
+  void load(const machine_instruction& i, const virtual_operand& o, std::uint32_t to,
+            std::vector<machine_instruction>& code) const {
     for (unsigned k = 0; k < o.count; ++k) {
       machine_instruction m;
       m.base.op = opcode::mov;
@@ -139,16 +141,20 @@ class legaliser {
     const bool many = takes_many_constants(i.base.op);
     if (is_value(i.src[0]) && !takes_constant(i.base.op, 0) && takes_constant(i.base.op, 1) && !is_value(i.src[1]))
       exchange_sources(i);
-    if (i.base.op == opcode::iadd3 && is_value(i.src[0]) && is_value(i.src[1]) && !is_value(i.src[2])) std::swap(i.src[0], i.src[2]);
+    if (i.base.op == opcode::iadd3 && is_value(i.src[0]) && is_value(i.src[1]) && !is_value(i.src[2]))
+      std::swap(i.src[0], i.src[2]);
     bool taken = false;
-    // Of a factor and a pair of words the factor takes the register: one instead of two, and the same for arrays of one type.
-    if (i.base.op == opcode::imad && i.src[1].is_immediate() && i.src[1].count == 1 && i.src[2].is_constant() && i.src[2].count == 2)
+    // Of a factor and a pair of words the factor takes the register: one instead of two, and the same for arrays of one
+    // type.
+    if (i.base.op == opcode::imad && i.src[1].is_immediate() && i.src[1].count == 1 && i.src[2].is_constant() &&
+        i.src[2].count == 2)
       to_register(i, i.src[1], code);
     for (unsigned k = 0; k < i.src.size(); ++k) {
       virtual_operand& o = i.src[k];
       if (!is_value(o)) continue;
       const bool may_stay = takes_constant(i.base.op, k) && (many || !taken);
-      if (may_stay && !encodable(o, i) && is_double(i) && o.is_immediate() && f_.literals.size() < most_literals) to_literal(o);
+      if (may_stay && !encodable(o, i) && is_double(i) && o.is_immediate() && f_.literals.size() < most_literals)
+        to_literal(o);
       if (may_stay && encodable(o, i)) taken = true;
       else to_register(i, o, code);
     }
@@ -158,7 +164,7 @@ class legaliser {
   std::vector<std::uint32_t> dominator_;
   std::vector<unsigned> depth_;
   std::vector<held_value> held_;
-  std::vector<std::vector<held_value>> early_;   // per block: values to load at its end
+  std::vector<std::vector<held_value>> early_;  // per block: values to load at its end
   std::uint32_t block_ = 0;
 };
 

@@ -8,7 +8,8 @@ namespace heddle::ptx {
 bool overlap(const segments& a, const segments& b) {
   if (a.size() > b.size()) return overlap(b, a);
   for (const segment& s : a) {
-    auto it = std::upper_bound(b.begin(), b.end(), s.begin, [](std::uint32_t at, const segment& t) { return at < t.end; });
+    auto it =
+        std::upper_bound(b.begin(), b.end(), s.begin, [](std::uint32_t at, const segment& t) { return at < t.end; });
     if (it != b.end() && it->begin < s.end) return true;
   }
   return false;
@@ -44,7 +45,7 @@ void merge_into(segments& to, const segments& from) {
 
 void take_out(segments& of, const segments& what) {
   for (const segment& s : what) {
-    auto at = reaching(of, s.end);   // the one segment that holds s
+    auto at = reaching(of, s.end);  // the one segment that holds s
     const segment whole = *at;
     const bool left = whole.begin < s.begin, right = s.end < whole.end;
     if (left && right) {
@@ -131,7 +132,7 @@ block_liveness solve(const machine_function& f, const unit_map& units) {
 std::vector<segments> live_segments(const machine_function& f, const unit_map& units) {
   const block_liveness flow = solve(f, units);
   std::vector<segments> live(units.count());
-  std::vector<std::uint32_t> end(units.count(), 0);   // of the stretch being built backwards; 0: not live
+  std::vector<std::uint32_t> end(units.count(), 0);  // of the stretch being built backwards; 0: not live
   std::uint32_t next = 0;
   for (const machine_block& b : f.blocks) next += static_cast<std::uint32_t>(b.code.size());
   std::vector<std::uint32_t> active;

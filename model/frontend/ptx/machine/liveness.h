@@ -13,7 +13,7 @@ struct segment {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 };
-using segments = std::vector<segment>;   // ascending, disjoint
+using segments = std::vector<segment>;  // ascending, disjoint
 
 bool overlap(const segments& a, const segments& b);
 void merge_into(segments& to, const segments& from);
@@ -32,10 +32,11 @@ class unit_map {
   std::uint32_t count_ = 0;
 };
 
-/// Calls use(unit) for every unit that an instruction reads. A guarded write keeps the old value of the other lanes, so it
-/// reads as well, unless the register is a temporary.
+/// Calls use(unit) for every unit that an instruction reads. A guarded write keeps the old value of the other lanes, so
+/// it reads as well, unless the register is a temporary.
 template <class F>
-void for_each_use(const machine_instruction& i, const std::vector<virtual_register>& registers, const unit_map& units, F&& use) {
+void for_each_use(const machine_instruction& i, const std::vector<virtual_register>& registers, const unit_map& units,
+                  F&& use) {
   for (const virtual_operand& o : i.src)
     if (o.is_reg())
       for (unsigned k = 0; k < o.count; ++k) use(units.of(o.reg, o.part + k));

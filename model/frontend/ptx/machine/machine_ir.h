@@ -47,13 +47,13 @@ struct virtual_predicate {
 /// A machine instruction over virtual registers. `base` holds everything that is not a register.
 struct machine_instruction {
   isa::instruction base;
-  register_part dst;                       // used when base.dst_count > 0
+  register_part dst;  // used when base.dst_count > 0
   std::array<std::uint32_t, 2> pdst{no_register, no_register};
   std::array<virtual_operand, 4> src{};
   std::array<virtual_predicate, 3> psrc{};
   virtual_predicate guard;
   std::uint32_t target_block = isa::no_target;
-  std::uint32_t return_block = isa::no_target;   // of a call: where its lanes come back to
+  std::uint32_t return_block = isa::no_target;  // of a call: where its lanes come back to
 
   bool guarded() const { return guard.reg != no_register || guard.negate; }
 };
@@ -67,7 +67,7 @@ struct machine_function {
   std::vector<machine_block> blocks;
   std::vector<virtual_register> registers;
   std::uint32_t local_bytes = 0;
-  std::vector<std::uint64_t> literals;   // constant bank 2
+  std::vector<std::uint64_t> literals;  // constant bank 2
 
   std::uint32_t new_register(unsigned words) {
     virtual_register r;

@@ -36,9 +36,10 @@ struct definitions {
   }
 };
 
-std::uint8_t exchange_table(std::uint8_t lut) {   // rows 010 and 100 change places, 011 and 101 as well
+std::uint8_t exchange_table(std::uint8_t lut) {  // rows 010 and 100 change places, 011 and 101 as well
   const auto bit = [&](unsigned k) { return lut >> k & 1u; };
-  return static_cast<std::uint8_t>(bit(0) | bit(1) << 1 | bit(4) << 2 | bit(5) << 3 | bit(2) << 4 | bit(3) << 5 | bit(6) << 6 | bit(7) << 7);
+  return static_cast<std::uint8_t>(bit(0) | bit(1) << 1 | bit(4) << 2 | bit(5) << 3 | bit(2) << 4 | bit(3) << 5 |
+                                   bit(6) << 6 | bit(7) << 7);
 }
 
 isa::compare exchanged(isa::compare c) {
@@ -91,7 +92,7 @@ bool takes_constant(opcode op, unsigned k) {
     case opcode::imma:
     case opcode::dmma:
     case opcode::movm:
-    case opcode::ldsm: return k == 3;   // the member mask
+    case opcode::ldsm: return k == 3;  // the member mask
     case opcode::shfl:
     case opcode::vote:
     case opcode::bar: return op != opcode::shfl || k > 0;
@@ -107,9 +108,7 @@ bool takes_constant(opcode op, unsigned k) {
   }
 }
 
-bool takes_many_constants(opcode op) {
-  return op == opcode::shfl || op == opcode::vote || op == opcode::bar;
-}
+bool takes_many_constants(opcode op) { return op == opcode::shfl || op == opcode::vote || op == opcode::bar; }
 
 bool exchange_sources(machine_instruction& i) {
   switch (i.base.op) {
@@ -213,14 +212,17 @@ class copy_propagation {
   }
 
   static bool is_address(const machine_instruction& i, unsigned k) {
-    return k == 0 && (i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom || i.base.op == opcode::red);
+    return k == 0 && (i.base.op == opcode::ld || i.base.op == opcode::st || i.base.op == opcode::atom ||
+                      i.base.op == opcode::red);
   }
 
   static bool join(const virtual_operand& low, const virtual_operand& high, virtual_operand& pair) {
     pair = low;
     if (low.is_reg() && high.is_reg()) return low.reg == high.reg && low.part % 2 == 0 && high.part == low.part + 1;
-    if (low.is_constant() && high.is_constant()) return low.bank == high.bank && high.value == low.value + 4 && low.value % 8 == 0;
-    const bool literal = (low.is_immediate() || low.is_zero_register()) && (high.is_immediate() || high.is_zero_register());
+    if (low.is_constant() && high.is_constant())
+      return low.bank == high.bank && high.value == low.value + 4 && low.value % 8 == 0;
+    const bool literal =
+        (low.is_immediate() || low.is_zero_register()) && (high.is_immediate() || high.is_zero_register());
     if (!literal) return false;
     pair.value = (low.is_immediate() ? low.value : 0) | (high.is_immediate() ? high.value << 32 : 0);
     pair.kind = pair.value == 0 ? isa::operand_kind::reg : isa::operand_kind::immediate;
@@ -280,7 +282,7 @@ void narrow_fetches(machine_function& f) {
     for (machine_instruction& i : b.code) {
       if ((i.base.op != opcode::tex && i.base.op != opcode::tld4) || i.dst.reg == no_register) continue;
       const reach& r = read[i.dst.reg];
-      if (r.writers != 1 || i.dst.count != 4 || r.words == 0 || r.words > 2) continue;   // three take the place of four
+      if (r.writers != 1 || i.dst.count != 4 || r.words == 0 || r.words > 2) continue;  // three take the place of four
       f.registers[i.dst.reg].words = i.dst.count = i.base.dst_count = static_cast<std::uint8_t>(r.words);
       f.registers[i.dst.reg].bits = static_cast<std::uint8_t>(32 * r.words);
     }
@@ -303,7 +305,8 @@ void merge_chains(machine_function& f) {
         const bool values = is_value(d.src[0]) + is_value(d.src[1]) + is_value(i.src[1 - k]) <= 1;
         bool stable = values;
         for (unsigned j = 0; j < 2; ++j)
-          stable = stable && (!d.src[j].is_reg() || defs.single(f, d.src[j].reg, units.of(d.src[j].reg, d.src[j].part)));
+          stable =
+              stable && (!d.src[j].is_reg() || defs.single(f, d.src[j].reg, units.of(d.src[j].reg, d.src[j].part)));
         if (!stable) continue;
         i.src[2] = d.src[1];
         i.src[k] = d.src[0];

@@ -9,7 +9,7 @@ struct register_rules;
 
 /// What a schedule would take of one warp that is alone, loops ten trips.
 struct schedule_estimate {
-  int words = 0;        // of registers that it was made for; 0: the instructions stand as written
+  int words = 0;  // of registers that it was made for; 0: the instructions stand as written
   double cycles = 0;
 };
 
@@ -28,16 +28,17 @@ bool exchange_sources(machine_instruction& i);
 /// Follows moves of single-definition registers to their source, and puts constants and immediates into operands.
 void propagate_copies(machine_function& f);
 
-/// After a copy of a register into one with several definitions (a loop's variable), the rest of the block reads the copy: the
-/// original then ends there and both can share a place.
+/// After a copy of a register into one with several definitions (a loop's variable), the rest of the block reads the
+/// copy: the original then ends there and both can share a place.
 void rename_after_copies(machine_function& f);
 
 /// A value computed only to be copied is computed in the place of the copy, where nothing between the two minds.
 void compute_in_place(machine_function& f);
 
-/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers that
-/// cost no occupancy allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet keep their order.
-/// `words`: of registers that may be live, about; 0: as many as that is worth. `reach`: by how many places an instruction may move up.
+/// Reorders the instructions of each block so that loads start early and long latencies overlap, as far as registers
+/// that cost no occupancy allow. Barriers, fences and guarded exits stay where they are; memory accesses that may meet
+/// keep their order. `words`: of registers that may be live, about; 0: as many as that is worth. `reach`: by how many
+/// places an instruction may move up.
 schedule_estimate schedule(machine_function& f, const register_rules& rules, int words = 0, std::size_t reach = 1000);
 
 /// Joins two three-input additions or logic operations where the first one's result is read once.
@@ -49,8 +50,8 @@ void remove_dead_code(machine_function& f);
 /// Texture fetches whose last elements nobody reads have no registers for them.
 void narrow_fetches(machine_function& f);
 
-/// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones are moved
-/// to registers first.
+/// Makes every instruction encodable: at most one constant or immediate, in a place that the opcode takes; other ones
+/// are moved to registers first.
 void legalise(machine_function& f);
 
 }  // namespace heddle::ptx

@@ -13,8 +13,8 @@ namespace {
 
 using isa::opcode;
 
-/// Rewrites a function so that chosen registers live in memory (32-bit registers) or in registers (predicates) between their
-/// uses. New registers of the rewriting are marked as not to be spilled again.
+/// Rewrites a function so that chosen registers live in memory (32-bit registers) or in registers (predicates) between
+/// their uses. New registers of the rewriting are marked as not to be spilled again.
 class spiller {
  public:
   spiller(machine_function& f, std::vector<char>& unspillable) : f_(f), unspillable_(unspillable) {}
@@ -69,7 +69,8 @@ class spiller {
 
   bool is_spilled(std::uint32_t r) const { return r != no_register && r < slot_.size() && slot_[r] != no_register; }
 
-  machine_instruction local_access(const machine_instruction& like, opcode op, std::uint32_t slot, unsigned part, unsigned count) const {
+  machine_instruction local_access(const machine_instruction& like, opcode op, std::uint32_t slot, unsigned part,
+                                   unsigned count) const {
     machine_instruction i;
     i.base.op = op;
     i.base.line = like.base.line;
@@ -82,7 +83,8 @@ class spiller {
   }
 
   /// The value of a spilled predicate, in a predicate register of its own for this instruction.
-  std::uint32_t reload_predicate(std::uint32_t p, const machine_instruction& like, std::vector<machine_instruction>& code) {
+  std::uint32_t reload_predicate(std::uint32_t p, const machine_instruction& like,
+                                 std::vector<machine_instruction>& code) {
     const std::uint32_t q = fresh(0, true);
     machine_instruction i;
     i.base.op = opcode::isetp;
@@ -148,13 +150,14 @@ class spiller {
   machine_function& f_;
   std::vector<char>& unspillable_;
   std::vector<slot> slots_;
-  std::vector<std::uint32_t> slot_;   // bytes in local memory, or the register that holds a predicate
+  std::vector<std::uint32_t> slot_;  // bytes in local memory, or the register that holds a predicate
 };
 
 constexpr unsigned stack_pointer = 1;
 
-/// Registers that the slow path of a division or root takes, with its operands, its result and the address that it returns to: it is a routine
-/// of the program, which the model executes as one ASSIST. Counted as `ptxas -v -arch=sm_75` does, with up to 24 values live across the call.
+/// Registers that the slow path of a division or root takes, with its operands, its result and the address that it
+/// returns to: it is a routine of the program, which the model executes as one ASSIST. Counted as `ptxas -v
+/// -arch=sm_75` does, with up to 24 values live across the call.
 unsigned registers_of(isa::assist_function f) {
   using isa::assist_function;
   switch (f) {
@@ -173,15 +176,18 @@ unsigned registers_of(isa::assist_function f) {
 }
 
 bool is_routine(const machine_instruction& i) {
-  return i.base.op == opcode::assist || i.base.op == opcode::syscall || (i.base.op == opcode::trap && i.base.sub == isa::trap_assertion);
+  return i.base.op == opcode::assist || i.base.op == opcode::syscall ||
+         (i.base.op == opcode::trap && i.base.sub == isa::trap_assertion);
 }
 
-/// Registers that must be there for the routines that a program calls, without those that are counted beyond the highest.
+/// Registers that must be there for the routines that a program calls, without those that are counted beyond the
+/// highest.
 unsigned for_routines(const machine_function& f, const unit_map& units, const std::vector<segments>& live) {
-  constexpr unsigned kept_by_callee = 16, least_of_system = 22;   // R16 and up outlive a call of the system's; it takes 24 with two beyond
+  constexpr unsigned kept_by_callee = 16,
+                     least_of_system = 22;  // R16 and up outlive a call of the system's; it takes 24 with two beyond
   std::uint32_t count = 0;
   for (const machine_block& b : f.blocks) count += static_cast<std::uint32_t>(b.code.size());
-  std::vector<int> across(count + 2, 0);   // words that live before an instruction and behind it
+  std::vector<int> across(count + 2, 0);  // words that live before an instruction and behind it
   for (std::uint32_t r = 0; r < f.registers.size(); ++r)
     for (unsigned k = 0; k < f.registers[r].words; ++k)
       for (const segment& s : live[units.of(r, k)]) {
@@ -196,7 +202,8 @@ unsigned for_routines(const machine_function& f, const unit_map& units, const st
       words += across[position++];
       if (!is_routine(i)) continue;
       const unsigned kept = static_cast<unsigned>(words);
-      if (i.base.op == opcode::assist) most = std::max(most, kept + 1 + registers_of(static_cast<isa::assist_function>(i.base.sub)));
+      if (i.base.op == opcode::assist)
+        most = std::max(most, kept + 1 + registers_of(static_cast<isa::assist_function>(i.base.sub)));
       else most = std::max({most, least_of_system, kept_by_callee + kept});
     }
   return most;
@@ -232,9 +239,13 @@ bool allocate_registers(machine_function& f, const register_rules& rules, regist
       placed = registers.place(unspillable);
       if (placed && registers.spilled().empty()) {
         const unsigned counted = registers.used() + rules.beyond;
-        registers.spread(std::max(rules.banks, 1u), std::min(places, std::max((counted + rules.step - 1) / rules.step * rules.step, rules.free_of_cost) - rules.beyond));
+        registers.spread(
+            std::max(rules.banks, 1u),
+            std::min(places, std::max((counted + rules.step - 1) / rules.step * rules.step, rules.free_of_cost) -
+                                 rules.beyond));
         a.registers = std::max(registers.used(), rules.stack_pointer ? stack_pointer + 1 : 1) + rules.beyond;
-        if (rules.stack_pointer) a.registers = std::max(a.registers, std::min(for_routines(f, units, live) + rules.beyond, rules.limit));
+        if (rules.stack_pointer)
+          a.registers = std::max(a.registers, std::min(for_routines(f, units, live) + rules.beyond, rules.limit));
         for (std::uint32_t r = 0; r < f.registers.size(); ++r) {
           const bool predicate = f.registers[r].words == 0;
           const std::uint32_t at = predicate ? predicates.place_of(r) : registers.place_of(r);
@@ -243,7 +254,8 @@ bool allocate_registers(machine_function& f, const register_rules& rules, regist
         return true;
       }
     }
-    const std::vector<std::uint32_t>& spilled = predicates.spilled().empty() ? registers.spilled() : predicates.spilled();
+    const std::vector<std::uint32_t>& spilled =
+        predicates.spilled().empty() ? registers.spilled() : predicates.spilled();
     if (!placed && spilled.empty()) break;
     spiller(f, unspillable).run(spilled, units, live);
   }

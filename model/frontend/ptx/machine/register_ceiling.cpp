@@ -20,21 +20,24 @@ std::uint64_t threads_of(const ast_function& kernel) {
 
 unsigned most_registers(const sm_parameters& sm) { return std::min(sm.registers_per_thread, 255u); }
 
-/// Sub-partitions over which a single block's warps are reckoned to be dealt: GP100 has two, but is reckoned with as if it had four.
+/// Sub-partitions over which a single block's warps are reckoned to be dealt: GP100 has two, but is reckoned with as if
+/// it had four.
 std::uint64_t parts_of_a_block(const gpu_config& gpu) {
   return gpu.gpu.compute_capability == "6.0" ? 4 : std::max(gpu.sm.sub_partitions, 1u);
 }
 
 bool blocks_fit(const gpu_config& gpu, std::uint64_t warps, std::uint64_t blocks, unsigned registers) {
   const sm_parameters& sm = gpu.sm;
-  const std::uint64_t bare = std::uint64_t{registers} * isa::warp_size, unit = std::max(sm.register_allocation_unit, 1u);
+  const std::uint64_t bare = std::uint64_t{registers} * isa::warp_size,
+                      unit = std::max(sm.register_allocation_unit, 1u);
   if (sm.register_allocation == choice::register_allocation::block) {
     const std::uint64_t block = round_up(round_up(warps, std::max(sm.warp_allocation_granularity, 1u)) * bare, unit);
     return block <= sm.registers_per_block && block * blocks <= sm.registers;
   }
   // A block's warps are dealt over all sub-partitions, and the fullest of them decides.
   const std::uint64_t parts = std::max(sm.sub_partitions, 1u), warp = round_up(bare, unit);
-  return warp * round_up(warps, parts_of_a_block(gpu)) <= sm.registers_per_block && sm.registers / parts / warp * parts >= warps * blocks;
+  return warp * round_up(warps, parts_of_a_block(gpu)) <= sm.registers_per_block &&
+         sm.registers / parts / warp * parts >= warps * blocks;
 }
 
 }  // namespace
@@ -42,7 +45,8 @@ bool blocks_fit(const gpu_config& gpu, std::uint64_t warps, std::uint64_t blocks
 unsigned registers_that_fit(const gpu_config& gpu, std::uint64_t threads, std::uint64_t blocks) {
   const std::uint64_t warps = (threads + isa::warp_size - 1) / isa::warp_size;
   const unsigned step = std::max(gpu.sm.register_allocation_unit / isa::warp_size, 1u);
-  for (unsigned registers = most_registers(gpu.sm); registers > 0; registers = registers % step ? registers / step * step : registers - step)
+  for (unsigned registers = most_registers(gpu.sm); registers > 0;
+       registers = registers % step ? registers / step * step : registers - step)
     if (blocks_fit(gpu, warps, blocks, registers)) return registers;
   return 0;
 }

@@ -37,14 +37,15 @@ class copy_renamer {
   }
 
  private:
-  template <class F> static void for_each_read(const machine_instruction& i, F&& read) {
+  template <class F>
+  static void for_each_read(const machine_instruction& i, F&& read) {
     for (const virtual_operand& o : i.src)
       if (o.is_reg()) read(o.reg);
   }
 
   bool is_copy(const machine_instruction& i, std::uint32_t to, std::uint32_t from, unsigned part) const {
-    return i.base.op == opcode::mov && !i.guarded() && i.dst.count == 1 && i.dst.reg == to && i.dst.part == part && i.src[0].is_reg() &&
-           i.src[0].reg == from && i.src[0].part == part && !i.src[0].negate;
+    return i.base.op == opcode::mov && !i.guarded() && i.dst.count == 1 && i.dst.reg == to && i.dst.part == part &&
+           i.src[0].is_reg() && i.src[0].reg == from && i.src[0].part == part && !i.src[0].negate;
   }
 
   /// Whole registers of equal width, their words copied by neighbouring moves.
@@ -56,7 +57,8 @@ class copy_renamer {
     if (to == from || f_.registers[from].words != words || writes_[to] <= words) return;
     for (unsigned w = 0; w < words; ++w)
       if (k + w >= b.code.size() || !is_copy(b.code[k + w], to, from, w)) return;
-    // All other reads of the original must lie before, or after within reach of the copy: until one of the two is written.
+    // All other reads of the original must lie before, or after within reach of the copy: until one of the two is
+    // written.
     const std::size_t wanted = reads_[from] - passed_[from] - words, last = std::min(b.code.size(), k + words + reach);
     std::size_t found = 0, j = k + words;
     for (bool written = false; j < last && found < wanted && !written; ++j) {
@@ -76,7 +78,7 @@ class copy_renamer {
 
   machine_function& f_;
   std::vector<std::size_t> reads_, writes_;
-  std::vector<std::size_t> passed_;   // reads in the block, before the instruction looked at
+  std::vector<std::size_t> passed_;  // reads in the block, before the instruction looked at
 };
 
 }  // namespace
@@ -95,8 +97,11 @@ void compute_in_place(machine_function& f) {
     std::vector<char> gone(b.code.size(), 0);
     for (std::size_t k = 0; k < b.code.size(); ++k) {
       const machine_instruction copy = b.code[k];
-      if (copy.base.op != opcode::mov || copy.guarded() || copy.dst.reg == no_register || copy.dst.count != 1 || !copy.src[0].is_reg()) continue;
-      const std::uint32_t from = units.of(copy.src[0].reg, copy.src[0].part), to = units.of(copy.dst.reg, copy.dst.part);
+      if (copy.base.op != opcode::mov || copy.guarded() || copy.dst.reg == no_register || copy.dst.count != 1 ||
+          !copy.src[0].is_reg())
+        continue;
+      const std::uint32_t from = units.of(copy.src[0].reg, copy.src[0].part),
+                          to = units.of(copy.dst.reg, copy.dst.part);
       if (reads[from] != 1 || written[from] != 1 || copy.src[0].negate) continue;
       // Upwards to the definition; nobody in between may look at the destination.
       for (std::size_t j = k; j-- > 0;) {

@@ -50,13 +50,17 @@ unsigned access_bytes(const machine_instruction& i) { return std::max(isa::size_
 bool may_meet(const machine_instruction& a, const machine_instruction& b) {
   if (reads_only(a) && reads_only(b)) return false;
   if (a.base.cache == isa::cache_op::nc || b.base.cache == isa::cache_op::nc) return false;
-  if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic) return false;
-  const bool plain = (a.base.op == opcode::ld || a.base.op == opcode::st) && (b.base.op == opcode::ld || b.base.op == opcode::st) &&
-                     a.base.cache != isa::cache_op::volatile_ && b.base.cache != isa::cache_op::volatile_;
+  if (a.base.mem_space != b.base.mem_space && a.base.mem_space != space::generic && b.base.mem_space != space::generic)
+    return false;
+  const bool plain = (a.base.op == opcode::ld || a.base.op == opcode::st) &&
+                     (b.base.op == opcode::ld || b.base.op == opcode::st) && a.base.cache != isa::cache_op::volatile_ &&
+                     b.base.cache != isa::cache_op::volatile_;
   if (a.base.op == opcode::suld || a.base.op == opcode::sust || b.base.op == opcode::suld || b.base.op == opcode::sust)
     return a.base.mem_space != space::shared && b.base.mem_space != space::shared;
   const virtual_operand &x = a.src[0], &y = b.src[0];
-  if (!plain || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part || x.kind != y.kind || x.is_immediate()) return true;
+  if (!plain || a.base.mem_space != b.base.mem_space || x.reg != y.reg || x.part != y.part || x.kind != y.kind ||
+      x.is_immediate())
+    return true;
   // The same base register: a redefinition in between is a dependence of its own.
   return a.base.offset < b.base.offset + access_bytes(b) && b.base.offset < a.base.offset + access_bytes(a);
 }
@@ -82,15 +86,18 @@ unsigned latency_of(const machine_instruction& i) {
 }
 
 /// Whether other instructions are issued while the result comes.
-bool comes_late(const machine_instruction& i) {
-  return i.base.dst_count > 0 && latency_of(i) > 10;
-}
+bool comes_late(const machine_instruction& i) { return i.base.dst_count > 0 && latency_of(i) > 10; }
 
 /// How many words and predicates are live, while instructions are taken one after the other.
 class pressure {
  public:
-  pressure(const machine_function& f, const unit_map& units) : f_(f), units_(units), left_(units.count(), 0), live_(units.count(), 0),
-                                                               stays_(units.count(), 0), predicate_(units.count(), 0) {
+  pressure(const machine_function& f, const unit_map& units)
+      : f_(f),
+        units_(units),
+        left_(units.count(), 0),
+        live_(units.count(), 0),
+        stays_(units.count(), 0),
+        predicate_(units.count(), 0) {
     for (std::uint32_t r = 0; r < f.registers.size(); ++r)
       if (f.registers[r].words == 0) predicate_[units.of(r)] = 1;
   }
@@ -155,18 +162,24 @@ class pressure {
 };
 
 bool live_at(const segments& s, std::uint32_t position) {
-  auto it = std::upper_bound(s.begin(), s.end(), position, [](std::uint32_t at, const segment& t) { return at < t.end; });
+  auto it =
+      std::upper_bound(s.begin(), s.end(), position, [](std::uint32_t at, const segment& t) { return at < t.end; });
   return it != s.end() && it->begin <= position;
 }
 
 class scheduler {
  public:
   scheduler(machine_function& f, const register_rules& rules, int target, std::size_t reach)
-      : reach_(std::min(reach, window)), f_(f), units_(f.registers), live_(live_segments(f, units_)), pressure_(f, units_), last_write_(units_.count(), none),
+      : reach_(std::min(reach, window)),
+        f_(f),
+        units_(f.registers),
+        live_(live_segments(f, units_)),
+        pressure_(f, units_),
+        last_write_(units_.count(), none),
         readers_(units_.count()) {
-    // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of eight, or to 32 where these cost no
-    // occupancy: ptxas stays within 32 on the chips that hold all their warps with so many. Of them go those that hold no value of the program, and some
-    // for alignment, banks and rest.
+    // Latencies are worth some registers beyond what the written order needs, and those up to the next multiple of
+    // eight, or to 32 where these cost no occupancy: ptxas stays within 32 on the chips that hold all their warps with
+    // so many. Of them go those that hold no value of the program, and some for alignment, banks and rest.
     words_ = words_before();
     const int base = *std::max_element(words_.begin(), words_.end());
     const int aside = rules.beyond + (rules.stack_pointer ? 1 : 0), most = static_cast<int>(rules.limit);
@@ -203,17 +216,17 @@ class scheduler {
  private:
   static constexpr std::uint32_t none = 0xffffffffu;
   static constexpr int slack = 8;
-  static constexpr unsigned lead = 60, patience = 20;   // cycles
+  static constexpr unsigned lead = 60, patience = 20;  // cycles
 
   struct node {
-    std::vector<std::pair<std::uint32_t, unsigned>> successors;   // node, latency
-    std::uint32_t waits = 0;       // predecessors not taken yet
-    std::uint32_t constants = 0;   // of these, those that only fetch a constant
-    std::uint64_t ready = 0;       // earliest cycle
-    std::uint64_t path = 0;        // longest way to the end of the region
+    std::vector<std::pair<std::uint32_t, unsigned>> successors;  // node, latency
+    std::uint32_t waits = 0;                                     // predecessors not taken yet
+    std::uint32_t constants = 0;                                 // of these, those that only fetch a constant
+    std::uint64_t ready = 0;                                     // earliest cycle
+    std::uint64_t path = 0;                                      // longest way to the end of the region
     bool taken = false;
-    bool leads_to_late = false;    // its result comes late, or that of one that it is needed for
-    bool constant = false;         // fetches a constant: not before it is the only thing that somebody waits for
+    bool leads_to_late = false;  // its result comes late, or that of one that it is needed for
+    bool constant = false;       // fetches a constant: not before it is the only thing that somebody waits for
   };
 
   /// Words that are live before each instruction, and at the end.
@@ -270,7 +283,9 @@ class scheduler {
       now.leads_to_late = comes_late(code[begin + k]);
       for (const auto& s : now.successors) {
         now.path = std::max(now.path, s.second + nodes_[s.first].path);
-        now.leads_to_late = now.leads_to_late || (s.second > 1 && nodes_[s.first].leads_to_late);   // after a cycle come those that do not need its result
+        now.leads_to_late =
+            now.leads_to_late ||
+            (s.second > 1 && nodes_[s.first].leads_to_late);  // after a cycle come those that do not need its result
       }
     }
   }
@@ -287,10 +302,12 @@ class scheduler {
   /// Whether a constant that is fetched now would let somebody go on.
   bool is_awaited(const node& n) const {
     if (n.successors.empty()) return true;
-    return std::any_of(n.successors.begin(), n.successors.end(), [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });
+    return std::any_of(n.successors.begin(), n.successors.end(),
+                       [&](const auto& s) { return nodes_[s.first].waits == nodes_[s.first].constants; });
   }
 
-  std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first, std::uint64_t now) {
+  std::uint32_t choose(const std::vector<machine_instruction>& code, std::size_t begin, std::size_t first,
+                       std::uint64_t now) {
     std::uint32_t best = none, later = none, cheapest = none;
     int least = 1 << 20;
     const std::size_t end = std::min(first + reach_, nodes_.size());
@@ -307,8 +324,8 @@ class scheduler {
       const int cost = words + 4 * std::max(predicates, 0);
       if (cost < least) least = cost, cheapest = static_cast<std::uint32_t>(k);
       if (!fits || (n.constant && !is_awaited(n))) continue;
-      // A value that nobody on the longest way needs soon, such as the address of a store at the end, would only take a register meanwhile: it
-      // comes when there is nothing else to do for a while.
+      // A value that nobody on the longest way needs soon, such as the address of a store at the end, would only take a
+      // register meanwhile: it comes when there is nothing else to do for a while.
       if (words > 0 && n.path + lead < longest && !n.leads_to_late) {
         if (later == none || n.path > nodes_[later].path) later = static_cast<std::uint32_t>(k);
         continue;
@@ -326,7 +343,8 @@ class scheduler {
   }
 
   /// Cycles from the first to the last instruction, if nothing else delays them.
-  std::uint64_t region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end, std::uint32_t position) {
+  std::uint64_t region(std::vector<machine_instruction>& code, std::size_t begin, std::size_t end,
+                       std::uint32_t position) {
     build(code, begin, end);
     start_pressure(position + static_cast<std::uint32_t>(begin), position + static_cast<std::uint32_t>(end));
     // Words that are live across the region without being touched in it.

@@ -6,6 +6,8 @@
 namespace heddle::ptx {
 
 /// The least multiple of `alignment` that is not below `bytes`.
-inline std::uint64_t align_up(std::uint64_t bytes, std::uint64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
+inline std::uint64_t align_up(std::uint64_t bytes, std::uint64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 }  // namespace heddle::ptx

@@ -3,8 +3,8 @@
 
 #include "heddle/config/error.h"
 #include "heddle/frontend/ptx/resolve/align_up.h"
-#include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/frontend/ptx/resolve/loaded_module.h"
+#include "heddle/frontend/ptx/syntax/link.h"
 #include "heddle/isa/program.h"
 
 namespace heddle::ptx {
@@ -19,10 +19,12 @@ constexpr std::uint64_t most_global_bytes = std::uint64_t{512} << 20;
 bool is_global(const ast_variable& v) { return v.space == state_space::global && !v.is_extern; }
 bool is_constant(const ast_variable& v) { return v.space == state_space::constant && !v.is_extern; }
 
-/// The handle of a texture reference is data that the host writes, so the reference is a plain variable of global memory.
+/// The handle of a texture reference is data that the host writes, so the reference is a plain variable of global
+/// memory.
 void refuse_opaque(const ast_module& m, const ast_variable& v) {
   if (v.type == isa::dtype::none && (v.space != state_space::global || v.is_array))
-    throw input_error(m.file, v.where.line, v.where.column, "module variable '" + v.name + "' of type ." + v.type_name + " is not supported");
+    throw input_error(m.file, v.where.line, v.where.column,
+                      "module variable '" + v.name + "' of type ." + v.type_name + " is not supported");
 }
 
 class placer {
@@ -54,9 +56,10 @@ class placer {
   void add(const ast_variable& v, state_space space, std::uint64_t& at, std::uint64_t base) {
     refuse_opaque(*m_.ast, v);
     at = align_up(at, v.alignment());
-    if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes(), v.type == isa::dtype::none}).second)
+    if (!m_.symbols.emplace(v.name, module_symbol{v.name, space, base + at, v.size_bytes(), v.type == isa::dtype::none})
+             .second)
       fail(v, "module variable '" + v.name + "' is defined twice");
-    at += std::min(v.size_bytes(), most_global_bytes + 1);   // no sum wraps around
+    at += std::min(v.size_bytes(), most_global_bytes + 1);  // no sum wraps around
   }
 
   void fill(const ast_variable& v, std::vector<std::uint8_t>& image, std::uint64_t at) const {
@@ -69,19 +72,22 @@ class placer {
         auto s = m_.symbols.find(e.symbol);
         const std::uint64_t function = s == m_.symbols.end() ? function_address(*m_.ast, e.symbol) : 0;
         if (s == m_.symbols.end() && function == 0)
-          fail(v, "initialiser of '" + v.name + "' names '" + e.symbol + "', which is no variable or function of the module");
+          fail(v, "initialiser of '" + v.name + "' names '" + e.symbol +
+                      "', which is no variable or function of the module");
         if (function == 0 && e.generic && s->second.space == state_space::constant) {
-          if (m_.constant_base == 0) fail(v, "generic address of constant variable '" + e.symbol + "' in a module without place for constants");
+          if (m_.constant_base == 0)
+            fail(v, "generic address of constant variable '" + e.symbol + "' in a module without place for constants");
           bits += m_.constant_base;
         }
         bits += function != 0 ? function : s->second.address;
-        if (e.mask != 0) {   // mask(symbol): the bits of the address under the mask, moved down
+        if (e.mask != 0) {  // mask(symbol): the bits of the address under the mask, moved down
           unsigned shift = 0;
           while (!(e.mask >> shift & 1)) ++shift;
           bits = (bits & e.mask) >> shift;
         }
       }
-      for (std::uint64_t b = 0; b < size; ++b) image[at + k * size + b] = b < 8 ? static_cast<std::uint8_t>(bits >> (8 * b)) : 0;
+      for (std::uint64_t b = 0; b < size; ++b)
+        image[at + k * size + b] = b < 8 ? static_cast<std::uint8_t>(bits >> (8 * b)) : 0;
     }
   }
 
@@ -99,7 +105,9 @@ std::uint64_t function_address(const ast_module& m, const std::string& name) {
 std::uint64_t global_bytes(const ast_module& m) {
   std::uint64_t at = 0;
   for (const ast_variable& v : m.variables)
-    if (is_global(v)) at = std::min(align_up(at, v.alignment()) + std::min(v.size_bytes(), most_global_bytes + 1), most_global_bytes + 1);
+    if (is_global(v))
+      at = std::min(align_up(at, v.alignment()) + std::min(v.size_bytes(), most_global_bytes + 1),
+                    most_global_bytes + 1);
   return at;
 }
 

@@ -14,14 +14,17 @@ bool has_parts(const ast_instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const ast_operand& o) { return !o.component.empty(); });
 }
 
-/// Shared memory of other blocks, which is the own one in a cluster of one block only. A bulk copy names its own so, too.
+/// Shared memory of other blocks, which is the own one in a cluster of one block only. A bulk copy names its own so,
+/// too.
 bool leaves_block(const ast_instruction& i, ptx_op op) {
-  return op == ptx_op::mapa || (op != ptx_op::cp && std::find(i.modifiers.begin(), i.modifiers.end(), "shared::cluster") != i.modifiers.end());
+  return op == ptx_op::mapa || (op != ptx_op::cp && std::find(i.modifiers.begin(), i.modifiers.end(),
+                                                              "shared::cluster") != i.modifiers.end());
 }
 
 }  // namespace
 
-resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out) : module_(m), kernel_(kernel), out_(out), unit_(kernel.unit), calls_(*m.ast) {}
+resolver::resolver(const loaded_module& m, const ast_function& kernel, hir_function& out)
+    : module_(m), kernel_(kernel), out_(out), unit_(kernel.unit), calls_(*m.ast) {}
 
 void resolver::run() {
   out_.blocks.emplace_back();
@@ -64,7 +67,8 @@ void resolver::instruction(const ast_instruction& i) {
     g.text = i.guard;
     g.where = i.where;
     h.guard = identifier(g, i.where);
-    if (!h.guard.is_reg() || out_.registers[h.guard.reg].words != 0) fail(i.where, "guard '" + i.guard + "' is not a predicate register");
+    if (!h.guard.is_reg() || out_.registers[h.guard.reg].words != 0)
+      fail(i.where, "guard '" + i.guard + "' is not a predicate register");
     h.guard.negate = i.guard_negate;
   }
   std::vector<matched_form> forms;
@@ -72,11 +76,12 @@ void resolver::instruction(const ast_instruction& i) {
   const std::uint32_t* blocks = kernel_.required_cluster;
   if (leaves_block(i, h.op) && std::max({blocks[0], blocks[1], blocks[2]}) > 1)
     fail(i.where, "'" + i.mnemonic() + "' in a kernel for clusters of several blocks is not supported");
-  if (h.op == ptx_op::brkpt) {   // there is no debugger to go on with
+  if (h.op == ptx_op::brkpt) {  // there is no debugger to go on with
     h.op = ptx_op::trap;
     h.m.sub = isa::trap_breakpoint;
   }
-  if (takes_no_operands(h.op) && !i.operands.empty()) fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
+  if (takes_no_operands(h.op) && !i.operands.empty())
+    fail(i.operands[0].where, "'" + i.mnemonic() + "' takes no operands, expected ';'");
   check_operands(i, forms);
   if (has_packed_integers(i)) return packed_integers(h, i);
   switch (h.op) {
@@ -103,7 +108,7 @@ void resolver::instruction(const ast_instruction& i) {
     case ptx_op::cp: asynchronous_copy(h, i); break;
     case ptx_op::video: video_instruction(h, i); break;
     case ptx_op::vabsdiff2:
-    case ptx_op::vabsdiff4:   // the chips have it for operands without selectors
+    case ptx_op::vabsdiff4:  // the chips have it for operands without selectors
       if (has_parts(i)) video_instruction(h, i);
       else generic_instruction(std::move(h), i);
       break;
@@ -129,14 +134,14 @@ void resolver::instruction(const ast_instruction& i) {
 
 void resolver::generic_instruction(hir_instruction h, const ast_instruction& i) {
   std::size_t k = 0;
-  switch (h.op) {   // hints, and what holds anyway: nothing to compute, nothing to wait for
+  switch (h.op) {  // hints, and what holds anyway: nothing to compute, nothing to wait for
     case ptx_op::applypriority:
     case ptx_op::discard: return check_literal(i, 1, 128, 128);
     case ptx_op::prefetch:
     case ptx_op::prefetchu:
     case ptx_op::griddepcontrol: return;
     case ptx_op::pmevent: check_literal(i, 0, 0, i.has("mask") ? 0xffff : 15); break;
-    case ptx_op::createpolicy:   // no value of it changes anything
+    case ptx_op::createpolicy:  // no value of it changes anything
       if (i.operands.empty()) fail(i.where, "'" + i.mnemonic() + "' without operands");
       h.op = ptx_op::mov;
       h.m.type = isa::dtype::b64;
@@ -172,26 +177,32 @@ void resolver::memory_instruction(hir_instruction h, const ast_instruction& i) {
       if (h.op == ptx_op::st) return store_words(h, s, where);
       return load_words(h, s, where);
     }
-    if (!parameter_access(h, where) && h.op != ptx_op::ld) fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
+    if (!parameter_access(h, where) && h.op != ptx_op::ld)
+      fail(i.where, "'" + i.mnemonic() + "' cannot write kernel parameters");
     check_parameter_bounds(h, where);
   }
   const bool hinted = std::find(i.modifiers.begin(), i.modifiers.end(), "L2::cache_hint") != i.modifiers.end();
-  if ((reads || h.op == ptx_op::st) && i.operands.size() > (hinted ? 3u : 2u)) fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
-  if (h.op == ptx_op::red && (h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) || h.m.sub == static_cast<unsigned>(isa::atomic_op::exch)))
+  if ((reads || h.op == ptx_op::st) && i.operands.size() > (hinted ? 3u : 2u))
+    fail(i.operands[2].where, "'" + i.mnemonic() + "' with too many operands");
+  if (h.op == ptx_op::red &&
+      (h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) || h.m.sub == static_cast<unsigned>(isa::atomic_op::exch)))
     fail(i.where, "unsupported operation in instruction '" + i.mnemonic() + "'");
   address(h, where);
   if ((h.op == ptx_op::atom || h.op == ptx_op::red) && h.m.vector > 1) return vector_atomic(h, i);
   if (reads) {
     elements(i.operands[0], h.m.type, h.dst, true, i.where);
-    if (h.dst.size() != h.m.vector) fail(i.operands[0].where, "'" + i.mnemonic() + "' needs as many registers as elements");
+    if (h.dst.size() != h.m.vector)
+      fail(i.operands[0].where, "'" + i.mnemonic() + "' needs as many registers as elements");
     check_element_types(h.dst, 0, h.m.type, true, i.operands[0].where);
   } else if (h.op == ptx_op::st) {
     elements(i.operands[1], h.m.type, h.src, false, i.where);
-    if (h.src.size() != h.m.vector + 1) fail(i.operands[1].where, "'" + i.mnemonic() + "' needs as many registers as elements");
+    if (h.src.size() != h.m.vector + 1)
+      fail(i.operands[1].where, "'" + i.mnemonic() + "' needs as many registers as elements");
     check_element_types(h.src, 1, h.m.type, true, i.operands[1].where);
   } else {
     if (writes_register) h.dst.push_back(destination(i.operands[0], i.where));
-    for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size() - hinted; ++k)   // the hint says nothing to the model
+    for (std::size_t k = writes_register ? 2 : 1; k < i.operands.size() - hinted;
+         ++k)  // the hint says nothing to the model
       h.src.push_back(operand(i.operands[k], h.m.type, i.where));
     const std::size_t needed = h.m.sub == static_cast<unsigned>(isa::atomic_op::cas) ? 3 : 2;
     if (h.src.size() != needed) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
@@ -227,7 +238,7 @@ void resolver::move_elements(hir_instruction h, const ast_operand& d, const ast_
   std::vector<value> from, to;
   symbol named;
   if (s.what == ast_operand::kind::identifier && s.component.empty() && s.text[0] == '%' && !find(s.text, named)) {
-    for (const char* component : {"x", "y", "z"}) {   // of a special register, whose fourth element is zero
+    for (const char* component : {"x", "y", "z"}) {  // of a special register, whose fourth element is zero
       ast_operand e = s;
       e.component = component;
       from.push_back(operand(e, h.m.type, s.where));
@@ -261,7 +272,7 @@ void resolver::move_elements(hir_instruction h, const ast_operand& d, const ast_
 }
 
 void resolver::barrier(hir_instruction h, const ast_instruction& i) {
-  if (h.m.uniform) {   // bar.warp.sync: its membermask is for hardware that lets the lanes of a warp run apart
+  if (h.m.uniform) {  // bar.warp.sync: its membermask is for hardware that lets the lanes of a warp run apart
     for (const ast_operand& o : i.operands) h.src.push_back(operand(o, isa::dtype::u32, i.where));
     append(std::move(h));
     return;
@@ -273,12 +284,15 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
   }
   for (; k < i.operands.size(); ++k) h.src.push_back(operand(i.operands[k], isa::dtype::u32, i.where));
   if (h.src.empty()) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number");
-  if (h.m.sub == 1 && h.src.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
+  if (h.m.sub == 1 && h.src.size() != 2)
+    fail(i.where, "'" + i.mnemonic() + "' needs a barrier number and a thread count");
   const value& number = h.src[0];
-  if (number.is_immediate() && number.bits > 15) fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
-  const bool counts = h.src.size() > (h.m.sub >= 2 ? 2u : 1u);   // the last source of a reduction is its predicate
+  if (number.is_immediate() && number.bits > 15)
+    fail(i.where, "barrier number " + std::to_string(number.bits) + ", expected 0 to 15");
+  const bool counts = h.src.size() > (h.m.sub >= 2 ? 2u : 1u);  // the last source of a reduction is its predicate
   if (counts && h.src[1].is_immediate() && (h.src[1].bits % 32 != 0 || (h.m.sub == 1 && h.src[1].bits == 0)))
-    fail(i.where, "thread count " + std::to_string(h.src[1].bits) + " of '" + i.mnemonic() + "', expected a multiple of 32");
+    fail(i.where,
+         "thread count " + std::to_string(h.src[1].bits) + " of '" + i.mnemonic() + "', expected a multiple of 32");
   out_.barriers = std::max(out_.barriers, number.is_immediate() ? static_cast<std::uint32_t>(number.bits) + 1 : 16u);
   append(std::move(h));
 }
@@ -286,10 +300,13 @@ void resolver::barrier(hir_instruction h, const ast_instruction& i) {
 // Generic addresses of constants are those of their image in device memory.
 void resolver::constant_address(hir_instruction h, const ast_instruction& i) {
   const bool tests = h.op == ptx_op::isspacep, narrow = !tests && isa::size_of(h.m.type) == 4;
-  if (i.operands.size() != 2 || (narrow && module_.constant_base >> 32 != 0)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (i.operands.size() != 2 || (narrow && module_.constant_base >> 32 != 0))
+    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   if (module_.constant_base == 0) fail(i.where, "'" + i.mnemonic() + "' in a module without constant variables");
   const value base = immediate_value(module_.constant_base);
-  const value d = destination(i.operands[0], i.where), a = tests ? wide_address(operand(i.operands[1], isa::dtype::u64, i.where)) : operand(i.operands[1], isa::dtype::u64, i.where);
+  const value d = destination(i.operands[0], i.where),
+              a = tests ? wide_address(operand(i.operands[1], isa::dtype::u64, i.where))
+                        : operand(i.operands[1], isa::dtype::u64, i.where);
   const bool adds = !tests && !h.m.to;
   h.op = adds ? ptx_op::add : ptx_op::sub;
   h.m = {};

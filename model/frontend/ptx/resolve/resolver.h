@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "heddle/frontend/ptx/hir/call_frames.h"
-#include "heddle/frontend/ptx/syntax/call_graph.h"
-#include "heddle/isa/program.h"
 #include "heddle/frontend/ptx/hir/hir.h"
-#include "heddle/frontend/ptx/resolve/loaded_module.h"
 #include "heddle/frontend/ptx/hir/matrix_form.h"
 #include "heddle/frontend/ptx/hir/texture_form.h"
+#include "heddle/frontend/ptx/resolve/loaded_module.h"
+#include "heddle/frontend/ptx/syntax/call_graph.h"
+#include "heddle/isa/program.h"
 
 namespace heddle::ptx {
 
@@ -35,17 +35,17 @@ class resolver {
   struct symbol {
     enum class kind : std::uint8_t { reg, ranged, components, address, words, prototype };
     kind what = kind::reg;
-    std::uint32_t first = 0;                 // reg, ranged: virtual register
+    std::uint32_t first = 0;  // reg, ranged: virtual register
     std::uint32_t range = 0;
-    std::uint32_t vector = 1;                // ranged: registers of one name
-    std::vector<std::uint32_t> registers;    // components of a vector; words of a parameter of an inlined function
+    std::uint32_t vector = 1;              // ranged: registers of one name
+    std::vector<std::uint32_t> registers;  // components of a vector; words of a parameter of an inlined function
     state_space space = state_space::none;
     value address;
-    value copy;                              // of a kernel parameter in local memory, if its generic address is taken
-    bool opaque = false;                     // a texture, surface or sampler reference: `address` is where its handle lies
-    bool parameter = false;                  // a .param of a function or a call that lives in local memory
-    std::uint32_t bytes = 0;                 // of it, whole words
-    std::uint64_t size = 0;                  // of a .param of a function or a call, as declared
+    value copy;               // of a kernel parameter in local memory, if its generic address is taken
+    bool opaque = false;      // a texture, surface or sampler reference: `address` is where its handle lies
+    bool parameter = false;   // a .param of a function or a call that lives in local memory
+    std::uint32_t bytes = 0;  // of it, whole words
+    std::uint64_t size = 0;   // of a .param of a function or a call, as declared
     const ast_statement* targets = nullptr;
   };
   struct scope {
@@ -97,9 +97,9 @@ class resolver {
 
   // Operands against their form (resolver_operands.cpp).
   struct mismatch {
-    std::string what;   // empty: none
+    std::string what;  // empty: none
     location where;
-    bool counts = false;   // it is their number
+    bool counts = false;  // it is their number
   };
   void check_operands(const ast_instruction& i, const std::vector<matched_form>& forms);
   void check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least, std::uint64_t most) const;
@@ -119,13 +119,16 @@ class resolver {
 
   // Calls.
   void call(const hir_instruction& h, const ast_instruction& i);
-  bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
-                   const ast_operand& arguments);
+  bool system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results,
+                   const std::string& name, const ast_operand& arguments);
   value argument(const ast_variable& formal, const ast_operand& actual);
   value wide_address(value v);
-  void system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words, const ast_operand& actual);
-  void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
-  void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
+  void system_result(const hir_instruction& h, hir_instruction c, const ast_variable& formal, unsigned words,
+                     const ast_operand& actual);
+  void call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                     const ast_operand& arguments);
+  void inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                   const ast_operand& arguments);
   void check_argument(const ast_variable& formal, const ast_operand& actual);
   void bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee);
   void bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual, bool into_callee);
@@ -139,7 +142,8 @@ class resolver {
   bool takes_local_parameters(const ast_block& b);
   void copy_kernel_parameters();
   value copy_to_local(const ast_variable& v, value from);
-  hir_instruction access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes, const std::vector<value>& data) const;
+  hir_instruction access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes,
+                               const std::vector<value>& data) const;
   void transfer(const symbol& to, const symbol& from);
   void transfer(const symbol& place, value data, bool store, const location& where);
   void parameter_address(hir_instruction h, const ast_instruction& i);
@@ -159,7 +163,8 @@ class resolver {
   // Asynchronous copies (resolver_async.cpp).
   void asynchronous_copy(const hir_instruction& h, const ast_instruction& i);
   void bulk_copy(const hir_instruction& h, const ast_instruction& i);
-  void copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes, const std::vector<value>& data);
+  void copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes,
+                 const std::vector<value>& data);
 
   // Arrival barriers (resolver_mbarrier.cpp).
   void arrival_barrier(hir_instruction h, const ast_instruction& i);
@@ -172,31 +177,33 @@ class resolver {
   void video_instruction(const hir_instruction& h, const ast_instruction& i);
 
   // Calls with a stack (resolver_stack.cpp).
-  struct outlined {   // a function that has one body in the program
+  struct outlined {  // a function that has one body in the program
     const ast_function* function = nullptr;
-    std::uint32_t entry = 0, exit = 0;             // labels
+    std::uint32_t entry = 0, exit = 0;  // labels
     scope formals;
-    value return_to;                               // number of the call in `returns`
-    value base;                                    // stack pointer at entry
-    std::uint32_t first_register = 0, own_end = 0; // registers of its parameters
+    value return_to;                                // number of the call in `returns`
+    value base;                                     // stack pointer at entry
+    std::uint32_t first_register = 0, own_end = 0;  // registers of its parameters
     std::uint32_t body_first = 0;
     std::uint32_t local_bytes = 0;
-    std::vector<std::uint32_t> returns;            // labels behind its calls
+    std::vector<std::uint32_t> returns;  // labels behind its calls
   };
-  static constexpr std::uint8_t stack_limit_bank = 0xfd;   // marks the end of the stack until it is known
+  static constexpr std::uint8_t stack_limit_bank = 0xfd;  // marks the end of the stack until it is known
   value stack_pointer();
   void jump(std::uint32_t label, std::uint32_t back = isa::no_target);
   void copy_words(const symbol& to, const symbol& from);
   outlined& body_of(const ast_function& f);
-  void outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments);
+  void outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                     const ast_operand& arguments);
   void place_bodies();
   void finish_stack();
   value place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes);
   value stack_address(value base, std::int64_t offset);
   void stack_instruction(hir_instruction h, const ast_instruction& i);
-  std::vector<const ast_function*> possible_targets(const ast_instruction& i, const ast_operand& list, std::size_t returns, std::size_t parameters);
-  void indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list, const ast_operand& results,
-                     const ast_operand& arguments);
+  std::vector<const ast_function*> possible_targets(const ast_instruction& i, const ast_operand& list,
+                                                    std::size_t returns, std::size_t parameters);
+  void indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list,
+                     const ast_operand& results, const ast_operand& arguments);
 
   // Operands.
   value operand(const ast_operand& o, isa::dtype type, const location& where);
@@ -225,28 +232,28 @@ class resolver {
   const ast_function& kernel_;
   hir_function& out_;
   std::vector<scope> scopes_;
-  std::uint32_t unit_ = 0;                      // of the function being resolved, in a linked module
-  std::size_t frame_ = 0;                       // first scope of the function being resolved
+  std::uint32_t unit_ = 0;  // of the function being resolved, in a linked module
+  std::size_t frame_ = 0;   // first scope of the function being resolved
   std::vector<std::string> call_chain_;
-  std::uint32_t return_label_ = 0;              // of the inlined function
+  std::uint32_t return_label_ = 0;  // of the inlined function
   std::vector<std::uint32_t> label_blocks_;
-  std::uint32_t dynamic_shared_align_ = 0;      // 0: no extern shared array is used
-  std::unordered_map<const ast_variable*, value> places_;   // by place_once()
+  std::uint32_t dynamic_shared_align_ = 0;                 // 0: no extern shared array is used
+  std::unordered_map<const ast_variable*, value> places_;  // by place_once()
   const ast_instruction* current_ = nullptr;
   std::size_t instructions_ = 0;
-  std::unordered_set<const ast_function*> reached_;   // by calls
+  std::unordered_set<const ast_function*> reached_;  // by calls
   const call_graph calls_;
-  value stack_pointer_;                         // none while nothing needs a stack
-  outlined* instance_ = nullptr;                // whose body is being resolved; null: the kernel's
+  value stack_pointer_;           // none while nothing needs a stack
+  outlined* instance_ = nullptr;  // whose body is being resolved; null: the kernel's
   std::unordered_map<std::string, std::unique_ptr<outlined>> outlined_;
-  std::vector<outlined*> waiting_;              // without a body yet
-  std::vector<std::pair<outlined*, std::uint32_t>> exits_;   // and the label of its way back
+  std::vector<outlined*> waiting_;                          // without a body yet
+  std::vector<std::pair<outlined*, std::uint32_t>> exits_;  // and the label of its way back
   std::vector<call_site> sites_;
   std::uint32_t largest_frame_ = 0;
-  std::unordered_map<const ast_block*, std::set<std::string>> addressed_;   // by addressed_in()
-  bool parameters_in_memory_ = false;           // what the kernel calls an address of a parameter is one in local memory
-  std::uint32_t copies_begin_ = 0, copies_end_ = 0;   // of kernel parameters, in local memory
-  value reserved_shared_;                       // none: not used
+  std::unordered_map<const ast_block*, std::set<std::string>> addressed_;  // by addressed_in()
+  bool parameters_in_memory_ = false;  // what the kernel calls an address of a parameter is one in local memory
+  std::uint32_t copies_begin_ = 0, copies_end_ = 0;  // of kernel parameters, in local memory
+  value reserved_shared_;                            // none: not used
 };
 
 }  // namespace heddle::ptx

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// cp.async, as the load and the store that it stands for: a copy may be complete at any time before its group is waited for, and here it
-// is once it has been issued. Loads go ahead of the stores, so copies that follow each other overlap.
+// cp.async, as the load and the store that it stands for: a copy may be complete at any time before its group is waited
+// for, and here it is once it has been issued. Loads go ahead of the stores, so copies that follow each other overlap.
 #include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {
 
 void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction& i) {
-  hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
   capability.guard = {};
   append(std::move(capability));
-  if (h.m.sub == copy_arrival) {   // all copies are complete; without .noinc the arrival is one more than was expected
+  if (h.m.sub == copy_arrival) {  // all copies are complete; without .noinc the arrival is one more than was expected
     if (i.operands.size() != 1) fail(i.where, "'" + i.mnemonic() + "' needs the address of an mbarrier");
     if (h.m.sums) arrive_at(h, i.operands[0], {}, immediate_value(1), immediate_value(0));
     return;
   }
   if (h.m.sub == copy_bulk) return bulk_copy(h, i);
-  if (h.m.sub != copy_itself) return;   // groups: nothing is outstanding
+  if (h.m.sub != copy_itself) return;  // groups: nothing is outstanding
   if (i.operands.size() < 3) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const value length = operand(i.operands[2], isa::dtype::u32, i.where);
   const std::uint64_t bytes = length.bits;
-  if (!length.is_immediate() || (bytes != 16 && (bytes != 4 && bytes != 8)) || (bytes != 16 && h.m.cache == isa::cache_op::cg))
+  if (!length.is_immediate() || (bytes != 16 && (bytes != 4 && bytes != 8)) ||
+      (bytes != 16 && h.m.cache == isa::cache_op::cg))
     fail(i.where, "'" + i.mnemonic() + "' copies 4, 8 or 16 bytes, with .cg 16");
   const unsigned words = static_cast<unsigned>(bytes / 4);
   std::vector<value> data;
@@ -38,23 +39,26 @@ void resolver::asynchronous_copy(const hir_instruction& h, const ast_instruction
   address(store, i.operands[0]);
   for (const value& d : data) store.src.push_back(d);
 
-  value taken;   // bytes to copy, or the predicate of nothing to copy; the rest of the destination is filled with zeros
+  value taken;  // bytes to copy, or the predicate of nothing to copy; the rest of the destination is filled with zeros
   bool ignores = false;
   if (i.operands.size() > 3 && i.operands[3].what != ast_operand::kind::sink) {
     taken = operand(i.operands[3], isa::dtype::u32, i.where);
     ignores = taken.is_reg() && out_.registers[taken.reg].words == 0;
-    if (taken.is_reg() && out_.registers[taken.reg].words == 2) taken = {};   // a cache policy
+    if (taken.is_reg() && out_.registers[taken.reg].words == 2) taken = {};  // a cache policy
   }
-  if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes)) copy_part(h, load, taken, ignores, bytes, data);
+  if (taken.what != value::kind::none && !(taken.is_immediate() && taken.bits >= bytes))
+    copy_part(h, load, taken, ignores, bytes, data);
   else append(std::move(load));
   append(std::move(store));
 }
 
-/// cp.async.bulk between global and shared memory: the thread copies 16 bytes a turn; then the bytes have arrived at the mbarrier.
+/// cp.async.bulk between global and shared memory: the thread copies 16 bytes a turn; then the bytes have arrived at
+/// the mbarrier.
 void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
-  const bool inward = h.m.space == state_space::global;   // the source is named last
+  const bool inward = h.m.space == state_space::global;  // the source is named last
   const std::size_t operands = inward ? 4 : 3;
-  if (i.operands.size() < operands || h.m.sums != inward) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (i.operands.size() < operands || h.m.sums != inward)
+    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   const value size = operand(i.operands[2], isa::dtype::u32, i.where);
   const std::uint32_t again = new_label(), done = new_label();
   const auto jump_if = [&](value condition, std::uint32_t label) {
@@ -70,7 +74,8 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
   }
   std::vector<value> data;
   for (unsigned k = 0; k < 4; ++k) data.push_back(register_value(out_.new_register(1, 32)));
-  hir_instruction load = in_place_of(h, ptx_op::ld, isa::dtype::b32, data, {}), store = in_place_of(h, ptx_op::st, isa::dtype::b32, {}, {});
+  hir_instruction load = in_place_of(h, ptx_op::ld, isa::dtype::b32, data, {}),
+                  store = in_place_of(h, ptx_op::st, isa::dtype::b32, {}, {});
   load.m.vector = store.m.vector = 4;
   load.m.space = inward ? state_space::global : state_space::shared;
   store.m.space = inward ? state_space::shared : state_space::global;
@@ -80,7 +85,9 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
   hir_instruction* const accesses[2] = {&load, &store};
   for (unsigned k = 0; k < 2; ++k) {
     value& base = accesses[k]->src[0];
-    const unsigned words = base.is_reg() ? out_.registers[base.reg].words : accesses[k]->m.space == state_space::global ? 2 : 1;
+    const unsigned words = base.is_reg()                                 ? out_.registers[base.reg].words
+                           : accesses[k]->m.space == state_space::global ? 2
+                                                                         : 1;
     moving[k] = register_value(out_.new_register(words, 32 * words));
     append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {moving[k]}, {base}));
     base = moving[k];
@@ -113,7 +120,8 @@ void resolver::bulk_copy(const hir_instruction& h, const ast_instruction& i) {
 }
 
 /// Loads what is to be copied and leaves zeros in the rest of `data`.
-void resolver::copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes, const std::vector<value>& data) {
+void resolver::copy_part(const hir_instruction& h, hir_instruction load, value taken, bool ignores, std::uint64_t bytes,
+                         const std::vector<value>& data) {
   const auto jump_if = [&](value condition, bool negate, std::uint32_t label) {
     hir_instruction j;
     j.op = ptx_op::bra;
@@ -123,7 +131,8 @@ void resolver::copy_part(const hir_instruction& h, hir_instruction load, value t
     append(std::move(j));
   };
   const auto compare = [&](isa::compare c, value a, std::uint64_t b) {
-    hir_instruction t = in_place_of(h, ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))}, {a, immediate_value(b)});
+    hir_instruction t = in_place_of(h, ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))},
+                                    {a, immediate_value(b)});
     t.m.cmp = c;
     const value p = t.dst[0];
     append(std::move(t));
@@ -150,7 +159,8 @@ void resolver::copy_part(const hir_instruction& h, hir_instruction load, value t
     one.m.cache = load.m.cache;
     one.offset = load.offset + k;
     append(std::move(one));
-    append(in_place_of(h, ptx_op::bfi, isa::dtype::b32, {data[k / 4]}, {byte, data[k / 4], immediate_value(k % 4 * 8), immediate_value(8)}));
+    append(in_place_of(h, ptx_op::bfi, isa::dtype::b32, {data[k / 4]},
+                       {byte, data[k / 4], immediate_value(k % 4 * 8), immediate_value(8)}));
   }
   jump(done);
   place_label(whole);

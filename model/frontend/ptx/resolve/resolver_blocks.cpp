@@ -11,7 +11,7 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t largest_expansion = 400'000;   // PTX instructions after calls are put in place
+constexpr std::size_t largest_expansion = 400'000;  // PTX instructions after calls are put in place
 
 }  // namespace
 
@@ -28,14 +28,18 @@ void resolver::place_label(std::uint32_t label) {
 void resolver::append(hir_instruction h) {
   if (h.source == nullptr) h.source = current_;
   if (h.where.line == 0 && current_) h.where = current_->where;
-  if (++instructions_ > largest_expansion) fail(h.where, "kernel '" + kernel_.name + "' is too large, expected at most " + std::to_string(largest_expansion) + " instructions once its calls are in place");
-  const bool ends = h.op == ptx_op::bra || ((h.op == ptx_op::exit || h.op == ptx_op::trap) && h.guard.what == value::kind::none);
+  if (++instructions_ > largest_expansion)
+    fail(h.where, "kernel '" + kernel_.name + "' is too large, expected at most " + std::to_string(largest_expansion) +
+                      " instructions once its calls are in place");
+  const bool ends =
+      h.op == ptx_op::bra || ((h.op == ptx_op::exit || h.op == ptx_op::trap) && h.guard.what == value::kind::none);
   out_.blocks.back().code.push_back(std::move(h));
   if (ends) out_.blocks.emplace_back();
 }
 
 void resolver::branch(hir_instruction h, const ast_instruction& i) {
-  if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier || i.operands[0].offset != 0) fail(i.where, "'bra' needs a label");
+  if (i.operands.size() != 1 || i.operands[0].what != ast_operand::kind::identifier || i.operands[0].offset != 0)
+    fail(i.where, "'bra' needs a label");
   h.target = find_label(i.operands[0].text, i.operands[0].where);
   append(std::move(h));
 }
@@ -98,7 +102,7 @@ void resolver::return_from(hir_instruction h) {
 void resolver::finish() {
   // Labels become blocks, falling through becomes an edge, unreachable blocks vanish.
   const std::uint32_t count = static_cast<std::uint32_t>(out_.blocks.size());
-  if (out_.blocks.back().code.empty()) {   // a label may stand at the very end
+  if (out_.blocks.back().code.empty()) {  // a label may stand at the very end
     hir_instruction end;
     end.op = ptx_op::exit;
     out_.blocks.back().code.push_back(std::move(end));
@@ -109,7 +113,8 @@ void resolver::finish() {
     const hir_instruction* last = code.empty() ? nullptr : &code.back();
     const bool guarded = last && last->guard.what != value::kind::none;
     if (last && last->op == ptx_op::bra) g[b].push_back(label_blocks_[last->target]);
-    const bool ends = last && !guarded && (last->op == ptx_op::bra || last->op == ptx_op::exit || last->op == ptx_op::trap);
+    const bool ends =
+        last && !guarded && (last->op == ptx_op::bra || last->op == ptx_op::exit || last->op == ptx_op::trap);
     if (!ends && b + 1 < count && std::find(g[b].begin(), g[b].end(), b + 1) == g[b].end()) g[b].push_back(b + 1);
   }
   std::vector<std::uint32_t> number(count, no_node);
@@ -138,7 +143,8 @@ void resolver::finish() {
   for (hir_block& b : out_.blocks)
     for (hir_instruction& h : b.code)
       for (value& v : h.src)
-        if (v.what == value::kind::constant && v.bank == dynamic_shared_bank) v = immediate_value(out_.shared_bytes + v.bits);
+        if (v.what == value::kind::constant && v.bank == dynamic_shared_bank)
+          v = immediate_value(out_.shared_bytes + v.bits);
 }
 
 }  // namespace heddle::ptx

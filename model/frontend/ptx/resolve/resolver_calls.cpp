@@ -9,8 +9,10 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t most_functions = 8'000;       // of a kernel: values that go through a chain of calls are live in all of it
-constexpr std::size_t largest_inlining = 100'000;   // PTX instructions; in larger kernels functions have bodies of their own
+constexpr std::size_t most_functions =
+    8'000;  // of a kernel: values that go through a chain of calls are live in all of it
+constexpr std::size_t largest_inlining =
+    100'000;  // PTX instructions; in larger kernels functions have bodies of their own
 
 hir_instruction copy(const hir_instruction& like, value to, value from, isa::dtype type) {
   hir_instruction h;
@@ -26,7 +28,8 @@ hir_instruction copy(const hir_instruction& like, value to, value from, isa::dty
 
 /// Functions by which a kernel launches kernels.
 bool is_device_launch(const std::string& name) {
-  return name.rfind("__cudaCDP2", 0) == 0 || name.rfind("cudaLaunchDevice", 0) == 0 || name.rfind("cudaGetParameterBuffer", 0) == 0;
+  return name.rfind("__cudaCDP2", 0) == 0 || name.rfind("cudaLaunchDevice", 0) == 0 ||
+         name.rfind("cudaGetParameterBuffer", 0) == 0;
 }
 
 }  // namespace
@@ -37,7 +40,8 @@ void resolver::load_words(const hir_instruction& h, const symbol& s, const ast_o
   const unsigned size = isa::size_of(h.m.type);
   std::uint64_t at = static_cast<std::uint64_t>(address.offset);
   for (const value& d : to) {
-    if (at % size != 0 || at + size > s.registers.size() * 4) fail(address.where, "access outside parameter '" + address.text + "'");
+    if (at % size != 0 || at + size > s.registers.size() * 4)
+      fail(address.where, "access outside parameter '" + address.text + "'");
     const value word = register_value(s.registers[at / 4]);
     hir_instruction one = copy(h, d, word, h.m.type);
     if (size == 8) {
@@ -60,7 +64,8 @@ void resolver::store_words(const hir_instruction& h, const symbol& s, const ast_
   const unsigned size = isa::size_of(h.m.type);
   std::uint64_t at = static_cast<std::uint64_t>(address.offset);
   for (const value& v : from) {
-    if (at % size != 0 || at + size > s.registers.size() * 4) fail(address.where, "access outside parameter '" + address.text + "'");
+    if (at % size != 0 || at + size > s.registers.size() * 4)
+      fail(address.where, "access outside parameter '" + address.text + "'");
     const value word = register_value(s.registers[at / 4]);
     hir_instruction one = copy(h, word, v, h.m.type);
     if (size == 8) {
@@ -77,7 +82,8 @@ void resolver::store_words(const hir_instruction& h, const symbol& s, const ast_
 }
 
 /// A vector register and the formal that is one: element by element.
-void resolver::bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual, bool into_callee) {
+void resolver::bind_vector(const ast_variable& formal, const symbol& inner, const ast_operand& actual,
+                           bool into_callee) {
   std::vector<value> outer;
   elements(actual, formal.type, outer, !into_callee, actual.where);
   if (outer.size() != inner.registers.size())
@@ -96,20 +102,25 @@ void resolver::bind_vector(const ast_variable& formal, const symbol& inner, cons
 /// An argument or result is a register, a literal or a .param of the parameter's size.
 void resolver::check_argument(const ast_variable& formal, const ast_operand& actual) {
   if (actual.what != ast_operand::kind::identifier) return;
-  const std::string given = "'" + actual.text + (actual.component.empty() ? "" : "." + std::string(actual.component)) + "'";
+  const std::string given =
+      "'" + actual.text + (actual.component.empty() ? "" : "." + std::string(actual.component)) + "'";
   symbol s;
   if (!find(actual.text, s)) {
-    if (is_special(actual)) fail(actual.where, "special register " + given + " in a call, expected a register or a .param");
+    if (is_special(actual))
+      fail(actual.where, "special register " + given + " in a call, expected a register or a .param");
     return;
   }
   std::uint64_t size = s.size;
-  if (s.what == symbol::kind::address && !s.parameter) fail(actual.where, "variable " + given + " in a call, expected a register or a .param of this block");
-  if (s.what == symbol::kind::reg || (s.what == symbol::kind::components && !s.registers.empty() && !actual.component.empty())) {
+  if (s.what == symbol::kind::address && !s.parameter)
+    fail(actual.where, "variable " + given + " in a call, expected a register or a .param of this block");
+  if (s.what == symbol::kind::reg ||
+      (s.what == symbol::kind::components && !s.registers.empty() && !actual.component.empty())) {
     const isa::dtype declared = out_.registers[s.what == symbol::kind::reg ? s.first : s.registers[0]].type;
     if (declared != isa::dtype::none && declared != isa::dtype::pred) size = isa::size_of(declared);
   }
   if (size != 0 && size != formal.size_bytes() && formal.type != isa::dtype::pred)
-    fail(actual.where, given + " has " + std::to_string(size) + " bytes, expected " + std::to_string(formal.size_bytes()) + " as parameter '" + formal.name + "' of the call");
+    fail(actual.where, given + " has " + std::to_string(size) + " bytes, expected " +
+                           std::to_string(formal.size_bytes()) + " as parameter '" + formal.name + "' of the call");
 }
 
 void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool into_callee, scope& callee) {
@@ -127,7 +138,8 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
     return transfer(a, register_value(f.first), !into_callee, actual.where);
   }
   if (f.parameter)
-    return transfer(f, into_callee ? operand(actual, formal.type, actual.where) : destination(actual, actual.where), into_callee, actual.where);
+    return transfer(f, into_callee ? operand(actual, formal.type, actual.where) : destination(actual, actual.where),
+                    into_callee, actual.where);
   if (f.what == symbol::kind::words && actual.what == ast_operand::kind::identifier && find(actual.text, a) &&
       a.what == symbol::kind::words) {
     for (std::size_t k = 0; k < std::min(f.registers.size(), a.registers.size()); ++k) {
@@ -146,7 +158,8 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
   hir_instruction h = copy(like, outer, outer, f.registers.size() == 2 ? isa::dtype::b64 : isa::dtype::b32);
   std::vector<value> words;
   for (std::uint32_t r : f.registers) words.push_back(register_value(r));
-  if (words.size() > 2) fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
+  if (words.size() > 2)
+    fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
   if (words.size() == 2) h.op = into_callee ? ptx_op::unpack : ptx_op::pack;
   (into_callee ? h.dst : h.src) = words;
   append(std::move(h));
@@ -154,7 +167,8 @@ void resolver::bind(const ast_variable& formal, const ast_operand& actual, bool 
 
 /// The value that an argument has for the callee: up to two words.
 value resolver::argument(const ast_variable& formal, const ast_operand& actual) {
-  if (formal.size_bytes() > 8) fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
+  if (formal.size_bytes() > 8)
+    fail(actual.where, "argument '" + actual.text + "' does not fit parameter '" + formal.name + "'");
   scopes_.emplace_back();
   declare(formal);
   scope callee = std::move(scopes_.back());
@@ -187,8 +201,8 @@ value resolver::wide_address(value v) {
 }
 
 // The functions that the CUDA device runtime provides. False: the name is none of them.
-bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results, const std::string& name,
-                           const ast_operand& arguments) {
+bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, const ast_operand& results,
+                           const std::string& name, const ast_operand& arguments) {
   struct routine {
     const char* name;
     std::size_t arguments, results;
@@ -198,14 +212,16 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
                                          {"malloc", 1, 1, isa::system_function::malloc},
                                          {"free", 1, 0, isa::system_function::free},
                                          {"__assertfail", 5, 0, {}}};
-  const auto* r = std::find_if(std::begin(routines), std::end(routines), [&](const routine& k) { return name == k.name; });
+  const auto* r =
+      std::find_if(std::begin(routines), std::end(routines), [&](const routine& k) { return name == k.name; });
   if (r == std::end(routines)) return false;
   const ast_function* declared = nullptr;
   for (const ast_function& f : module_.ast->functions)
     if (f.name == name) declared = &f;
   if (!declared || declared->parameters.size() != r->arguments || arguments.list.size() != r->arguments ||
       declared->returns.size() != r->results || results.list.size() != r->results)
-    fail(i.where, "call of '" + name + "' with the wrong number of arguments, expected " + std::to_string(r->arguments));
+    fail(i.where,
+         "call of '" + name + "' with the wrong number of arguments, expected " + std::to_string(r->arguments));
   hir_instruction c;
   c.where = h.where;
   c.source = h.source;
@@ -222,7 +238,8 @@ bool resolver::system_call(const hir_instruction& h, const ast_instruction& i, c
     append(std::move(c));
     return true;
   }
-  system_result(h, std::move(c), declared->returns[0], r->function == isa::system_function::malloc ? 2 : 1, results.list[0]);
+  system_result(h, std::move(c), declared->returns[0], r->function == isa::system_function::malloc ? 2 : 1,
+                results.list[0]);
   return true;
 }
 
@@ -240,7 +257,8 @@ void resolver::system_result(const hir_instruction& h, hir_instruction c, const 
   const symbol& s = callee.names.at(formal.name);
   const bool narrow = module_.ast->address_size == 32 && words == 2 && s.registers.size() == 1;
   if (s.what != symbol::kind::words || (s.registers.size() != words && !narrow))
-    fail(h.where, "'" + current_->mnemonic() + "' of a function of the device runtime returns a .param of another size");
+    fail(h.where,
+         "'" + current_->mnemonic() + "' of a function of the device runtime returns a .param of another size");
   hir_instruction split = copy(h, register_value(s.registers[0]), result, isa::dtype::b32);
   split.guard = {};
   if (words == 2) {
@@ -259,7 +277,8 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
   if (!i.operands.empty() && i.operands[0].what == ast_operand::kind::list) results = &i.operands[k++];
   if (k >= i.operands.size()) fail(i.where, "'call' without a function name");
   const ast_operand& name = i.operands[k++];
-  const ast_operand* arguments = k < i.operands.size() && i.operands[k].what == ast_operand::kind::list ? &i.operands[k] : &none;
+  const ast_operand* arguments =
+      k < i.operands.size() && i.operands[k].what == ast_operand::kind::list ? &i.operands[k] : &none;
   if (h.guard.what != value::kind::none) {
     const std::uint32_t behind = go_around(h);
     hir_instruction plain = h;
@@ -269,30 +288,37 @@ void resolver::call(const hir_instruction& h, const ast_instruction& i) {
     return;
   }
   if (arguments != &none) ++k;
-  if (name.what != ast_operand::kind::identifier) fail(name.where, "'call' of what is no name, expected a function or a register");
+  if (name.what != ast_operand::kind::identifier)
+    fail(name.where, "'call' of what is no name, expected a function or a register");
   if (k < i.operands.size() && (i.operands[k].what != ast_operand::kind::identifier || k + 1 < i.operands.size()))
     fail(i.operands[k].where, "'call' with too many operands, expected the name of a .callprototype or .calltargets");
-  if (const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name.text, unit_))) return call_function(i, *f, *results, *arguments);
+  if (const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name.text, unit_)))
+    return call_function(i, *f, *results, *arguments);
   if (system_call(h, i, *results, name.text, *arguments)) return;
   symbol s;
   if (k < i.operands.size() && find(name.text, s) && s.what == symbol::kind::reg)
     return indirect_call(i, name, i.operands[k], *results, *arguments);
   if (is_device_launch(name.text))
-    fail(name.where, "call of '" + name.text + "': kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the " +
-                         "inner kernels among the job's launches (its 'repeat' launches them while device memory asks for it)");
-  fail(name.where, "call of '" + name.text + "', which is not a function with a body in this module, is not supported" +
-                         (is_declared(name.text) ? ": it is declared .extern, and no module among those loaded defines it" : ""));
+    fail(name.where,
+         "call of '" + name.text +
+             "': kernels that launch kernels (CUDA dynamic parallelism) are not modelled, expected the " +
+             "inner kernels among the job's launches (its 'repeat' launches them while device memory asks for it)");
+  fail(name.where,
+       "call of '" + name.text + "', which is not a function with a body in this module, is not supported" +
+           (is_declared(name.text) ? ": it is declared .extern, and no module among those loaded defines it" : ""));
 }
 
-void resolver::call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
+void resolver::call_function(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                             const ast_operand& arguments) {
   if (results.list.size() != f.returns.size() || arguments.list.size() != f.parameters.size())
     fail(i.where, "call of '" + f.name + "' with the wrong number of arguments");
   if (reached_.insert(&f).second && reached_.size() > most_functions)
-    fail(i.where, "kernel '" + kernel_.name + "' calls too many functions, expected at most " + std::to_string(most_functions));
+    fail(i.where,
+         "kernel '" + kernel_.name + "' calls too many functions, expected at most " + std::to_string(most_functions));
   if (calls_.recursive(f.name) || call_chain_.size() > 64 || instructions_ > largest_inlining)
     return outlined_call(i, f, results, arguments);
   if (!calls_.allocates(f.name)) return inline_call(i, f, results, arguments);
-  const value top = register_value(out_.new_register(1, 32));   // what the callee takes from the stack, it gives back
+  const value top = register_value(out_.new_register(1, 32));  // what the callee takes from the stack, it gives back
   hir_instruction like;
   append(copy(like, top, stack_pointer(), isa::dtype::b32));
   inline_call(i, f, results, arguments);
@@ -300,7 +326,8 @@ void resolver::call_function(const ast_instruction& i, const ast_function& f, co
 }
 
 /// Puts the body of `f` in place of the call.
-void resolver::inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
+void resolver::inline_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                           const ast_operand& arguments) {
   scopes_.emplace_back();
   for (const ast_variable& v : f.returns) declare(v, lives_in_memory(v, f.body));
   for (const ast_variable& v : f.parameters) declare(v, lives_in_memory(v, f.body));

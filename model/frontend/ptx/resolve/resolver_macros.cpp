@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PTX instructions that the chips do with several: fns, atomic operations on vectors; and those of clusters, which here are one block each.
+// PTX instructions that the chips do with several: fns, atomic operations on vectors; and those of clusters, which here
+// are one block each.
 #include <algorithm>
 
 #include "heddle/frontend/ptx/resolve/resolver.h"
@@ -14,11 +15,12 @@ constexpr std::uint32_t second_reserved_part = 512;
 
 }  // namespace
 
-/// fns: the n-th bit that is set at or above `base`, or below it for a negative n; n = 0: `base` itself. The search downward is one
-/// upward in the reversed word, and counts of ever smaller parts of the word lead to the bit.
+/// fns: the n-th bit that is set at or above `base`, or below it for a negative n; n = 0: `base` itself. The search
+/// downward is one upward in the reversed word, and counts of ever smaller parts of the word lead to the bit.
 void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  if (i.operands.size() != 4 || h.m.type != dtype::b32) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (i.operands.size() != 4 || h.m.type != dtype::b32)
+    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   const value d = destination(i.operands[0], i.where);
   const value mask = operand(i.operands[1], dtype::b32, i.where), base = operand(i.operands[2], dtype::b32, i.where);
   const value number = operand(i.operands[3], dtype::s32, i.where);
@@ -36,13 +38,15 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
   };
   const auto choose = [&](value p, value a, value b) { return make(ptx_op::selp, dtype::b32, {a, b, p}); };
   const value zero = immediate_value(0), one = immediate_value(1), none = immediate_value(0xffffffffu);
-  const value downward = test(isa::compare::lt, dtype::s32, number, zero), itself = test(isa::compare::eq, dtype::s32, number, zero);
+  const value downward = test(isa::compare::lt, dtype::s32, number, zero),
+              itself = test(isa::compare::eq, dtype::s32, number, zero);
   const value reversed = make(ptx_op::brev, dtype::b32, {mask});
   const value mirrored = make(ptx_op::sub, dtype::u32, {immediate_value(31), base});
   const value start = choose(downward, mirrored, base);
   const value from = make(ptx_op::shl, dtype::b32, {none, start}), only = make(ptx_op::shl, dtype::b32, {one, start});
   value rest = make(ptx_op::and_, dtype::b32, {choose(downward, reversed, mask), choose(itself, only, from)});
-  value wanted = choose(itself, one, make(ptx_op::abs, dtype::s32, {number})), at = make(ptx_op::mov, dtype::b32, {zero});
+  value wanted = choose(itself, one, make(ptx_op::abs, dtype::s32, {number})),
+        at = make(ptx_op::mov, dtype::b32, {zero});
   const value missing = test(isa::compare::gt, dtype::u32, wanted, make(ptx_op::popc, dtype::b32, {rest}));
   for (unsigned width = 16; width != 0; width /= 2) {
     const value low = make(ptx_op::and_, dtype::b32, {rest, immediate_value((std::uint64_t{1} << width) - 1)});
@@ -61,10 +65,12 @@ void resolver::find_nth_set(const hir_instruction& h, const ast_instruction& i) 
 /// cvt.pack: both sources clamped to the narrow type and put beside each other, above them the low part of the third.
 void resolver::pack_saturated(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
-  const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(), [](const std::string& w) { return w != "pack" && w != "sat"; });
+  const std::string& type = *std::find_if(i.modifiers.begin(), i.modifiers.end(),
+                                          [](const std::string& w) { return w != "pack" && w != "sat"; });
   const bool is_signed = type[0] == 's';
   const unsigned bits = static_cast<unsigned>(std::stoul(type.substr(1)));
-  if (i.operands.size() != (bits == 16 ? 3u : 4u)) fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
+  if (i.operands.size() != (bits == 16 ? 3u : 4u))
+    fail(i.where, "'" + i.mnemonic() + "' with the wrong number of operands");
   const value d = destination(i.operands[0], i.where);
   check_type(d, dtype::b32, false, i.operands[0].where);
   const auto make = [&](ptx_op op, dtype t, std::vector<value> sources) {
@@ -106,7 +112,7 @@ void resolver::pair_of_halves(const hir_instruction& h, const ast_instruction& i
   };
   const value half = immediate_value(16), zero = immediate_value(0);
   value low, high;
-  if (h.op == ptx_op::add) {   // nothing is carried out of a half that is 0
+  if (h.op == ptx_op::add) {  // nothing is carried out of a half that is 0
     low = make(ptx_op::add, dtype::u32, {v[1], v[2]});
     high = make(ptx_op::add, dtype::u32, {make(ptx_op::and_, dtype::b32, {v[1], immediate_value(0xffff0000u)}), v[2]});
     high = make(ptx_op::shr, dtype::u32, {high, half});
@@ -136,7 +142,8 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
   const bool kept = returns && i.operands[0].what != ast_operand::kind::sink;
   if (kept) elements(i.operands[0], h.m.type, to, true, i.where);
   elements(i.operands[data], h.m.type, from, false, i.where);
-  if (from.size() != h.m.vector || (kept && to.size() != h.m.vector)) fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
+  if (from.size() != h.m.vector || (kept && to.size() != h.m.vector))
+    fail(i.where, "'" + i.mnemonic() + "' needs as many registers as elements");
   check_element_types(to, 0, h.m.type, false, i.where);
   check_element_types(from, 0, h.m.type, false, i.where);
   const unsigned size = isa::size_of(h.m.type);
@@ -145,7 +152,7 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
     hir_instruction one = h;
     one.offset += std::int64_t{k} * size;
     one.src.push_back(from[k]);
-    if (kept && to[k].is_reg()) {   // all sources are read before a destination is written
+    if (kept && to[k].is_reg()) {  // all sources are read before a destination is written
       const value old = register_value(out_.new_register(1, out_.registers[to[k].reg].bits));
       one.dst.push_back(old);
       moves.push_back(in_place_of(h, ptx_op::mov, size == 2 ? isa::dtype::b16 : isa::dtype::b32, {to[k]}, {old}));
@@ -162,7 +169,8 @@ void resolver::vector_atomic(const hir_instruction& h, const ast_instruction& i)
 void resolver::cluster_address(hir_instruction h, const ast_instruction& i) {
   const bool maps = h.op == ptx_op::mapa;
   const unsigned size = isa::size_of(h.m.type);
-  if (i.operands.size() != (maps ? 3u : 2u) || (size != 4 && size != 8)) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (i.operands.size() != (maps ? 3u : 2u) || (size != 4 && size != 8))
+    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   h.dst.push_back(destination(i.operands[0], i.where));
   const value address = operand(i.operands[1], isa::dtype::u64, i.where);
   if (maps) operand(i.operands[2], isa::dtype::u32, i.where);
@@ -170,14 +178,16 @@ void resolver::cluster_address(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-/// Special registers of clusters, and where the system's shared memory lies: a part of the block's own, taken when it is asked for.
+/// Special registers of clusters, and where the system's shared memory lies: a part of the block's own, taken when it
+/// is asked for.
 bool resolver::cluster_register(const std::string& name, value& v) {
   struct row {
     const char* name;
     std::uint32_t value;
   };
-  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},  {"%cluster_ctarank", 0},
-                                      {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1}, {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
+  static constexpr row constants[] = {{"%cluster_ctaid.x", 0},  {"%cluster_ctaid.y", 0},  {"%cluster_ctaid.z", 0},
+                                      {"%cluster_ctarank", 0},  {"%cluster_nctaid.x", 1}, {"%cluster_nctaid.y", 1},
+                                      {"%cluster_nctaid.z", 1}, {"%cluster_nctarank", 1}};
   if (name == "%is_explicit_cluster") {
     v = immediate_value(0);
     return true;
@@ -191,8 +201,10 @@ bool resolver::cluster_register(const std::string& name, value& v) {
   }
   if (name.rfind("%clusterid.", 0) == 0) return special_register("%ctaid" + name.substr(10), v);
   if (name.rfind("%nclusterid.", 0) == 0) return special_register("%nctaid" + name.substr(11), v);
-  static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0}, {"%reserved_smem_offset_end", reserved_shared_bytes},
-                                     {"%reserved_smem_offset_cap", reserved_shared_bytes}, {"%reserved_smem_offset_0", 0},
+  static constexpr row reserved[] = {{"%reserved_smem_offset_begin", 0},
+                                     {"%reserved_smem_offset_end", reserved_shared_bytes},
+                                     {"%reserved_smem_offset_cap", reserved_shared_bytes},
+                                     {"%reserved_smem_offset_0", 0},
                                      {"%reserved_smem_offset_1", second_reserved_part}};
   for (const row& r : reserved) {
     if (name != r.name) continue;
@@ -222,7 +234,7 @@ void resolver::access(hir_instruction h) {
     fail(h.where, "unsupported type or form of instruction '" + current_->mnemonic() + "'");
   const bool loads = h.op == ptx_op::ld;
   const value base = h.src[0];
-  if (base.is_reg() && loads) {   // the first half may be loaded over it
+  if (base.is_reg() && loads) {  // the first half may be loaded over it
     const unsigned words = out_.registers[base.reg].words;
     h.src[0] = register_value(out_.new_register(words, 32 * words));
     append(in_place_of(h, ptx_op::mov, words == 2 ? isa::dtype::b64 : isa::dtype::b32, {h.src[0]}, {base}));

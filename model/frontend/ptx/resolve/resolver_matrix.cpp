@@ -4,33 +4,40 @@
 
 namespace heddle::ptx {
 
-/// Registers, and literals, of a matrix against its type: integers and pairs of halves are kept in registers of 32 bits.
+/// Registers, and literals, of a matrix against its type: integers and pairs of halves are kept in registers of 32
+/// bits.
 void resolver::check_fragment(const ast_instruction& i, std::size_t k, const matrix_form& form) {
   using isa::dtype;
   using kind = ast_operand::kind;
   const ast_operand& o = i.operands[k];
-  if (i.opcode == "movmatrix") return;   // own_forms.h
+  if (i.opcode == "movmatrix") return;  // own_forms.h
   if (o.what == kind::address) {
     const std::string problem = compare_address(o);
     if (!problem.empty()) fail(o.where, problem);
     return;
   }
   const bool multiplies = form.what == matrix_form::action::multiply && i.opcode != "ldmatrix";
-  if (!multiplies && i.opcode == "wmma" && k == 2) return;   // the stride
+  if (!multiplies && i.opcode == "wmma" && k == 2) return;  // the stride
   const bool wanted_vector = o.what != kind::vector && !is_vector_register(o);
   if (wanted_vector) fail(o.where, "'" + o.text + "' in '" + i.mnemonic() + "', expected a vector {…} of registers");
   dtype t = dtype::b32;
   if (i.opcode != "ldmatrix") {
     const bool input = multiplies ? k == 1 || k == 2 : form.which == 'a' || form.which == 'b';
-    const dtype named = !multiplies ? form.type[0] : input ? (form.types == 4 ? form.type[k] : dtype::f16) : form.type[k == 0 ? 0 : form.types == 4 ? 3 : form.types - 1];
+    const dtype named = !multiplies ? form.type[0]
+                        : input     ? (form.types == 4 ? form.type[k] : dtype::f16)
+                                    : form.type[k == 0            ? 0
+                                                : form.types == 4 ? 3
+                                                                  : form.types - 1];
     t = named == dtype::f64 || (!input && named == dtype::f32) ? named : dtype::u32;
   }
   if (o.what != kind::vector) return;
   for (const ast_operand& e : o.list) {
     symbol s;
-    if (e.what == kind::f64 && t == dtype::f32) fail(e.where, "literal '" + e.text + "' in '" + i.mnemonic() + "', expected one of .f32 (0f...) or a register");
+    if (e.what == kind::f64 && t == dtype::f32)
+      fail(e.where, "literal '" + e.text + "' in '" + i.mnemonic() + "', expected one of .f32 (0f...) or a register");
     if (e.what != kind::identifier || !find(e.text, s)) continue;
-    if (s.what == symbol::kind::address || s.what == symbol::kind::words) fail(e.where, "variable '" + e.text + "' in '" + i.mnemonic() + "', expected a register");
+    if (s.what == symbol::kind::address || s.what == symbol::kind::words)
+      fail(e.where, "variable '" + e.text + "' in '" + i.mnemonic() + "', expected a register");
     if (s.what != symbol::kind::reg) continue;
     const dtype declared = out_.registers[s.first].type;
     if (t == dtype::u32 && (declared == dtype::f16x2 || declared == dtype::bf16x2)) continue;
@@ -39,18 +46,22 @@ void resolver::check_fragment(const ast_instruction& i, std::size_t k, const mat
   }
 }
 
-/// wmma, mma, ldmatrix, movmatrix: the first operand's registers are written, unless it is the address of a store; what follows is
-/// read, register by register.
+/// wmma, mma, ldmatrix, movmatrix: the first operand's registers are written, unless it is the address of a store; what
+/// follows is read, register by register.
 void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   h.m.space = form.space;
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const std::size_t most = h.op == ptx_op::wmma || h.op == ptx_op::mma ? 4 : 2;
   if (i.operands.size() > most) fail(i.operands[most].where, "'" + i.mnemonic() + "' with too many operands");
-  const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;   // of an address
-  if (form.what != matrix_form::action::multiply && h.op != ptx_op::movmatrix && i.operands[place].what != ast_operand::kind::address)
-    fail(i.operands[place].where, "'" + i.operands[place].text + "' in '" + i.mnemonic() + "', expected an address [base+offset]");
-  const std::size_t all = h.op == ptx_op::ldmatrix ? 2 : h.op == ptx_op::wmma && form.what != matrix_form::action::multiply ? 3 : most;
+  const std::size_t place = form.what == matrix_form::action::store ? 0 : 1;  // of an address
+  if (form.what != matrix_form::action::multiply && h.op != ptx_op::movmatrix &&
+      i.operands[place].what != ast_operand::kind::address)
+    fail(i.operands[place].where,
+         "'" + i.operands[place].text + "' in '" + i.mnemonic() + "', expected an address [base+offset]");
+  const std::size_t all = h.op == ptx_op::ldmatrix                                             ? 2
+                          : h.op == ptx_op::wmma && form.what != matrix_form::action::multiply ? 3
+                                                                                               : most;
   if (i.operands.size() > all) fail(i.operands[all].where, "'" + i.mnemonic() + "' with too many operands");
   for (std::size_t k = 0; k < i.operands.size(); ++k) check_fragment(i, k, form);
   for (std::size_t k = 0; k < i.operands.size(); ++k) {
@@ -67,14 +78,15 @@ void resolver::matrix_instruction(hir_instruction h, const ast_instruction& i) {
   append(std::move(h));
 }
 
-/// stmatrix: lane l has two neighbours of row l / 4 of each matrix, the row's address comes from lane l / 4 of those that the matrix has;
-/// so each lane asks for the address and stores its pair. Transposed matrices are turned round first.
+/// stmatrix: lane l has two neighbours of row l / 4 of each matrix, the row's address comes from lane l / 4 of those
+/// that the matrix has; so each lane asks for the address and stores its pair. Transposed matrices are turned round
+/// first.
 void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i) {
   using isa::dtype;
   const matrix_form form = decode_matrix_form(i, module_.ast->file);
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16 || form.space == state_space::global)
     fail(i.where, "unsupported type or form of instruction '" + i.mnemonic() + "'");
-  hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
   capability.guard = {};
   append(std::move(capability));
   if (i.operands.size() != 2) fail(i.where, "'" + i.mnemonic() + "' needs an address and registers");
@@ -83,7 +95,8 @@ void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i
   address(store, i.operands[0]);
   std::vector<value> data;
   elements(i.operands[1], dtype::b32, data, false, i.operands[1].where);
-  if (data.size() != form.count) fail(i.operands[1].where, "'" + i.mnemonic() + "' needs " + std::to_string(form.count) + " registers");
+  if (data.size() != form.count)
+    fail(i.operands[1].where, "'" + i.mnemonic() + "' needs " + std::to_string(form.count) + " registers");
   for (const value& d : data) check_type(d, dtype::b32, false, i.operands[1].where);
   const auto make = [&](ptx_op op, dtype type, std::vector<value> sources, std::uint8_t sub = 0) {
     const unsigned words = isa::size_of(type) / 4;
@@ -94,7 +107,7 @@ void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i
     return r;
   };
   value base = store.src[0];
-  if (form.space != state_space::shared) {   // a generic address: shared memory begins at its window
+  if (form.space != state_space::shared) {  // a generic address: shared memory begins at its window
     const value local = register_value(out_.new_register(2, 64)), low = register_value(out_.new_register(1, 32));
     hir_instruction to_shared = in_place_of(h, ptx_op::cvta, dtype::u64, {local}, {base});
     to_shared.m.space = state_space::shared;
@@ -107,15 +120,18 @@ void resolver::store_matrices(const hir_instruction& h, const ast_instruction& i
     store.m.space = state_space::shared;
     base = low;
   }
-  constexpr std::uint8_t indexed = 3;   // shfl.idx
+  constexpr std::uint8_t indexed = 3;  // shfl.idx
   const value lane = make(ptx_op::s2r, dtype::u32, {}, static_cast<std::uint8_t>(isa::special::laneid));
   const value row = make(ptx_op::shr, dtype::u32, {lane, immediate_value(2)});
-  const value column = make(ptx_op::shl, dtype::b32, {make(ptx_op::and_, dtype::b32, {lane, immediate_value(3)}), immediate_value(2)});
+  const value column =
+      make(ptx_op::shl, dtype::b32, {make(ptx_op::and_, dtype::b32, {lane, immediate_value(3)}), immediate_value(2)});
   for (unsigned k = 0; k < form.count; ++k) {
     const value from = k == 0 ? row : make(ptx_op::add, dtype::u32, {row, immediate_value(8 * k)});
-    const value start = make(ptx_op::shfl, dtype::b32, {base, from, immediate_value(31), immediate_value(0xffffffffu)}, indexed);
+    const value start =
+        make(ptx_op::shfl, dtype::b32, {base, from, immediate_value(31), immediate_value(0xffffffffu)}, indexed);
     hir_instruction one = store;
-    one.src = {make(ptx_op::add, dtype::u32, {start, column}), form.transposed ? make(ptx_op::movmatrix, dtype::b32, {data[k]}) : data[k]};
+    one.src = {make(ptx_op::add, dtype::u32, {start, column}),
+               form.transposed ? make(ptx_op::movmatrix, dtype::b32, {data[k]}) : data[k]};
     one.guard = h.guard;
     append(std::move(one));
   }

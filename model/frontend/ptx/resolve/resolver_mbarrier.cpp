@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mbarrier: an object of 64 bits (simt/scalar/arrival.h) that arrivals change by an atomic operation of their own and waits read.
+// mbarrier: an object of 64 bits (simt/scalar/arrival.h) that arrivals change by an atomic operation of their own and
+// waits read.
 #include "heddle/frontend/ptx/resolve/resolver.h"
 #include "heddle/isa/instruction.h"
 
@@ -9,12 +10,13 @@ namespace {
 
 using isa::dtype;
 
-constexpr unsigned expected_shift = 20;        // of arrivals in the object
-constexpr std::uint64_t drops = 1u << 20;      // in an arrival
+constexpr unsigned expected_shift = 20;    // of arrivals in the object
+constexpr std::uint64_t drops = 1u << 20;  // in an arrival
 
 }  // namespace
 
-/// Appends an arrival of `count`, and of `bytes` more to await, at the object. `state` takes what was there; none: not wanted.
+/// Appends an arrival of `count`, and of `bytes` more to await, at the object. `state` takes what was there; none: not
+/// wanted.
 void resolver::arrive_at(const hir_instruction& h, const ast_operand& where, value state, value count, value bytes) {
   const value change = register_value(out_.new_register(2, 64));
   append(in_place_of(h, ptx_op::pack, dtype::b64, {change}, {count, bytes}));
@@ -58,14 +60,17 @@ void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) 
   append(in_place_of(h, ptx_op::unpack, dtype::b64, {low, high}, {object}));
   if (h.m.parity) {
     const value sign = fresh();
-    append(in_place_of(h, ptx_op::shl, dtype::b32, {sign}, {operand(i.operands[2], dtype::u32, i.where), immediate_value(31)}));
+    append(in_place_of(h, ptx_op::shl, dtype::b32, {sign},
+                       {operand(i.operands[2], dtype::u32, i.where), immediate_value(31)}));
     append(in_place_of(h, ptx_op::xor_, dtype::b32, {differs}, {high, sign}));
   } else {
     const value old_low = fresh(), old_high = fresh();
-    append(in_place_of(h, ptx_op::unpack, dtype::b64, {old_low, old_high}, {operand(i.operands[2], dtype::b64, i.where)}));
+    append(
+        in_place_of(h, ptx_op::unpack, dtype::b64, {old_low, old_high}, {operand(i.operands[2], dtype::b64, i.where)}));
     append(in_place_of(h, ptx_op::xor_, dtype::b32, {differs}, {high, old_high}));
   }
-  hir_instruction test = in_place_of(h, ptx_op::setp, dtype::s32, {destination(i.operands[0], i.where)}, {differs, immediate_value(0)});
+  hir_instruction test =
+      in_place_of(h, ptx_op::setp, dtype::s32, {destination(i.operands[0], i.where)}, {differs, immediate_value(0)});
   test.m.cmp = isa::compare::lt;
   test.guard = h.guard;
   append(std::move(test));
@@ -73,13 +78,14 @@ void resolver::arrival_wait(const hir_instruction& h, const ast_instruction& i) 
 
 void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
   using k = arrival_kind;
-  hir_instruction capability = h;   // selection refuses it on a GPU that lacks it, and else makes nothing of it
+  hir_instruction capability = h;  // selection refuses it on a GPU that lacks it, and else makes nothing of it
   capability.guard = {};
   append(std::move(capability));
   const auto kind = static_cast<k>(h.m.sub);
   const bool arrives = kind == k::arrive || kind == k::arrive_drop, waits = kind == k::test_wait || kind == k::try_wait;
   const std::size_t least = kind == k::inval ? 1 : waits || (arrives && h.m.sums) ? 3 : 2;
-  if (h.m.type != dtype::b64 && kind != k::expect_tx && kind != k::complete_tx) fail(i.where, "'" + i.mnemonic() + "' needs type .b64");
+  if (h.m.type != dtype::b64 && kind != k::expect_tx && kind != k::complete_tx)
+    fail(i.where, "'" + i.mnemonic() + "' needs type .b64");
   if (i.operands.size() < least) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
   const auto number = [&](std::size_t n) { return operand(i.operands[n], dtype::u32, i.where); };
   switch (kind) {
@@ -90,7 +96,8 @@ void resolver::arrival_barrier(hir_instruction h, const ast_instruction& i) {
     case k::pending_count: {
       const value low = register_value(out_.new_register(1, 32)), high = register_value(out_.new_register(1, 32));
       append(in_place_of(h, ptx_op::unpack, dtype::b64, {low, high}, {operand(i.operands[1], dtype::b64, i.where)}));
-      hir_instruction cut = in_place_of(h, ptx_op::and_, dtype::b32, {destination(i.operands[0], i.where)}, {low, immediate_value(drops - 1)});
+      hir_instruction cut = in_place_of(h, ptx_op::and_, dtype::b32, {destination(i.operands[0], i.where)},
+                                        {low, immediate_value(drops - 1)});
       cut.guard = h.guard;
       return append(std::move(cut));
     }

@@ -33,14 +33,17 @@ void resolver::check_names(const ast_block& b) const {
   if (&b == &kernel_.body)
     for (const ast_variable& v : kernel_.parameters) names.emplace(v.name, &v);
   for (const ast_variable& v : b.variables)
-    if (!names.emplace(v.range > 0 ? range_key(v.name) : v.name, &v).second) fail(v.where, "'" + v.name + "' is declared twice, expected another name");
-  for (const ast_variable& v : b.variables) {   // %r1 beside %r<4>
+    if (!names.emplace(v.range > 0 ? range_key(v.name) : v.name, &v).second)
+      fail(v.where, "'" + v.name + "' is declared twice, expected another name");
+  for (const ast_variable& v : b.variables) {  // %r1 beside %r<4>
     if (v.range > 0) continue;
     const std::size_t digits = v.name.find_last_not_of("0123456789") + 1;
-    if (digits == v.name.size() || v.name.size() - digits > 9 || (v.name[digits] == '0' && v.name.size() - digits > 1)) continue;
+    if (digits == v.name.size() || v.name.size() - digits > 9 || (v.name[digits] == '0' && v.name.size() - digits > 1))
+      continue;
     const auto range = names.find(range_key(v.name.substr(0, digits)));
     if (range != names.end() && std::stoul(v.name.substr(digits)) < range->second->range)
-      fail(v.where, "'" + v.name + "' is declared by '" + range->second->name + "<" + std::to_string(range->second->range) + ">', too, expected another name");
+      fail(v.where, "'" + v.name + "' is declared by '" + range->second->name + "<" +
+                        std::to_string(range->second->range) + ">', too, expected another name");
   }
 }
 
@@ -50,7 +53,8 @@ void resolver::enter_block(const ast_block& b) {
   for (const ast_variable& v : b.variables) declare(v, v.space == state_space::param && lives_in_memory(v, b));
   for (const ast_statement& s : b.statements) {
     if (s.what == ast_statement::kind::label) {
-      if (!scopes_.back().labels.emplace(s.label, new_label()).second) fail(s.where, "label '" + s.label + "' is defined twice");
+      if (!scopes_.back().labels.emplace(s.label, new_label()).second)
+        fail(s.where, "label '" + s.label + "' is defined twice");
     } else if (s.what == ast_statement::kind::branch_targets || s.what == ast_statement::kind::call_prototype ||
                s.what == ast_statement::kind::call_targets) {
       symbol t;
@@ -65,7 +69,8 @@ void resolver::declare_register(const ast_variable& v) {
   symbol s;
   const unsigned words = words_of_type(v.type), bits = bits_of_type(v.type);
   const std::uint32_t count = std::max(v.range, 1u) * v.vector;
-  if (count > (1u << 22) || out_.registers.size() + count > (1u << 24)) fail(v.where, "too many registers declared by '" + v.name + "'");
+  if (count > (1u << 22) || out_.registers.size() + count > (1u << 24))
+    fail(v.where, "too many registers declared by '" + v.name + "'");
   s.first = static_cast<std::uint32_t>(out_.registers.size());
   for (std::uint32_t k = 0; k < count; ++k) out_.registers[out_.new_register(words, bits)].type = v.type;
   if (v.range > 0) {
@@ -124,7 +129,8 @@ value resolver::place_shared(const ast_variable& v) {
     return constant_value(dynamic_shared_bank, 0, 1);
   }
   const std::uint64_t start = align_up(out_.shared_bytes, v.alignment());
-  if (start + v.size_bytes() > (1u << 24)) fail(v.where, "shared memory of the kernel exceeds 16 MiB at '" + v.name + "'");
+  if (start + v.size_bytes() > (1u << 24))
+    fail(v.where, "shared memory of the kernel exceeds 16 MiB at '" + v.name + "'");
   out_.shared_bytes = static_cast<std::uint32_t>(start + v.size_bytes());
   return immediate_value(start);
 }
@@ -182,7 +188,8 @@ std::uint32_t resolver::find_label(const std::string& name, const location& wher
   for (std::size_t k = scopes_.size(); k-- > frame_;) {
     auto it = scopes_[k].labels.find(name);
     if (it != scopes_[k].labels.end()) return it->second;
-    if (scopes_[k].names.count(name) != 0) fail(where, "'" + name + "' is declared nearer than a label of this name, expected a label");
+    if (scopes_[k].names.count(name) != 0)
+      fail(where, "'" + name + "' is declared nearer than a label of this name, expected a label");
   }
   fail(where, "unknown label '" + name + "'");
 }
@@ -197,8 +204,8 @@ value resolver::read_special(isa::special s, unsigned words) {
   return register_value(r);
 }
 
-/// mov of a special register (or a function's address): integers and bits of its own width; the places of threads and blocks also in
-/// 16 bits, as the first GPUs had them, and %gridid also in 64.
+/// mov of a special register (or a function's address): integers and bits of its own width; the places of threads and
+/// blocks also in 16 bits, as the first GPUs had them, and %gridid also in 64.
 void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   if (o.text.empty() || o.text[0] != '%' || h.op == ptx_op::unpack) return;
   const auto is = [&](const char* name) { return o.text == name; };
@@ -208,8 +215,10 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
   }
   const unsigned bytes = is("%clock64") || is("%globaltimer") ? 8 : 4, asked = isa::size_of(h.m.type);
   const bool place = is("%tid") || is("%ntid") || is("%ctaid") || is("%nctaid");
-  if (h.m.type == isa::dtype::pred || isa::is_float(h.m.type) || (asked != bytes && !(asked == 2 && place) && !(asked == 8 && is("%gridid"))))
-    fail(o.where, "'" + o.text + "' has " + std::to_string(bytes * 8) + " bits, which '" + current_->mnemonic() + "' does not move");
+  if (h.m.type == isa::dtype::pred || isa::is_float(h.m.type) ||
+      (asked != bytes && !(asked == 2 && place) && !(asked == 8 && is("%gridid"))))
+    fail(o.where, "'" + o.text + "' has " + std::to_string(bytes * 8) + " bits, which '" + current_->mnemonic() +
+                      "' does not move");
   if (asked != 8 || bytes == 8) return;
   h.op = ptx_op::cvt;
   h.m.types = 2;
@@ -219,7 +228,9 @@ void resolver::check_special(hir_instruction& h, const ast_operand& o) const {
 
 // The driver's registers: 1 and 2 hold where the blocks of the grid meet (upper half first), the others nothing.
 bool resolver::environment_register(const std::string& number, value& v) const {
-  if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos || std::stoul(number) > 31) return false;
+  if (number.empty() || number.size() > 2 || number.find_first_not_of("0123456789") != std::string::npos ||
+      std::stoul(number) > 31)
+    return false;
   const bool high = number == "1";
   v = high || number == "2" ? constant_value(0, isa::bank0::grid_workspace + (high ? 4 : 0), 1) : immediate_value(0);
   return true;
@@ -227,19 +238,35 @@ bool resolver::environment_register(const std::string& number, value& v) const {
 
 bool resolver::special_register(const std::string& name, value& v) {
   using isa::special;
-  static const std::unordered_map<std::string, special> table = {
-      {"%tid.x", special::tid_x},       {"%tid.y", special::tid_y},       {"%tid.z", special::tid_z},
-      {"%ctaid.x", special::ctaid_x},   {"%ctaid.y", special::ctaid_y},   {"%ctaid.z", special::ctaid_z},
-      {"%laneid", special::laneid},     {"%warpid", special::warpid},     {"%nwarpid", special::nwarpid},
-      {"%smid", special::smid},         {"%nsmid", special::nsmid},       {"%lanemask_eq", special::lanemask_eq},
-      {"%lanemask_lt", special::lanemask_lt}, {"%lanemask_le", special::lanemask_le}, {"%lanemask_gt", special::lanemask_gt},
-      {"%lanemask_ge", special::lanemask_ge}, {"%clock", special::clock}, {"%clock_hi", special::clock_hi},
-      {"%total_smem_size", special::total_smem_size}, {"%aggr_smem_size", special::total_smem_size}};
-  static const std::unordered_map<std::string, special> wide = {
-      {"%clock64", special::clock64}, {"%globaltimer", special::globaltimer}};
+  static const std::unordered_map<std::string, special> table = {{"%tid.x", special::tid_x},
+                                                                 {"%tid.y", special::tid_y},
+                                                                 {"%tid.z", special::tid_z},
+                                                                 {"%ctaid.x", special::ctaid_x},
+                                                                 {"%ctaid.y", special::ctaid_y},
+                                                                 {"%ctaid.z", special::ctaid_z},
+                                                                 {"%laneid", special::laneid},
+                                                                 {"%warpid", special::warpid},
+                                                                 {"%nwarpid", special::nwarpid},
+                                                                 {"%smid", special::smid},
+                                                                 {"%nsmid", special::nsmid},
+                                                                 {"%lanemask_eq", special::lanemask_eq},
+                                                                 {"%lanemask_lt", special::lanemask_lt},
+                                                                 {"%lanemask_le", special::lanemask_le},
+                                                                 {"%lanemask_gt", special::lanemask_gt},
+                                                                 {"%lanemask_ge", special::lanemask_ge},
+                                                                 {"%clock", special::clock},
+                                                                 {"%clock_hi", special::clock_hi},
+                                                                 {"%total_smem_size", special::total_smem_size},
+                                                                 {"%aggr_smem_size", special::total_smem_size}};
+  static const std::unordered_map<std::string, special> wide = {{"%clock64", special::clock64},
+                                                                {"%globaltimer", special::globaltimer}};
   static const std::unordered_map<std::string, std::uint32_t> constants = {
-      {"%ntid.x", isa::bank0::ntid},     {"%ntid.y", isa::bank0::ntid + 4},     {"%ntid.z", isa::bank0::ntid + 8},
-      {"%nctaid.x", isa::bank0::nctaid}, {"%nctaid.y", isa::bank0::nctaid + 4}, {"%nctaid.z", isa::bank0::nctaid + 8},
+      {"%ntid.x", isa::bank0::ntid},
+      {"%ntid.y", isa::bank0::ntid + 4},
+      {"%ntid.z", isa::bank0::ntid + 8},
+      {"%nctaid.x", isa::bank0::nctaid},
+      {"%nctaid.y", isa::bank0::nctaid + 4},
+      {"%nctaid.z", isa::bank0::nctaid + 8},
       {"%dynamic_smem_size", isa::bank0::dynamic_shared}};
   if (auto it = constants.find(name); it != constants.end()) {
     v = constant_value(0, it->second, 1);
@@ -298,7 +325,8 @@ value resolver::identifier(const ast_operand& o, const location&) {
   value v;
   if (special_register(name, v)) return v;
   if (function_name(o, v)) return v;
-  if (is_undefined(o.text)) fail(o.where, "'" + o.text + "' is declared .extern, and no module among those loaded defines it");
+  if (is_undefined(o.text))
+    fail(o.where, "'" + o.text + "' is declared .extern, and no module among those loaded defines it");
   fail(o.where, "unknown name '" + name + "' in instruction '" + current_->mnemonic() + "'");
 }
 
@@ -306,7 +334,8 @@ value resolver::operand(const ast_operand& o, isa::dtype type, const location& w
   switch (o.what) {
     case ast_operand::kind::identifier: return identifier(o, where);
     case ast_operand::kind::integer:
-      if (isa::is_float(type) && type != isa::dtype::f16 && type != isa::dtype::f16x2 && type != isa::dtype::bf16 && o.bits != 0)
+      if (isa::is_float(type) && type != isa::dtype::f16 && type != isa::dtype::f16x2 && type != isa::dtype::bf16 &&
+          o.bits != 0)
         fail(o.where, "integer literal where a floating-point operand is expected");
       return immediate_value(o.bits);
     case ast_operand::kind::f32:
@@ -337,18 +366,21 @@ value resolver::operand(const ast_operand& o, isa::dtype type, const location& w
 
 value resolver::destination(const ast_operand& o, const location& where) {
   if (o.what == ast_operand::kind::sink) return value{};
-  if (o.what != ast_operand::kind::identifier) fail(o.where, "destination of '" + current_->mnemonic() + "' must be a register");
+  if (o.what != ast_operand::kind::identifier)
+    fail(o.where, "destination of '" + current_->mnemonic() + "' must be a register");
   if (o.offset != 0) fail(o.where, "destination of '" + current_->mnemonic() + "' is a sum, expected a register");
   const value v = identifier(o, where);
   if (!v.is_reg() || v.negate) fail(o.where, "destination of '" + current_->mnemonic() + "' must be a register");
   return v;
 }
 
-void resolver::elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write, const location& where) {
+void resolver::elements(const ast_operand& o, isa::dtype type, std::vector<value>& to, bool write,
+                        const location& where) {
   const std::vector<ast_operand> single{o};
   const std::vector<ast_operand>& list = o.what == ast_operand::kind::vector ? o.list : single;
   symbol s;
-  if (o.what == ast_operand::kind::identifier && o.component.empty() && find(o.text, s) && s.what == symbol::kind::components) {
+  if (o.what == ast_operand::kind::identifier && o.component.empty() && find(o.text, s) &&
+      s.what == symbol::kind::components) {
     for (std::uint32_t r : s.registers) to.push_back(register_value(r));
     return;
   }
@@ -357,7 +389,8 @@ void resolver::elements(const ast_operand& o, isa::dtype type, std::vector<value
 
 void resolver::address(hir_instruction& h, const ast_operand& o) {
   if (o.what != ast_operand::kind::address) fail(o.where, "expected an address [base+offset]");
-  if (!o.list.empty()) fail(o.where, "addresses with several elements are not supported in '" + current_->mnemonic() + "'");
+  if (!o.list.empty())
+    fail(o.where, "addresses with several elements are not supported in '" + current_->mnemonic() + "'");
   h.offset = o.offset;
   if (o.text.empty()) {
     h.src.push_back(immediate_value(0));

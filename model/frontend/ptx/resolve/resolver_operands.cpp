@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Operands of an instruction against those that its form has (form_table.h): their number, their kinds and the types of registers and literals.
+// Operands of an instruction against those that its form has (form_table.h): their number, their kinds and the types of
+// registers and literals.
 #include <algorithm>
 
-#include "heddle/frontend/ptx/syntax/grammar.h"
 #include "heddle/frontend/ptx/hir/own_forms.h"
 #include "heddle/frontend/ptx/resolve/resolver.h"
+#include "heddle/frontend/ptx/syntax/grammar.h"
 
 namespace heddle::ptx {
 
@@ -59,7 +60,11 @@ std::string shown(const ast_operand& o) {
     case kind::list: return "(…)";
     case kind::pair: return "…|…";
     case kind::sink: return "_";
-    default: return (o.invert ? "!" : o.negate ? "-" : "") + o.text + (o.component.empty() ? "" : "." + std::string(o.component));
+    default:
+      return (o.invert   ? "!"
+              : o.negate ? "-"
+                         : "") +
+             o.text + (o.component.empty() ? "" : "." + std::string(o.component));
   }
 }
 
@@ -93,7 +98,8 @@ void resolver::check_operands(const ast_instruction& i, const std::vector<matche
   if (forms.empty()) {
     const std::string problem = own_words_problem(i);
     if (!problem.empty()) fail(i.where, problem);
-    for (const operand_column* c : own_operands(i)) own.push_back({c, type_named(i.modifiers.empty() ? "" : i.modifiers.back()), dtype::none});
+    for (const operand_column* c : own_operands(i))
+      own.push_back({c, type_named(i.modifiers.empty() ? "" : i.modifiers.back()), dtype::none});
   }
   for (const matched_form& f : forms.empty() ? own : forms) {
     if (!f.operands->checked) return;
@@ -106,7 +112,8 @@ void resolver::check_operands(const ast_instruction& i, const std::vector<matche
 
 void resolver::check_literal(const ast_instruction& i, std::size_t k, std::uint64_t least, std::uint64_t most) const {
   if (i.operands[k].bits >= least && i.operands[k].bits <= most) return;
-  fail(i.operands[k].where, "'" + i.operands[k].text + "' in '" + i.mnemonic() + "', expected " + std::to_string(least) + (least < most ? " to " + std::to_string(most) : ""));
+  fail(i.operands[k].where, "'" + i.operands[k].text + "' in '" + i.mnemonic() + "', expected " +
+                                std::to_string(least) + (least < most ? " to " + std::to_string(most) : ""));
 }
 
 resolver::mismatch resolver::compare_operands(const ast_instruction& i, const matched_form& f) {
@@ -115,7 +122,8 @@ resolver::mismatch resolver::compare_operands(const ast_instruction& i, const ma
     if (!stands(o, i)) continue;
     if (k == i.operands.size()) {
       if (o.optional) continue;
-      return {"'" + i.mnemonic() + (i.operands.empty() ? "' without operands" : "' with too few operands"), i.where, true};
+      return {"'" + i.mnemonic() + (i.operands.empty() ? "' without operands" : "' with too few operands"), i.where,
+              true};
     }
     const ast_operand& given = i.operands[k++];
     const std::string problem = compare_operand(given, o, f);
@@ -123,7 +131,8 @@ resolver::mismatch resolver::compare_operands(const ast_instruction& i, const ma
   }
   if (k == i.operands.size()) return {};
   const bool none = f.operands->operands.empty();
-  return {"'" + i.mnemonic() + (none ? "' takes no operands, expected ';'" : "' with too many operands"), i.operands[k].where, true};
+  return {"'" + i.mnemonic() + (none ? "' takes no operands, expected ';'" : "' with too many operands"),
+          i.operands[k].where, true};
 }
 
 std::string resolver::compare_operand(const ast_operand& given, const operand_form& o, const matched_form& f) {
@@ -137,7 +146,8 @@ std::string resolver::compare_operand(const ast_operand& given, const operand_fo
     case form_kind::address: return compare_address(given);
     case form_kind::elements: {
       if (given.what == kind::sink && o.discards) return "";
-      if (given.what != kind::vector) return is_vector_register(given) ? compare_components(given, t) : compare_value(given, o, t);
+      if (given.what != kind::vector)
+        return is_vector_register(given) ? compare_components(given, t) : compare_value(given, o, t);
       operand_form element = o;
       element.discards = o.destination;
       for (const ast_operand& e : given.list) {
@@ -149,7 +159,8 @@ std::string resolver::compare_operand(const ast_operand& given, const operand_fo
     default: break;
   }
   if (given.what != kind::pair) {
-    if (o.pair != dtype::none && !o.pair_optional) return "'" + shown(given) + in + "two destinations with '|' between them";
+    if (o.pair != dtype::none && !o.pair_optional)
+      return "'" + shown(given) + in + "two destinations with '|' between them";
     return compare_value(given, o, t);
   }
   if (o.pair == dtype::none) return "'" + current_->mnemonic() + "' has one destination, expected no '|'";
@@ -162,7 +173,8 @@ std::string resolver::compare_operand(const ast_operand& given, const operand_fo
 
 bool resolver::is_vector_register(const ast_operand& given) {
   symbol s;
-  return given.what == kind::identifier && given.component.empty() && find(given.text, s) && s.what == symbol::kind::components;
+  return given.what == kind::identifier && given.component.empty() && find(given.text, s) &&
+         s.what == symbol::kind::components;
 }
 
 std::string resolver::compare_components(const ast_operand& given, dtype t) {
@@ -178,7 +190,8 @@ std::string resolver::compare_components(const ast_operand& given, dtype t) {
 std::string resolver::compare_register(dtype declared, dtype t, bool wider, bool narrow) const {
   if (declared == dtype::none || register_fits(t, declared, wider)) return "";
   if (t == dtype::u64 && narrow && register_fits(dtype::u32, declared, false)) return "";
-  return "operand of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) + " register, expected " + wanted_text(t);
+  return "operand of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) + " register, expected " +
+         wanted_text(t);
 }
 
 std::string resolver::compare_value(const ast_operand& given, const operand_form& o, dtype t) {
@@ -187,13 +200,16 @@ std::string resolver::compare_value(const ast_operand& given, const operand_form
     if (o.destination) return "destination of '" + current_->mnemonic() + "' must be a register";
     if (o.registers_only) return "'" + shown(given) + in + "a register";
     if (takes_literal(t, given.what) || (t == dtype::pred && given.what == kind::integer)) return "";
-    if (given.what == kind::integer && takes_literal(t, kind::f64)) return "integer literal '" + shown(given) + in + "a floating-point one or a register";
+    if (given.what == kind::integer && takes_literal(t, kind::f64))
+      return "integer literal '" + shown(given) + in + "a floating-point one or a register";
     return "literal '" + shown(given) + in + "a register" + (takes_literal(t, kind::integer) ? " or an integer" : "");
   }
   if (given.what == kind::sink) return o.discards ? "" : "'_" + in + "a register";
   if (o.moves && o.what == operand_form::kind::value && given.what == kind::vector) return compare_parts(given.list, t);
   if (given.what == kind::vector) return "vector" + in.substr(1) + "a single register";
-  if (given.what != kind::identifier) return o.destination ? "destination of '" + current_->mnemonic() + "' must be a register" : "'" + shown(given) + in + "a register";
+  if (given.what != kind::identifier)
+    return o.destination ? "destination of '" + current_->mnemonic() + "' must be a register"
+                         : "'" + shown(given) + in + "a register";
   return compare_identifier(given, o, t);
 }
 
@@ -202,23 +218,34 @@ std::string resolver::compare_identifier(const ast_operand& given, const operand
   const std::string must = "destination of '" + current_->mnemonic() + "' must be a register";
   symbol s;
   if (!find(given.text, s)) {
-    if (o.destination) return is_special(given) ? "special register '" + shown(given) + in + "a register that can be written" : "";
-    if (is_special(given) && !o.moves && !o.special) return "special register '" + shown(given) + in + "a register: only mov and cvt read special ones";
-    return "";   // identifier() tells what is unknown
+    if (o.destination)
+      return is_special(given) ? "special register '" + shown(given) + in + "a register that can be written" : "";
+    if (is_special(given) && !o.moves && !o.special)
+      return "special register '" + shown(given) + in + "a register: only mov and cvt read special ones";
+    return "";  // identifier() tells what is unknown
   }
-  if ((given.invert && t != dtype::pred) || given.negate) return std::string("'") + (given.invert ? "!" : "-") + "' before an operand of '" + current_->mnemonic() + "', expected a register";
+  if ((given.invert && t != dtype::pred) || given.negate)
+    return std::string("'") + (given.invert ? "!" : "-") + "' before an operand of '" + current_->mnemonic() +
+           "', expected a register";
   if (given.invert && o.destination) return must;
   switch (s.what) {
-    case symbol::kind::reg: return given.component.empty() ? compare_register(out_.registers[s.first].type, t, o.wider, o.type == operand_form::type_of::address) : "";
+    case symbol::kind::reg:
+      return given.component.empty()
+                 ? compare_register(out_.registers[s.first].type, t, o.wider, o.type == operand_form::type_of::address)
+                 : "";
     case symbol::kind::components: {
-      if (given.component.empty() && o.moves && o.what == operand_form::kind::value) return compare_parts(std::vector<ast_operand>(s.registers.size(), given), t);
+      if (given.component.empty() && o.moves && o.what == operand_form::kind::value)
+        return compare_parts(std::vector<ast_operand>(s.registers.size(), given), t);
       if (given.component.empty()) return o.moves ? "" : "vector register '" + shown(given) + in + "a single register";
-      return s.registers.empty() ? "" : compare_register(out_.registers[s.registers[0]].type, t, o.wider, o.type == operand_form::type_of::address);
+      return s.registers.empty() ? ""
+                                 : compare_register(out_.registers[s.registers[0]].type, t, o.wider,
+                                                    o.type == operand_form::type_of::address);
     }
     case symbol::kind::address:
     case symbol::kind::words:
       if (o.destination) return must;
-      if (o.names && (!is_of_named_space(s) || !accepts_space(s))) return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
+      if (o.names && (!is_of_named_space(s) || !accepts_space(s)))
+        return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
       if ((o.moves || o.names) && holds_addresses(t)) return "";
       return "variable '" + shown(given) + in + "a register";
     default: return "'" + shown(given) + in + "a register";
@@ -252,8 +279,27 @@ bool resolver::is_of_named_space(const symbol& s) const {
 }
 
 bool resolver::is_special(const ast_operand& given) const {
-  static constexpr const char* names[] = {"%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_", "%clock", "%globaltimer",
-                                          "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size", "%envreg", "%pm", "%cluster", "%is_explicit_cluster", "%reserved_smem_offset_"};
+  static constexpr const char* names[] = {"%tid",
+                                          "%ntid",
+                                          "%ctaid",
+                                          "%nctaid",
+                                          "%laneid",
+                                          "%warpid",
+                                          "%nwarpid",
+                                          "%smid",
+                                          "%nsmid",
+                                          "%gridid",
+                                          "%lanemask_",
+                                          "%clock",
+                                          "%globaltimer",
+                                          "%total_smem_size",
+                                          "%aggr_smem_size",
+                                          "%dynamic_smem_size",
+                                          "%envreg",
+                                          "%pm",
+                                          "%cluster",
+                                          "%is_explicit_cluster",
+                                          "%reserved_smem_offset_"};
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return given.text.rfind(n, 0) == 0; });
 }
 
@@ -261,15 +307,21 @@ bool resolver::is_special(const ast_operand& given) const {
 std::string resolver::compare_parts(const std::vector<ast_operand>& parts, dtype t) {
   const std::string in = "'" + current_->mnemonic() + "', expected ";
   const unsigned bytes = isa::size_of(t);
-  if (isa::is_float(t) || isa::is_signed(t) || t == dtype::pred || t == dtype::u16 || t == dtype::u32 || t == dtype::u64) return "vector in " + in + "one in a mov of bits (.b32, .b64, ...)";
-  if ((parts.size() != 2 && parts.size() != 4) || parts.size() > bytes) return std::to_string(parts.size()) + " elements in " + in + "two or four";
+  if (isa::is_float(t) || isa::is_signed(t) || t == dtype::pred || t == dtype::u16 || t == dtype::u32 ||
+      t == dtype::u64)
+    return "vector in " + in + "one in a mov of bits (.b32, .b64, ...)";
+  if ((parts.size() != 2 && parts.size() != 4) || parts.size() > bytes)
+    return std::to_string(parts.size()) + " elements in " + in + "two or four";
   if (!has_registers(parts)) return "'_' in " + in + "a register for one element at least";
   symbol s;
   for (const ast_operand& e : parts) {
-    if (e.what != kind::identifier || !find(e.text, s) || (s.what != symbol::kind::reg && s.what != symbol::kind::components)) continue;
+    if (e.what != kind::identifier || !find(e.text, s) ||
+        (s.what != symbol::kind::reg && s.what != symbol::kind::components))
+      continue;
     const dtype declared = out_.registers[s.what == symbol::kind::reg ? s.first : s.registers[0]].type;
     if (declared == dtype::none || isa::size_of(declared) * parts.size() == bytes) continue;
-    return "element '" + e.text + "' is a ." + isa::name_of(declared) + " register in " + in + "ones of " + std::to_string(8 * bytes / parts.size()) + " bits";
+    return "element '" + e.text + "' is a ." + isa::name_of(declared) + " register in " + in + "ones of " +
+           std::to_string(8 * bytes / parts.size()) + " bits";
   }
   return "";
 }
@@ -286,16 +338,19 @@ std::string resolver::compare_address(const ast_operand& given) {
   if (!find(given.text, s)) {
     if (is_special(given)) return "special register '" + given.text + in + "a register or a variable";
     const std::vector<ast_function>& functions = module_.ast->functions;
-    const bool function = std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return f.name == given.text; });
+    const bool function =
+        std::any_of(functions.begin(), functions.end(), [&](const ast_function& f) { return f.name == given.text; });
     if (function) return "function '" + given.text + in + "a register or a variable";
-    if (!takes_operands_unread()) return "";   // address() tells what is unknown
+    if (!takes_operands_unread()) return "";  // address() tells what is unknown
     return "unknown name '" + given.text + in + "a register or a variable";
   }
-  if (s.what == symbol::kind::address && !accepts_space(s)) return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
+  if (s.what == symbol::kind::address && !accepts_space(s))
+    return "'" + given.text + "' is not in the state space of '" + current_->mnemonic() + "'";
   if (s.what != symbol::kind::reg) return "";
   const dtype declared = out_.registers[s.first].type;
   if (register_fits(dtype::u64, declared, false) || register_fits(dtype::u32, declared, false)) return "";
-  return "address '" + given.text + "' of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) + " register, expected one for .u64 or .u32";
+  return "address '" + given.text + "' of '" + current_->mnemonic() + "' is a ." + isa::name_of(declared) +
+         " register, expected one for .u64 or .u32";
 }
 
 }  // namespace heddle::ptx

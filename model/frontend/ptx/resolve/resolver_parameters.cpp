@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Parameters in memory. Parameters of functions and of calls are registers, as long as nobody asks for their address; the others, and
-// large ones, live in local memory. Kernel parameters lie in a constant bank, which has no generic addresses: those that are to have one
-// are copied to local memory when the kernel begins.
+// Parameters in memory. Parameters of functions and of calls are registers, as long as nobody asks for their address;
+// the others, and large ones, live in local memory. Kernel parameters lie in a constant bank, which has no generic
+// addresses: those that are to have one are copied to local memory when the kernel begins.
 #include <algorithm>
 
 #include "heddle/frontend/ptx/resolve/resolver.h"
@@ -11,10 +11,11 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::uint64_t most_in_registers = 256;   // bytes
+constexpr std::uint64_t most_in_registers = 256;  // bytes
 
 void add_names(const ast_operand& o, bool addresses, std::set<std::string>& names) {
-  if (o.what == ast_operand::kind::identifier || (addresses && o.what == ast_operand::kind::address)) names.insert(o.text);
+  if (o.what == ast_operand::kind::identifier || (addresses && o.what == ast_operand::kind::address))
+    names.insert(o.text);
   for (const ast_operand& e : o.list) add_names(e, addresses, names);
 }
 
@@ -26,13 +27,16 @@ void visit_instructions(const ast_block& b, const visitor& visit) {
   }
 }
 
-bool says(const ast_instruction& i, const char* word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end(); }
+bool says(const ast_instruction& i, const char* word) {
+  return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
+}
 
 /// Instructions that tell or use addresses of kernel parameters beyond the kernel's own reading of them.
 bool shares_kernel_parameters(const ast_function& f) {
   bool found = false;
   visit_instructions(f.body, [&](const ast_instruction& i) {
-    const bool generic = (i.opcode == "cvta" || i.opcode == "isspacep") && (says(i, "param") || says(i, "param::entry"));
+    const bool generic =
+        (i.opcode == "cvta" || i.opcode == "isspacep") && (says(i, "param") || says(i, "param::entry"));
     found = found || generic || (!f.is_entry && i.opcode == "ld" && says(i, "param::entry"));
   });
   return found;
@@ -44,7 +48,8 @@ isa::dtype bits_type(unsigned bytes) {
 
 }  // namespace
 
-/// The names that a block uses as operands other than as the places of ld and st: who of them is a parameter, needs an address.
+/// The names that a block uses as operands other than as the places of ld and st: who of them is a parameter, needs an
+/// address.
 const std::set<std::string>& resolver::addressed_in(const ast_block& b) {
   const auto known = addressed_.find(&b);
   if (known != addressed_.end()) return known->second;
@@ -57,7 +62,9 @@ const std::set<std::string>& resolver::addressed_in(const ast_block& b) {
   return names;
 }
 
-bool resolver::is_large(const ast_variable& v) { return v.space == state_space::param && v.size_bytes() > most_in_registers; }
+bool resolver::is_large(const ast_variable& v) {
+  return v.space == state_space::param && v.size_bytes() > most_in_registers;
+}
 
 bool resolver::lives_in_memory(const ast_variable& v, const ast_block& scope) {
   return v.space == state_space::param && (is_large(v) || addressed_in(scope).count(v.name) != 0);
@@ -67,7 +74,8 @@ bool resolver::lives_in_memory(const ast_variable& v, const ast_block& scope) {
 bool resolver::takes_local_parameters(const ast_block& b) {
   for (const ast_variable& v : b.variables)
     if (v.space == state_space::param && addressed_in(b).count(v.name) != 0) return true;
-  return std::any_of(b.statements.begin(), b.statements.end(), [&](const ast_statement& s) { return s.block && takes_local_parameters(*s.block); });
+  return std::any_of(b.statements.begin(), b.statements.end(),
+                     [&](const ast_statement& s) { return s.block && takes_local_parameters(*s.block); });
 }
 
 void resolver::copy_kernel_parameters() {
@@ -75,10 +83,12 @@ void resolver::copy_kernel_parameters() {
   const auto addressed = [&](const ast_variable& v) { return names.count(v.name) != 0; };
   parameters_in_memory_ = takes_local_parameters(kernel_.body);
   if (std::none_of(kernel_.parameters.begin(), kernel_.parameters.end(), addressed)) return;
-  const auto shares = [&](const ast_function& f) { return (!f.is_entry || &f == &kernel_) && shares_kernel_parameters(f); };
+  const auto shares = [&](const ast_function& f) {
+    return (!f.is_entry || &f == &kernel_) && shares_kernel_parameters(f);
+  };
   const std::vector<ast_function>& functions = module_.ast->functions;
   parameters_in_memory_ = parameters_in_memory_ || std::any_of(functions.begin(), functions.end(), shares);
-  if (!parameters_in_memory_) return;   // an address in the constant bank will do
+  if (!parameters_in_memory_) return;  // an address in the constant bank will do
   visit_instructions(kernel_.body, [&](const ast_instruction& i) { current_ = current_ ? current_ : &i; });
   copies_begin_ = out_.local_bytes;
   for (const ast_variable& v : kernel_.parameters) {
@@ -107,7 +117,8 @@ value resolver::copy_to_local(const ast_variable& v, value from) {
 }
 
 /// Moves `data`, elements of `bytes`, between registers and a place in local memory.
-hir_instruction resolver::access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes, const std::vector<value>& data) const {
+hir_instruction resolver::access_local(ptx_op op, const symbol& place, std::uint32_t at, unsigned bytes,
+                                       const std::vector<value>& data) const {
   hir_instruction h;
   h.op = op;
   h.m.type = bits_type(bytes);
@@ -121,9 +132,12 @@ hir_instruction resolver::access_local(ptx_op op, const symbol& place, std::uint
   return h;
 }
 
-/// Copies a parameter to another, where one of them or both are in memory; words of a size that both places are aligned to.
+/// Copies a parameter to another, where one of them or both are in memory; words of a size that both places are aligned
+/// to.
 void resolver::transfer(const symbol& to, const symbol& from) {
-  const auto bytes = [](const symbol& s) { return s.parameter ? s.bytes : static_cast<std::uint32_t>(4 * s.registers.size()); };
+  const auto bytes = [](const symbol& s) {
+    return s.parameter ? s.bytes : static_cast<std::uint32_t>(4 * s.registers.size());
+  };
   const std::uint32_t end = std::min(bytes(to), bytes(from));
   for (std::uint32_t at = 0; at < end; at += 4) {
     value word;
@@ -140,7 +154,8 @@ void resolver::transfer(const symbol& to, const symbol& from) {
 /// The same of a register, or a literal, that stands for a parameter.
 void resolver::transfer(const symbol& place, value data, bool store, const location& where) {
   const unsigned words = data.is_reg() ? out_.registers[data.reg].words : place.bytes > 4 ? 2 : 1;
-  if (words == 0 || words > 2 || words * 4 != place.bytes) fail(where, "argument of '" + current_->mnemonic() + "' does not fit the parameter");
+  if (words == 0 || words > 2 || words * 4 != place.bytes)
+    fail(where, "argument of '" + current_->mnemonic() + "' does not fit the parameter");
   append(access_local(store ? ptx_op::st : ptx_op::ld, place, 0, 4 * words, {data}));
 }
 
@@ -152,10 +167,13 @@ void resolver::parameter_address(hir_instruction h, const ast_instruction& i) {
     return generic_instruction(std::move(h), i);
   }
   if (copies_begin_ == copies_end_ || i.operands.size() != 2) return generic_instruction(std::move(h), i);
-  const value d = destination(i.operands[0], i.where), a = wide_address(operand(i.operands[1], isa::dtype::u64, i.where));
+  const value d = destination(i.operands[0], i.where),
+              a = wide_address(operand(i.operands[1], isa::dtype::u64, i.where));
   const value distance = register_value(out_.new_register(2, 64));
-  append(in_place_of(h, ptx_op::sub, isa::dtype::u64, {distance}, {a, immediate_value(isa::local_window_base + copies_begin_)}));
-  hir_instruction inside = in_place_of(h, ptx_op::setp, isa::dtype::u64, {d}, {distance, immediate_value(copies_end_ - copies_begin_)});
+  append(in_place_of(h, ptx_op::sub, isa::dtype::u64, {distance},
+                     {a, immediate_value(isa::local_window_base + copies_begin_)}));
+  hir_instruction inside =
+      in_place_of(h, ptx_op::setp, isa::dtype::u64, {d}, {distance, immediate_value(copies_end_ - copies_begin_)});
   inside.m.cmp = isa::compare::lt;
   inside.guard = h.guard;
   append(std::move(inside));
@@ -164,13 +182,17 @@ void resolver::parameter_address(hir_instruction h, const ast_instruction& i) {
 /// A kernel parameter read by its name, with an offset that leaves all of them.
 void resolver::check_parameter_bounds(const hir_instruction& h, const ast_operand& where) {
   symbol s;
-  if (where.what != ast_operand::kind::address || !find(where.text, s) || s.what != symbol::kind::address || s.space != state_space::param) return;
+  if (where.what != ast_operand::kind::address || !find(where.text, s) || s.what != symbol::kind::address ||
+      s.space != state_space::param)
+    return;
   std::uint64_t end = 0;
-  for (const ast_variable& v : kernel_.parameters) end = (end + v.alignment() - 1) / v.alignment() * v.alignment() + v.size_bytes();
+  for (const ast_variable& v : kernel_.parameters)
+    end = (end + v.alignment() - 1) / v.alignment() * v.alignment() + v.size_bytes();
   const std::int64_t first = static_cast<std::int64_t>(s.address.bits - isa::bank0::parameters) + where.offset;
   const std::int64_t bytes = static_cast<std::int64_t>(isa::size_of(h.m.type)) * h.m.vector;
   if (first < 0 || first + bytes > static_cast<std::int64_t>(end))
-    fail(where.where, "access outside the kernel's parameters, expected an offset from '" + where.text + "' that leaves " + std::to_string(bytes) + " bytes in them");
+    fail(where.where, "access outside the kernel's parameters, expected an offset from '" + where.text +
+                          "' that leaves " + std::to_string(bytes) + " bytes in them");
 }
 
 /// An access of .param space that goes to local memory. False: it is one of a kernel parameter in the constant bank.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls that cannot be put in place. A recursive function has one body in the program: a call of it keeps what its caller still needs
-// on a stack in local memory, writes the parameters and a number that says where to go on, and jumps; at the end the number picks the
-// way back. An indirect call compares the address with those of all functions that it can mean.
+// Calls that cannot be put in place. A recursive function has one body in the program: a call of it keeps what its
+// caller still needs on a stack in local memory, writes the parameters and a number that says where to go on, and
+// jumps; at the end the number picks the way back. An indirect call compares the address with those of all functions
+// that it can mean.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -51,7 +52,10 @@ void resolver::copy_words(const symbol& to, const symbol& from) {
   const auto a = registers_of(to.registers, to.first), b = registers_of(from.registers, from.first);
   for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
     const unsigned words = out_.registers[a[k]].words;
-    const isa::dtype type = words == 0 ? isa::dtype::pred : words == 1 ? isa::dtype::b32 : words == 2 ? isa::dtype::b64 : isa::dtype::b128;
+    const isa::dtype type = words == 0   ? isa::dtype::pred
+                            : words == 1 ? isa::dtype::b32
+                            : words == 2 ? isa::dtype::b64
+                                         : isa::dtype::b128;
     append(make(ptx_op::mov, type, {register_value(a[k])}, {register_value(b[k])}));
   }
 }
@@ -65,7 +69,7 @@ resolver::outlined& resolver::body_of(const ast_function& f) {
   o->exit = new_label();
   o->first_register = static_cast<std::uint32_t>(out_.registers.size());
   outlined* const caller = instance_;
-  instance_ = nullptr;   // they carry values across the jump only: all activations share them
+  instance_ = nullptr;  // they carry values across the jump only: all activations share them
   scopes_.emplace_back();
   for (const ast_variable& v : f.returns) declare(v, is_large(v));
   for (const ast_variable& v : f.parameters) declare(v, is_large(v));
@@ -79,8 +83,10 @@ resolver::outlined& resolver::body_of(const ast_function& f) {
   return *outlined_.emplace(f.name, std::move(o)).first->second;
 }
 
-void resolver::outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results, const ast_operand& arguments) {
-  const auto kept_end = static_cast<std::uint32_t>(out_.registers.size());   // what is made for the call itself needs no keeping
+void resolver::outlined_call(const ast_instruction& i, const ast_function& f, const ast_operand& results,
+                             const ast_operand& arguments) {
+  const auto kept_end =
+      static_cast<std::uint32_t>(out_.registers.size());  // what is made for the call itself needs no keeping
   // Arguments may be the caller's own parameters: all are read before any is written.
   scopes_.emplace_back();
   for (const ast_variable& v : f.returns) declare(v, is_large(v));
@@ -164,7 +170,8 @@ void resolver::place_bodies() {
       go.op = ptx_op::bra;
       go.target = o->returns[k];
       if (k + 1 < o->returns.size()) {
-        hir_instruction test = make(ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))}, {o->return_to, immediate_value(k)});
+        hir_instruction test = make(ptx_op::setp, isa::dtype::u32, {register_value(out_.new_register(0, 1))},
+                                    {o->return_to, immediate_value(k)});
         test.m.cmp = isa::compare::eq;
         go.guard = test.dst[0];
         append(std::move(test));
@@ -197,7 +204,9 @@ void resolver::finish_stack() {
 value resolver::place_on_stack(const ast_variable& v, std::uint32_t align, std::uint64_t bytes) {
   align = std::min<std::uint32_t>(align, 16);
   const std::uint64_t start = (std::uint64_t{instance_->local_bytes} + align - 1) / align * align;
-  if (start + bytes > call_stack_bytes) fail(v.where, "local memory of a recursive function exceeds " + std::to_string(call_stack_bytes) + " bytes at '" + v.name + "'");
+  if (start + bytes > call_stack_bytes)
+    fail(v.where, "local memory of a recursive function exceeds " + std::to_string(call_stack_bytes) + " bytes at '" +
+                      v.name + "'");
   instance_->local_bytes = static_cast<std::uint32_t>(start + bytes);
   const value narrow = register_value(out_.new_register(1, 32)), wide = register_value(out_.new_register(2, 64));
   hir_instruction sum = make(ptx_op::add, isa::dtype::u32, {narrow}, {instance_->base, immediate_value(start)});
@@ -217,11 +226,13 @@ value resolver::stack_address(value base, std::int64_t offset) {
 // alloca takes from the stack until the function returns; stacksave and stackrestore read and write its top.
 void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   const bool restores = h.op == ptx_op::stackrestore;
-  if (i.operands.size() < (h.op == ptx_op::alloca_ ? 2u : 1u) || h.guard.what != value::kind::none) fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
+  if (i.operands.size() < (h.op == ptx_op::alloca_ ? 2u : 1u) || h.guard.what != value::kind::none)
+    fail(i.where, "unsupported form of instruction '" + i.mnemonic() + "'");
   if (h.op == ptx_op::alloca_ && i.operands.size() > 2) {
     const std::uint64_t align = i.operands[2].bits;
     if (align == 0 || (align & (align - 1)) != 0 || align >> 31 != 0)
-      fail(i.operands[2].where, "alignment " + i.operands[2].text + " in '" + i.mnemonic() + "', expected a power of two");
+      fail(i.operands[2].where,
+           "alignment " + i.operands[2].text + " in '" + i.mnemonic() + "', expected a power of two");
   }
   const value top = stack_pointer();
   hir_instruction narrow = h;
@@ -243,8 +254,10 @@ void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   const value bytes = register_value(out_.new_register(1, 32)), room = register_value(out_.new_register(1, 32));
   const value full = register_value(out_.new_register(0, 1));
   // A size that no stack holds counts as one beyond it; the rest is rounded up to 16 bytes.
-  hir_instruction least = make(ptx_op::min, isa::size_of(h.m.type) == 8 ? isa::dtype::u64 : isa::dtype::u32,
-                               {register_value(out_.new_register(isa::size_of(h.m.type) == 8 ? 2 : 1, isa::size_of(h.m.type) * 8))}, {size, immediate_value(1u << 20)});
+  hir_instruction least =
+      make(ptx_op::min, isa::size_of(h.m.type) == 8 ? isa::dtype::u64 : isa::dtype::u32,
+           {register_value(out_.new_register(isa::size_of(h.m.type) == 8 ? 2 : 1, isa::size_of(h.m.type) * 8))},
+           {size, immediate_value(1u << 20)});
   hir_instruction cut = make(ptx_op::cvt, isa::dtype::u32, {bytes}, {least.dst[0]});
   cut.m.type2 = least.m.type;
   cut.m.types = 2;
@@ -264,30 +277,37 @@ void resolver::stack_instruction(hir_instruction h, const ast_instruction& i) {
   append(make(ptx_op::add, isa::dtype::u32, {top}, {top, bytes}));
 }
 
-std::vector<const ast_function*> resolver::possible_targets(const ast_instruction& i, const ast_operand& list, std::size_t returns, std::size_t parameters) {
+std::vector<const ast_function*> resolver::possible_targets(const ast_instruction& i, const ast_operand& list,
+                                                            std::size_t returns, std::size_t parameters) {
   symbol s;
-  if (!find(list.text, s) || s.what != symbol::kind::prototype || !s.targets) fail(list.where, "'" + i.mnemonic() + "' through a register needs a .callprototype or .calltargets");
+  if (!find(list.text, s) || s.what != symbol::kind::prototype || !s.targets)
+    fail(list.where, "'" + i.mnemonic() + "' through a register needs a .callprototype or .calltargets");
   std::vector<const ast_function*> found;
   if (s.targets->what == ast_statement::kind::call_targets) {
     for (const std::string& name : s.targets->targets) {
       const ast_function* f = find_function(*module_.ast, module_.ast->meaning(name, unit_));
       if (!f) fail(s.targets->where, "'" + name + "' in .calltargets is not a function with a body in this module");
-      if (f->returns.size() != returns || f->parameters.size() != parameters) fail(i.where, "a call through '" + list.text + "' with another number of arguments than '" + name + "' has");
+      if (f->returns.size() != returns || f->parameters.size() != parameters)
+        fail(i.where, "a call through '" + list.text + "' with another number of arguments than '" + name + "' has");
       found.push_back(f);
     }
     return found;
   }
   const ast_function& prototype = *s.targets->prototype;
-  if (prototype.returns.size() != returns || prototype.parameters.size() != parameters) fail(i.where, "a call through '" + list.text + "' with the wrong number of arguments");
+  if (prototype.returns.size() != returns || prototype.parameters.size() != parameters)
+    fail(i.where, "a call through '" + list.text + "' with the wrong number of arguments");
   for (const std::string& name : calls_.address_taken()) {
     const ast_function* f = find_function(*module_.ast, name);
-    if (f && same_shape(f->returns, prototype.returns) && same_shape(f->parameters, prototype.parameters)) found.push_back(f);
+    if (f && same_shape(f->returns, prototype.returns) && same_shape(f->parameters, prototype.parameters))
+      found.push_back(f);
   }
   return found;
 }
 
-void resolver::indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list, const ast_operand& results, const ast_operand& arguments) {
-  const std::vector<const ast_function*> targets = possible_targets(i, list, results.list.size(), arguments.list.size());
+void resolver::indirect_call(const ast_instruction& i, const ast_operand& target, const ast_operand& list,
+                             const ast_operand& results, const ast_operand& arguments) {
+  const std::vector<const ast_function*> targets =
+      possible_targets(i, list, results.list.size(), arguments.list.size());
   symbol shape;
   if (find(list.text, shape) && shape.targets && shape.targets->prototype) {
     const ast_function& prototype = *shape.targets->prototype;
@@ -295,12 +315,15 @@ void resolver::indirect_call(const ast_instruction& i, const ast_operand& target
     for (std::size_t k = 0; k < arguments.list.size(); ++k) check_argument(prototype.parameters[k], arguments.list[k]);
   }
   const value address = operand(target, isa::dtype::u64, target.where);
-  if (address.is_reg() && isa::is_float(out_.registers[address.reg].type)) fail(target.where, "'" + target.text + "' in '" + i.mnemonic() + "', expected a register for .u64");
+  if (address.is_reg() && isa::is_float(out_.registers[address.reg].type))
+    fail(target.where, "'" + target.text + "' in '" + i.mnemonic() + "', expected a register for .u64");
   const bool narrow = address.is_reg() && out_.registers[address.reg].words == 1;
   const std::uint32_t done = new_label();
   for (const ast_function* f : targets) {
     const std::uint32_t next = new_label();
-    hir_instruction test = make(ptx_op::setp, narrow ? isa::dtype::u32 : isa::dtype::u64, {register_value(out_.new_register(0, 1))}, {address, immediate_value(function_address(*module_.ast, f->name))});
+    hir_instruction test =
+        make(ptx_op::setp, narrow ? isa::dtype::u32 : isa::dtype::u64, {register_value(out_.new_register(0, 1))},
+             {address, immediate_value(function_address(*module_.ast, f->name))});
     test.m.cmp = isa::compare::ne;
     hir_instruction skip;
     skip.op = ptx_op::bra;

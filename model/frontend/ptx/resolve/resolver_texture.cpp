@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "heddle/frontend/ptx/resolve/resolver.h"
 #include "heddle/frontend/ptx/hir/texture_form.h"
+#include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {
 
@@ -24,11 +24,13 @@ void resolver::check_coordinates(const ast_instruction& i, const ast_operand& at
   if (at.list.empty() || at.list[0].what != ast_operand::kind::vector) return;
   const std::vector<ast_operand>& list = at.list[0].list;
   if (list.size() != 1 && list.size() != 2 && list.size() != 4)
-    fail(at.where, std::to_string(list.size()) + " coordinates in '" + i.mnemonic() + "', expected 1, 2 or 4 (the last ones of 3 count for nothing)");
+    fail(at.where, std::to_string(list.size()) + " coordinates in '" + i.mnemonic() +
+                       "', expected 1, 2 or 4 (the last ones of 3 count for nothing)");
   const bool surface = i.opcode == "suld" || i.opcode == "sust";
   for (std::size_t k = 0; k < list.size() && k < form.coordinates(); ++k) {
     symbol s;
-    if (list[k].what != ast_operand::kind::identifier || !find(list[k].text, s) || s.what != symbol::kind::reg) continue;
+    if (list[k].what != ast_operand::kind::identifier || !find(list[k].text, s) || s.what != symbol::kind::reg)
+      continue;
     const bool layer = k == 0 && isa::is_array(form.shape);
     const dtype t = layer || surface ? dtype::u32 : form.type[form.types > 1 ? 1 : 0];
     const std::string problem = compare_register(out_.registers[s.first].type, t, false, false);
@@ -49,17 +51,22 @@ void resolver::check_texels(const ast_instruction& i, const texture_form& form) 
     if (!problem.empty()) fail(o.where, problem);
   };
   for (std::size_t k = 2; k < i.operands.size(); ++k) {
-    if (i.has("grad") && i.operands[k].what == ast_operand::kind::vector && i.operands[k].list.size() < isa::dimensions(form.shape))
-      fail(i.operands[k].where, "gradient in '" + i.mnemonic() + "' of " + std::to_string(i.operands[k].list.size()) + " elements, expected " + std::to_string(isa::dimensions(form.shape)));
+    if (i.has("grad") && i.operands[k].what == ast_operand::kind::vector &&
+        i.operands[k].list.size() < isa::dimensions(form.shape))
+      fail(i.operands[k].where, "gradient in '" + i.mnemonic() + "' of " + std::to_string(i.operands[k].list.size()) +
+                                    " elements, expected " + std::to_string(isa::dimensions(form.shape)));
     check(i.operands[k], form.type[form.types > 1 ? 1 : 0], false);
   }
   const ast_operand& d = i.operands[0];
-  const bool nothing = d.what == ast_operand::kind::sink || (d.what == ast_operand::kind::vector && std::all_of(d.list.begin(), d.list.end(), [](const ast_operand& e) { return e.what == ast_operand::kind::sink; }));
+  const bool nothing =
+      d.what == ast_operand::kind::sink ||
+      (d.what == ast_operand::kind::vector && std::all_of(d.list.begin(), d.list.end(), [](const ast_operand& e) {
+         return e.what == ast_operand::kind::sink;
+       }));
   if (nothing) fail(d.where, "'_' in '" + i.mnemonic() + "', expected a register");
   if (d.what == ast_operand::kind::vector)
     for (const ast_operand& e : d.list) check(e, form.type[0], surface);
-  else
-    check(d, form.type[0], surface);
+  else check(d, form.type[0], surface);
 }
 
 /// tex, tld4, suld, sust, txq, suq: the sources are the handle, the coordinates and, of a store, the data.
@@ -67,13 +74,17 @@ void resolver::texture_instruction(hir_instruction h, const ast_instruction& i) 
   const texture_form form = decode_texture_form(i, module_.ast->file);
   const bool stores = h.op == ptx_op::sust, asks = h.op == ptx_op::txq || h.op == ptx_op::suq;
   if (i.operands.size() < 2) fail(i.where, "'" + i.mnemonic() + "' with too few operands");
-  const auto has = [&](const char* word) { return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end(); };
+  const auto has = [&](const char* word) {
+    return std::find(i.modifiers.begin(), i.modifiers.end(), word) != i.modifiers.end();
+  };
   const std::size_t most = 2 + (has("level") ? 1 : 0) + (has("grad") ? 2 : 0);
   if (i.operands.size() > most)
-    fail(i.operands[most].where, "offsets of texels and values to compare with are not supported in instruction '" + i.mnemonic() + "'");
+    fail(i.operands[most].where,
+         "offsets of texels and values to compare with are not supported in instruction '" + i.mnemonic() + "'");
   const ast_operand& at = i.operands[stores ? 0 : 1];
   if (at.what != ast_operand::kind::address || at.text.empty() || at.offset != 0 || at.list.size() > (asks ? 0 : 1))
-    fail(at.where, "expected [handle, {coordinates}] in '" + i.mnemonic() + "': samplers of their own are not supported");
+    fail(at.where,
+         "expected [handle, {coordinates}] in '" + i.mnemonic() + "': samplers of their own are not supported");
   check_reference(i, at);
   if (!asks) check_coordinates(i, at, form);
   if (!stores) elements(i.operands[0], isa::dtype::b32, h.dst, true, i.where);

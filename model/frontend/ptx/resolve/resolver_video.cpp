@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Video instructions, as the integer instructions that the chips since Maxwell have in their place: parts of the operands are taken out and
-// extended, computed with, clamped, and then added to c or put into their places in it.
-#include "heddle/frontend/ptx/resolve/resolver.h"
+// Video instructions, as the integer instructions that the chips since Maxwell have in their place: parts of the
+// operands are taken out and extended, computed with, clamped, and then added to c or put into their places in it.
 #include "heddle/frontend/ptx/hir/video_form.h"
+#include "heddle/frontend/ptx/resolve/resolver.h"
 
 namespace heddle::ptx {
 
@@ -27,10 +27,12 @@ std::uint64_t limit(unsigned bits, bool is_signed, bool greatest) {
 /// The expansion of one instruction. Values are words, or 64 bits where a word may not hold them (`wide`).
 class resolver::video_expansion {
  public:
-  video_expansion(resolver& r, const hir_instruction& h, const ast_instruction& i) : r_(r), h_(h), i_(i), form_(decode_video_form(i, r.module_.ast->file)) {}
+  video_expansion(resolver& r, const hir_instruction& h, const ast_instruction& i)
+      : r_(r), h_(h), i_(i), form_(decode_video_form(i, r.module_.ast->file)) {}
 
   void run() {
-    if (i_.operands.size() < 3 || i_.operands.size() > 4) r_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
+    if (i_.operands.size() < 3 || i_.operands.size() > 4)
+      r_.fail(i_.where, "'" + i_.mnemonic() + "' with too few operands");
     for (std::size_t k = 0; k < i_.operands.size(); ++k) read(k);
     const value result = form_.lanes > 1 ? lanes() : form_.what == action::mad ? multiply_add() : scalar();
     hir_instruction last = in_place_of(h_, ptx_op::mov, dtype::b32, {d_}, {result});
@@ -51,7 +53,8 @@ class resolver::video_expansion {
     const bool negate = o.negate;
     o.component.clear();
     o.negate = false;
-    if (negate && (k == 0 || form_.what != action::mad || form_.plus_one)) r_.fail(o.where, "'-' before an operand of '" + i_.mnemonic() + "'");
+    if (negate && (k == 0 || form_.what != action::mad || form_.plus_one))
+      r_.fail(o.where, "'-' before an operand of '" + i_.mnemonic() + "'");
     if (k == 0) d_ = r_.destination(o, i_.where), place_ = part;
     else sources_[k - 1] = {r_.operand(o, dtype::u32, i_.where), part, negate};
     r_.check_type(k == 0 ? d_ : sources_[k - 1].whole, dtype::b32, false, o.where);
@@ -63,11 +66,13 @@ class resolver::video_expansion {
     r_.fail(where, "'." + part + "' is no part of an operand of '" + i_.mnemonic() + "'");
   }
 
-  /// .b0 to .b3, .h0, .h1; of halves and bytes .h and two, .b and four numbers of places, of a destination a mask such as .h10, .b20.
+  /// .b0 to .b3, .h0, .h1; of halves and bytes .h and two, .b and four numbers of places, of a destination a mask such
+  /// as .h10, .b20.
   bool is_part(const std::string& part, bool destination) const {
     const unsigned n = static_cast<unsigned>(part.size()) - 1;
     if (form_.lanes == 1) return n == 1 && part[1] < (part[0] == 'b' ? '4' : '2');
-    if (part[0] != (form_.lanes == 4 ? 'b' : 'h') || n > form_.lanes || (!destination && n != form_.lanes)) return false;
+    if (part[0] != (form_.lanes == 4 ? 'b' : 'h') || n > form_.lanes || (!destination && n != form_.lanes))
+      return false;
     for (unsigned k = 1; k <= n; ++k) {
       if (part[k] >= '0' + static_cast<int>(destination ? form_.lanes : 2 * form_.lanes)) return false;
       if (destination && k > 1 && part[k] >= part[k - 1]) return false;
@@ -137,12 +142,15 @@ class resolver::video_expansion {
       case action::absdiff: return difference(a, b, t);
       case action::min: return make(ptx_op::min, t, {a, b});
       case action::max: return make(ptx_op::max, t, {a, b});
-      case action::average: {   // halves are rounded up, below zero down
+      case action::average: {  // halves are rounded up, below zero down
         const value sum = make(ptx_op::add, t, {a, b});
-        const value up = make(ptx_op::selp, dtype::b32, {immediate_value(0), immediate_value(1), compare(isa::compare::lt, t, sum, immediate_value(0))});
+        const value up =
+            make(ptx_op::selp, dtype::b32,
+                 {immediate_value(0), immediate_value(1), compare(isa::compare::lt, t, sum, immediate_value(0))});
         return make(ptx_op::shr, t, {make(ptx_op::add, t, {sum, up}), immediate_value(1)});
       }
-      default: return make(ptx_op::selp, dtype::b32, {immediate_value(1), immediate_value(0), compare(form_.cmp, t, a, b)});
+      default:
+        return make(ptx_op::selp, dtype::b32, {immediate_value(1), immediate_value(0), compare(form_.cmp, t, a, b)});
     }
   }
 
@@ -166,7 +174,8 @@ class resolver::video_expansion {
     } else {
       const bool low_bits = (form_.what == action::add || form_.what == action::sub) && !form_.saturate;
       const bool same = form_.signed_a == form_.signed_b;
-      const bool ordered = same && (form_.what == action::min || form_.what == action::max || form_.what == action::absdiff || form_.what == action::set);
+      const bool ordered = same && (form_.what == action::min || form_.what == action::max ||
+                                    form_.what == action::absdiff || form_.what == action::set);
       if ((small_a && small_b) || low_bits || (ordered && !form_.saturate)) {
         const bool is_signed = (small_a && small_b) || form_.signed_a;
         r = operate(a, b, word_type(is_signed));
@@ -191,9 +200,11 @@ class resolver::video_expansion {
 
   /// By 0 to 32 places, of a number of 33 bits with its sign: 64 bits of a's own sign hold what comes out.
   value shifted(const value& a, const value& b) const {
-    const value by = form_.wrap ? make(ptx_op::and_, dtype::b32, {b, immediate_value(31)}) : make(ptx_op::min, dtype::u32, {b, immediate_value(32)});
+    const value by = form_.wrap ? make(ptx_op::and_, dtype::b32, {b, immediate_value(31)})
+                                : make(ptx_op::min, dtype::u32, {b, immediate_value(32)});
     const bool left = form_.what == action::shl;
-    const value w = make(left ? ptx_op::shl : ptx_op::shr, left ? dtype::b64 : wide_type(form_.signed_a), {widened(a, form_.signed_a), by});
+    const value w = make(left ? ptx_op::shl : ptx_op::shr, left ? dtype::b64 : wide_type(form_.signed_a),
+                         {widened(a, form_.signed_a), by});
     return low_word(form_.saturate ? clamped(w, wide_type(form_.signed_a), place_bits()) : w);
   }
 
@@ -205,10 +216,12 @@ class resolver::video_expansion {
     return place_.empty() ? r : put_in(r, third(), place_bits(), static_cast<unsigned>(place_[1] - '0'));
   }
 
-  /// a * b + c in 64 bits. Only the product of two unsigned words under a sign may not fit; there it is far beyond what clamping leaves.
+  /// a * b + c in 64 bits. Only the product of two unsigned words under a sign may not fit; there it is far beyond what
+  /// clamping leaves.
   value multiply_add() const {
     bool small;
-    const value a = widened(selected(0, form_.signed_a, small), form_.signed_a), b = widened(selected(1, form_.signed_b, small), form_.signed_b);
+    const value a = widened(selected(0, form_.signed_a, small), form_.signed_a),
+                b = widened(selected(1, form_.signed_b, small), form_.signed_b);
     const bool minus = sources_[0].negate != sources_[1].negate, minus_c = sources_[2].negate;
     const bool is_signed = form_.signed_a || form_.signed_b || minus || minus_c;
     if (minus && minus_c) r_.fail(i_.where, "'-' before product and sum of '" + i_.mnemonic() + "'");
@@ -216,9 +229,11 @@ class resolver::video_expansion {
     h.m.part = modifiers::part_kind::lo;
     value p = h.dst[0];
     r_.append(std::move(h));
-    if (is_signed && !form_.signed_a && !form_.signed_b && form_.saturate) p = make(ptx_op::min, dtype::u64, {p, immediate_value(std::uint64_t{1} << 62)});
+    if (is_signed && !form_.signed_a && !form_.signed_b && form_.saturate)
+      p = make(ptx_op::min, dtype::u64, {p, immediate_value(std::uint64_t{1} << 62)});
     const value c = widened(third(), is_signed);
-    value sum = minus ? make(ptx_op::sub, dtype::s64, {c, p}) : make(minus_c ? ptx_op::sub : ptx_op::add, dtype::s64, {p, c});
+    value sum =
+        minus ? make(ptx_op::sub, dtype::s64, {c, p}) : make(minus_c ? ptx_op::sub : ptx_op::add, dtype::s64, {p, c});
     if (form_.plus_one) sum = make(ptx_op::add, dtype::s64, {sum, immediate_value(1)});
     if (form_.scale != 0) sum = make(ptx_op::shr, wide_type(is_signed), {sum, immediate_value(form_.scale)});
     if (!form_.saturate) return low_word(sum);
@@ -254,10 +269,12 @@ class resolver::video_expansion {
   const ast_instruction& i_;
   const video_form form_;
   value d_;
-  std::string place_;   // of the destination
+  std::string place_;  // of the destination
   source sources_[3];
 };
 
-void resolver::video_instruction(const hir_instruction& h, const ast_instruction& i) { video_expansion(*this, h, i).run(); }
+void resolver::video_instruction(const hir_instruction& h, const ast_instruction& i) {
+  video_expansion(*this, h, i).run();
+}
 
 }  // namespace heddle::ptx

@@ -6,7 +6,7 @@ namespace heddle::ptx {
 
 namespace {
 
-constexpr std::size_t most_machine_instructions = 800'000;   // of a kernel, before registers are allocated
+constexpr std::size_t most_machine_instructions = 800'000;  // of a kernel, before registers are allocated
 
 }  // namespace
 
@@ -33,7 +33,11 @@ bool has_side_effect(const machine_instruction& i) {
 }
 
 selector::selector(const hir_function& f, const gpu_config& gpu, const std::string& file)
-    : f_(f), gpu_(gpu), file_(file), imad_(gpu.integer.multiplier != choice::multiplier::xmad), definitions_(f.registers.size(), nullptr) {
+    : f_(f),
+      gpu_(gpu),
+      file_(file),
+      imad_(gpu.integer.multiplier != choice::multiplier::xmad),
+      definitions_(f.registers.size(), nullptr) {
   out_.registers = f.registers;
   out_.local_bytes = f.local_bytes;
   for (const hir_block& b : f.blocks)
@@ -53,7 +57,8 @@ machine_function selector::run() {
     for (const hir_instruction& h : f_.blocks[b].code) {
       select(h);
       if (before + block_->code.size() > most_machine_instructions)
-        fail("the kernel is too large, expected at most " + std::to_string(most_machine_instructions) + " machine instructions");
+        fail("the kernel is too large, expected at most " + std::to_string(most_machine_instructions) +
+             " machine instructions");
     }
     before += block_->code.size();
   }
@@ -67,7 +72,7 @@ void selector::check_unused() {
   machine_block nowhere;
   block_ = &nowhere;
   for (const hir_instruction& h : f_.unused) {
-    if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;   // no instructions of the program
+    if (h.op == ptx_op::save || h.op == ptx_op::restore) continue;  // no instructions of the program
     select(h);
     nowhere.code.clear();
     out_.registers.resize(registers);
@@ -75,9 +80,13 @@ void selector::check_unused() {
   }
 }
 
-void selector::fail(const std::string& what) const { throw input_error(file_, now_->where.line, now_->where.column, what); }
+void selector::fail(const std::string& what) const {
+  throw input_error(file_, now_->where.line, now_->where.column, what);
+}
 
-void selector::unsupported() const { fail("unsupported type or form of instruction '" + now_->source->mnemonic() + "'"); }
+void selector::unsupported() const {
+  fail("unsupported type or form of instruction '" + now_->source->mnemonic() + "'");
+}
 
 void selector::require_fp64() const {
   if (gpu_.fp64.lanes == 0)
@@ -96,8 +105,8 @@ bool selector::has_capability(unsigned major, unsigned minor) const {
 
 void selector::require_capability(unsigned major, unsigned minor) const {
   if (has_capability(major, minor)) return;
-  fail("instruction '" + now_->source->mnemonic() + "' needs compute capability " + std::to_string(major) + "." + std::to_string(minor) +
-       ", the GPU (" + gpu_.gpu.name + ") has " + gpu_.gpu.compute_capability);
+  fail("instruction '" + now_->source->mnemonic() + "' needs compute capability " + std::to_string(major) + "." +
+       std::to_string(minor) + ", the GPU (" + gpu_.gpu.name + ") has " + gpu_.gpu.compute_capability);
 }
 
 register_part selector::temp(unsigned words) { return {out_.new_register(words), 0, static_cast<std::uint8_t>(words)}; }
@@ -135,7 +144,8 @@ void selector::select(const hir_instruction& h) {
       h.op != ptx_op::selp && h.op != ptx_op::pack && h.op != ptx_op::unpack)
     require_fp64();
   const bool pair = t == dtype::f32x2, eighths = t == dtype::e4m3x2 || t == dtype::e5m2x2;
-  if ((pair && h.op != ptx_op::add && h.op != ptx_op::sub && h.op != ptx_op::mul && h.op != ptx_op::fma) || (eighths && h.op != ptx_op::cvt))
+  if ((pair && h.op != ptx_op::add && h.op != ptx_op::sub && h.op != ptx_op::mul && h.op != ptx_op::fma) ||
+      (eighths && h.op != ptx_op::cvt))
     unsupported();
   switch (h.op) {
     case ptx_op::add:
@@ -189,7 +199,7 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::exit: put(opcode::exit, {no_register, 0, 0}, {}); return;
     case ptx_op::cp:
     case ptx_op::mbarrier: return require_capability(8);
-    case ptx_op::stmatrix: return require_capability(9);   // the rest are instructions of their own
+    case ptx_op::stmatrix: return require_capability(9);  // the rest are instructions of their own
     case ptx_op::elect: return elect();
     case ptx_op::vabsdiff2:
     case ptx_op::vabsdiff4: return video_difference();
@@ -235,9 +245,7 @@ void selector::select_rest(const hir_instruction& h) {
     case ptx_op::cvta: return convert_address();
     case ptx_op::isspacep: return is_space();
     case ptx_op::mapa:
-    case ptx_op::getctarank:
-      require_capability(9);
-      return copy(dst(), src(0));
+    case ptx_op::getctarank: require_capability(9); return copy(dst(), src(0));
     case ptx_op::tex:
     case ptx_op::tld4: return texture_fetch();
     case ptx_op::suld:

@@ -3,8 +3,8 @@
 
 namespace heddle::ptx {
 
-void selector::compare_wide(std::uint32_t p, std::uint32_t q, wide_value a, wide_value b, bool is_signed, isa::compare c,
-                            isa::bool_op bop, virtual_predicate with) {
+void selector::compare_wide(std::uint32_t p, std::uint32_t q, wide_value a, wide_value b, bool is_signed,
+                            isa::compare c, isa::bool_op bop, virtual_predicate with) {
   const std::uint32_t low = temp_predicate();
   machine_instruction& first = put_predicate(opcode::isetp, low, {a.lo, b.lo});
   first.base.cmp = c;

@@ -16,11 +16,12 @@ void selector::convert() {
   const dtype to = now_->m.type, from = now_->m.type2;
   if (now_->m.types != 2) unsupported();
   if (is_eighths(to) || is_eighths(from)) return convert_eighths();
-  if ((now_->m.relu || now_->m.finite) && (!isa::is_float(from) || !(to == dtype::f16 || to == dtype::bf16 || to == dtype::b32 || is_packed(to))))
+  if ((now_->m.relu || now_->m.finite) &&
+      (!isa::is_float(from) || !(to == dtype::f16 || to == dtype::bf16 || to == dtype::b32 || is_packed(to))))
     unsupported();
   if (is_packed(to)) return convert_packed();
   if (is_packed(from) || to == dtype::pred || from == dtype::pred) unsupported();
-  if (to == dtype::b32 && from == dtype::f32) return float_to_float();   // tf32
+  if (to == dtype::b32 && from == dtype::f32) return float_to_float();  // tf32
   if (!isa::is_float(to) && !isa::is_float(from)) return integer_to_integer();
   if (isa::is_float(to) && isa::is_float(from)) return float_to_float();
   if (isa::is_float(to)) {
@@ -114,7 +115,7 @@ void selector::float_to_float() {
   const dtype to = now_->m.type, from = now_->m.type2;
   if (to == from && !now_->m.to_integer && (to == dtype::f32 || to == dtype::f64)) {
     if (!now_->m.saturate && !now_->m.ftz) return copy(dst(), src(0));
-    operand nothing = zero();   // adding -0 changes nothing but flushes and clamps
+    operand nothing = zero();  // adding -0 changes nothing but flushes and clamps
     nothing.negate = true;
     nothing.count = to == dtype::f64 ? 2 : 1;
     machine_instruction& i = put(to == dtype::f32 ? opcode::fadd : opcode::dadd, dst(), {src(0), nothing});
@@ -137,7 +138,8 @@ void selector::float_to_float() {
 void selector::convert_eighths() {
   const dtype to = now_->m.type, from = now_->m.type2;
   const bool narrows = is_eighths(to);
-  if (narrows ? (from != dtype::f32 && from != dtype::f16x2) || !now_->m.finite : to != dtype::f16x2 || now_->m.finite) unsupported();
+  if (narrows ? (from != dtype::f32 && from != dtype::f16x2) || !now_->m.finite : to != dtype::f16x2 || now_->m.finite)
+    unsupported();
   if (now_->m.round != isa::rounding::rn || now_->m.saturate || now_->m.ftz) unsupported();
   require_capability(8, 9);
   need(from == dtype::f32 ? 2 : 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "heddle/frontend/ptx/select/selector.h"
 
-// Division and square root: the instruction mix the chip issues. A reciprocal from the special function unit, Newton steps
-// on fused multiply-adds, a residual correction that rounds exactly (Markstein, "Computation of elementary functions on the
-// IBM RISC System/6000", 1990), and ASSIST for the operands that FCHK names.
+// Division and square root: the instruction mix the chip issues. A reciprocal from the special function unit, Newton
+// steps on fused multiply-adds, a residual correction that rounds exactly (Markstein, "Computation of elementary
+// functions on the IBM RISC System/6000", 1990), and ASSIST for the operands that FCHK names.
 namespace heddle::ptx {
 
 namespace {
@@ -21,7 +21,8 @@ virtual_operand minus(virtual_operand o) {
 
 }  // namespace
 
-void selector::assist(register_part d, assist_function f, std::initializer_list<operand> sources, virtual_predicate when) {
+void selector::assist(register_part d, assist_function f, std::initializer_list<operand> sources,
+                      virtual_predicate when) {
   machine_instruction& i = put(opcode::assist, d, sources);
   i.base.sub = static_cast<std::uint8_t>(f);
   i.base.round = now_->m.round;
@@ -64,7 +65,8 @@ void selector::divide_f32_approx() {
   operand a = src(0), b = src(1);
   const bool ftz = now_->m.ftz;
   if (now_->m.full || !ftz) {
-    // Scaling keeps the reciprocal in range: denormal divisors are brought up, with .full huge ones down, dividends alike.
+    // Scaling keeps the reciprocal in range: denormal divisors are brought up, with .full huge ones down, dividends
+    // alike.
     const register_part sa = temp(), sb = temp();
     register_part scale = temp();
     const std::uint32_t small = temp_predicate();
@@ -241,7 +243,7 @@ void selector::divide_u32(register_part quotient, register_part remainder, opera
   to_float.base.src_type = dtype::u32;
   to_float.base.round = isa::rounding::rp;
   put(opcode::mufu, r, {f}).base.sub = static_cast<std::uint8_t>(mufu_function::rcp);
-  put(opcode::iadd3, s, {r, immediate(0x0ffffffeu), zero()});   // times 2^32, less two units: never above 2^32 / b
+  put(opcode::iadd3, s, {r, immediate(0x0ffffffeu), zero()});  // times 2^32, less two units: never above 2^32 / b
   machine_instruction& to_int = put(opcode::f2i, t, {s});
   to_int.base.type = dtype::u32;
   to_int.base.src_type = dtype::f32;
@@ -262,7 +264,8 @@ void selector::divide_u32(register_part quotient, register_part remainder, opera
     machine_instruction& c = put_predicate(opcode::isetp, again, {rest, b});
     c.base.cmp = isa::compare::ge;
     c.base.type = dtype::u32;
-    if (step == 0 || remainder.reg != no_register) put(opcode::iadd3, rest, {rest, minus(b), zero()}).guard = {again, false};
+    if (step == 0 || remainder.reg != no_register)
+      put(opcode::iadd3, rest, {rest, minus(b), zero()}).guard = {again, false};
     if (quotient.reg != no_register) put(opcode::iadd3, q, {q, immediate(1), zero()}).guard = {again, false};
   }
   if (remainder.reg != no_register) copy(remainder, rest);

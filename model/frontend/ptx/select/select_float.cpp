@@ -10,7 +10,9 @@ constexpr std::uint64_t f64_infinity = 0x7ff0000000000000u, f64_least_normal = 0
 
 }  // namespace
 
-bool selector::is_half(dtype t) { return t == dtype::f16 || t == dtype::f16x2 || t == dtype::bf16 || t == dtype::bf16x2; }
+bool selector::is_half(dtype t) {
+  return t == dtype::f16 || t == dtype::f16x2 || t == dtype::bf16 || t == dtype::bf16x2;
+}
 
 void selector::float_arithmetic() {
   const dtype t = now_->m.type;
@@ -21,7 +23,8 @@ void selector::float_arithmetic() {
   const bool sum = now_->op == ptx_op::add || now_->op == ptx_op::sub;
   const bool single = t == dtype::f32;
   const opcode op = fused ? (single ? opcode::ffma : opcode::dfma)
-                          : sum ? (single ? opcode::fadd : opcode::dadd) : (single ? opcode::fmul : opcode::dmul);
+                    : sum ? (single ? opcode::fadd : opcode::dadd)
+                          : (single ? opcode::fmul : opcode::dmul);
   operand a = float_src(0, now_->m.ftz), b = float_src(1, now_->m.ftz), c;
   if (now_->op == ptx_op::sub) b.negate = !b.negate;
   if (fused) c = float_src(2, now_->m.ftz);
@@ -48,8 +51,11 @@ void selector::pair_arithmetic() {
   for (unsigned k = 0; k < 2; ++k) {
     operand y = word(b, k);
     if (now_->op == ptx_op::sub) y.negate = !y.negate;
-    machine_instruction& i = put(fused ? opcode::ffma : sum ? opcode::fadd : opcode::fmul, {d.reg, static_cast<std::uint8_t>(d.part + k), 1},
-                                 {word(a, k), y, fused ? word(c, k) : operand()});
+    machine_instruction& i =
+        put(fused ? opcode::ffma
+            : sum ? opcode::fadd
+                  : opcode::fmul,
+            {d.reg, static_cast<std::uint8_t>(d.part + k), 1}, {word(a, k), y, fused ? word(c, k) : operand()});
     i.base.type = dtype::f32;
     i.base.round = now_->m.round;
     i.base.ftz = now_->m.ftz;
@@ -91,14 +97,16 @@ void selector::float_min_max() {
   i.base.nan = now_->m.nan;
   i.psrc[0] = {no_register, now_->op == ptx_op::max};
   if (!now_->m.xorsign) return;
-  const operand signs = immediate(sign_bits(t));   // (x ^ y) & signs | r & ~signs
+  const operand signs = immediate(sign_bits(t));  // (x ^ y) & signs | r & ~signs
   const register_part sign = temp();
   put(opcode::lop3, sign, {x, y, signs}).base.sub = 0x28;
   put(opcode::lop3, dst(), {sign, r, signs}).base.sub = 0xf4;
 }
 
 std::uint32_t selector::sign_bits(dtype t) {
-  return t == dtype::f16x2 || t == dtype::bf16x2 ? 0x80008000u : t == dtype::f16 || t == dtype::bf16 ? 0x8000u : 0x80000000u;
+  return t == dtype::f16x2 || t == dtype::bf16x2 ? 0x80008000u
+         : t == dtype::f16 || t == dtype::bf16   ? 0x8000u
+                                                 : 0x80000000u;
 }
 
 selector::operand selector::magnitude(const operand& o) {
@@ -113,7 +121,7 @@ void selector::float_sign() {
   if (is_half(t)) {
     const std::uint32_t sign = sign_bits(t);
     operand a = src(0);
-    if (now_->m.ftz) {   // adding -0 keeps every number and flushes
+    if (now_->m.ftz) {  // adding -0 keeps every number and flushes
       require_half();
       const register_part flushed = temp();
       machine_instruction& i = put(opcode::hadd2, flushed, {a, immediate(sign)});
@@ -124,7 +132,7 @@ void selector::float_sign() {
     put(opcode::lop3, dst(), {a, immediate(negates ? sign : ~sign), zero()}).base.sub = negates ? 0x3c : 0xc0;
     return;
   }
-  operand a = src(0), nothing = zero();   // adding -0 keeps every value and flushes where asked
+  operand a = src(0), nothing = zero();  // adding -0 keeps every value and flushes where asked
   a.negate = negates;
   a.absolute = !negates;
   nothing.negate = true;
@@ -156,7 +164,8 @@ void selector::special_function() {
     put(opcode::dfma, better, {p, re, start});
     put_predicate(opcode::fchk, special, {a}).base.sub = static_cast<std::uint8_t>(isa::assist_function::sqrt_f64);
     for (unsigned k = 0; k < 2; ++k)
-      put(opcode::sel, {r.reg, static_cast<std::uint8_t>(r.part + k), 1}, {word(start, k), word(better, k)}).psrc[0] = {special, false};
+      put(opcode::sel, {r.reg, static_cast<std::uint8_t>(r.part + k), 1}, {word(start, k), word(better, k)}).psrc[0] = {
+          special, false};
     return end(r);
   }
   if (now_->m.type != dtype::f32) unsupported();
@@ -191,7 +200,8 @@ void selector::half_function() {
     widen.base.type = dtype::f32;
     widen.base.src_type = one;
     machine_instruction& f = put(opcode::mufu, y, {x});
-    f.base.sub = static_cast<std::uint8_t>(now_->op == ptx_op::ex2 ? isa::mufu_function::ex2 : isa::mufu_function::tanh);
+    f.base.sub =
+        static_cast<std::uint8_t>(now_->op == ptx_op::ex2 ? isa::mufu_function::ex2 : isa::mufu_function::tanh);
     f.base.type = dtype::f32;
     f.base.ftz = now_->m.ftz;
     half[k] = packed ? temp() : dst();
@@ -239,7 +249,8 @@ void selector::copy_sign() {
   const unsigned top = t == dtype::f64 ? 1 : 0;
   const register_part r = begin();
   if (top) copy({r.reg, r.part, 1}, word(src(1), 0));
-  put(opcode::lop3, {r.reg, static_cast<std::uint8_t>(r.part + top), 1}, {word(src(0), top), immediate(0x80000000u), word(src(1), top)})
+  put(opcode::lop3, {r.reg, static_cast<std::uint8_t>(r.part + top), 1},
+      {word(src(0), top), immediate(0x80000000u), word(src(1), top)})
       .base.sub = 0xe2;
   end(r);
 }

@@ -29,7 +29,8 @@ void selector::add_wide(register_part d, wide_value a, wide_value b, bool subtra
   const std::uint32_t carry = temp_predicate();
   b.lo.negate = b.hi.negate = subtract;
   put(opcode::iadd3, {d.reg, d.part, 1}, {a.lo, b.lo, zero()}).pdst[0] = carry;
-  machine_instruction& high = put(opcode::iadd3, {d.reg, static_cast<std::uint8_t>(d.part + 1), 1}, {a.hi, b.hi, zero()});
+  machine_instruction& high =
+      put(opcode::iadd3, {d.reg, static_cast<std::uint8_t>(d.part + 1), 1}, {a.hi, b.hi, zero()});
   high.base.extended = true;
   high.psrc[0] = {carry, false};
 }
@@ -45,7 +46,8 @@ void selector::add_sub_carry() {
   for (unsigned k = 0; k < words; ++k) {
     operand y = word(b, k);
     y.negate = subtract;
-    machine_instruction& i = put(opcode::iadd3, {d.reg, static_cast<std::uint8_t>(d.part + k), 1}, {word(a, k), y, zero()});
+    machine_instruction& i =
+        put(opcode::iadd3, {d.reg, static_cast<std::uint8_t>(d.part + k), 1}, {word(a, k), y, zero()});
     i.base.extended = takes || k > 0;
     if (i.base.extended) i.psrc[0] = carry;
     if (now_->m.carry_out || k + 1 < words) i.pdst[0] = carry_;
@@ -107,7 +109,8 @@ void selector::min_max() {
   if (isa::size_of(t) == 8) {
     const std::uint32_t p = temp_predicate();
     const wide_value a = wide(0), b = wide(1);
-    compare_wide(p, no_register, a, b, isa::is_signed(t), min ? isa::compare::lt : isa::compare::gt, isa::bool_op::and_, {});
+    compare_wide(p, no_register, a, b, isa::is_signed(t), min ? isa::compare::lt : isa::compare::gt, isa::bool_op::and_,
+                 {});
     const register_part r = begin();
     put(opcode::sel, {r.reg, r.part, 1}, {a.lo, b.lo}).psrc[0] = {p, false};
     put(opcode::sel, {r.reg, static_cast<std::uint8_t>(r.part + 1), 1}, {a.hi, b.hi}).psrc[0] = {p, false};
@@ -139,7 +142,7 @@ void selector::absolute_negate() {
     put(opcode::iabs, d, {narrow(0, t)});
     return;
   }
-  const register_part m = temp(), x = temp(2);   // (a ^ m) - m, m all ones when negative
+  const register_part m = temp(), x = temp(2);  // (a ^ m) - m, m all ones when negative
   const wide_value a = wide(0);
   put(opcode::shr, m, {a.hi, immediate(31)}).base.type = dtype::s32;
   put(opcode::lop3, {x.reg, 0, 1}, {a.lo, m, zero()}).base.sub = 0x3c;
@@ -201,7 +204,7 @@ void selector::find_leading() {
   machine_instruction& find_low = put(opcode::flo, low, {a.lo});
   find_low.base.type = dtype::u32;
   find_low.base.sub = distance ? 1 : 0;
-  if (distance) {   // bits above: 31 - p, or 63 - p when the bit is in the low word; none stays all ones
+  if (distance) {  // bits above: 31 - p, or 63 - p when the bit is in the low word; none stays all ones
     const std::uint32_t in_low = temp_predicate();
     const register_part some = temp();
     put_predicate(opcode::isetp, in_low, {a.lo, zero()}).base.cmp = isa::compare::ne;
@@ -219,9 +222,7 @@ void selector::find_leading() {
   put(opcode::iadd3, d, {immediate(63), minus, zero()});
 }
 
-void selector::permute() {
-  put(opcode::prmt, dst(), {src(0), src(2), src(1)}).base.sub = now_->m.sub;
-}
+void selector::permute() { put(opcode::prmt, dst(), {src(0), src(2), src(1)}).base.sub = now_->m.sub; }
 
 void selector::funnel() {
   machine_instruction& i = put(opcode::shf, dst(), {src(0), src(2), src(1)});
@@ -279,7 +280,8 @@ void selector::video_difference() {
 }
 
 void selector::mask_bits() {
-  machine_instruction& i = put(now_->op == ptx_op::bmsk ? opcode::bmsk : opcode::sgxt, dst(), {src(0), src(1, dtype::b32)});
+  machine_instruction& i =
+      put(now_->op == ptx_op::bmsk ? opcode::bmsk : opcode::sgxt, dst(), {src(0), src(1, dtype::b32)});
   i.base.wrap = now_->m.wrap;
   i.base.type = isa::is_signed(now_->m.type) ? dtype::s32 : dtype::u32;
 }

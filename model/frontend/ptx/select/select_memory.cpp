@@ -48,7 +48,7 @@ void selector::memory_address(machine_instruction& i, const value& base) {
   }
   if (base.is_reg() && f_.registers[base.reg].words == 0) fail("predicate register as an address");
   a = to_operand(base, narrow_space || address_words(base) == 1 ? dtype::b32 : dtype::b64);
-  if (a.count == 1 && !narrow_space) {   // 32-bit addresses are the low part of the 64-bit space
+  if (a.count == 1 && !narrow_space) {  // 32-bit addresses are the low part of the 64-bit space
     const register_part t = temp(2);
     copy({t.reg, 0, 1}, a);
     copy({t.reg, 1, 1}, zero());
@@ -96,7 +96,8 @@ void selector::load() {
   memory_address(i, now_->src[0]);
   const bool constant = i.base.mem_space == isa::space::constant;
   const bool one = now_->m.vector == 1;
-  const bool direct = one && (!now_->dst[0].is_reg() || f_.registers[now_->dst[0].reg].words * 4u == (bytes < 4 ? 4 : bytes));
+  const bool direct =
+      one && (!now_->dst[0].is_reg() || f_.registers[now_->dst[0].reg].words * 4u == (bytes < 4 ? 4 : bytes));
   const register_part d = direct ? dst() : temp(bytes < 4 ? 1 : bytes / 4);
   const operand address = i.src[0];
   machine_instruction& ld = put(constant ? opcode::ldc : opcode::ld, d, {address});
@@ -128,8 +129,9 @@ void selector::extract_elements(register_part from, unsigned size, bool is_signe
   for (unsigned k = 0; k < now_->dst.size(); ++k) {
     if (!now_->dst[k].is_reg()) continue;
     const unsigned at = k * size;
-    const unsigned b = at % 4, fill = is_signed ? 8 + b + size - 1 : 4;   // 4: a zero byte of RZ
-    const unsigned selector_word = size == 1 ? (b | fill << 4 | fill << 8 | fill << 12) : (b | (b + 1) << 4 | fill << 8 | fill << 12);
+    const unsigned b = at % 4, fill = is_signed ? 8 + b + size - 1 : 4;  // 4: a zero byte of RZ
+    const unsigned selector_word =
+        size == 1 ? (b | fill << 4 | fill << 8 | fill << 12) : (b | (b + 1) << 4 | fill << 8 | fill << 12);
     const register_part t = temp();
     put(opcode::prmt, t, {word(from, at / 4), immediate(selector_word), zero()});
     write_extended(now_->dst[k], t, is_signed ? dtype::s32 : dtype::u32);
@@ -195,7 +197,9 @@ void selector::atomic() {
   const bool reduction = now_->op == ptx_op::red;
   const auto kind = static_cast<isa::atomic_op>(now_->m.sub);
   if (size < 2 || size > 8 || now_->m.types != 1) unsupported();
-  if (now_->m.space == state_space::local || now_->m.space == state_space::constant || now_->m.space == state_space::param) unsupported();
+  if (now_->m.space == state_space::local || now_->m.space == state_space::constant ||
+      now_->m.space == state_space::param)
+    unsupported();
   if (isa::is_float(t) && kind != isa::atomic_op::add && kind != isa::atomic_op::exch &&
       ((kind != isa::atomic_op::min && kind != isa::atomic_op::max) || size == 8 || t == dtype::f32))
     unsupported();
@@ -204,8 +208,9 @@ void selector::atomic() {
   machine_instruction i;
   memory_address(i, now_->src[0]);
   const bool swaps = kind == isa::atomic_op::cas;
-  machine_instruction& a = put(reduction ? opcode::red : opcode::atom, reduction ? register_part{no_register, 0, 0} : dst(),
-                               {i.src[0], src(1), swaps ? src(2) : operand()});
+  machine_instruction& a =
+      put(reduction ? opcode::red : opcode::atom, reduction ? register_part{no_register, 0, 0} : dst(),
+          {i.src[0], src(1), swaps ? src(2) : operand()});
   a.base.mem_space = i.base.mem_space;
   a.base.offset = i.base.offset;
   a.base.type = t;
@@ -214,15 +219,18 @@ void selector::atomic() {
   order_after(now_->m);
 }
 
-void selector::fence() { put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(now_->m.scope); }
+void selector::fence() {
+  put(opcode::membar, {no_register, 0, 0}, {}).base.sub = static_cast<std::uint8_t>(now_->m.scope);
+}
 
 void selector::shuffle() {
   need(3);
   const bool has_mask = now_->src.size() > 3;
   const register_part d = dst();
   const std::uint32_t p = predicate_dst(1);
-  machine_instruction& i = put(opcode::shfl, d, {src(0, dtype::b32), src(1, dtype::b32), src(2, dtype::b32),
-                                                 has_mask ? src(3, dtype::b32) : operand()});
+  machine_instruction& i =
+      put(opcode::shfl, d,
+          {src(0, dtype::b32), src(1, dtype::b32), src(2, dtype::b32), has_mask ? src(3, dtype::b32) : operand()});
   i.pdst[0] = p;
   i.base.sub = now_->m.sub;
 }
@@ -235,7 +243,8 @@ void selector::vote() {
   need(1);
   const operand mask = now_->src.size() > 1 ? src(1, dtype::b32) : operand();
   const bool ballot = now_->m.sub == static_cast<unsigned>(isa::vote_mode::ballot);
-  machine_instruction& i = ballot ? put(opcode::vote, dst(), {mask}) : put_predicate(opcode::vote, predicate_dst(), {mask});
+  machine_instruction& i =
+      ballot ? put(opcode::vote, dst(), {mask}) : put_predicate(opcode::vote, predicate_dst(), {mask});
   i.psrc[0] = predicate(now_->src[0]);
   i.base.sub = now_->m.sub;
 }
@@ -288,7 +297,8 @@ void selector::barrier() {
   }
   const bool reduces = now_->m.sub >= 2, counts = now_->m.sub == 2;
   const std::size_t sources = now_->src.size() - (reduces ? 1 : 0);
-  if (now_->src.empty() || sources < 1 || sources > 2) fail("'" + now_->source->mnemonic() + "' with the wrong number of operands");
+  if (now_->src.empty() || sources < 1 || sources > 2)
+    fail("'" + now_->source->mnemonic() + "' with the wrong number of operands");
   machine_instruction& i = put(opcode::bar, counts ? dst() : register_part{no_register, 0, 0},
                                {src(0, dtype::u32), sources == 2 ? src(1, dtype::u32) : operand()});
   if (i.src[0].is_zero_register()) i.src[0] = immediate(0);
@@ -305,7 +315,7 @@ void selector::convert_address() {
   window.kind = isa::operand_kind::constant;
   window.value = now_->m.space == state_space::shared ? isa::bank0::shared_window : isa::bank0::local_window;
   window.count = 2;
-  if (isa::size_of(t) == 4) {   // the windows lie where 32 bits reach
+  if (isa::size_of(t) == 4) {  // the windows lie where 32 bits reach
     window.count = 1;
     window.negate = now_->m.to;
     put(opcode::iadd3, dst(), {src(0), window, zero()});
@@ -324,7 +334,7 @@ void selector::is_space() {
   const wide_value a = narrow ? wide_value{src(0, dtype::b32), zero()} : wide(0, dtype::b64);
   const bool local = now_->m.space == state_space::local;
   const std::uint64_t base = local ? isa::local_window_base : isa::shared_window_base;
-  const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;   // the two windows are neighbours
+  const std::uint64_t bytes = global ? 2 * isa::window_bytes : isa::window_bytes;  // the two windows are neighbours
   const register_part t = temp();
   const std::uint32_t low = temp_predicate(), inside = temp_predicate();
   put_predicate(opcode::isetp, low, {a.hi, zero()}).base.cmp = isa::compare::eq;

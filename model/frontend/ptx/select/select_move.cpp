@@ -41,7 +41,7 @@ void selector::unpack() {
     const unsigned at = k * size;
     const unsigned b = at % 4;
     const unsigned pick = size == 1 ? (b | 0x4440) : (b | (b + 1) << 4 | 0x4400);
-    if (b == 0 && size == 2 && d.count == 1) copy(d, word(a, at / 4));   // upper bits of a 16-bit register are free
+    if (b == 0 && size == 2 && d.count == 1) copy(d, word(a, at / 4));  // upper bits of a 16-bit register are free
     else put(opcode::prmt, d, {word(a, at / 4), immediate(pick), zero()});
   }
 }
@@ -51,14 +51,17 @@ void selector::trap() {
     put(opcode::trap, {no_register, 0, 0}, {}).base.sub = now_->m.sub;
     return;
   }
-  put(opcode::trap, {no_register, 0, 0}, {src(0, dtype::b64), src(1, dtype::b64), src(2, dtype::b32), src(3, dtype::b64)}).base.sub = now_->m.sub;
+  put(opcode::trap, {no_register, 0, 0},
+      {src(0, dtype::b64), src(1, dtype::b64), src(2, dtype::b32), src(3, dtype::b64)})
+      .base.sub = now_->m.sub;
 }
 
 // The system's routines see memory as it is once the warp's stores have been answered.
 void selector::system_call() {
   put(opcode::membar, {no_register, 0, 0}, {}).base.sub = 1;
   const register_part d = now_->dst.empty() ? register_part{no_register, 0, 0} : dst();
-  machine_instruction& i = put(opcode::syscall, d, {src(0, dtype::b64), now_->src.size() > 1 ? src(1, dtype::b64) : operand()});
+  machine_instruction& i =
+      put(opcode::syscall, d, {src(0, dtype::b64), now_->src.size() > 1 ? src(1, dtype::b64) : operand()});
   i.base.sub = now_->m.sub;
   if (now_->guard.what != value::kind::none) i.guard = {now_->guard.reg, now_->guard.negate};
 }

@@ -246,7 +246,7 @@ void selector::multiply_24() {
   put(opcode::bfe, a, {src(0), immediate(24 << 8)}).base.type = t;
   put(opcode::bfe, b, {src(1), immediate(24 << 8)}).base.type = t;
   const register_part r = begin();
-  if (high) {   // bits 16 to 47 of the 48-bit product
+  if (high) {  // bits 16 to 47 of the 48-bit product
     const register_part w = temp(2), middle = temp();
     multiply_wide(w, a, b, is_signed);
     put(opcode::shf, middle, {word(w, 0), immediate(16), word(w, 1)}).base.sub = 1;

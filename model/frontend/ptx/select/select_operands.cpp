@@ -127,7 +127,8 @@ bool selector::known_extended(const value& v, dtype type) const {
   const bool extends = (d->op == ptx_op::ld && d->m.vector == 1 && isa::size_of(t) <= 2) ||
                        (d->op == ptx_op::cvt && isa::size_of(t) <= 2 && !isa::is_float(t) && d->m.saturate);
   if (extends) {
-    if (isa::is_signed(type)) return isa::is_signed(t) ? isa::size_of(t) <= isa::size_of(type) : isa::size_of(t) < isa::size_of(type);
+    if (isa::is_signed(type))
+      return isa::is_signed(t) ? isa::size_of(t) <= isa::size_of(type) : isa::size_of(t) < isa::size_of(type);
     return !isa::is_signed(t) && isa::size_of(t) <= isa::size_of(type);
   }
   if (d->op == ptx_op::and_ && d->src.size() == 2)
@@ -142,10 +143,8 @@ selector::operand selector::extend(operand o, dtype type) {
   const unsigned size = isa::size_of(type);
   if (size >= 4 || !o.is_reg()) return o;
   const register_part t = temp();
-  if (isa::is_signed(type))
-    put(opcode::prmt, t, {o, immediate(size == 1 ? 0x8880 : 0x9910), zero()});
-  else
-    put(opcode::lop3, t, {o, immediate(size == 1 ? 0xff : 0xffff), zero()}).base.sub = 0xc0;
+  if (isa::is_signed(type)) put(opcode::prmt, t, {o, immediate(size == 1 ? 0x8880 : 0x9910), zero()});
+  else put(opcode::lop3, t, {o, immediate(size == 1 ? 0xff : 0xffff), zero()}).base.sub = 0xc0;
   return t;
 }
 
@@ -162,7 +161,8 @@ selector::wide_value selector::wide(std::size_t k, dtype type) const {
 
 virtual_predicate selector::predicate(const value& v) const {
   if (v.is_immediate()) return {no_register, v.bits == 0};
-  if (!v.is_reg() || f_.registers[v.reg].words != 0) fail("'" + now_->source->mnemonic() + "' needs a predicate register");
+  if (!v.is_reg() || f_.registers[v.reg].words != 0)
+    fail("'" + now_->source->mnemonic() + "' needs a predicate register");
   return {v.reg, v.negate};
 }
 
@@ -180,7 +180,8 @@ register_part selector::dst(std::size_t k) const {
 
 std::uint32_t selector::predicate_dst(std::size_t k) const {
   if (k >= now_->dst.size() || !now_->dst[k].is_reg()) return no_register;
-  if (f_.registers[now_->dst[k].reg].words != 0) fail("destination of '" + now_->source->mnemonic() + "' must be a predicate register");
+  if (f_.registers[now_->dst[k].reg].words != 0)
+    fail("destination of '" + now_->source->mnemonic() + "' must be a predicate register");
   return now_->dst[k].reg;
 }
 

@@ -24,7 +24,7 @@ struct mma_row {
   unsigned m, n, k;
   opcode op;
   matrix_shape shape;
-  unsigned a, b, c;        // c: of f32, s32 or f64
+  unsigned a, b, c;  // c: of f32, s32 or f64
   unsigned major, minor;
 };
 constexpr mma_row mma_rows[] = {
@@ -39,7 +39,7 @@ constexpr mma_row mma_rows[] = {
     {dtype::s8, 16, 8, 16, opcode::imma, matrix_shape::m16n8k16, 2, 1, 4, 8, 0},
     {dtype::s8, 16, 8, 32, opcode::imma, matrix_shape::m16n8k32, 4, 2, 4, 8, 0},
     {dtype::f64, 8, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 1, 1, 2, 8, 0},
-    {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},     // as several of the first
+    {dtype::f64, 16, 8, 4, opcode::dmma, matrix_shape::m8n8k4, 2, 1, 4, 9, 0},  // as several of the first
     {dtype::f64, 16, 8, 8, opcode::dmma, matrix_shape::m8n8k4, 4, 2, 4, 9, 0},
     {dtype::f64, 16, 8, 16, opcode::dmma, matrix_shape::m8n8k4, 8, 4, 4, 9, 0}};
 
@@ -72,7 +72,8 @@ selector::operand selector::gather(std::size_t first, std::size_t count, unsigne
   return all;
 }
 
-/// The same for words of a factor, which mostly meets several others: once in a block, as long as none of them is written anew.
+/// The same for words of a factor, which mostly meets several others: once in a block, as long as none of them is
+/// written anew.
 selector::operand selector::factor(std::size_t first, std::size_t count) {
   if (factors_block_ != block_) factors_.clear();
   factors_block_ = block_;
@@ -87,7 +88,9 @@ selector::operand selector::factor(std::size_t first, std::size_t count) {
     return before(definitions_[reg], since) || !before(definitions_[reg], now_);
   };
   for (const gathered& g : factors_)
-    if (g.sources == sources && std::all_of(sources.begin(), sources.end(), [&](std::uint32_t r) { return unchanged(r, g.at); })) return g.all;
+    if (g.sources == sources &&
+        std::all_of(sources.begin(), sources.end(), [&](std::uint32_t r) { return unchanged(r, g.at); }))
+      return g.all;
   const operand all = gather(first, count, 1);
   factors_.push_back({std::move(sources), now_, all});
   return all;
@@ -100,8 +103,8 @@ void selector::spread(register_part from, std::size_t first, unsigned words) {
          register_part{from.reg, static_cast<std::uint8_t>(from.part + k * words), static_cast<std::uint8_t>(words)});
 }
 
-machine_instruction& selector::multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a,
-                                                 operand b, operand c) {
+machine_instruction& selector::multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d,
+                                                 operand a, operand b, operand c) {
   machine_instruction& i = put(op, d, {a, b, c, immediate(whole_warp)});
   i.base.sub = sub;
   i.base.type = type;
@@ -117,25 +120,30 @@ void selector::matrix_multiply() {
   for (const mma_row& r : mma_rows)
     if (r.inputs == inputs && form.is_shape(r.m, r.n, r.k)) row = &r;
   const bool pairs = row && row->op == opcode::hmma && row->shape == matrix_shape::m8n8k4;
-  if (!row || !types_agree(form) || form.layouts != 2 || (!pairs && (form.column_major[0] || !form.column_major[1]))) unsupported();
+  if (!row || !types_agree(form) || form.layouts != 2 || (!pairs && (form.column_major[0] || !form.column_major[1])))
+    unsupported();
   require_capability(row->major, row->minor);
   if (row->op == opcode::dmma) require_fp64();
-  const unsigned words = row->op == opcode::dmma ? 2 : 1, accumulators = form.type[0] == dtype::f16 ? row->c / 2 : row->c;
+  const unsigned words = row->op == opcode::dmma ? 2 : 1,
+                 accumulators = form.type[0] == dtype::f16 ? row->c / 2 : row->c;
   if (now_->dst.size() != accumulators || now_->src.size() != row->a + row->b + accumulators)
-    fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(row->a) + ", " + std::to_string(row->b) + " and " +
-         std::to_string(accumulators) + " registers for a, b and the accumulators");
+    fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(row->a) + ", " + std::to_string(row->b) +
+         " and " + std::to_string(accumulators) + " registers for a, b and the accumulators");
   if (row->op == opcode::dmma) return multiply_doubles(form, row->a, row->b);
   const operand a = factor(0, row->a), b = factor(row->a, row->b);
   std::uint8_t sub = static_cast<std::uint8_t>(row->shape);
   if (row->op == opcode::imma && form.type[1] != form.type[2]) sub |= isa::matrix::b_other_sign;
-  if (pairs) sub = static_cast<std::uint8_t>(sub | (form.column_major[0] ? isa::matrix::a_col : 0) | (form.column_major[1] ? 0 : isa::matrix::b_row));
+  if (pairs)
+    sub = static_cast<std::uint8_t>(sub | (form.column_major[0] ? isa::matrix::a_col : 0) |
+                                    (form.column_major[1] ? 0 : isa::matrix::b_row));
   // Eight f32 accumulators are two instructions' results.
   const unsigned parts = accumulators == 8 ? 2 : 1, each = accumulators / parts;
   register_part d[2];
   for (unsigned p = 0; p < parts; ++p) {
     d[p] = temp(each * words);
     const operand c = gather(row->a + row->b + p * each, each, words);
-    multiply_matrices(row->op, static_cast<std::uint8_t>(p ? sub | isa::matrix::upper : sub), form.type[0], form.type[1], d[p], a, b, c)
+    multiply_matrices(row->op, static_cast<std::uint8_t>(p ? sub | isa::matrix::upper : sub), form.type[0],
+                      form.type[1], d[p], a, b, c)
         .base.saturate = form.saturate;
   }
   for (unsigned p = 0; p < parts; ++p) spread(d[p], p * each, words);
@@ -163,9 +171,10 @@ void selector::load_matrix() {
   if (form.m != 8 || form.n != 8 || form.types != 1 || form.type[0] != dtype::b16) unsupported();
   require_capability(7, 5);
   need(1);
-  if (now_->dst.size() != form.count) fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(form.count) + " registers");
-  operand address = to_operand(now_->src[0], dtype::b32);   // shared memory and its window lie below 4 GiB
-  if (form.space != state_space::shared) {   // a generic address: shared memory begins at its window
+  if (now_->dst.size() != form.count)
+    fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(form.count) + " registers");
+  operand address = to_operand(now_->src[0], dtype::b32);  // shared memory and its window lie below 4 GiB
+  if (form.space != state_space::shared) {                 // a generic address: shared memory begins at its window
     operand window;
     window.kind = isa::operand_kind::constant;
     window.value = isa::bank0::shared_window;

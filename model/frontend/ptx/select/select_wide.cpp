@@ -88,7 +88,8 @@ void selector::bit_field_extract() {
 void selector::field_extract_wide() {
   const bool is_signed = isa::is_signed(now_->m.type);
   const operand length = src(2, dtype::u32), position = src(1, dtype::u32);
-  const register_part down = temp(2), left = temp(), keep = temp(2), up = temp(2), r = begin(), p8 = temp(), n8 = temp();
+  const register_part down = temp(2), left = temp(), keep = temp(2), up = temp(2), r = begin(), p8 = temp(),
+                      n8 = temp();
   put(opcode::lop3, p8, {position, immediate(0xff), zero()}).base.sub = 0xc0;
   put(opcode::lop3, n8, {length, immediate(0xff), zero()}).base.sub = 0xc0;
   shift_wide_right(down, wide(0), p8, is_signed);
@@ -141,7 +142,7 @@ void selector::field_insert_wide() {
     const register_part w{r.reg, static_cast<std::uint8_t>(r.part + k), 1};
     if (m.is_zero_register()) copy(w, old);
     else if (m.is_immediate() && m.value == 0xffffffffu) copy(w, word(moved, k));
-    else put(opcode::lop3, w, {word(moved, k), m, old}).base.sub = 0xe2;   // mask ? moved : old
+    else put(opcode::lop3, w, {word(moved, k), m, old}).base.sub = 0xe2;  // mask ? moved : old
   }
   end(r);
 }

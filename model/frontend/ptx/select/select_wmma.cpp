@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wmma: fragments have the layout of mma.sync's operands, so that loads are plain loads and a product is a few matrix instructions.
-// A product of eight rows (m8n32k16) is computed transposed.
+// wmma: fragments have the layout of mma.sync's operands, so that loads are plain loads and a product is a few matrix
+// instructions. A product of eight rows (m8n32k16) is computed transposed.
 #include "heddle/frontend/ptx/select/selector.h"
 #include "heddle/isa/matrix.h"
 
@@ -19,7 +19,8 @@ unsigned log2_of(unsigned n) { return static_cast<unsigned>(__builtin_ctz(n)); }
 
 }  // namespace
 
-/// A fragment in memory. A unit is what a lane has of eight rows and four members: neighbouring elements of the minor dimension.
+/// A fragment in memory. A unit is what a lane has of eight rows and four members: neighbouring elements of the minor
+/// dimension.
 struct selector::matrix_access {
   struct place {
     unsigned major, minor;
@@ -29,16 +30,16 @@ struct selector::matrix_access {
     operand address;
   };
   dtype type = dtype::f16;
-  unsigned size = 2;               // bytes of an element
-  unsigned run = 2;                // elements of a unit
-  unsigned registers = 1;          // PTX registers of a unit
-  unsigned words = 1;              // 32-bit words of a register
-  bool contiguous = true;          // the minor dimension's elements are neighbours in memory
+  unsigned size = 2;       // bytes of an element
+  unsigned run = 2;        // elements of a unit
+  unsigned registers = 1;  // PTX registers of a unit
+  unsigned words = 1;      // 32-bit words of a register
+  bool contiguous = true;  // the minor dimension's elements are neighbours in memory
   std::vector<place> units;
   isa::space space = isa::space::global;
-  operand stride;                  // elements
-  operand base;                    // the lane's first element
-  std::vector<far_address> far;    // multiples of the stride from there
+  operand stride;                // elements
+  operand base;                  // the lane's first element
+  std::vector<far_address> far;  // multiples of the stride from there
 };
 
 void selector::wmma() {
@@ -48,10 +49,10 @@ void selector::wmma() {
   const bool small = form.is_shape(8, 8, 4), shallow = form.is_shape(16, 16, 8);
   const bool deep = form.is_shape(16, 16, 16) || form.is_shape(32, 8, 16) || form.is_shape(8, 32, 16);
   const bool accumulator = !multiplies && (form.which == 'c' || form.which == 'd');
-  const bool fits = small ? t == dtype::f64
+  const bool fits = small     ? t == dtype::f64
                     : shallow ? t == (accumulator ? dtype::f32 : dtype::b32)
-                    : deep && (accumulator ? t == dtype::f16 || t == dtype::f32 || t == dtype::s32
-                                           : t == dtype::f16 || t == dtype::bf16 || is_byte(t));
+                              : deep && (accumulator ? t == dtype::f16 || t == dtype::f32 || t == dtype::s32
+                                                     : t == dtype::f16 || t == dtype::bf16 || is_byte(t));
   if (!fits) unsupported();
   if (small || shallow || t == dtype::bf16) require_capability(8);
   else if (is_byte(t) || t == dtype::s32) require_capability(7, 2);
@@ -87,16 +88,18 @@ void selector::wmma_access(const matrix_form& form) {
         for (unsigned half = 0; half < (tall ? 16u : 8u); half += 8) x.units.push_back({r + half, k});
   }
   const std::size_t distinct = x.units.size() * x.registers;
-  const std::size_t fragment = x.type == dtype::f16 && !accumulator ? 8 : distinct;   // f16: elements beyond are copies
+  const std::size_t fragment = x.type == dtype::f16 && !accumulator ? 8 : distinct;  // f16: elements beyond are copies
   const std::size_t given = stores ? now_->src.size() - 1 : now_->dst.size();
   if (given != fragment && !(stores && given == fragment + 1))
     fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(fragment) + " registers");
   const std::size_t stride_at = stores ? 1 + fragment : 1;
-  const unsigned leading = form.which == 'a' ? (column_major ? form.m : form.k)
+  const unsigned leading = form.which == 'a'   ? (column_major ? form.m : form.k)
                            : form.which == 'b' ? (column_major ? form.k : form.n)
                                                : (column_major ? form.m : form.n);
   x.stride = now_->src.size() > stride_at ? src(stride_at, dtype::b32) : immediate(leading);
-  x.space = form.space == state_space::shared ? isa::space::shared : form.space == state_space::global ? isa::space::global : isa::space::generic;
+  x.space = form.space == state_space::shared   ? isa::space::shared
+            : form.space == state_space::global ? isa::space::global
+                                                : isa::space::generic;
   lane_address(x);
   // All addresses first: the registers that they come from may be overwritten.
   std::int64_t unused = 0;
@@ -106,8 +109,8 @@ void selector::wmma_access(const matrix_form& form) {
   for (std::size_t k = distinct; k < fragment; ++k) copy(part_of_dst(k, 1), operand(part_of_dst(k % distinct, 1)));
 }
 
-/// Bytes from a fragment's first element to the lane's: row lane / 4, column lane % 4 runs. What the block has computed before for the
-/// same stride is used again.
+/// Bytes from a fragment's first element to the lane's: row lane / 4, column lane % 4 runs. What the block has computed
+/// before for the same stride is used again.
 selector::operand selector::lane_distance(const matrix_access& x) {
   if (lane_places_.block != block_) lane_places_ = {block_, {}, {}, {}};
   lane_places& known = lane_places_;
@@ -120,8 +123,8 @@ selector::operand selector::lane_distance(const matrix_access& x) {
     put(opcode::lop3, known.member, {lane, immediate(3), zero()}).base.sub = 0xc0;
   }
   for (const lane_places::distance& d : known.distances)
-    if (d.run == x.run && d.size == x.size && d.contiguous == x.contiguous && d.stride.kind == x.stride.kind && d.stride.reg == x.stride.reg &&
-        d.stride.bank == x.stride.bank && d.stride.value == x.stride.value)
+    if (d.run == x.run && d.size == x.size && d.contiguous == x.contiguous && d.stride.kind == x.stride.kind &&
+        d.stride.reg == x.stride.reg && d.stride.bank == x.stride.bank && d.stride.value == x.stride.value)
       return d.bytes;
   operand run = known.member;
   if (x.run > 1) {
@@ -176,13 +179,19 @@ selector::operand selector::matrix_address(matrix_access& x, unsigned major, uns
 }
 
 /// One load of `bytes` or, with data, one store.
-void selector::matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d, const operand* data) {
+void selector::matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d,
+                           const operand* data) {
   std::int64_t offset = 0;
   const operand address = matrix_address(x, major, minor, offset);
-  machine_instruction& i = data ? put(opcode::st, {no_register, 0, 0}, {address, *data}) : put(opcode::ld, d, {address});
+  machine_instruction& i =
+      data ? put(opcode::st, {no_register, 0, 0}, {address, *data}) : put(opcode::ld, d, {address});
   i.base.mem_space = x.space;
   i.base.offset = offset;
-  i.base.type = bytes == 1 ? dtype::u8 : bytes == 2 ? dtype::u16 : bytes == 4 ? dtype::b32 : bytes == 8 ? dtype::b64 : dtype::b128;
+  i.base.type = bytes == 1   ? dtype::u8
+                : bytes == 2 ? dtype::u16
+                : bytes == 4 ? dtype::b32
+                : bytes == 8 ? dtype::b64
+                             : dtype::b128;
   if (now_->guard.what != value::kind::none) i.guard = {now_->guard.reg, now_->guard.negate};
 }
 
@@ -194,9 +203,11 @@ void selector::load_unit(matrix_access& x, unsigned unit) {
     matrix_move(x, major, minor, 2 * x.size, t, nullptr);
     return spread(t, first, x.words);
   }
-  if (x.contiguous || x.run == 1) return matrix_move(x, major, minor, x.run * x.size, part_of_dst(first, x.words), nullptr);
+  if (x.contiguous || x.run == 1)
+    return matrix_move(x, major, minor, x.run * x.size, part_of_dst(first, x.words), nullptr);
   if (x.size >= 4) {
-    for (unsigned e = 0; e < x.run; ++e) matrix_move(x, major, minor + e, x.size, part_of_dst(first + e, x.words), nullptr);
+    for (unsigned e = 0; e < x.run; ++e)
+      matrix_move(x, major, minor + e, x.size, part_of_dst(first + e, x.words), nullptr);
     return;
   }
   register_part parts[4];
@@ -262,12 +273,14 @@ void selector::wmma_block(const block_product& p, register_part d) {
   const auto sub = [&](matrix_shape s) { return static_cast<std::uint8_t>(static_cast<std::uint8_t>(s) | sign); };
   if (is_byte(p.inputs)) {
     if (newer) {
-      multiply_matrices(opcode::imma, sub(matrix_shape::m16n8k16), p.type, p.inputs, d, p.a, p.b, p.c).base.saturate = p.saturate;
+      multiply_matrices(opcode::imma, sub(matrix_shape::m16n8k16), p.type, p.inputs, d, p.a, p.b, p.c).base.saturate =
+          p.saturate;
       return;
     }
-    for (unsigned h = 0; h < 2; ++h)   // rows 0 to 7 and 8 to 15
+    for (unsigned h = 0; h < 2; ++h)  // rows 0 to 7 and 8 to 15
       multiply_matrices(opcode::imma, sub(matrix_shape::m8n8k16), p.type, p.inputs,
-                        {d.reg, static_cast<std::uint8_t>(2 * h), 2}, at(p.a, h, 1), p.b, at(p.c, 2 * h, 2)).base.saturate = p.saturate;
+                        {d.reg, static_cast<std::uint8_t>(2 * h), 2}, at(p.a, h, 1), p.b, at(p.c, 2 * h, 2))
+          .base.saturate = p.saturate;
     return;
   }
   if (p.inputs == dtype::b32 || newer) {
@@ -276,7 +289,8 @@ void selector::wmma_block(const block_product& p, register_part d) {
     return;
   }
   const register_part half = temp(d.count);
-  multiply_matrices(opcode::hmma, sub(matrix_shape::m16n8k8), p.type, p.inputs, half, at(p.a, 0, 2), at(p.b, 0, 1), p.c);
+  multiply_matrices(opcode::hmma, sub(matrix_shape::m16n8k8), p.type, p.inputs, half, at(p.a, 0, 2), at(p.b, 0, 1),
+                    p.c);
   multiply_matrices(opcode::hmma, sub(matrix_shape::m16n8k8), p.type, p.inputs, d, at(p.a, 2, 2), at(p.b, 1, 1), half);
 }
 
@@ -290,7 +304,8 @@ void selector::wmma_multiply(const matrix_form& form) {
   const auto holds = [&](dtype t) { return t == sum || (a_type == dtype::f16 && is_half(t)); };
   if (!holds(d_type) || !holds(c_type) || (is_byte(a_type) ? !is_byte(b_type) : a_type != b_type)) unsupported();
   if (a_type == dtype::f64) {
-    if (now_->dst.size() != 2 || now_->src.size() != 4) fail("'" + now_->source->mnemonic() + "' needs 1, 1 and 2 registers");
+    if (now_->dst.size() != 2 || now_->src.size() != 4)
+      fail("'" + now_->source->mnemonic() + "' needs 1, 1 and 2 registers");
     return multiply_doubles(form, 1, 1);
   }
   // Registers of a block of 16 rows of the first factor, of 8 columns of the second, and how the fragments hold them.
@@ -300,8 +315,9 @@ void selector::wmma_multiply(const matrix_form& form) {
   const unsigned c_each = is_half(c_type) ? 2 : 4, d_each = is_half(d_type) ? 2 : 4;
   const std::size_t c_first = a_registers + b_registers;
   if (now_->dst.size() != 2 * d_each || now_->src.size() != c_first + 2 * c_each)
-    fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(a_registers) + ", " + std::to_string(b_registers) + ", " +
-         std::to_string(2 * c_each) + " and " + std::to_string(2 * d_each) + " registers for a, b, c and d");
+    fail("'" + now_->source->mnemonic() + "' needs " + std::to_string(a_registers) + ", " +
+         std::to_string(b_registers) + ", " + std::to_string(2 * c_each) + " and " + std::to_string(2 * d_each) +
+         " registers for a, b, c and d");
   const std::size_t first = transposed ? a_registers : 0, second = transposed ? 0 : a_registers;
   block_product p;
   p.inputs = transposed ? b_type : a_type;
@@ -312,7 +328,8 @@ void selector::wmma_multiply(const matrix_form& form) {
   for (unsigned block = 0; block < 2; ++block) {
     p.a = square && block ? p.a : factor(first + (square ? 0 : block * tall), tall);
     p.b = !square && block ? p.b : factor(second + (square ? block * wide : 0), wide);
-    p.c = p.type == dtype::f16 ? gather(c_first + 2 * block, 2, 1) : accumulators(c_first + block * c_each, is_half(c_type));
+    p.c = p.type == dtype::f16 ? gather(c_first + 2 * block, 2, 1)
+                               : accumulators(c_first + block * c_each, is_half(c_type));
     d[block] = temp(p.type == dtype::f16 ? 2 : 4);
     wmma_block(p, d[block]);
   }
@@ -322,7 +339,8 @@ void selector::wmma_multiply(const matrix_form& form) {
       continue;
     }
     for (unsigned e = 0; e < 2; ++e) {
-      machine_instruction& i = put(opcode::f2f, part_of_dst(block * 2 + e, 1), {word(d[block], 2 * e + 1), word(d[block], 2 * e)});
+      machine_instruction& i =
+          put(opcode::f2f, part_of_dst(block * 2 + e, 1), {word(d[block], 2 * e + 1), word(d[block], 2 * e)});
       i.base.type = dtype::f16x2;
       i.base.src_type = dtype::f32;
     }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
-#include "heddle/frontend/ptx/machine/machine_ir.h"
 #include "heddle/frontend/ptx/hir/matrix_form.h"
+#include "heddle/frontend/ptx/machine/machine_ir.h"
 
 namespace heddle::ptx {
 
@@ -27,7 +27,7 @@ class selector {
   using opcode = isa::opcode;
   using dtype = isa::dtype;
 
-  struct wide_value {   // a 64-bit operand by words
+  struct wide_value {  // a 64-bit operand by words
     operand lo, hi;
   };
 
@@ -53,17 +53,17 @@ class selector {
   static operand word(const operand& o, unsigned k);
   operand to_operand(const value& v, dtype type) const;
   unsigned address_words(const value& v) const;
-  operand src(std::size_t k) const;                     // in the instruction's type
+  operand src(std::size_t k) const;  // in the instruction's type
   operand src(std::size_t k, dtype type) const;
-  operand float_src(std::size_t k, bool ftz) const;     // looks through neg and abs
-  operand narrow(std::size_t k, dtype type);            // 8/16-bit source extended to 32 bits
+  operand float_src(std::size_t k, bool ftz) const;  // looks through neg and abs
+  operand narrow(std::size_t k, dtype type);         // 8/16-bit source extended to 32 bits
   operand extend(operand o, dtype type);
   bool known_extended(const value& v, dtype type) const;
   wide_value wide(std::size_t k, dtype type = dtype::b64) const;
   virtual_predicate predicate(const value& v) const;
   register_part dst(std::size_t k = 0) const;
   std::uint32_t predicate_dst(std::size_t k = 0) const;
-  register_part begin();                                // where a multi-instruction result may be built
+  register_part begin();  // where a multi-instruction result may be built
   void end(register_part r);
   void copy(register_part d, const operand& o);
   const hir_instruction* definition(const value& v) const;
@@ -180,7 +180,7 @@ class selector {
 
   // Matrices (select_tensor.cpp, select_wmma.cpp).
   struct matrix_access;
-  struct lane_places {   // what a block knows of its lanes' places in fragments
+  struct lane_places {  // what a block knows of its lanes' places in fragments
     struct distance {
       operand stride;
       unsigned run, size;
@@ -191,7 +191,7 @@ class selector {
     register_part group, member;
     std::vector<distance> distances;
   };
-  struct block_product {   // d = a * b + c, 16 rows and 8 columns
+  struct block_product {  // d = a * b + c, 16 rows and 8 columns
     dtype type = dtype::f32, inputs = dtype::f16;
     operand a, b, c;
     bool other_sign = false, saturate = false;
@@ -205,8 +205,8 @@ class selector {
   operand factor(std::size_t first, std::size_t count);
   void spread(register_part from, std::size_t first, unsigned words);
   register_part part_of_dst(std::size_t k, unsigned words) const;
-  machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d, operand a, operand b,
-                                         operand c);
+  machine_instruction& multiply_matrices(opcode op, std::uint8_t sub, dtype type, dtype inputs, register_part d,
+                                         operand a, operand b, operand c);
   void matrix_multiply();
   void multiply_doubles(const matrix_form& form, unsigned a_count, unsigned b_count);
   void load_matrix();
@@ -219,7 +219,8 @@ class selector {
   void lane_address(matrix_access& x);
   operand lane_distance(const matrix_access& x);
   operand matrix_address(matrix_access& x, unsigned major, unsigned minor, std::int64_t& offset);
-  void matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d, const operand* data);
+  void matrix_move(matrix_access& x, unsigned major, unsigned minor, unsigned bytes, register_part d,
+                   const operand* data);
   void load_unit(matrix_access& x, unsigned unit);
   void store_unit(matrix_access& x, unsigned unit);
 
@@ -239,8 +240,8 @@ class selector {
   std::vector<const hir_instruction*> definitions_;
   lane_places lane_places_;
   const machine_block* factors_block_ = nullptr;
-  std::vector<gathered> factors_;       // of that block
-  std::uint32_t carry_ = no_register;   // predicate that holds CC.CF of add.cc chains
+  std::vector<gathered> factors_;      // of that block
+  std::uint32_t carry_ = no_register;  // predicate that holds CC.CF of add.cc chains
 };
 
 }  // namespace heddle::ptx

@@ -11,7 +11,9 @@ std::string ast_instruction::mnemonic() const {
   return text;
 }
 
-bool ast_instruction::has(const char* modifier) const { return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end(); }
+bool ast_instruction::has(const char* modifier) const {
+  return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+}
 
 std::uint64_t ast_variable::element_bytes() const {
   constexpr std::uint64_t reference_bytes = 8;  // .texref, .samplerref, .surfref: an opaque 64-bit handle

@@ -44,19 +44,21 @@ class ast_component {
 /// One operand as written. `text` is the identifier (with its %), the label or the literal's spelling.
 struct ast_operand {
   enum class kind : std::uint8_t {
-    identifier,   // register, variable, label, special register, function: resolved later by scope; variable + `offset` bytes
-    integer,      // `bits` (two's complement, 64 bits); constant expressions are folded
-    f32,          // `bits` = pattern in the low 32 bits (0f…)
-    f64,          // `bits` = pattern (0d…, or a decimal literal)
-    address,      // [base + offset]; base in text (may be empty: absolute), offset in `offset`; further elements in `list` (tex, tensor)
-    vector,       // {a, b, …}: elements in `list`
-    list,         // (a, b, …): call arguments, return lists
-    pair,         // a|b : destination with predicate; two elements in `list`
-    sink          // _
+    identifier,  // register, variable, label, special register, function: resolved later by scope; variable + `offset`
+                 // bytes
+    integer,     // `bits` (two's complement, 64 bits); constant expressions are folded
+    f32,         // `bits` = pattern in the low 32 bits (0f…)
+    f64,         // `bits` = pattern (0d…, or a decimal literal)
+    address,  // [base + offset]; base in text (may be empty: absolute), offset in `offset`; further elements in `list`
+              // (tex, tensor)
+    vector,   // {a, b, …}: elements in `list`
+    list,     // (a, b, …): call arguments, return lists
+    pair,     // a|b : destination with predicate; two elements in `list`
+    sink      // _
   };
   kind what = kind::identifier;
-  bool negate = false;             // unary minus on an identifier
-  bool invert = false;             // !p
+  bool negate = false;  // unary minus on an identifier
+  bool invert = false;  // !p
   ast_component component;
   std::string text;
   std::uint64_t bits = 0;
@@ -66,10 +68,10 @@ struct ast_operand {
 };
 
 struct ast_instruction {
-  std::string guard;               // predicate register name, empty = none
+  std::string guard;  // predicate register name, empty = none
   bool guard_negate = false;
-  std::string opcode;              // first word: "add", "ld", "setp", "bra"
-  std::vector<std::string> modifiers;   // the rest between dots, in order: {"global","nc","f32"}
+  std::string opcode;                  // first word: "add", "ld", "setp", "bra"
+  std::vector<std::string> modifiers;  // the rest between dots, in order: {"global","nc","f32"}
   std::vector<ast_operand> operands;
   location where;
 
@@ -82,8 +84,8 @@ struct ast_instruction {
 struct ast_variable {
   state_space space = state_space::none;
   isa::dtype type = isa::dtype::none;
-  std::string type_name;           // as written: "f16x2", "texref", …
-  unsigned vector = 1;             // .v2, .v4
+  std::string type_name;  // as written: "f16x2", "texref", …
+  unsigned vector = 1;    // .v2, .v4
   std::string name;
   std::uint32_t range = 0;         // %r<range>; 0 = a single name
   std::uint32_t align = 0;         // 0 = natural
@@ -91,64 +93,64 @@ struct ast_variable {
   bool is_array = false;
   bool is_extern = false;
   linkage link = linkage::internal;
-  bool pointer = false;            // .param .u64 .ptr …
-  std::string module_name;         // .global or .const in a function: the variable of module scope that it stands for
+  bool pointer = false;     // .param .u64 .ptr …
+  std::string module_name;  // .global or .const in a function: the variable of module scope that it stands for
   location where;
 
-  /// One initialiser element: `bits` in the variable's element type, or the address of `symbol` (+ bits), generic or not;
-  /// mask is for mask(symbol) forms (0xff… selects a byte), 0 = whole.
+  /// One initialiser element: `bits` in the variable's element type, or the address of `symbol` (+ bits), generic or
+  /// not; mask is for mask(symbol) forms (0xff… selects a byte), 0 = whole.
   struct initial {
     std::uint64_t bits = 0;
     std::string symbol;
     bool generic = false;
     std::uint64_t mask = 0;
   };
-  std::vector<initial> initialiser;   // flat, row-major, possibly shorter than the array; a .v2/.v4 element takes 2/4
-  bool has_initialiser = false;       // .samplerref and the like: set, with nothing in `initialiser`
+  std::vector<initial> initialiser;  // flat, row-major, possibly shorter than the array; a .v2/.v4 element takes 2/4
+  bool has_initialiser = false;      // .samplerref and the like: set, with nothing in `initialiser`
 
   std::uint64_t element_bytes() const;  // one array element, with its vector components; opaque references: 8
-  std::uint64_t elements() const;     // product of dims (1 if scalar; unsized: 0)
-  std::uint64_t size_bytes() const;   // elements() x element_bytes()
-  std::uint32_t alignment() const;    // .align, else natural; at least 1
+  std::uint64_t elements() const;       // product of dims (1 if scalar; unsized: 0)
+  std::uint64_t size_bytes() const;     // elements() x element_bytes()
+  std::uint32_t alignment() const;      // .align, else natural; at least 1
 };
 
 struct ast_statement;
 struct ast_function;
 
 struct ast_block {
-  std::vector<ast_variable> variables;     // declared directly in this scope
-  std::vector<ast_statement> statements;   // in order
+  std::vector<ast_variable> variables;    // declared directly in this scope
+  std::vector<ast_statement> statements;  // in order
 };
 
 struct ast_statement {
   enum class kind : std::uint8_t { instruction, label, block, branch_targets, call_prototype, call_targets };
   kind what = kind::instruction;
   ast_instruction instruction;
-  std::string label;                       // label, branch_targets, call_targets, call_prototype (its name)
-  std::vector<std::string> targets;        // .branchtargets, .calltargets
-  std::shared_ptr<ast_function> prototype; // .callprototype: returns and parameters
+  std::string label;                        // label, branch_targets, call_targets, call_prototype (its name)
+  std::vector<std::string> targets;         // .branchtargets, .calltargets
+  std::shared_ptr<ast_function> prototype;  // .callprototype: returns and parameters
   std::shared_ptr<ast_block> block;
   location where;
 };
 
 struct ast_function {
   bool is_entry = false;
-  bool is_extern = false;                  // declaration without body
+  bool is_extern = false;  // declaration without body
   linkage link = linkage::internal;
-  std::uint32_t unit = 0;                  // of the linked modules, the one that it comes from
+  std::uint32_t unit = 0;  // of the linked modules, the one that it comes from
   std::string name;
   std::vector<ast_variable> returns;
   std::vector<ast_variable> parameters;
   std::uint32_t max_threads[3] = {0, 0, 0};
   std::uint32_t required_threads[3] = {0, 0, 0};
   std::uint32_t min_blocks = 0;
-  std::uint32_t max_registers = 0;         // .maxnreg
-  std::uint32_t required_cluster[3] = {0, 0, 0};   // .reqnctapercluster
-  bool no_return = false;                  // .noreturn
-  bool abi_directive = false;              // .abi_preserve, .abi_preserve_control
-  std::uint32_t max_blocks = 0;            // .maxnctapersm of PTX 1.x
-  std::uint32_t max_cluster_rank = 0;      // .maxclusterrank
-  bool blocks_are_clusters = false;        // .blocksareclusters
+  std::uint32_t max_registers = 0;                // .maxnreg
+  std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster
+  bool no_return = false;                         // .noreturn
+  bool abi_directive = false;                     // .abi_preserve, .abi_preserve_control
+  std::uint32_t max_blocks = 0;                   // .maxnctapersm of PTX 1.x
+  std::uint32_t max_cluster_rank = 0;             // .maxclusterrank
+  bool blocks_are_clusters = false;               // .blocksareclusters
   bool has_body = false;
   ast_block body;
   location where;
@@ -164,20 +166,20 @@ struct ast_alias {
 /// One of several modules that were linked.
 struct ast_unit {
   std::string file;
-  std::uint32_t first_line = 1;            // its first line's number in the linked module
-  std::unordered_map<std::string, std::string> renamed;   // internal names that another unit has as well
+  std::uint32_t first_line = 1;                          // its first line's number in the linked module
+  std::unordered_map<std::string, std::string> renamed;  // internal names that another unit has as well
 };
 
 struct ast_module {
-  std::string file;                        // name for messages
+  std::string file;  // name for messages
   std::string version;
-  std::string target;                        // "sm_90a"
-  std::vector<std::string> target_options;   // the rest of .target: texmode_independent, debug, …
-  unsigned address_size = 64;                // 32 where the source does not say
-  std::vector<ast_variable> variables;     // module scope
+  std::string target;                       // "sm_90a"
+  std::vector<std::string> target_options;  // the rest of .target: texmode_independent, debug, …
+  unsigned address_size = 64;               // 32 where the source does not say
+  std::vector<ast_variable> variables;      // module scope
   std::vector<ast_function> functions;
   std::vector<ast_alias> aliases;
-  std::vector<ast_unit> units;             // empty: not linked from several
+  std::vector<ast_unit> units;  // empty: not linked from several
 
   /// What a function of unit `unit` means by a name of module scope.
   const std::string& meaning(const std::string& name, std::uint32_t unit) const {

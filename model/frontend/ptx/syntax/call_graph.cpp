@@ -40,12 +40,14 @@ void call_graph::scan(const ast_module& m, std::uint32_t unit, const ast_block& 
       }
     } else if (i.opcode == "mov") {
       for (const ast_operand& o : i.operands)
-        if (o.what == ast_operand::kind::identifier && nodes_.count(m.meaning(o.text, unit))) taken_.insert(m.meaning(o.text, unit));
+        if (o.what == ast_operand::kind::identifier && nodes_.count(m.meaning(o.text, unit)))
+          taken_.insert(m.meaning(o.text, unit));
     }
   }
 }
 
-/// Strongly connected parts (Tarjan), with a stack of its own: chains of calls may be long. All indirect calls go through one node.
+/// Strongly connected parts (Tarjan), with a stack of its own: chains of calls may be long. All indirect calls go
+/// through one node.
 void call_graph::find_recursive() {
   std::map<std::string, std::size_t> number;
   for (const auto& [name, n] : nodes_) number.emplace(name, number.size());

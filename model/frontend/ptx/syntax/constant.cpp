@@ -15,18 +15,12 @@ constant truth(bool value) { return constant::of_integer(value ? 1 : 0, false); 
 template <typename T>
 bool compared(std::uint16_t operation, T a, T b) {
   switch (operation) {
-    case symbol('<'):
-      return a < b;
-    case symbol('>'):
-      return a > b;
-    case symbol('<', '='):
-      return a <= b;
-    case symbol('>', '='):
-      return a >= b;
-    case symbol('=', '='):
-      return a == b;
-    default:
-      return a != b;
+    case symbol('<'): return a < b;
+    case symbol('>'): return a > b;
+    case symbol('<', '='): return a <= b;
+    case symbol('>', '='): return a >= b;
+    case symbol('=', '='): return a == b;
+    default: return a != b;
   }
 }
 
@@ -39,16 +33,11 @@ constant apply_floating(const token_stream& tokens, const token& operation, doub
   const std::uint16_t what = operation.punctuation;
   if (is_comparison(what)) return truth(compared(what, a, b));
   switch (what) {
-    case symbol('+'):
-      return constant::of_double(a + b);
-    case symbol('-'):
-      return constant::of_double(a - b);
-    case symbol('*'):
-      return constant::of_double(a * b);
-    case symbol('/'):
-      return constant::of_double(a / b);
-    default:
-      break;
+    case symbol('+'): return constant::of_double(a + b);
+    case symbol('-'): return constant::of_double(a - b);
+    case symbol('*'): return constant::of_double(a * b);
+    case symbol('/'): return constant::of_double(a / b);
+    default: break;
   }
   tokens.fail(operation.where,
               "operator '" + std::string(operation.text) + "' on a floating-point value, expected integers");
@@ -105,16 +94,14 @@ constant apply_unary(const token_stream& tokens, const token& operation, constan
         a.bits ^= a.what == constant::kind::f32 ? f32_sign : f64_sign;
       }
       return a;
-    case symbol('!'):
-      return truth(!a.is_true());
+    case symbol('!'): return truth(!a.is_true());
     case symbol('~'):
       if (a.is_integer()) {
         a.bits = ~a.bits;
         return a;
       }
       tokens.fail(operation.where, "operator '~' on a floating-point value, expected an integer");
-    default:
-      return a;
+    default: return a;
   }
 }
 
@@ -130,24 +117,15 @@ constant apply_binary(const token_stream& tokens, const token& operation, consta
                              : compared(what, static_cast<std::int64_t>(a.bits), static_cast<std::int64_t>(b.bits)));
   }
   switch (what) {
-    case symbol('+'):
-      return constant::of_integer(a.bits + b.bits, is_unsigned);
-    case symbol('-'):
-      return constant::of_integer(a.bits - b.bits, is_unsigned);
-    case symbol('*'):
-      return constant::of_integer(a.bits * b.bits, is_unsigned);
-    case symbol('&'):
-      return constant::of_integer(a.bits & b.bits, is_unsigned);
-    case symbol('|'):
-      return constant::of_integer(a.bits | b.bits, is_unsigned);
-    case symbol('^'):
-      return constant::of_integer(a.bits ^ b.bits, is_unsigned);
-    case symbol('<', '<'):
-      return constant::of_integer(b.bits >= 64 ? 0 : a.bits << b.bits, a.is_unsigned);
-    case symbol('>', '>'):
-      return constant::of_integer(shifted_right(a.is_unsigned, a.bits, b.bits), a.is_unsigned);
-    default:
-      break;
+    case symbol('+'): return constant::of_integer(a.bits + b.bits, is_unsigned);
+    case symbol('-'): return constant::of_integer(a.bits - b.bits, is_unsigned);
+    case symbol('*'): return constant::of_integer(a.bits * b.bits, is_unsigned);
+    case symbol('&'): return constant::of_integer(a.bits & b.bits, is_unsigned);
+    case symbol('|'): return constant::of_integer(a.bits | b.bits, is_unsigned);
+    case symbol('^'): return constant::of_integer(a.bits ^ b.bits, is_unsigned);
+    case symbol('<', '<'): return constant::of_integer(b.bits >= 64 ? 0 : a.bits << b.bits, a.is_unsigned);
+    case symbol('>', '>'): return constant::of_integer(shifted_right(a.is_unsigned, a.bits, b.bits), a.is_unsigned);
+    default: break;
   }
   if (b.bits == 0) tokens.fail(operation.where, "division by zero, expected a divisor other than 0");
   return constant::of_integer(divided(what == symbol('%'), is_unsigned, a.bits, b.bits), is_unsigned);

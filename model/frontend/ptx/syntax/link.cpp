@@ -27,16 +27,12 @@ std::string base_name(const std::string& path) { return path.substr(path.find_la
 /// Names that a module defines for others, and those that it wants of others.
 void list_names(const ast_module& m, std::set<std::string>& defines, std::set<std::string>& wants) {
   for (const ast_variable& v : m.variables) {
-    if (v.is_extern)
-      wants.insert(v.name);
-    else if (is_shown(v.link))
-      defines.insert(v.name);
+    if (v.is_extern) wants.insert(v.name);
+    else if (is_shown(v.link)) defines.insert(v.name);
   }
   for (const ast_function& f : m.functions) {
-    if (!f.has_body && f.link == linkage::external)
-      wants.insert(f.name);
-    else if (f.has_body && !f.is_entry && is_shown(f.link))
-      defines.insert(f.name);
+    if (!f.has_body && f.link == linkage::external) wants.insert(f.name);
+    else if (f.has_body && !f.is_entry && is_shown(f.link)) defines.insert(f.name);
   }
 }
 
@@ -142,10 +138,8 @@ class linker {
     }
     const linkage l = linkage_of(f);
     if (l == linkage::internal) f.name = out_.meaning(f.name, unit);
-    if (is_new(f.name, {f.where, l, out_.functions.size()}, replaces))
-      out_.functions.push_back(std::move(f));
-    else if (replaces)
-      out_.functions[places_.at(f.name).index] = std::move(f);
+    if (is_new(f.name, {f.where, l, out_.functions.size()}, replaces)) out_.functions.push_back(std::move(f));
+    else if (replaces) out_.functions[places_.at(f.name).index] = std::move(f);
   }
 
   ast_module& out_;

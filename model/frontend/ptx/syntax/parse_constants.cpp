@@ -10,36 +10,25 @@ constexpr std::uint64_t warp_size = 32;
 int precedence_of(const token& t) {
   if (t.what != token::kind::punctuation) return 0;
   switch (t.punctuation) {
-    case symbol('|', '|'):
-      return 1;
-    case symbol('&', '&'):
-      return 2;
-    case symbol('|'):
-      return 3;
-    case symbol('^'):
-      return 4;
-    case symbol('&'):
-      return 5;
+    case symbol('|', '|'): return 1;
+    case symbol('&', '&'): return 2;
+    case symbol('|'): return 3;
+    case symbol('^'): return 4;
+    case symbol('&'): return 5;
     case symbol('=', '='):
-    case symbol('!', '='):
-      return 6;
+    case symbol('!', '='): return 6;
     case symbol('<'):
     case symbol('>'):
     case symbol('<', '='):
-    case symbol('>', '='):
-      return 7;
+    case symbol('>', '='): return 7;
     case symbol('<', '<'):
-    case symbol('>', '>'):
-      return 8;
+    case symbol('>', '>'): return 8;
     case symbol('+'):
-    case symbol('-'):
-      return 9;
+    case symbol('-'): return 9;
     case symbol('*'):
     case symbol('/'):
-    case symbol('%'):
-      return 10;
-    default:
-      return 0;
+    case symbol('%'): return 10;
+    default: return 0;
   }
 }
 
@@ -65,15 +54,9 @@ constant parse_parenthesised(token_stream& tokens) {
 constant parse_primary(token_stream& tokens) {
   const token t = tokens.current();
   switch (t.what) {
-    case token::kind::integer:
-      tokens.advance();
-      return constant::of_integer(t.bits, t.is_unsigned);
-    case token::kind::f32:
-      tokens.advance();
-      return {constant::kind::f32, false, t.bits};
-    case token::kind::f64:
-      tokens.advance();
-      return {constant::kind::f64, false, t.bits};
+    case token::kind::integer: tokens.advance(); return constant::of_integer(t.bits, t.is_unsigned);
+    case token::kind::f32: tokens.advance(); return {constant::kind::f32, false, t.bits};
+    case token::kind::f64: tokens.advance(); return {constant::kind::f64, false, t.bits};
     case token::kind::identifier:
       if (t.text != "WARP_SZ") break;
       tokens.advance();
@@ -82,8 +65,7 @@ constant parse_primary(token_stream& tokens) {
       if (!t.is(symbol('('))) break;
       tokens.advance();
       return parse_parenthesised(tokens);
-    default:
-      break;
+    default: break;
   }
   tokens.unexpected("a constant");
 }
@@ -115,14 +97,11 @@ bool starts_constant(const token& t) {
   switch (t.what) {
     case token::kind::integer:
     case token::kind::f32:
-    case token::kind::f64:
-      return true;
-    case token::kind::identifier:
-      return t.text == "WARP_SZ";
+    case token::kind::f64: return true;
+    case token::kind::identifier: return t.text == "WARP_SZ";
     case token::kind::punctuation:
       return t.is(symbol('-')) || t.is(symbol('+')) || t.is(symbol('!')) || t.is(symbol('~')) || t.is(symbol('('));
-    default:
-      return false;
+    default: return false;
   }
 }
 

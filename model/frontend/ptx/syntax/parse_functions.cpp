@@ -95,8 +95,7 @@ ast_function parse_prototype(token_stream& tokens) {
   f.name = tokens.expect_identifier("'_' or '('");
   if (tokens.is('(')) f.parameters = parse_parameters(tokens);
   tokens.close_scope();
-  while (accept_function_directive(tokens, f)) {
-  }
+  while (accept_function_directive(tokens, f)) {}
   return f;
 }
 
@@ -105,16 +104,13 @@ ast_function parse_function(token_stream& tokens) {
   f.is_entry = tokens.current().is_directive(".entry");
   tokens.advance();
   tokens.open_scope();
-  while (accept_function_directive(tokens, f)) {
-  }
+  while (accept_function_directive(tokens, f)) {}
   if (!f.is_entry && tokens.is('(')) f.returns = parse_parameters(tokens);
-  while (accept_function_directive(tokens, f)) {
-  }
+  while (accept_function_directive(tokens, f)) {}
   f.where = tokens.current().where;
   f.name = tokens.expect_identifier(f.is_entry ? "the kernel's name" : "the function's name");
   if (tokens.is('(')) f.parameters = parse_parameters(tokens);
-  while (accept_function_directive(tokens, f)) {
-  }
+  while (accept_function_directive(tokens, f)) {}
   parse_function_body(tokens, f);
   tokens.close_scope();
   return f;

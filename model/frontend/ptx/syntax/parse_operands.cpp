@@ -92,7 +92,8 @@ ast_operand parse_identifier(token_stream& tokens, operand_context context) {
   if (operand.text == "_") operand.what = kind::sink;
   if (operand.what == kind::sink) return operand;
   if (tokens.is_directive()) {
-    if (!is_component(tokens.current().word())) tokens.unexpected("a component (.x, .y, .z, .w, or .r, .g, .b, .a) or ','");
+    if (!is_component(tokens.current().word()))
+      tokens.unexpected("a component (.x, .y, .z, .w, or .r, .g, .b, .a) or ','");
     operand.component = tokens.current().word();
     tokens.advance();
   } else if (tokens.is('[')) {

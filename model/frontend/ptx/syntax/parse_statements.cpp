@@ -76,7 +76,9 @@ void parse_directive(token_stream& tokens, ast_block& block) {
   bool linked = false;
   while (accept_linkage(tokens, link)) linked = true;
   if (tokens.is_directive() && space_of(tokens.current().text) != state_space::none) {
-    if (linked) tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) + "' in a function, expected it before declarations of the module");
+    if (linked)
+      tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) +
+                                               "' in a function, expected it before declarations of the module");
     parse_variables(tokens, link, block.variables);
     return;
   }

@@ -142,13 +142,17 @@ bool parse_declarator(token_stream& tokens, ast_variable& v) {
 void check_variable(token_stream& tokens, const ast_variable& v) {
   const bool in_register = v.space == state_space::reg;
   const auto fail = [&](const char* what) { tokens.fail(v.where, "'" + v.name + "' " + what); };
-  if (v.type == isa::dtype::pred && (!in_register || v.vector > 1)) fail("is a predicate, expected it alone and in .reg");
-  if (std::uint64_t{isa::size_of(v.type)} * v.vector > 16) fail("is a vector of more than 128 bits, expected at most .v2 of 64 or .v4 of 32");
+  if (v.type == isa::dtype::pred && (!in_register || v.vector > 1))
+    fail("is a predicate, expected it alone and in .reg");
+  if (std::uint64_t{isa::size_of(v.type)} * v.vector > 16)
+    fail("is a vector of more than 128 bits, expected at most .v2 of 64 or .v4 of 32");
   if (in_register && v.is_array) fail("is an array of registers, expected a range such as %r<4>");
   const bool holds_values = v.space == state_space::global || v.space == state_space::constant;
   if (v.has_initialiser && !holds_values) fail("has an initial value, expected one in .global or .const only");
-  if (v.type == isa::dtype::none && v.space != state_space::global) fail("is a texture, surface or sampler reference, expected it in .global or as a kernel's parameter");
-  if (v.is_array && !v.is_extern && v.type != isa::dtype::none && v.elements() == 0) fail("is an array without elements, expected a size, an initial value or .extern");
+  if (v.type == isa::dtype::none && v.space != state_space::global)
+    fail("is a texture, surface or sampler reference, expected it in .global or as a kernel's parameter");
+  if (v.is_array && !v.is_extern && v.type != isa::dtype::none && v.elements() == 0)
+    fail("is an array without elements, expected a size, an initial value or .extern");
 }
 
 }  // namespace

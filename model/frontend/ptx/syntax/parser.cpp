@@ -49,7 +49,9 @@ void parse_alias(token_stream& tokens, ast_module& m) {
 
 bool accept_module_directive(token_stream& tokens, ast_module& m) {
   const auto once = [&](bool before) {
-    if (before) tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) + "' stands twice, expected it once at the module's start");
+    if (before)
+      tokens.fail(tokens.previous().where,
+                  "'" + std::string(tokens.previous().text) + "' stands twice, expected it once at the module's start");
   };
   if (tokens.accept_directive(".target")) {
     once(!m.target.empty() && (m.address_size != 0 || !m.functions.empty() || !m.variables.empty()));
@@ -83,7 +85,10 @@ void parse_definition(token_stream& tokens, ast_module& m) {
   linkage link = linkage::internal;
   bool linked = false;
   while (accept_linkage(tokens, link)) {
-    if (linked) tokens.fail(tokens.previous().where, "'" + std::string(tokens.previous().text) + "' after another linkage, expected one of .extern, .visible, .weak, .common");
+    if (linked)
+      tokens.fail(tokens.previous().where,
+                  "'" + std::string(tokens.previous().text) +
+                      "' after another linkage, expected one of .extern, .visible, .weak, .common");
     linked = true;
   }
   if (!tokens.is_directive()) tokens.unexpected(linked ? "a variable or function" : "a directive");
@@ -104,18 +109,18 @@ void parse_definition(token_stream& tokens, ast_module& m) {
 void resolve_aliases(ast_module& m, std::uint32_t first_line) {
   for (const ast_alias& a : m.aliases) {
     const auto called = [&](const std::string& name, bool body) {
-      return std::find_if(m.functions.begin(), m.functions.end(), [&](const ast_function& f) { return f.name == name && f.has_body == body && !f.is_entry; });
+      return std::find_if(m.functions.begin(), m.functions.end(),
+                          [&](const ast_function& f) { return f.name == name && f.has_body == body && !f.is_entry; });
     };
     const auto target = called(a.target, true);
     if (target == m.functions.end())
-      throw input_error(m.file, a.where.line - first_line + 1, a.where.column, "alias '" + a.name + "' of '" + a.target + "', expected a function with a body in this module");
+      throw input_error(m.file, a.where.line - first_line + 1, a.where.column,
+                        "alias '" + a.name + "' of '" + a.target + "', expected a function with a body in this module");
     ast_function f = *target;
     f.name = a.name;
     const auto declared = called(a.name, false);
-    if (declared != m.functions.end())
-      *declared = std::move(f);
-    else
-      m.functions.push_back(std::move(f));
+    if (declared != m.functions.end()) *declared = std::move(f);
+    else m.functions.push_back(std::move(f));
   }
 }
 

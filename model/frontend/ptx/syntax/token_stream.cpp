@@ -10,12 +10,9 @@ namespace {
 std::string described(const token& t) {
   constexpr std::size_t longest = 60;
   switch (t.what) {
-    case token::kind::end:
-      return "end of file";
-    case token::kind::string:
-      return "string";
-    default:
-      break;
+    case token::kind::end: return "end of file";
+    case token::kind::string: return "string";
+    default: break;
   }
   if (t.text.size() <= longest) return "'" + std::string(t.text) + "'";
   return "'" + std::string(t.text.substr(0, longest)) + "...'";
@@ -61,7 +58,8 @@ void token_stream::split_remainder() {
 
 void token_stream::count_statement() {
   if (++statements_ > most_statements)
-    fail(current_.where, "the module is too large, expected at most " + std::to_string(most_statements) + " instructions and labels");
+    fail(current_.where,
+         "the module is too large, expected at most " + std::to_string(most_statements) + " instructions and labels");
 }
 
 bool token_stream::accept(char p) {

@@ -28,8 +28,8 @@ class token_stream {
   /// Where a value is complete: a name that begins with % is the remainder operator and what it is applied to.
   void split_remainder();
 
-  /// Counts an instruction or label of the module, at the current token; throws input_error where there are too many for the
-  /// memory that they take.
+  /// Counts an instruction or label of the module, at the current token; throws input_error where there are too many
+  /// for the memory that they take.
   void count_statement();
 
   bool is(char p) const { return current_.is(symbol(p)); }

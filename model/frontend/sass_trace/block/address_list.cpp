@@ -83,7 +83,8 @@ address_list::handle address_list::add(std::uint64_t first, const shape& s) {
   return h;
 }
 
-address_list::handle address_list::add(std::uint64_t first, const std::shared_ptr<shape_store>& store, shape_store::number n) {
+address_list::handle address_list::add(std::uint64_t first, const std::shared_ptr<shape_store>& store,
+                                       shape_store::number n) {
   if (!store_) store_ = store;
   const handle h = next(shared);
   words_.push_back(first);
@@ -122,11 +123,10 @@ void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[
       for (unsigned k = 0; k < lanes; ++k) a[k] = 0;
       break;
     case strided:
-      for (std::uint64_t k = 0, next = w[0]; k < 32; ++k, next += w[1]) a[k] = next;   // lanes that are too many do no harm
+      for (std::uint64_t k = 0, next = w[0]; k < 32; ++k, next += w[1])
+        a[k] = next;  // lanes that are too many do no harm
       break;
-    case differences:
-      add_up(w[0], w + 1, lanes, a);
-      break;
+    case differences: add_up(w[0], w + 1, lanes, a); break;
     case shared: {
       const std::uint64_t first = w[0];
       const std::uint64_t* __restrict from = store_->offsets(static_cast<shape_store::number>(w[1]));

@@ -11,8 +11,8 @@
 
 namespace heddle::sass_trace {
 
-/// The addresses of many memory instructions, each kept as base and stride, as base and differences, as base and a shape that
-/// many of them share, or as a list; one address for each active lane.
+/// The addresses of many memory instructions, each kept as base and stride, as base and differences, as base and a
+/// shape that many of them share, or as a list; one address for each active lane.
 class address_list {
  public:
   /// Stands for one instruction's addresses. 0: none.
@@ -20,7 +20,8 @@ class address_list {
 
   address_list() = default;
   /// Of what words() gave, with the shapes that `shapes` has.
-  address_list(std::vector<std::uint64_t> words, const address_list& shapes) : words_(std::move(words)), store_(shapes.store_) {}
+  address_list(std::vector<std::uint64_t> words, const address_list& shapes)
+      : words_(std::move(words)), store_(shapes.store_) {}
   const std::vector<std::uint64_t>& words() const { return words_; }
 
   void clear() { words_.clear(); }
@@ -30,7 +31,7 @@ class address_list {
   handle add(const std::uint64_t* addresses, unsigned count);
   /// How the addresses go on from the first one: what lines of one instruction mostly share.
   struct shape {
-    std::uint32_t form = 0;                // 0: not known
+    std::uint32_t form = 0;  // 0: not known
     std::vector<std::uint64_t> words;
     /// What is added to the first address, by active lane; false where two words say it all.
     bool offsets(unsigned lanes, shape_store::offset_list& to) const;

@@ -11,14 +11,14 @@
 
 namespace heddle::sass_trace {
 
-/// One execution of an instruction by a warp; `addresses` is a handle of the block's list, or, with the highest bit set, the number of
-/// addresses that are common to many.
+/// One execution of an instruction by a warp; `addresses` is a handle of the block's list, or, with the highest bit
+/// set, the number of addresses that are common to many.
 using trace_step = isa::recorded_step;
 constexpr std::uint32_t common_bit = std::uint32_t{1} << 31;
 
 /// The steps of one warp in its block's list of steps.
 struct warp_trace {
-  std::uint32_t warp = 0;             // in the block
+  std::uint32_t warp = 0;  // in the block
   std::size_t first = 0;
   std::size_t count = 0;
 };
@@ -26,7 +26,7 @@ struct warp_trace {
 /// What one thread block did, or a part of it.
 struct block_trace {
   std::uint32_t index[3] = {0, 0, 0};
-  std::vector<warp_trace> warps;      // in the order of the file, at most one for each warp of the block
+  std::vector<warp_trace> warps;  // in the order of the file, at most one for each warp of the block
   std::vector<trace_step> steps;
   address_list addresses;
   std::shared_ptr<const common_addresses> common;

@@ -12,8 +12,8 @@
 
 namespace heddle::sass_trace {
 
-/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked out once for
-/// all of them.
+/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked
+/// out once for all of them.
 class common_addresses {
  public:
   using number = std::uint32_t;
@@ -22,14 +22,16 @@ class common_addresses {
   struct origin {
     std::uint32_t instruction = 0;
     std::uint32_t mask = 0;
-    std::array<std::uint64_t, 3> words{};   // of an address_list
-    bool operator==(const origin& o) const { return instruction == o.instruction && mask == o.mask && words == o.words; }
+    std::array<std::uint64_t, 3> words{};  // of an address_list
+    bool operator==(const origin& o) const {
+      return instruction == o.instruction && mask == o.mask && words == o.words;
+    }
   };
 
   common_addresses() { lists_.reserve(most); }
-  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room: then sharing
-  /// does not pay.
-  /// `place`: which step of its block it is. At the same place the block before mostly had the same.
+  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room:
+  /// then sharing does not pay. `place`: which step of its block it is. At the same place the block before mostly had
+  /// the same.
   template <class F>
   number find_or_add(std::size_t place, const origin& o, F&& make) {
     if (place >= places_.size() && place < most_places) places_.resize(place + 1);
@@ -53,8 +55,8 @@ class common_addresses {
     return numbers_.emplace(o, static_cast<number>(lists_.size() - 1)).first->second;
   }
 
-  static constexpr std::size_t most = 16384;          // 4 MiB
-  static constexpr std::size_t most_places = 16384;   // 1 MiB
+  static constexpr std::size_t most = 16384;         // 4 MiB
+  static constexpr std::size_t most_places = 16384;  // 1 MiB
   struct remembered {
     origin o;
     number n = none;

@@ -7,8 +7,8 @@
 
 namespace heddle::sass_trace {
 
-/// A set of numbers that mostly follow each other: one bit each where they are dense. Its memory grows with the numbers in it, not with
-/// their size.
+/// A set of numbers that mostly follow each other: one bit each where they are dense. Its memory grows with the numbers
+/// in it, not with their size.
 class number_set {
  public:
   /// False: it is in the set already.

@@ -4,7 +4,7 @@
 namespace heddle::sass_trace {
 
 namespace {
-constexpr std::size_t most_shapes = 4096;   // 1 MB
+constexpr std::size_t most_shapes = 4096;  // 1 MB
 }
 
 shape_store::number shape_store::find_or_add(const offset_list& offsets) {

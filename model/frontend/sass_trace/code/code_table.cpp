@@ -14,18 +14,18 @@ constexpr std::size_t most_instructions = std::size_t{1} << 20;
 }
 
 const code_entry& code_table::add(const static_fields& f, std::string_view fields, std::string_view tail) {
-  if (frozen_) throw input_error("an instruction that was not there at the first reading: the file was changed while in use");
+  if (frozen_)
+    throw input_error("an instruction that was not there at the first reading: the file was changed while in use");
   if (entries_.size() >= most_instructions)
-    throw input_error("more than " + std::to_string(most_instructions) + " different instructions, which no kernel has");
+    throw input_error("more than " + std::to_string(most_instructions) +
+                      " different instructions, which no kernel has");
   code_entry e = translate(generation_, f);
   e.fields = fields;
   e.tail = tail;
   e.index = static_cast<std::uint32_t>(entries_.size());
   links_.push_back(first_at(f.pc));
-  if (f.pc / 8 < near)
-    by_pc_[f.pc / 8] = e.index;
-  else
-    far_[f.pc] = e.index;
+  if (f.pc / 8 < near) by_pc_[f.pc / 8] = e.index;
+  else far_[f.pc] = e.index;
   entries_.push_back(std::move(e));
   return entries_.back();
 }
@@ -33,7 +33,8 @@ const code_entry& code_table::add(const static_fields& f, std::string_view field
 std::vector<std::uint32_t> code_table::freeze() {
   std::vector<std::uint32_t> order(entries_.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) { return entries_[a].pc < entries_[b].pc; });
+  std::stable_sort(order.begin(), order.end(),
+                   [this](std::uint32_t a, std::uint32_t b) { return entries_[a].pc < entries_[b].pc; });
   std::vector<std::uint32_t> numbers(entries_.size());
   for (std::uint32_t k = 0; k < order.size(); ++k) numbers[order[k]] = entries_[order[k]].index = k;
   frozen_ = true;

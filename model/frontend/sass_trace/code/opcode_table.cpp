@@ -16,14 +16,14 @@ struct version_entry {
   unsigned version;
   generation gen;
 };
-constexpr version_entry versions[] = {{30, g::kepler}, {32, g::kepler}, {35, g::kepler}, {37, g::kepler}, {50, g::maxwell},
-                                      {52, g::maxwell}, {53, g::maxwell}, {60, g::pascal}, {61, g::pascal}, {62, g::pascal},
-                                      {70, g::volta}, {72, g::volta}, {75, g::turing}, {80, g::ampere}, {86, g::ampere},
-                                      {87, g::ampere}, {89, g::ampere}, {90, g::hopper}};
+constexpr version_entry versions[] = {
+    {30, g::kepler},  {32, g::kepler}, {35, g::kepler}, {37, g::kepler}, {50, g::maxwell}, {52, g::maxwell},
+    {53, g::maxwell}, {60, g::pascal}, {61, g::pascal}, {62, g::pascal}, {70, g::volta},   {72, g::volta},
+    {75, g::turing},  {80, g::ampere}, {86, g::ampere}, {87, g::ampere}, {89, g::ampere},  {90, g::hopper}};
 
 struct entry {
   const char* mnemonic;
-  generation first, last;       // that have it
+  generation first, last;  // that have it
   isa::op_class timing;
   isa::opcode op = o::nop;
   isa::space space = s::global;
@@ -148,7 +148,10 @@ opcode_meaning guess(std::string_view name, unsigned bytes, bool has_result) {
   if (bytes != 0) {
     m.timing = c::load_store;
     const bool atomic = contains(name, "ATOM") || contains(name, "RED");
-    m.op = has_result ? (atomic ? o::atom : o::ld) : atomic ? o::red : contains(name, "ST") || !contains(name, "LD") ? o::st : o::ld;
+    m.op = has_result                                      ? (atomic ? o::atom : o::ld)
+           : atomic                                        ? o::red
+           : contains(name, "ST") || !contains(name, "LD") ? o::st
+                                                           : o::ld;
     const char last = name.empty() ? ' ' : name.back();
     if (last == 'S') m.space = s::shared;
     if (last == 'L') m.space = s::local;
@@ -161,9 +164,15 @@ opcode_meaning guess(std::string_view name, unsigned bytes, bool has_result) {
   } else if (contains(name, "2F") || contains(name, "F2")) {
     m.timing = c::conversion;
   } else if (contains(name, "SET") || contains(name, "CMP")) {
-    m.timing = name[0] == 'F' ? c::fp32_compare : name[0] == 'D' ? c::fp64_compare : name[0] == 'H' ? c::half_compare : c::int_compare;
+    m.timing = name[0] == 'F'   ? c::fp32_compare
+               : name[0] == 'D' ? c::fp64_compare
+               : name[0] == 'H' ? c::half_compare
+                                : c::int_compare;
   } else if (contains(name, "MAD") || contains(name, "MUL")) {
-    m.timing = name[0] == 'F' ? c::fp32_add : name[0] == 'D' ? c::fp64_add : name[0] == 'H' ? c::half_add : c::int_multiply;
+    m.timing = name[0] == 'F'   ? c::fp32_add
+               : name[0] == 'D' ? c::fp64_add
+               : name[0] == 'H' ? c::half_add
+                                : c::int_multiply;
   } else if (name[0] == 'F') {
     m.timing = c::fp32_add;
   } else if (name[0] == 'D') {

@@ -65,9 +65,10 @@ struct matrix_shape {
   const char* shape;
   unsigned result, a, b;
 };
-constexpr matrix_shape shapes[] = {{"HMMA", "884", 2, 2, 2},    {"HMMA", "1684", 4, 2, 1},   {"HMMA", "1688", 4, 2, 1}, {"HMMA", "16816", 4, 4, 2},
-                                   {"IMMA", "8816", 2, 1, 1},   {"IMMA", "8832", 2, 1, 1},   {"IMMA", "16816", 4, 2, 1}, {"IMMA", "16832", 4, 4, 2},
-                                   {"IMMA", "16864", 4, 4, 2},  {"BMMA", "88128", 2, 1, 1},  {"BMMA", "168128", 4, 2, 1}, {"BMMA", "168256", 4, 4, 2},
+constexpr matrix_shape shapes[] = {{"HMMA", "884", 2, 2, 2},   {"HMMA", "1684", 4, 2, 1},   {"HMMA", "1688", 4, 2, 1},
+                                   {"HMMA", "16816", 4, 4, 2}, {"IMMA", "8816", 2, 1, 1},   {"IMMA", "8832", 2, 1, 1},
+                                   {"IMMA", "16816", 4, 2, 1}, {"IMMA", "16832", 4, 4, 2},  {"IMMA", "16864", 4, 4, 2},
+                                   {"BMMA", "88128", 2, 1, 1}, {"BMMA", "168128", 4, 2, 1}, {"BMMA", "168256", 4, 4, 2},
                                    {"DMMA", "884", 4, 2, 2}};
 
 matrix_shape shape_of(const modifiers& m) {
@@ -83,8 +84,11 @@ matrix_shape shape_of(const modifiers& m) {
 void set_matrix(isa::instruction& i, const modifiers& m) {
   const bool floating = m.mnemonic() == "HMMA" || m.mnemonic() == "HGMMA" || m.mnemonic() == "QGMMA";
   i.type = !floating ? isa::dtype::s32 : m.has("F32") ? isa::dtype::f32 : isa::dtype::f16;
-  i.src_type = m.mnemonic() == "DMMA" ? isa::dtype::f64 : !floating ? isa::dtype::s8 : m.has("BF16") ? isa::dtype::bf16
-               : m.has("TF32") ? isa::dtype::b32 : isa::dtype::f16;
+  i.src_type = m.mnemonic() == "DMMA" ? isa::dtype::f64
+               : !floating            ? isa::dtype::s8
+               : m.has("BF16")        ? isa::dtype::bf16
+               : m.has("TF32")        ? isa::dtype::b32
+                                      : isa::dtype::f16;
   isa::matrix_shape shape = floating ? isa::matrix_shape::m16n8k8 : isa::matrix_shape::m16n8k16;
   if (m.mnemonic() == "DMMA" || m.has("884")) shape = isa::matrix_shape::m8n8k4;
   else if (m.has("1684")) shape = isa::matrix_shape::m16n8k4;
@@ -103,7 +107,9 @@ bool wide_result(const modifiers& m) {
     const auto& p = m.all();
     for (std::size_t k = 1; k < p.size(); ++k) {
       if (p[k] == "F64" || p[k] == "S64" || p[k] == "U64") return true;
-      if (p[k] == "F32" || p[k] == "F16" || p[k] == "S32" || p[k] == "U32" || p[k] == "S16" || p[k] == "U16" || p[k] == "S8" || p[k] == "U8") return false;
+      if (p[k] == "F32" || p[k] == "F16" || p[k] == "S32" || p[k] == "U32" || p[k] == "S16" || p[k] == "U16" ||
+          p[k] == "S8" || p[k] == "U8")
+        return false;
     }
     return false;
   }
@@ -116,7 +122,8 @@ std::uint8_t within(std::uint8_t first, unsigned count) {
 }
 
 // How many registers operand `k` of the line takes.
-unsigned operand_registers(const modifiers& m, const static_fields& f, const isa::instruction& i, isa::op_class timing, std::size_t k) {
+unsigned operand_registers(const modifiers& m, const static_fields& f, const isa::instruction& i, isa::op_class timing,
+                           std::size_t k) {
   const bool memory = timing == isa::op_class::load_store;
   const std::size_t last = f.operands.size() - 1;
   if (timing == isa::op_class::tensor) {
@@ -184,7 +191,7 @@ code_entry translate(generation g, const static_fields& f) {
     // Without addresses nothing is known of the access: it takes its slot in the unit and no more.
     if (!e.has_addresses && i.op != isa::opcode::ldc) {
       i.op = isa::opcode::nop;
-      i.mem_space = isa::space::global;   // as of what is no access
+      i.mem_space = isa::space::global;  // as of what is no access
       e.timing = isa::op_class::shuffle;
     }
     i.type = type_of(access_bytes(m, i, f.bytes), m.has("S8") || m.has("S16"));
@@ -196,12 +203,15 @@ code_entry translate(generation g, const static_fields& f) {
     case isa::opcode::bar: {
       i.src = {};
       i.src[0] = isa::make_immediate(0);
-      i.uniform = g < generation::volta;   // a warp that comes has come with all its lanes
+      i.uniform = g < generation::volta;  // a warp that comes has come with all its lanes
       if (m.has("ARV")) i.sub = 1;
       break;
     }
     case isa::opcode::membar: i.sub = m.has("CTA") ? 0 : m.has("GPU") || m.has("GL") ? 1 : 2; break;
-    case isa::opcode::nanosleep: i.src = {}; i.src[0] = isa::make_immediate(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f.immediate, 0, 1000000))); break;
+    case isa::opcode::nanosleep:
+      i.src = {};
+      i.src[0] = isa::make_immediate(static_cast<std::uint64_t>(std::clamp<std::int64_t>(f.immediate, 0, 1000000)));
+      break;
     case isa::opcode::atom:
     case isa::opcode::red: i.sub = static_cast<std::uint8_t>(isa::atomic_op::add); break;
     default: break;

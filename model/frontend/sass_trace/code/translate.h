@@ -5,8 +5,8 @@
 
 namespace heddle::sass_trace {
 
-/// The machine instruction for a traced one: its unit, the registers it waits for and writes (with the neighbours that wide
-/// values take, which traces leave out) and, of a memory instruction, space and bytes. It computes nothing.
+/// The machine instruction for a traced one: its unit, the registers it waits for and writes (with the neighbours that
+/// wide values take, which traces leave out) and, of a memory instruction, space and bytes. It computes nothing.
 code_entry translate(generation g, const static_fields& f);
 
 }  // namespace heddle::sass_trace

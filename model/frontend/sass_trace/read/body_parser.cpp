@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 namespace {
 constexpr unsigned most_results = 16;
 constexpr unsigned most_operands = 16;
-constexpr std::uint64_t most_bytes = 128;      // that a line can say a lane moves
+constexpr std::uint64_t most_bytes = 128;  // that a line can say a lane moves
 constexpr const char* bytes_expected = "bytes that a lane moves, 0 or a power of two up to 128";
 constexpr const char* at_line_end = "the end of the line";
 }  // namespace
@@ -84,7 +84,8 @@ void body_parser::remember(std::string_view line, std::size_t address, const cod
   known.mask = step.mask;
 }
 
-const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {
+const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,
+                                     trace_step& step) {
   const char* from = s.position();
   fields_.pc = pc;
   registers(s, most_results, "a number of result registers, at most 16", fields_.results);
@@ -120,7 +121,8 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
     const char* from = s.position();
     std::string_view word = s.word();
     const bool vector = !word.empty() && word[0] == 'R';
-    const bool other = word.size() > 1 && (word.substr(0, 2) == "UR" || word.substr(0, 2) == "UP" || word[0] == 'P' || word[0] == 'B');
+    const bool other =
+        word.size() > 1 && (word.substr(0, 2) == "UR" || word.substr(0, 2) == "UP" || word[0] == 'P' || word[0] == 'B');
     if (!vector && !other) s.refuse(from, "a register, such as R12");
     if (!vector) continue;
     unsigned number = 0;
@@ -135,9 +137,10 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
   }
 }
 
-// Reads the addresses and what follows them, from the line before where that was the same. Returns the column (from 0) of the first
-// address; 0: they are given one by one, or there are none.
-std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block, trace_step& step) {
+// Reads the addresses and what follows them, from the line before where that was the same. Returns the column (from 0)
+// of the first address; 0: they are given one by one, or there are none.
+std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block,
+                                        trace_step& step) {
   if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
   known_line& known = known_[index + std::size_t{1}];
   field_scanner ahead = s;
@@ -197,10 +200,12 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
       return;
     }
     default:
-      // The differences are between active lanes, so there is one less than of these; a line without active lanes has a base all
-      // the same.
+      // The differences are between active lanes, so there is one less than of these; a line without active lanes has a
+      // base all the same.
       list[0] = s.hex(64, "a base address");
-      for (unsigned k = 1; k < lanes; ++k) list[k] = list[k - 1] + static_cast<std::uint64_t>(s.integer("a difference for each active lane but the first"));
+      for (unsigned k = 1; k < lanes; ++k)
+        list[k] =
+            list[k - 1] + static_cast<std::uint64_t>(s.integer("a difference for each active lane but the first"));
       step.addresses = block.addresses.add(list, lanes);
   }
 }
@@ -226,10 +231,8 @@ void body_parser::values(field_scanner& s) {
   if (word != "Val") s.refuse(from, "Val or NoVal");
   while (!s.done()) {
     const char* at = s.position();
-    if (*at == '-')
-      s.integer("a value");
-    else
-      s.hex(64, "a value");
+    if (*at == '-') s.integer("a value");
+    else s.hex(64, "a value");
   }
 }
 

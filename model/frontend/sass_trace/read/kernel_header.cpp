@@ -11,7 +11,7 @@ namespace heddle::sass_trace {
 namespace {
 
 constexpr unsigned newest_version = 6;
-constexpr std::uint32_t most_threads = 1024;     // of a block, on every chip that can be traced
+constexpr std::uint32_t most_threads = 1024;  // of a block, on every chip that can be traced
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -20,8 +20,17 @@ std::string printable(std::string_view text) {
 }
 
 // The keys that every trace must have.
-enum key : unsigned { key_name = 1, key_grid = 2, key_block = 4, key_shared = 8, key_registers = 16, key_binary = 32, key_version = 64 };
-constexpr const char* key_texts[] = {"kernel name", "grid dim", "block dim", "shmem", "nregs", "binary version", "accelsim tracer version"};
+enum key : unsigned {
+  key_name = 1,
+  key_grid = 2,
+  key_block = 4,
+  key_shared = 8,
+  key_registers = 16,
+  key_binary = 32,
+  key_version = 64
+};
+constexpr const char* key_texts[] = {
+    "kernel name", "grid dim", "block dim", "shmem", "nregs", "binary version", "accelsim tracer version"};
 
 // Reads one "-key = value" line after the other.
 class header_parser {
@@ -55,7 +64,8 @@ kernel_header header_parser::parse() {
       continue;
     }
     if (text[0] != '#')
-      reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected a line '-key = value' of a trace's head, or '#traces format = ...'");
+      reader_.fail(1, "got '" + printable(text.substr(0, 40)) +
+                          "', expected a line '-key = value' of a trace's head, or '#traces format = ...'");
     for (unsigned k = 0; k < 7; ++k)
       if (!(seen_ >> k & 1)) reader_.fail(1, std::string("the head ends without '-") + key_texts[k] + " = ...'");
     describe_lines(text);
@@ -66,7 +76,8 @@ kernel_header header_parser::parse() {
 
 void header_parser::entry(std::string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected '-key = value'");
+  if (equals == std::string_view::npos)
+    reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected '-key = value'");
   const std::string_view name = trimmed(text.substr(1, equals - 1));
   value_ = trimmed(text.substr(equals + 1));
   if (value_.empty()) value_ = text.substr(text.size());
@@ -126,7 +137,8 @@ std::uint64_t header_parser::hex(const char* what) {
 void header_parser::binary_version() {
   h_.binary_version = static_cast<unsigned>(decimal(100000, "a binary version"));
   if (!generation_of(h_.binary_version, h_.generation))
-    reader_.fail(column(), "binary version " + std::to_string(h_.binary_version) + " is not known, expected " + known_binary_versions());
+    reader_.fail(column(), "binary version " + std::to_string(h_.binary_version) + " is not known, expected " +
+                               known_binary_versions());
   seen_ |= key_binary;
 }
 
@@ -134,14 +146,16 @@ void header_parser::binary_version() {
 void header_parser::version(std::string_view value) {
   unsigned major = 0;
   std::size_t i = 0;
-  for (; i < value.size() && value[i] >= '0' && value[i] <= '9' && major < 1000; ++i) major = major * 10 + static_cast<unsigned>(value[i] - '0');
+  for (; i < value.size() && value[i] >= '0' && value[i] <= '9' && major < 1000; ++i)
+    major = major * 10 + static_cast<unsigned>(value[i] - '0');
   bool good = i != 0;
   if (i < value.size()) {
     good = good && value[i] == '.' && i + 1 < value.size();
     for (++i; i < value.size(); ++i) good = good && value[i] >= '0' && value[i] <= '9';
   }
   if (!good || major == 0 || major > newest_version)
-    reader_.fail(column(), "tracer version '" + printable(value.substr(0, 20)) + "' is not known, expected 1 to " + std::to_string(newest_version));
+    reader_.fail(column(), "tracer version '" + printable(value.substr(0, 20)) + "' is not known, expected 1 to " +
+                               std::to_string(newest_version));
   h_.version = major;
   seen_ |= key_version;
 }
@@ -166,23 +180,24 @@ void header_parser::dimensions(std::uint32_t (&out)[3], std::uint32_t most_x, st
     ++at;
   }
   if (!good)
-    reader_.fail(column(), "got '" + printable(value_.substr(0, 40)) + "', expected (X,Y,Z) with X from 1 to " + std::to_string(most_x) +
-                               ", Y and Z from 1 to " + std::to_string(most_yz));
+    reader_.fail(column(), "got '" + printable(value_.substr(0, 40)) + "', expected (X,Y,Z) with X from 1 to " +
+                               std::to_string(most_x) + ", Y and Z from 1 to " + std::to_string(most_yz));
   for (unsigned k = 0; k < 3; ++k) out[k] = parsed[k];
 }
 
 // The version alone does not tell: tracers for Hopper write more under the numbers of their elders.
 void header_parser::describe_lines(std::string_view text) {
-  if (!starts_with(text, "#traces format")) reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected '#traces format = ...'");
+  if (!starts_with(text, "#traces format"))
+    reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected '#traces format = ...'");
   line_format& f = h_.format;
   f.block_ids = h_.version < 3;
   f.line_number = h_.version >= 4 && line_info_;
-  if (contains(text, "immediate2"))
-    f.immediates = 2;
-  else if (contains(text, "immediate"))
-    f.immediates = 1;
+  if (contains(text, "immediate2")) f.immediates = 2;
+  else if (contains(text, "immediate")) f.immediates = 1;
   f.values = contains(text, "Val|NoVal");
-  const bool expected = h_.version < 5 ? f.immediates == 0 && !f.values : h_.version == 5 ? f.immediates != 0 && !f.values : true;
+  const bool expected = h_.version < 5    ? f.immediates == 0 && !f.values
+                        : h_.version == 5 ? f.immediates != 0 && !f.values
+                                          : true;
   if (!expected)
     reader_.fail(1, "tracer version " + std::to_string(h_.version) + " does not write lines of this format");
 }

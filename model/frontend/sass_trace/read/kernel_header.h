@@ -4,34 +4,34 @@
 #include <cstdint>
 #include <string>
 
-#include "heddle/frontend/sass_trace/text/line_reader.h"
 #include "heddle/frontend/sass_trace/code/opcode_table.h"
+#include "heddle/frontend/sass_trace/text/line_reader.h"
 
 namespace heddle::sass_trace {
 
 /// What an instruction line of a trace holds, beyond what all versions have.
 struct line_format {
-  bool block_ids = false;       // block coordinates and warp number in front (versions 1 and 2)
-  bool line_number = false;     // source line in front (from version 4 on, where the header says so)
-  unsigned immediates = 0;      // at the end: none, one (version 5), two (Hopper's flavour)
-  bool values = false;          // then Val with register values, or NoVal (version 6)
+  bool block_ids = false;    // block coordinates and warp number in front (versions 1 and 2)
+  bool line_number = false;  // source line in front (from version 4 on, where the header says so)
+  unsigned immediates = 0;   // at the end: none, one (version 5), two (Hopper's flavour)
+  bool values = false;       // then Val with register values, or NoVal (version 6)
 };
 
 /// The head of a kernel's trace: "-key = value" lines and the description of the instruction lines.
 struct kernel_header {
-  std::string name;                         // mangled
+  std::string name;  // mangled
   std::uint64_t id = 0;
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
-  std::uint32_t shared_bytes = 0;           // of a block, static and dynamic
-  std::uint32_t registers = 0;              // of a thread
-  unsigned binary_version = 0;              // 10 x compute capability
+  std::uint32_t shared_bytes = 0;  // of a block, static and dynamic
+  std::uint32_t registers = 0;     // of a thread
+  unsigned binary_version = 0;     // 10 x compute capability
   sass_trace::generation generation = generation::volta;
   std::uint64_t stream = 0;
-  std::uint64_t shared_base = 0;            // generic address of shared memory; 0: not told
-  std::uint64_t local_base = 0;             // generic address of local memory; 0: not told
-  std::string tracer;                       // version of the instrumentation tool, as written
-  unsigned version = 0;                     // of the tracer, 1 to 6 (1.2 is 1)
+  std::uint64_t shared_base = 0;  // generic address of shared memory; 0: not told
+  std::uint64_t local_base = 0;   // generic address of local memory; 0: not told
+  std::string tracer;             // version of the instrumentation tool, as written
+  unsigned version = 0;           // of the tracer, 1 to 6 (1.2 is 1)
   line_format format;
 
   std::uint64_t blocks() const { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }

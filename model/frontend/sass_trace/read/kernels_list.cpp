@@ -52,7 +52,10 @@ list_command kernel_of(std::string_view line, const std::string& folder, const l
     }
   constexpr std::string_view ending = ".traceg";
   if (name.size() < ending.size() || name.substr(name.size() - ending.size()) != ending)
-    reader.fail(1, "'" + std::string(line) + "' is no trace that is read, expected a name that ends in .traceg, .traceg.xz, .traceg.zst or .traceg.gz");
+    reader.fail(
+        1,
+        "'" + std::string(line) +
+            "' is no trace that is read, expected a name that ends in .traceg, .traceg.xz, .traceg.zst or .traceg.gz");
   if (::access(c.file.c_str(), R_OK) != 0)
     reader.fail(1, "the trace '" + c.file + "' cannot be read: " + std::strerror(errno));
   return c;
@@ -72,16 +75,14 @@ std::vector<list_command> read_kernels_list(const std::string& file) {
     if (line.find('\0') != std::string_view::npos) reader.fail(1, "not a list of kernels: it holds a zero byte");
     const std::size_t name = line.rfind('/') == std::string_view::npos ? 0 : line.rfind('/') + 1;
     const bool kernel = starts_with(line.substr(name), "kernel");
-    if (kernel)
-      commands.push_back(kernel_of(line, folder, reader));
-    else if (starts_with(line, "MemcpyHtoD"))
-      commands.push_back(copy_of(line, reader));
-    else
-      continue;
+    if (kernel) commands.push_back(kernel_of(line, folder, reader));
+    else if (starts_with(line, "MemcpyHtoD")) commands.push_back(copy_of(line, reader));
+    else continue;
     commands.back().line = reader.line();
     any_kernel = any_kernel || kernel;
   }
-  if (!any_kernel) throw input_error(file, reader.line() + 1, 1, "the list names no kernel, expected lines such as kernel-1.traceg");
+  if (!any_kernel)
+    throw input_error(file, reader.line() + 1, 1, "the list names no kernel, expected lines such as kernel-1.traceg");
   return commands;
 }
 

@@ -11,15 +11,15 @@ namespace heddle::sass_trace {
 struct list_command {
   enum class kind : std::uint8_t { copy_to_device, kernel };
   kind what = kind::kernel;
-  std::uint64_t address = 0;     // copy_to_device
-  std::uint64_t bytes = 0;       // copy_to_device
-  std::string file;              // kernel: path of its trace
-  std::uint32_t line = 0;        // in the list, from 1
+  std::uint64_t address = 0;  // copy_to_device
+  std::uint64_t bytes = 0;    // copy_to_device
+  std::string file;           // kernel: path of its trace
+  std::uint32_t line = 0;     // in the list, from 1
 };
 
-/// Reads a list of kernels (kernelslist.g) in program order. Names of traces are relative to the list's folder. Copies to
-/// the host, other calls and comments (#, //) are passed over. Throws input_error: no such list or trace, a copy that cannot
-/// be understood, a trace of a form that is not read (the raw .trace, .tracez), no kernel at all.
+/// Reads a list of kernels (kernelslist.g) in program order. Names of traces are relative to the list's folder. Copies
+/// to the host, other calls and comments (#, //) are passed over. Throws input_error: no such list or trace, a copy
+/// that cannot be understood, a trace of a form that is not read (the raw .trace, .tracez), no kernel at all.
 std::vector<list_command> read_kernels_list(const std::string& file);
 
 }  // namespace heddle::sass_trace

@@ -10,10 +10,11 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::size_t steps_between_looks = 256;   // at how much a block has
+constexpr std::size_t steps_between_looks = 256;  // at how much a block has
 
 std::string place_text(const block_trace& b) {
-  return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," + std::to_string(b.index[2]) + ")";
+  return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," +
+         std::to_string(b.index[2]) + ")";
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ void trace_reader::refuse(std::string_view line, const std::string& expected) co
 }
 
 void trace_reader::truncated(const std::string& where) const {
-  throw input_error(reader_.file(), reader_.line() + 1, 1, "the file ends in " + where + " of kernel '" + header_.name + "', it is truncated");
+  throw input_error(reader_.file(), reader_.line() + 1, 1,
+                    "the file ends in " + where + " of kernel '" + header_.name + "', it is truncated");
 }
 
 // "key = value"
@@ -48,7 +50,8 @@ bool trace_reader::keyed(std::string_view line, std::string_view key, std::strin
   return true;
 }
 
-std::uint32_t trace_reader::number(std::string_view line, std::string_view value, std::uint64_t most, const char* what) const {
+std::uint32_t trace_reader::number(std::string_view line, std::string_view value, std::uint64_t most,
+                                   const char* what) const {
   field_scanner s(line, reader_);
   s.skip(static_cast<std::size_t>(value.data() - line.data()));
   const auto n = static_cast<std::uint32_t>(s.decimal(most, what));
@@ -84,9 +87,11 @@ bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const 
   if (!reader_.next_with_text(line)) return false;
   if (trimmed(line) != "#BEGIN_TB") refuse(line, "'#BEGIN_TB' or the end of the file");
   if (blocks_ == header_.blocks())
-    reader_.fail(1, "more thread blocks than the " + std::to_string(blocks_) + " of the grid of kernel '" + header_.name + "'");
+    reader_.fail(
+        1, "more thread blocks than the " + std::to_string(blocks_) + " of the grid of kernel '" + header_.name + "'");
   block_place(block);
-  if (!seen_.insert((std::uint64_t{block.index[2]} * header_.grid[1] + block.index[1]) * header_.grid[0] + block.index[0]))
+  if (!seen_.insert((std::uint64_t{block.index[2]} * header_.grid[1] + block.index[1]) * header_.grid[0] +
+                    block.index[0]))
     reader_.fail(1, place_text(block) + " of kernel '" + header_.name + "' comes twice");
   for (;;) {
     if (!reader_.next_with_text(line)) truncated(place_text(block));
@@ -98,7 +103,8 @@ bool trace_reader::next_block(block_trace& block, std::size_t part_bytes, const 
   return true;
 }
 
-void trace_reader::warp(std::string_view line, block_trace& block, std::size_t part_bytes, const part_taker& take_part) {
+void trace_reader::warp(std::string_view line, block_trace& block, std::size_t part_bytes,
+                        const part_taker& take_part) {
   std::string_view value;
   if (!keyed(line, "warp", value)) refuse(line, "'warp = N', or '#END_TB'");
   warp_trace w;
@@ -121,8 +127,8 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
     if (parser_.as_expected(block)) continue;
     if (!reader_.next_with_text(line)) truncated("warp " + std::to_string(w.warp) + " of " + place_text(block));
     if (line[0] == '#' || line[0] == 'w')
-      refuse(line, "an instruction: 'insts' says that warp " + std::to_string(w.warp) + " of " + place_text(block) + " has " +
-                       std::to_string(count) + ", and there are " + std::to_string(k));
+      refuse(line, "an instruction: 'insts' says that warp " + std::to_string(w.warp) + " of " + place_text(block) +
+                       " has " + std::to_string(count) + ", and there are " + std::to_string(k));
     parser_.instruction(line, block);
   }
   w.count = block.steps.size() - w.first;

@@ -10,15 +10,16 @@
 #include <vector>
 
 #include "heddle/frontend/sass_trace/block/block_trace.h"
-#include "heddle/frontend/sass_trace/read/body_parser.h"
+#include "heddle/frontend/sass_trace/block/number_set.h"
 #include "heddle/frontend/sass_trace/code/code_table.h"
+#include "heddle/frontend/sass_trace/read/body_parser.h"
 #include "heddle/frontend/sass_trace/read/kernel_header.h"
 #include "heddle/frontend/sass_trace/text/line_reader.h"
-#include "heddle/frontend/sass_trace/block/number_set.h"
 
 namespace heddle::sass_trace {
 
-/// Reads the trace of one kernel block by block, in the order of the file. At any time it holds one block at most, or a part of one.
+/// Reads the trace of one kernel block by block, in the order of the file. At any time it holds one block at most, or a
+/// part of one.
 class trace_reader {
  public:
   /// Opens the file and reads its head. Throws input_error with file and line, as all that follows.
@@ -28,8 +29,9 @@ class trace_reader {
 
   const kernel_header& header() const { return header_; }
   using part_taker = std::function<void(block_trace&)>;
-  /// The next thread block, into `block`; false when the file has ended, whole. Of one that takes more than `part_bytes` only the
-  /// last part: `take_part` is called with each of those before it, in which the last warp may be incomplete.
+  /// The next thread block, into `block`; false when the file has ended, whole. Of one that takes more than
+  /// `part_bytes` only the last part: `take_part` is called with each of those before it, in which the last warp may be
+  /// incomplete.
   bool next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part);
   /// The next thread block as a whole.
   bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
@@ -51,8 +53,8 @@ class trace_reader {
   std::shared_ptr<code_table> code_;
   body_parser parser_;
   std::uint64_t blocks_ = 0;
-  number_set seen_;            // numbers of the blocks delivered
-  std::vector<bool> begun_;    // warps of the block
+  number_set seen_;          // numbers of the blocks delivered
+  std::vector<bool> begun_;  // warps of the block
 };
 
 }  // namespace heddle::sass_trace

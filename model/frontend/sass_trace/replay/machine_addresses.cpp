@@ -7,7 +7,7 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::uint64_t most_local_bytes = std::uint64_t{1} << 19;   // of a thread, on every chip
+constexpr std::uint64_t most_local_bytes = std::uint64_t{1} << 19;  // of a thread, on every chip
 constexpr std::uint64_t global_mask = (std::uint64_t{1} << 48) - 1;
 
 bool local_offset(const kernel_header& h, std::uint64_t a, std::uint64_t& offset) {
@@ -33,7 +33,8 @@ void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
 
 }  // namespace
 
-std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list, const trace_step& step) {
+std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list,
+                          const trace_step& step) {
   std::uint64_t a[32];
   list.expand(step.addresses, step.mask, a);
   std::uint64_t reach = 0;
@@ -49,8 +50,8 @@ std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, con
   return reach;
 }
 
-void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common, const trace_step& step,
-                       std::uint64_t addresses[32]) {
+void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common,
+                       const trace_step& step, std::uint64_t addresses[32]) {
   const isa::instruction& i = kernel.program->code[step.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};
@@ -78,13 +79,12 @@ void machine_addresses(const trace_kernel& kernel, const address_list& list, con
     case isa::space::generic:
       for_lanes(step.mask, addresses, [=](std::uint64_t a) {
         if (a - shared_base < shared_bytes) return (isa::shared_window_base + (a - shared_base)) & aligned;
-        if (a - local_base < local_bytes) return (isa::local_window_base + (a - local_base) % most_local_bytes) & aligned;
+        if (a - local_base < local_bytes)
+          return (isa::local_window_base + (a - local_base) % most_local_bytes) & aligned;
         return std::max(a & global_mask, isa::heap_base) & aligned;
       });
       break;
-    default:
-      for_lanes(step.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; });
-      break;
+    default: for_lanes(step.mask, addresses, [=](std::uint64_t a) { return a & global_mask & aligned; }); break;
   }
 }
 

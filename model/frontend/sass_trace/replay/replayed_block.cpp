@@ -5,7 +5,8 @@
 
 namespace heddle::sass_trace {
 
-replayed_block::replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block, std::size_t taken)
+replayed_block::replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block,
+                               std::size_t taken)
     : kernel_(std::move(kernel)), block_(std::move(block)), taken_(taken), pieces_(block_->warps.size()) {
   for (std::size_t w = 0; w < pieces_.size(); ++w) {
     const warp_trace& steps = block_->warps[w];

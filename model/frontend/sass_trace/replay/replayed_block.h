@@ -15,7 +15,8 @@ namespace heddle::sass_trace {
 class replayed_block : public isa::recorded_block, public std::enable_shared_from_this<replayed_block> {
  public:
   /// `block`: a step list for every warp, which ends with an EXIT. `taken`: bytes to give back to the kernel's store.
-  replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block, std::size_t taken);
+  replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block,
+                 std::size_t taken);
   ~replayed_block() override { kernel_->store->give_back(taken_); }
 
   const std::uint32_t* index() const override { return block_->index; }
@@ -34,7 +35,7 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
   const std::shared_ptr<const trace_kernel> kernel_;
   const std::shared_ptr<const block_trace> block_;
   const std::size_t taken_;
-  std::vector<warp_piece> pieces_;   // by warp
+  std::vector<warp_piece> pieces_;  // by warp
 };
 
 }  // namespace heddle::sass_trace

@@ -9,12 +9,14 @@
 namespace heddle::sass_trace {
 
 namespace {
-constexpr std::size_t piece_steps = 64;   // resident warps times this is in memory: 5,120 of a v100, up to 268 bytes a step
+constexpr std::size_t piece_steps =
+    64;  // resident warps times this is in memory: 5,120 of a v100, up to 268 bytes a step
 }
 
 class spilled_block::piece_in_memory : public isa::recorded_piece {
  public:
-  piece_in_memory(std::shared_ptr<const spilled_block> block, const place& p, bool last_of_warp) : block_(std::move(block)), steps_(p.steps) {
+  piece_in_memory(std::shared_ptr<const spilled_block> block, const place& p, bool last_of_warp)
+      : block_(std::move(block)), steps_(p.steps) {
     const trace_store& store = *block_->kernel_->store;
     store.read(p.at, steps_.data(), p.steps * sizeof(trace_step));
     std::vector<std::uint64_t> words(p.words);
@@ -39,7 +41,8 @@ class spilled_block::piece_in_memory : public isa::recorded_piece {
   address_list list_;
 };
 
-spilled_block::spilled_block(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)), places_(kernel_->header.warps()) {}
+spilled_block::spilled_block(std::shared_ptr<const trace_kernel> kernel)
+    : kernel_(std::move(kernel)), places_(kernel_->header.warps()) {}
 
 spilled_block::~spilled_block() {
   for (const stretch& s : stretches_) kernel_->store->forget(s.begin, s.end - s.begin);
@@ -113,14 +116,16 @@ void spilled_block::close_piece() {
   const std::uint64_t at = kernel_->store->append(data.data(), data.size());
   if (stretches_.empty() || stretches_.back().end != at) stretches_.push_back({at, at});
   stretches_.back().end += data.size();
-  places_[warp_].push_back({position_, at, static_cast<std::uint32_t>(steps_.size()), static_cast<std::uint32_t>(words.size()), 0});
+  places_[warp_].push_back(
+      {position_, at, static_cast<std::uint32_t>(steps_.size()), static_cast<std::uint32_t>(words.size()), 0});
   steps_.clear();
   addresses_.clear();
 }
 
 std::shared_ptr<const isa::recorded_piece> spilled_block::piece(std::uint32_t warp, std::uint64_t position) const {
   const std::vector<place>& all = places_[warp];
-  const auto behind = std::upper_bound(all.begin(), all.end(), position, [](std::uint64_t p, const place& of) { return p < of.position; });
+  const auto behind = std::upper_bound(all.begin(), all.end(), position,
+                                       [](std::uint64_t p, const place& of) { return p < of.position; });
   auto found = std::make_shared<piece_in_memory>(shared_from_this(), behind[-1], behind == all.end());
   if (position - found->position > static_cast<std::uint64_t>(found->last - found->first)) return nullptr;
   return found;

@@ -28,8 +28,9 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
  private:
   class piece_in_memory;
   struct place {
-    std::uint64_t position = 0;   // of its first step
-    std::uint64_t at = 0;         // in the store's file: its steps, the one before them first where there is one, then words of addresses
+    std::uint64_t position = 0;  // of its first step
+    std::uint64_t at =
+        0;  // in the store's file: its steps, the one before them first where there is one, then words of addresses
     std::uint32_t steps = 0;
     std::uint32_t words = 0;
     std::uint32_t next_lanes = 0;
@@ -47,15 +48,15 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   const std::shared_ptr<const trace_kernel> kernel_;
   std::uint32_t index_[3] = {0, 0, 0};
   std::shared_ptr<const common_addresses> common_;
-  std::vector<std::vector<place>> places_;   // by warp
-  std::vector<stretch> stretches_;           // of the file, that are the block's
+  std::vector<std::vector<place>> places_;  // by warp
+  std::vector<stretch> stretches_;          // of the file, that are the block's
 
   // While it is read: the warp in progress, of which `read_` steps have come, and its piece in progress.
   std::uint32_t warp_ = 0;
   bool in_warp_ = false;
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;
-  std::size_t open_places_ = 0;              // pieces from here on do not know their next lanes yet
+  std::size_t open_places_ = 0;  // pieces from here on do not know their next lanes yet
   std::vector<trace_step> steps_;
   address_list addresses_;
 };

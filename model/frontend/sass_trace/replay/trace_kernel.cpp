@@ -12,7 +12,9 @@ namespace heddle::sass_trace {
 
 namespace {
 
-bool may_be_local(const isa::instruction& i) { return i.mem_space == isa::space::local || i.mem_space == isa::space::generic; }
+bool may_be_local(const isa::instruction& i) {
+  return i.mem_space == isa::space::local || i.mem_space == isa::space::generic;
+}
 
 std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_header& h, const code_table& code) {
   auto p = std::make_shared<isa::program>();
@@ -30,7 +32,7 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   last.op = isa::opcode::exit;
   p->code.push_back(last);
   p->timing.push_back(isa::op_class::branch);
-  p->recorded.emplace_back();   // the end of a warp, which no line has
+  p->recorded.emplace_back();  // the end of a warp, which no line has
   return p;
 }
 
@@ -40,13 +42,17 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
   block.common = common;
   common_addresses::origin o;
   for (trace_step& s : block.steps) {
-    if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared || !block.addresses.origin(s.addresses, o.words)) continue;
+    if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared ||
+        !block.addresses.origin(s.addresses, o.words))
+      continue;
     o.instruction = s.instruction;
     o.mask = s.mask;
-    const common_addresses::number n = common->find_or_add(static_cast<std::size_t>(&s - block.steps.data()), o, [&](isa::lane_addresses& to) {
-      machine_addresses(kernel, block.addresses, common.get(), s, to.at);
-      for (std::uint32_t m = s.mask; m != 0; m &= m - 1) to.differing_bits |= to.at[__builtin_ctz(m)] ^ to.at[__builtin_ctz(s.mask)];
-    });
+    const common_addresses::number n =
+        common->find_or_add(static_cast<std::size_t>(&s - block.steps.data()), o, [&](isa::lane_addresses& to) {
+          machine_addresses(kernel, block.addresses, common.get(), s, to.at);
+          for (std::uint32_t m = s.mask; m != 0; m &= m - 1)
+            to.differing_bits |= to.at[__builtin_ctz(m)] ^ to.at[__builtin_ctz(s.mask)];
+        });
     if (n != common_addresses::none) s.addresses = n | common_bit;
   }
 }
@@ -100,7 +106,8 @@ class survey {
   }
   void count_unknown() {
     for (std::size_t n = 0; n < executed_.size(); ++n)
-      if (!entries_[n]->known) kernel_.unknown[entries_[n]->opcode.substr(0, entries_[n]->opcode.find('.'))] += executed_[n];
+      if (!entries_[n]->known)
+        kernel_.unknown[entries_[n]->opcode.substr(0, entries_[n]->opcode.find('.'))] += executed_[n];
   }
   std::uint64_t local_bytes = 0;
 
@@ -115,10 +122,12 @@ class survey {
 
 trace_step trace_kernel::end_of(std::uint32_t warp) const {
   const std::uint32_t threads = std::min(header.threads() - warp * isa::warp_size, isa::warp_size);
-  return {static_cast<std::uint32_t>(program->code.size() - 1), threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0};
+  return {static_cast<std::uint32_t>(program->code.size() - 1),
+          threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0};
 }
 
-std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict, std::shared_ptr<trace_store> store) {
+std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
+                                                std::shared_ptr<trace_store> store) {
   trace_reader reader(file);
   auto k = std::make_shared<trace_kernel>();
   k->file = file;
@@ -151,8 +160,9 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   k->blocks = reader.blocks();
   found.count_unknown();
   if (strict && !k->unknown.empty())
-    throw input_error(file + ": opcode '" + k->unknown.begin()->first + "' of kernel '" + k->header.name + "' is not known of " +
-                      name_of(k->header.generation) + " (binary version " + std::to_string(k->header.binary_version) + ")");
+    throw input_error(file + ": opcode '" + k->unknown.begin()->first + "' of kernel '" + k->header.name +
+                      "' is not known of " + name_of(k->header.generation) + " (binary version " +
+                      std::to_string(k->header.binary_version) + ")");
   const std::vector<std::uint32_t> numbers = k->code->freeze();
   auto program = program_of(file, k->header, *k->code);
   program->local_bytes = static_cast<std::uint32_t>((found.local_bytes + 3) / 4 * 4);
@@ -177,7 +187,8 @@ block_source::block_source(std::shared_ptr<const trace_kernel> kernel)
 }
 
 std::shared_ptr<const isa::recorded_block> block_source::next() {
-  if (delivered_ < kernel_->kept.size()) return std::make_shared<replayed_block>(kernel_, kernel_->kept[delivered_++], 0);
+  if (delivered_ < kernel_->kept.size())
+    return std::make_shared<replayed_block>(kernel_, kernel_->kept[delivered_++], 0);
   auto block = std::make_shared<block_trace>();
   block->reserve(last_);
   std::shared_ptr<spilled_block> spilled;

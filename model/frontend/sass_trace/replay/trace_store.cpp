@@ -24,8 +24,9 @@ std::string folder() {
 }
 
 [[noreturn]] void fail(const char* what) {
-  throw input_error(std::string("a temporary file in '") + folder() + "', for what of the traces does not fit memory, cannot be " + what + ": " +
-                    std::strerror(errno) + " (TMPDIR names the folder, --trace-memory the memory)");
+  throw input_error(std::string("a temporary file in '") + folder() +
+                    "', for what of the traces does not fit memory, cannot be " + what + ": " + std::strerror(errno) +
+                    " (TMPDIR names the folder, --trace-memory the memory)");
 }
 
 int open_nameless() {
@@ -84,7 +85,9 @@ void trace_store::keep(std::size_t bytes) {
 // A file system that cannot give parts of a file back keeps them until the end.
 void trace_store::forget(std::uint64_t at, std::uint64_t bytes) {
 #ifdef FALLOC_FL_PUNCH_HOLE
-  if (bytes != 0) static_cast<void>(::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at), static_cast<off_t>(bytes)));
+  if (bytes != 0)
+    static_cast<void>(::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at),
+                                  static_cast<off_t>(bytes)));
 #endif
 }
 

@@ -8,14 +8,16 @@
 
 namespace heddle::sass_trace {
 
-/// Where blocks of traces are kept until they have run: in memory as long as there is room, beyond that in a file without a name in
-/// the folder for temporary files (TMPDIR, else /tmp), which is made when it is first needed. For all traces of a job.
+/// Where blocks of traces are kept until they have run: in memory as long as there is room, beyond that in a file
+/// without a name in the folder for temporary files (TMPDIR, else /tmp), which is made when it is first needed. For all
+/// traces of a job.
 class trace_store {
  public:
   static constexpr std::size_t usual_mib = 192;
   static constexpr std::size_t most_kept_bytes = std::size_t{32} << 20;
 
-  /// Room in memory for blocks; `kept`: how much of it may be for blocks that need not be read again, because everything of their kernel fits.
+  /// Room in memory for blocks; `kept`: how much of it may be for blocks that need not be read again, because
+  /// everything of their kernel fits.
   trace_store(std::size_t bytes, std::size_t kept);
   ~trace_store();
   trace_store(const trace_store&) = delete;

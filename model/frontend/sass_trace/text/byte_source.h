@@ -7,8 +7,8 @@
 
 namespace heddle::sass_trace {
 
-/// The bytes of a file, decompressed where its name ends in .xz, .zst or .gz. A compressed file may have several parts behind each
-/// other; each must be whole, with the checksums and lengths it is told to have.
+/// The bytes of a file, decompressed where its name ends in .xz, .zst or .gz. A compressed file may have several parts
+/// behind each other; each must be whole, with the checksums and lengths it is told to have.
 class byte_source {
  public:
   /// Throws input_error when the file cannot be read or is no regular file.

@@ -11,8 +11,8 @@
 
 namespace heddle::sass_trace {
 
-/// Reads the blank-separated fields of one line, left to right. What is not there as expected throws input_error at its column;
-/// the message is "got '…', expected " and `what`.
+/// Reads the blank-separated fields of one line, left to right. What is not there as expected throws input_error at its
+/// column; the message is "got '…', expected " and `what`.
 class field_scanner {
  public:
   field_scanner(std::string_view line, const line_reader& place)
@@ -25,8 +25,8 @@ class field_scanner {
     if (end_ - at_ > 2 && at_[0] == '0' && (at_[1] | 0x20) == 'x') at_ += 2;
     const char* digits = at_;
     std::uint64_t value = 0;
-    std::uint64_t lost = 0;   // of more than 64 bits
-    const char* at = at_;     // a copy stays in a register
+    std::uint64_t lost = 0;  // of more than 64 bits
+    const char* at = at_;    // a copy stays in a register
     for (; at < end_; ++at) {
       const unsigned d = digit(*at);
       if (d > 15) break;
@@ -78,8 +78,8 @@ class field_scanner {
   }
   const char* position() const { return at_; }
   std::size_t column() const { return static_cast<std::size_t>(at_ - begin_); }
-  /// Reads the hexadecimal number of at most 64 bits, with or without 0x, that begins at `from` and ends before a blank or the end of
-  /// a line; returns where it ends, or `from` where there is no such.
+  /// Reads the hexadecimal number of at most 64 bits, with or without 0x, that begins at `from` and ends before a blank
+  /// or the end of a line; returns where it ends, or `from` where there is no such.
   static std::size_t hex_word(std::string_view text, std::size_t from, std::uint64_t& value) {
     std::size_t at = from;
     if (text.size() - at > 2 && text[at] == '0' && (text[at + 1] | 0x20) == 'x') at += 2;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_line = buffer_bytes / 4;
-constexpr std::size_t read_bytes = std::size_t{1} << 16;     // at once: what is read next is still in the host's caches
+constexpr std::size_t read_bytes = std::size_t{1} << 16;  // at once: what is read next is still in the host's caches
 
 }  // namespace
 

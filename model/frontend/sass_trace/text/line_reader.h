@@ -11,8 +11,8 @@
 
 namespace heddle::sass_trace {
 
-/// The lines of a text file. A name that ends in .xz, .zst or .gz is decompressed on the way. Memory does not depend on the
-/// file's size.
+/// The lines of a text file. A name that ends in .xz, .zst or .gz is decompressed on the way. Memory does not depend on
+/// the file's size.
 class line_reader {
  public:
   /// Throws input_error when the file cannot be read or is no regular file.
@@ -44,7 +44,7 @@ class line_reader {
   std::string file_;
   std::unique_ptr<byte_source> source_;
   std::unique_ptr<char[]> buffer_;
-  std::size_t begin_ = 0;      // unread text is [begin_, end_)
+  std::size_t begin_ = 0;  // unread text is [begin_, end_)
   std::size_t end_ = 0;
   bool exhausted_ = false;
   std::uint32_t line_ = 0;
