@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "testbench/exec/cuda_server.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -49,12 +50,15 @@ bool is_ours(int socket) {
   return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == ::geteuid();
 }
 
-std::string name_of_program(pid_t process) {
-  char path[4096];
-  const ssize_t n = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), path, sizeof path);
-  if (n <= 0) return "program";
-  const std::string whole(path, static_cast<std::size_t>(n));
-  return whole.substr(whole.rfind('/') + 1);
+/// One that has ended and that nobody has asked for yet is none.
+bool is_running(pid_t process) {
+  char text[512];
+  const descriptor file(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t n = file.is_open() ? ::read(file.get(), text, sizeof text - 1) : 0;
+  if (n <= 0) return ::kill(process, 0) == 0;
+  text[n] = 0;
+  const char* name_ends = std::strrchr(text, ')');
+  return name_ends == nullptr || std::strncmp(name_ends, ") Z", 3) != 0;
 }
 
 int exit_code(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
@@ -68,6 +72,14 @@ std::int32_t status_of_fault(const std::string& text) {
 
 }  // namespace
 
+std::string name_of_program(pid_t process) {
+  char path[4096];
+  const ssize_t n = ::readlink(("/proc/" + std::to_string(process) + "/exe").c_str(), path, sizeof path);
+  if (n <= 0) return "program";
+  const std::string whole(path, static_cast<std::size_t>(n));
+  return whole.substr(whole.rfind('/') + 1);
+}
+
 cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cuda_machine>()> make,
                          run_signals& signals)
     : options_(o),
@@ -77,38 +89,64 @@ cuda_server::cuda_server(const run_options& o, std::function<std::unique_ptr<cud
       listener_(listen_at(address_)),
       progress_(o.progress, job_plan()) {}
 
-int cuda_server::serve(pid_t program) {
-  descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
-  int status = 0;
-  bool running = true;
-  for (;;) {
-    std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0},
-                               {ended.get(), POLLIN, 0}};  // without the latter, poll passes over it
-    for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
-    const int patience = somebody_waits() && !program_is_busy() ? 0 : ended.is_open() && running ? -1 : 20;
-    const int n = ::poll(wanted.data(), wanted.size(), patience);
-    if (n < 0 && errno != EINTR)
-      throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
-    take_signals(running ? program : 0);
-    accept_clients();
-    for (const auto& c : clients_) serve_client(*c);
-    drop_gone();
-    if (running && ::waitpid(program, &status, WNOHANG) == program) {
-      running = false;
-      ended = descriptor();
-    }
-    if (!running && clients_.empty()) break;
-    if (somebody_waits()) simulate();
-    answer_waiting();
-  }
-  // What the program has launched and not waited for is done, too.
+void cuda_server::listen(int also, pid_t program, int patience) {
+  std::vector<pollfd> wanted{{listener_.get(), POLLIN, 0}, {also, POLLIN, 0}};  // poll passes over a descriptor of -1
+  for (const auto& c : clients_) wanted.push_back({c->link.number(), POLLIN, 0});
+  const int n = ::poll(wanted.data(), wanted.size(), somebody_waits() && !program_is_busy() ? 0 : patience);
+  if (n < 0 && errno != EINTR)
+    throw input_error(std::string("the program's calls cannot be waited for: ") + std::strerror(errno));
+  take_signals(program);
+  accept_clients();
+  for (const auto& c : clients_) serve_client(*c);
+  drop_gone();
+}
+
+void cuda_server::go_on() {
+  if (somebody_waits()) simulate();
+  answer_waiting();
+}
+
+void cuda_server::finish() {
   while (machine_ && broken_ == wire::success && !machine_->queues.idle()) {
     take_signals(0);
     machine_->queues.await(machine_->queues.last_of_all());
     simulate();
   }
   progress_.wipe();
+}
+
+int cuda_server::serve(pid_t program) {
+  descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
+  int status = 0;
+  bool running = true;
+  for (;;) {
+    listen(ended.get(), running ? program : 0, ended.is_open() && running ? -1 : 20);
+    if (running && ::waitpid(program, &status, WNOHANG) == program) {
+      running = false;
+      ended = descriptor();
+    }
+    if (!running && clients_.empty()) break;
+    go_on();
+  }
+  finish();
   return exit_code(status);
+}
+
+void cuda_server::serve_line(int line) {
+  bool open = true;
+  for (;;) {
+    listen(open ? line : -1, 0, -1);
+    char byte = 0;
+    if (open && ::recv(line, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0) open = false;
+    const bool others = std::any_of(sessions_.begin(), sessions_.end(), [](const auto& s) { return !s.second.left; });
+    const bool leaves = std::any_of(clients_.begin(), clients_.end(), [](const auto& c) { return c->leaves; });
+    if (leaves && !others) return finish();
+    if (leaves) clients_.remove_if([](const auto& c) { return c->leaves; });
+    if (!open && clients_.empty()) break;
+    go_on();
+  }
+  left_alone_ = machine_ && !machine_->queues.idle() && broken_ == wire::success;
+  progress_.wipe();
 }
 
 // The program is told, too; what it does with it is its own affair.
@@ -139,6 +177,11 @@ void cuda_server::serve_client(client& c) {
       greet(c, in);
       continue;
     }
+    if (request->what == wire::call::leave) {
+      c.leaves = true;
+      for (auto& [process, entry] : sessions_) entry.left |= entry.session.get() == c.session;
+      break;
+    }
     call_answer a;
     if (c.session == nullptr) {
       a.status = wire::invalid_value;
@@ -167,6 +210,7 @@ void cuda_server::greet(client& c, wire::reader& in) {
   const auto version = in.get<std::uint32_t>();
   const auto process = static_cast<pid_t>(in.get<std::uint32_t>());
   const auto probe = in.get<std::uint64_t>();
+  const auto program = in.get<std::uint64_t>();
   call_answer a;
   if (version != wire::version || !in.good()) {
     message_log::error("the CUDA library of this program is of another version of Heddle");
@@ -180,8 +224,10 @@ void cuda_server::greet(client& c, wire::reader& in) {
     machine_->chip.chip().simulate_ahead(~std::uint64_t{0} >> 1, false);
     machine_->chip.chip().stop_functional_when([] { return run_signals::pending(); });
   }
-  auto& session = sessions_[process];
-  if (!session) {
+  session_entry& entry = sessions_[process];
+  if (entry.session && entry.program != program) ended_.push_back(std::move(entry.session));
+  entry.left = false;
+  if (!entry.session) {
     const std::string refusal = remote_memory(process).refusal(probe);
     if (!refusal.empty()) {
       message_log::error("this system does not let one process read another one's memory (process_vm_readv: " +
@@ -189,9 +235,10 @@ void cuda_server::greet(client& c, wire::reader& in) {
       a.status = wire::not_supported;
       return reply(c, a);
     }
-    session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
+    entry.program = program;
+    entry.session = std::make_unique<cuda_session>(*machine_, process, name_of_program(process));
   }
-  c.session = session.get();
+  c.session = entry.session.get();
   a.body.put(machine_->info());
   reply(c, a);
 }
@@ -231,7 +278,8 @@ bool cuda_server::somebody_waits() const {
 
 // What the program does between two operations of a stream takes no simulated time.
 bool cuda_server::program_is_busy() const {
-  return std::any_of(sessions_.begin(), sessions_.end(), [](const auto& s) { return s.second->runs_host_function(); });
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& s) { return s.second.session && s.second.session->runs_host_function(); });
 }
 
 // The time that an answer takes is simulated time: how fast the host is must not matter.
@@ -289,18 +337,21 @@ void cuda_server::fail(std::int32_t status, const std::string& text) {
 
 void cuda_server::drop_gone() {
   clients_.remove_if([](const auto& c) { return c->gone; });
+  const auto is_used = [this](const cuda_session* s) {
+    return std::any_of(clients_.begin(), clients_.end(), [s](const auto& c) { return c->session == s; });
+  };
   for (auto s = sessions_.begin(); s != sessions_.end();) {
-    const bool used =
-        std::any_of(clients_.begin(), clients_.end(), [&](const auto& c) { return c->session == s->second.get(); });
-    if (!used && ::kill(s->first, 0) != 0) {
-      ended_.push_back(std::move(s->second));
+    if (!is_used(s->second.session.get()) && !is_running(s->first)) {
+      ended_.push_back(std::move(s->second.session));
       s = sessions_.erase(s);
     } else {
       ++s;
     }
   }
   // What a process had goes back when nothing of it is under way any more.
-  if (!ended_.empty() && machine_->queues.idle()) ended_.clear();
+  if (ended_.empty() || !machine_->queues.idle()) return;
+  ended_.erase(std::remove_if(ended_.begin(), ended_.end(), [&](const auto& s) { return !is_used(s.get()); }),
+               ended_.end());
 }
 
 }  // namespace heddle::testbench

@@ -20,6 +20,9 @@
 
 namespace heddle::testbench {
 
+/// Of a process: its file's, without the folder.
+std::string name_of_program(pid_t process);
+
 /// Answers the calls of a CUDA program and of the processes that it starts. The program runs at its own speed;
 /// simulated time goes on while one of its threads waits for the GPU, and while nobody does it stands.
 class cuda_server {
@@ -31,6 +34,12 @@ class cuda_server {
   const std::string& address() const { return address_; }
   /// Serves until the process has ended and nobody is connected any more. Its exit code as the shell has it.
   int serve(pid_t program);
+  /// The same for a program that has started this process: until the last of its processes leaves, or all have ended,
+  /// which the other end of this socket tells. What they have not waited for is simulated in the first case, as nobody
+  /// can tell from the other's whether it matters.
+  void serve_line(int line);
+  /// That all had ended before the GPU was done.
+  bool was_left_alone() const { return left_alone_; }
   /// The machine; null: nothing was ever called.
   cuda_machine* used() { return machine_.get(); }
   /// Of the simulated program or the run; empty: none.
@@ -44,8 +53,15 @@ class cuda_server {
     cuda_session* session = nullptr;
     bool waits = false;
     bool gone = false;
+    bool leaves = false;
     call_answer answer;
   };
+  /// Waits for what may come, for a call of a client or at the given descriptor, and serves it.
+  void listen(int also, pid_t program, int patience);
+  /// Goes on with the simulation if somebody waits for it.
+  void go_on();
+  /// Simulates what was never waited for.
+  void finish();
   void take_signals(pid_t program);
   void accept_clients();
   void serve_client(client& c);
@@ -66,7 +82,12 @@ class cuda_server {
   std::string address_;
   descriptor listener_;
   std::unique_ptr<cuda_machine> machine_;
-  std::map<pid_t, std::unique_ptr<cuda_session>> sessions_;
+  struct session_entry {
+    std::uint64_t program = 0;  // exec() makes another one of the same process
+    bool left = false;
+    std::unique_ptr<cuda_session> session;
+  };
+  std::map<pid_t, session_entry> sessions_;
   std::vector<std::unique_ptr<cuda_session>> ended_;
   std::list<std::unique_ptr<client>> clients_;
   progress_line progress_;
@@ -74,6 +95,7 @@ class cuda_server {
   std::int32_t broken_ = wire::success;  // what all calls get from then on
   std::string failure_;
   int stop_signal_ = 0;
+  bool left_alone_ = false;
 };
 
 }  // namespace heddle::testbench

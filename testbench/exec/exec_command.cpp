@@ -2,6 +2,7 @@
 #include "testbench/exec/exec_command.h"
 
 #include <spawn.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,8 @@
 
 #include "heddle/config/error.h"
 #include "testbench/exec/cuda_server.h"
+#include "testbench/exec/free_names.h"
+#include "testbench/exec/shell_words.h"
 #include "testbench/options/log.h"
 #include "testbench/options/options.h"
 #include "testbench/run/run_command.h"
@@ -41,15 +44,16 @@ std::string library_folder() {
                     (self / HEDDLE_CUDA_FOLDER).lexically_normal().string());
 }
 
-void put_first(const char* variable, const std::string& value) {
-  const char* before = std::getenv(variable);
-  ::setenv(variable, (before != nullptr && *before != '\0' ? value + ":" + before : value).c_str(), 1);
+/// What a variable is when this stands first in it.
+std::string before(const char* variable, const std::string& value) {
+  const char* rest = std::getenv(variable);
+  return rest != nullptr && *rest != '\0' ? value + ":" + rest : value;
 }
 
 pid_t start(const std::vector<std::string>& program, const std::string& address) {
   const std::string folder = library_folder();
-  put_first("LD_LIBRARY_PATH", folder);
-  put_first("LD_PRELOAD", folder + "/" + library_name);
+  ::setenv("LD_LIBRARY_PATH", before("LD_LIBRARY_PATH", folder).c_str(), 1);
+  ::setenv("LD_PRELOAD", before("LD_PRELOAD", folder + "/" + library_name).c_str(), 1);
   ::setenv("HEDDLE_SOCKET", address.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& a : program) arguments.push_back(const_cast<char*>(a.c_str()));
@@ -81,7 +85,7 @@ void tell_of_functional(const run_options& o, const host_queues& queues) {
 void write_results(const run_options& o, cuda_machine& m, const cuda_server& server, const std::string& name) {
   run_outcome outcome;
   machine& chip = m.chip;
-  if (server.failure().empty() && server.stop_signal() == 0)
+  if (server.failure().empty() && server.stop_signal() == 0 && !server.was_left_alone())
     chip.run_for(sc_core::sc_time(1, sc_core::SC_MS));  // what is on its way arrives
   chip.chip().settle_accounts();
   chip.chip().check_invariants();
@@ -91,6 +95,10 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   auto& kernels = outcome.metrics.kernels;
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const kernel_metrics& a, const kernel_metrics& b) { return a.launch < b.launch; });
+  if (server.was_left_alone()) {
+    outcome.metrics.stopped = "the end of its program";
+    outcome.metrics.cut_cycle = chip.clock().cycle();
+  }
   if (server.stop_signal() != 0) {
     outcome.metrics.stopped = name_of_signal(server.stop_signal());
     outcome.metrics.cut_cycle = chip.clock().cycle();
@@ -100,6 +108,38 @@ void write_results(const run_options& o, cuda_machine& m, const cuda_server& ser
   tell_of_functional(o, m.queues);
   const bool nothing = m.queues.launches() == 0 && m.queues.functional().launches != 0 && outcome.failure.empty();
   if (!o.quiet && !nothing) std::fputs(summary_text(outcome, style_of(STDERR_FILENO)).c_str(), stderr);
+}
+
+[[noreturn]] void leave(int code) {
+  // SystemC would take its modules apart one by one.
+  std::fflush(nullptr);
+  message_log::flush();
+  ::_exit(code);
+}
+
+run_options options_of_environment(const std::string& program) {
+  const char* text = std::getenv("HEDDLE_OPTIONS");
+  std::vector<std::string> arguments = shell_words(text != nullptr ? text : "", "HEDDLE_OPTIONS");
+  arguments.insert(arguments.end(), {"--", program});
+  run_options o;
+  std::string help;
+  try {
+    if (parse_exec(arguments, o, help)) throw input_error("--help is for the command line");
+  } catch (const input_error& e) {
+    throw input_error(std::string("HEDDLE_OPTIONS: ") + e.what());
+  }
+  return o;
+}
+
+// What a shell is to be told so that the programs it starts have our library under them.
+void tell_environment(const std::vector<std::string>& arguments) {
+  std::string options;
+  for (const std::string& a : arguments)
+    if (a != "--environment") options += (options.empty() ? "" : " ") + shell_quoted(a);
+  const std::string folder = library_folder();
+  std::printf("export LD_PRELOAD=%s\nexport LD_LIBRARY_PATH=%s\nexport HEDDLE_OPTIONS=%s\n",
+              shell_quoted(before("LD_PRELOAD", folder + "/" + library_name)).c_str(),
+              shell_quoted(before("LD_LIBRARY_PATH", folder)).c_str(), shell_quoted(options).c_str());
 }
 
 }  // namespace
@@ -116,6 +156,10 @@ int exec_command(const std::vector<std::string>& arguments) {
   run_signals signals;
   file_roles roles;
   const gpu_config config = machine_of(o, roles);
+  if (o.environment) {
+    tell_environment(arguments);
+    return 0;
+  }
   check_result_files(o, job{}, std::move(roles));
   cuda_server server(
       o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
@@ -127,10 +171,35 @@ int exec_command(const std::vector<std::string>& arguments) {
   } else {
     write_results(o, *server.used(), server, program[0]);
   }
-  // SystemC would take its modules apart one by one.
-  std::fflush(nullptr);
-  message_log::flush();
-  ::_exit(code);
+  leave(code);
+}
+
+// A program that was not started by us has our library under it, and the library has started us, with a line to it as
+// descriptor 3.
+int attach_command() {
+  const descriptor line(3);
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  if (::getsockopt(line.get(), SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0)
+    throw input_error(std::string(attach_request) + " is for CUDA programs with libheddle_cuda.so under them");
+  const std::string name = name_of_program(who.pid);
+  run_options o = options_of_environment(name);
+  message_log::install(o.level);
+  run_signals signals;
+  file_roles roles;
+  const gpu_config config = machine_of(o, roles);
+  free_names names(o, who.pid, name);
+  check_result_files(o, job{}, std::move(roles));
+  cuda_server server(
+      o, [&] { return std::make_unique<cuda_machine>(o, config); }, signals);
+  signals.note_stops();
+  const std::string address = server.address() + "\n";
+  if (::send(line.get(), address.data(), address.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(address.size()))
+    return 1;
+  server.serve_line(line.get());
+  if (server.used() != nullptr) write_results(o, *server.used(), server, name);
+  names.keep();
+  leave(0);
 }
 
 }  // namespace heddle::testbench

@@ -13,12 +13,13 @@
 namespace heddle::wire {
 
 /// Changes with everything below: a library and a program of different versions refuse each other.
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 /// No call or reply is longer; data of the program are read and written in its own memory.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 enum class call : std::uint32_t {
-  hello,          // u32 version, u32 process, u64 address that it can read there -> device_info
+  hello,  // u32 version, u32 process, u64 address that it can read there, u64 which program (exec() makes another one
+          // of a process) -> device_info
   load_image,     // u32 1: PTX, 2: fat binaries; u32 count; u64 address in the program, u64 bytes (of PTX) each -> u32
                   // module; not good: a string why
   unload_image,   // u32 module
@@ -49,6 +50,8 @@ enum class call : std::uint32_t {
   function_setting,    // u32 function, u32 setting, s32 value
   bind_texture,        // u32 module, string reference, u64 handle
   list_functions,      // u32 module -> u32 count, then a string each
+  leave,  // the process ends; no reply, but the end of the connection: when the results are written, if it is the last
+          // one
 };
 
 /// Values of cudaError_t and CUresult that the simulator itself gives; the two agree in these.

@@ -79,7 +79,7 @@ option_parser options_of_run() {
 
 option_parser options_of_exec() {
   option_parser p(
-      "exec", "exec [options] -- PROGRAM [ARGUMENTS]",
+      "exec", "exec [options] -- PROGRAM [ARGUMENTS]\nexec [options] --environment",
       "Runs a CUDA program as it is, with a simulated GPU under it: what it launches is simulated, its output and exit code stay its own.");
   p.operands("PROGRAM", std::size_t{1} << 20);
   add_gpu_options(p);
@@ -96,6 +96,10 @@ option_parser options_of_exec() {
       "skip-functional",
       "execute all launches functionally that --launches and --kernel-name do not choose; without these all of them");
   add_simulation_options(p);
+  p.group("Programs that something else starts");
+  p.flag(
+      "environment",
+      "tell the lines that a shell needs (eval) so that each CUDA program which is started from it, a debugger or make has these options");
   p.note(
       "The program needs PTX within it, which nvcc keeps unless it is told otherwise, and no GPU, driver or toolkit. The summary goes to stderr. "
       "The page cuda_programs.md says what is there of CUDA's functions.");
@@ -103,6 +107,8 @@ option_parser options_of_exec() {
             "a program on an H100, and a page that says what bounds its kernels");
   p.example("exec --launches 3,17-20 --metrics m.json -- ./solver",
             "five launches in detail; the others bring the program there in little time");
+  p.example("exec --gpu h100 --report %n.%p.html --environment",
+            "the lines for a shell: eval \"$(heddle exec ...)\", then gdb ./vectorAdd or make check");
   return p;
 }
 

@@ -136,7 +136,9 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
   }
   // What stands behind the mark is the program's, whatever it looks like; what stands before it is ours.
   const auto behind = static_cast<std::size_t>(arguments.end() - mark);
-  if (behind < 2 || p.positionals().size() != behind - 1)
+  o.environment = p.has("environment");
+  if (o.environment && !p.positionals().empty()) p.fail("--environment is for a shell, which starts the program");
+  if (!o.environment && (behind < 2 || p.positionals().size() != behind - 1))
     p.fail("expected -- before the program: heddle exec [options] -- PROGRAM ARGUMENTS");
   o.arguments = p.positionals();
   read_choice(p, o.chosen);

@@ -40,6 +40,7 @@ struct run_options {
   std::uint32_t registers = 0;                                          // per thread; 0: as the kernel needs
   std::vector<std::string> arguments;                                   // of the kernel; exec: the program and its own
   launch_choice chosen;                                                 // exec
+  bool environment = false;                                             // exec: only tells what a shell needs
   std::string kernels_list;                                             // replay
   bool strict = false;                                                  // replay
   std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;  // replay

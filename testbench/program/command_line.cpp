@@ -8,6 +8,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/config/message.h"
+#include "testbench/exec/exec_command.h"
 #include "testbench/options/log.h"
 #include "testbench/program/command_table.h"
 #include "testbench/program/completion.h"
@@ -30,6 +31,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (name == completion_request) return complete_command(rest);
+  if (name == attach_request) return attach_command();
   const command& c = command_named(name);
   refuse_wrong_files(c, rest);
   return c.run(rest);

@@ -68,6 +68,8 @@ first_hour() {
   ( cd "$scratch" && "$tree/bin/heddle" sweep "$data/sweeps/scheduling.ini" --dry-run > "$what.points" ) || fail "an installed sweep fails"
   "$tree/bin/heddle" exec --quiet --log-level error -- "$build/tests/system/cuda_programs" "$source/tests/system/cuda/kernels.fatbin" vectors | grep -q '^right' ||
     fail "a CUDA program fails under an installed heddle"
+  ( eval "$("$tree/bin/heddle" exec --quiet --log-level error --environment)" && exec "$build/tests/system/cuda_programs" "$source/tests/system/cuda/kernels.fatbin" vectors ) |
+    grep -q '^right' || fail "a CUDA program fails in the environment of an installed heddle"
   [ "$("$tree/bin/heddle" version | sed -n 's/^pages: //p')" = "$(cd "$data/docs" && pwd -P)" ] || fail "the pages are not found"
   gzip -dc "$tree/share/man/man1/heddle-run.1.gz" | grep -q shared.*bytes || fail "the manual page of run lacks an option"
   # The pages find each other, the configurations and the layouts from where they lie.

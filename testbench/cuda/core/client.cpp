@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <mutex>
 
 #include "testbench/cuda/core/context.h"
+#include "testbench/cuda/simulator_start.h"
 
 namespace heddle::cuda {
 
@@ -23,19 +25,33 @@ namespace {
 
 std::atomic<unsigned> process_generation{1};  // a child after fork() is a process of its own
 
-/// A thread's connection.
+/// A thread's connection. It has no destructor, for what ends behind the thread's variables may call, too.
 struct link {
   int socket = -1;
   unsigned generation = 0;
-  ~link() {
-    if (socket >= 0 && generation == process_generation.load()) ::close(socket);
-  }
 };
 thread_local link own;
+struct link_end {
+  ~link_end() {
+    if (own.socket >= 0 && own.generation == process_generation.load()) ::close(own.socket);
+    own.socket = -1;
+  }
+};
+thread_local link_end at_thread_end;
 
 std::mutex chip_mutex;
 wire::device_info the_chip;
 unsigned chip_generation = 0;
+std::atomic<bool> over{false};  // the program has ended, but for what its libraries do then
+
+/// Tells this program apart from the one that it takes the place of by exec(), whose number it keeps.
+std::uint64_t incarnation() {
+  static const std::uint64_t number = [] {
+    std::uint64_t n = 0;
+    return ::getrandom(&n, sizeof n, 0) == sizeof n ? n : 1;
+  }();
+  return number;
+}
 
 [[noreturn]] void give_up(const char* why) {
   std::fflush(stdout);
@@ -107,25 +123,30 @@ reply exchange(wire::call what, const wire::writer& arguments) {
   return r;
 }
 
-bool connect() {
+bool connect(bool may_start = true) {
   if (own.socket >= 0 && own.generation == process_generation.load()) return true;
+  if (own.socket >= 0) ::close(own.socket);  // the other process's
+  own.socket = -1;
   static const bool at_fork = ::pthread_atfork(nullptr, nullptr, [] { process_generation.fetch_add(1); }) == 0;
   static_cast<void>(at_fork);
-  const char* name = std::getenv("HEDDLE_SOCKET");
-  if (name == nullptr) {
-    static bool told = false;
-    if (!told) std::fputs("heddle: HEDDLE_SOCKET is not set: start the program with heddle exec\n", stderr);
-    told = true;
-    return false;
-  }
+  const char* name = over.load() ? nullptr : simulator_address();
+  if (name == nullptr) return false;
+  static_cast<void>(&at_thread_end);  // is made
   own.generation = process_generation.load();
   own.socket = connected_socket(name);
+  if (own.socket < 0 && !may_start) return false;
+  if (own.socket < 0 && simulator_is_own()) {  // it has ended with the process that this one comes from
+    forget_simulator();
+    name = simulator_address();
+    if (name != nullptr) own.socket = connected_socket(name);
+  }
   if (own.socket < 0) give_up("the simulator is not there");
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);  // it reads what is to be copied where it lies
   wire::writer w;
   w.put(wire::version)
       .put(static_cast<std::uint32_t>(::getpid()))
-      .put(reinterpret_cast<std::uint64_t>(&process_generation));
+      .put(reinterpret_cast<std::uint64_t>(&process_generation))
+      .put(incarnation());
   const reply r = exchange(wire::call::hello, w);
   if (r.status != wire::success) give_up("the simulator does not serve this program");
   const std::lock_guard<std::mutex> lock(chip_mutex);
@@ -148,10 +169,26 @@ reply call(wire::call what, const wire::writer& arguments) {
   use_primary_context();  // what a thread has that calls the runtime; the driver API sees to it before
   if (!connect()) {
     reply r;
-    r.status = 100;  // no device
+    r.status = over.load() ? 4 : 100;  // the runtime is going; no device
     return r;
   }
   return exchange(what, arguments);
+}
+
+// The simulator that was started for this program writes its results before the program ends, so that who waits for the
+// one finds the other. One that ends otherwise (a signal, _exit(), exec()) is missed by it.
+__attribute__((destructor)) static void leave() {
+  {
+    const std::lock_guard<std::mutex> lock(chip_mutex);
+    if (chip_generation != process_generation.load() || !simulator_is_own()) return;
+  }
+  if (!connect(false)) return;
+  const wire::message_head head{static_cast<std::uint32_t>(wire::call::leave), 0, 0};
+  char end = 0;
+  if (send_all(own.socket, &head, sizeof head)) receive_all(own.socket, &end, 1);
+  over.store(true);
+  ::close(own.socket);
+  own.socket = -1;
 }
 
 std::int32_t wait(wire::wait_kind kind, std::uint32_t number) {

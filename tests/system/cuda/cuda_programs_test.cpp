@@ -111,6 +111,14 @@ TEST(cuda_programs, give_their_memory_back_when_they_end) {
   EXPECT_EQ("right\nright\nright\n", o.out);
 }
 
+TEST(cuda_programs, that_take_the_place_of_others_have_nothing_of_theirs) {
+  const outcome o = exec(part("replaces_itself"));
+  EXPECT_EQ(0, o.code) << o.out << o.err;
+  EXPECT_EQ("right\n", o.out);
+}
+
+TEST(cuda_programs, may_call_until_they_have_ended) { EXPECT_EQ(0, exec(part("frees_at_exit")).code); }
+
 TEST(cuda_programs, that_call_what_is_not_there_are_told_its_name) {
   const outcome o = exec(part("unknown_name"));
   EXPECT_EQ(2, o.code);

@@ -2,9 +2,11 @@
 // CUDA programs in one: `programs NAME` runs one and ends with 0 if all was as CUDA has it, else with 1 and a line. The
 // kernels are those of kernels.cu, out of the fat binary that its argument KERNELS names; what nvcc would have written
 // stands here by hand.
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
@@ -26,6 +28,7 @@ namespace {
 char add, count, say, linger, wrong_address, claim, takes_struct, reverse, factor,
     counter;  // what stands for each on the host
 int* shared_with_host = nullptr;
+const char* kernels_file = nullptr;
 
 struct {
   int magic = 0x466243b1, version = 1;
@@ -356,6 +359,16 @@ void threads() {
 }
 
 // A process that has not used CUDA may fork, and its children and itself may use it.
+void forks_once() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    vectors();
+    std::exit(0);
+  }
+  int status = 0;
+  HOLDS(::waitpid(child, &status, 0) == child && status == 0);
+}
+
 void forks() {
   pid_t children[2];
   for (pid_t& c : children) {
@@ -372,6 +385,16 @@ void forks() {
   }
 }
 
+// A child that calls CUDA itself, of a process that has called it before.
+void forks_late() {
+  int devices = 0;
+  RIGHT(cudaGetDeviceCount(&devices));
+  auto* kept = device<int>(100);
+  forks_once();
+  RIGHT(cudaFree(kept));
+  vectors();
+}
+
 // What is launched and not waited for is simulated; the program has ended by then.
 void leaves_early() {
   auto* a = device<int>(4096);
@@ -384,6 +407,29 @@ void keeps_memory() {
   std::size_t free = 0, total = 0;
   RIGHT(cudaMemGetInfo(&free, &total));
   device<char>(total / 8 * 5);
+}
+
+// exec() ends a program as far as the GPU is concerned.
+void replaces_itself() {
+  keeps_memory();
+  ::execl("/proc/self/exe", "programs", kernels_file, "keeps_memory", nullptr);
+}
+
+// Nothing of ours is a child of the program's.
+void has_no_children() {
+  static volatile sig_atomic_t told = 0;
+  ::signal(SIGCHLD, [](int) { told = 1; });
+  vectors();
+  GIVES(-1, ::waitpid(-1, nullptr, 0));
+  HOLDS(errno == ECHILD && told == 0);
+}
+
+// Statics end behind the threads' own variables.
+void frees_at_exit() {
+  static struct memory_at_exit {
+    int* p = device<int>(100);
+    ~memory_at_exit() { RIGHT(cudaFree(p)); }
+  } m;
 }
 
 void unknown_name() { cudaGraphicsGLRegisterBuffer(nullptr, 0, 0); }
@@ -422,7 +468,11 @@ int main(int argc, char** argv) {
                                                             {"prints", prints},
                                                             {"threads", threads},
                                                             {"forks", forks},
+                                                            {"forks_late", forks_late},
                                                             {"keeps_memory", keeps_memory},
+                                                            {"replaces_itself", replaces_itself},
+                                                            {"has_no_children", has_no_children},
+                                                            {"frees_at_exit", frees_at_exit},
                                                             {"leaves_early", leaves_early},
                                                             {"unknown_name", unknown_name},
                                                             {"crashes", crashes},
@@ -434,6 +484,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (found->first == "nothing") return 0;
+  kernels_file = argv[1];
   void** handle = load(argv[1]);
   if (found->first == "managed") __cudaInitModule(handle);
   found->second();

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "testbench/cuda/simulator_start.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace heddle::cuda {
+
+namespace {
+
+constexpr int line_number = 3;          // which descriptor the simulator gets its end of the line as
+constexpr std::size_t most_name = 100;  // of an address
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+char own_address[most_name + 1];
+// The other end tells the simulator that all processes which came of this program by fork() have ended.
+int line = -1;
+
+/// Beside the library in a build tree and in an installed one, unless HEDDLE_PROGRAM names it.
+std::string simulator_program() {
+  if (const char* named = std::getenv("HEDDLE_PROGRAM")) return named;
+  Dl_info self;
+  if (::dladdr(reinterpret_cast<void*>(&simulator_program), &self) == 0 || self.dli_fname == nullptr) return "";
+  const std::string file = self.dli_fname;
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
+  for (const char* where : {"/../heddle", HEDDLE_PROGRAM_FOLDER "/heddle"})
+    if (::access((folder + where).c_str(), X_OK) == 0) return folder + where;
+  return "";
+}
+
+// fork() without what the program has said should happen at a fork. Nobody gets a SIGCHLD, a wait() of the program's
+// does not find it, and a debugger is not told.
+pid_t quiet_fork() {
+  return static_cast<pid_t>(
+      ::syscall(SYS_clone, static_cast<unsigned long>(CLONE_UNTRACED), nullptr, nullptr, nullptr, nullptr));
+}
+
+// In the new process, where only the system may be called.
+[[noreturn]] void become_simulator(int end, char* const* arguments, char* const* environment) {
+  if (quiet_fork() != 0) ::_exit(0);  // so that it is no child of the program's
+  ::setsid();                         // nor in its group: Ctrl-C is the program's, or its debugger's
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  ::dup2(nothing, 0);
+  if (end != line_number) ::dup2(end, line_number);
+  if (::syscall(SYS_close_range, line_number + 1, ~0U, 0) != 0)
+    for (int fd = line_number + 1; fd < 1024; ++fd) ::close(fd);
+  ::fcntl(line_number, F_SETFD, 0);
+  ::execve(arguments[0], arguments, environment);
+  static constexpr char why[] = "heddle: the simulator cannot be started\n";
+  if (::write(2, why, sizeof why - 1) < 0) ::_exit(126);
+  ::_exit(127);
+}
+
+bool start() {
+  const std::string program = simulator_program();
+  if (program.empty()) {
+    static bool told = false;
+    if (!told)
+      std::fputs(
+          "heddle: neither was the program started with heddle exec, nor does HEDDLE_PROGRAM name the program heddle\n",
+          stderr);
+    told = true;
+    return false;
+  }
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
+  // Not among the first three, which it keeps.
+  const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, line_number);
+  ::close(ends[1]);
+  std::vector<char*> environment;
+  for (char** e = environ; e != nullptr && *e != nullptr; ++e)
+    if (std::strncmp(*e, "LD_PRELOAD=", std::strlen("LD_PRELOAD=")) != 0) environment.push_back(*e);
+  environment.push_back(nullptr);
+  std::string path = program, request = "__attach";
+  char* arguments[] = {path.data(), request.data(), nullptr};
+  std::fflush(stdout);
+  const pid_t process = quiet_fork();
+  if (process == 0) become_simulator(theirs, arguments, environment.data());
+  ::close(theirs);
+  if (process > 0)
+    while (::waitpid(process, nullptr, __WALL) < 0 && errno == EINTR) {}
+  std::size_t got = 0;
+  char end = 0;
+  while (got < most_name) {
+    const ssize_t n = ::read(ends[0], own_address + got, 1);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;  // it has said why
+    end = own_address[got];
+    if (end == '\n') break;
+    ++got;
+  }
+  own_address[got] = 0;
+  if (end != '\n') {
+    ::close(ends[0]);
+    std::fflush(stdout);
+    ::_exit(2);
+  }
+  line = ends[0];
+  return true;
+}
+
+}  // namespace
+
+const char* simulator_address() {
+  if (const char* name = std::getenv("HEDDLE_SOCKET")) return name;
+  static const bool at_fork =
+      ::pthread_atfork([] { ::pthread_mutex_lock(&mutex); }, [] { ::pthread_mutex_unlock(&mutex); },
+                       [] { ::pthread_mutex_unlock(&mutex); }) == 0;
+  static_cast<void>(at_fork);
+  ::pthread_mutex_lock(&mutex);
+  const bool there = line >= 0 || start();
+  ::pthread_mutex_unlock(&mutex);
+  return there ? own_address : nullptr;
+}
+
+bool simulator_is_own() { return line >= 0; }
+
+void forget_simulator() {
+  ::pthread_mutex_lock(&mutex);
+  if (line >= 0) ::close(line);
+  line = -1;
+  ::pthread_mutex_unlock(&mutex);
+}
+
+}  // namespace heddle::cuda

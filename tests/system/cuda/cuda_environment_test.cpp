@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// CUDA programs that something else starts than `heddle exec`: a shell, make, a debugger.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/system/cuda/cuda_program.h"
+
+namespace cuda_environment_test {
+
+using cuda_runs::content;
+using cuda_runs::outcome;
+using cuda_runs::place_of_test;
+using cuda_runs::shell;
+
+std::string part(const std::string& name) {
+  return HEDDLE_CUDA_PROGRAMS " " HEDDLE_SOURCE "/tests/system/cuda/kernels.fatbin " + name;
+}
+
+/// A shell's commands in that environment.
+outcome in_environment(const std::string& options, const std::string& commands) {
+  return shell("rm -f *.json *.html; eval \"$(\"$HEDDLE\" exec " + options + " --environment)\"; " + commands);
+}
+
+/// A file that is written when the program has ended, as far as it does not wait for it.
+nlohmann::json awaited_json(const std::string& file) {
+  for (int k = 0; k < 600; ++k) {
+    const auto m = nlohmann::json::parse(content(place_of_test() / file), nullptr, false);
+    if (!m.is_discarded()) return m;
+    ::usleep(50000);
+  }
+  ADD_FAILURE() << file << " has not come";
+  return {};
+}
+
+TEST(cuda_environment, makes_each_program_a_run) {
+  const outcome o = in_environment(
+      "--quiet --gpu v100 --metrics m.json --report r.html",
+      part("vectors") + " && ls m.json r.html && " + part("forks_late") + " && ls m.2.json && exec " + part("managed"));
+  EXPECT_EQ(0, o.code) << o.out << o.err;
+  EXPECT_EQ("right\nm.json\nr.html\nright\nm.2.json\nright\n", o.out) << "results are there when the program has ended";
+  EXPECT_NE(std::string::npos, o.err.find("'m.json' is there already: the results of cuda_programs go to 'm.3.json'"))
+      << o.err;
+  const auto launches = [](const std::string& file) {
+    return nlohmann::json::parse(content(place_of_test() / file))["kernels"].size();
+  };
+  EXPECT_EQ(1u, launches("m.json"));
+  EXPECT_EQ(2u, launches("m.2.json")) << "a program and its children are one run";
+  EXPECT_LT(0u, launches("m.3.json"));
+}
+
+TEST(cuda_environment, can_be_set_by_hand) {
+  const auto folder = std::filesystem::path(HEDDLE_PROGRAM).parent_path() / "cuda";
+  const outcome o = shell("rm -f *.json; LD_LIBRARY_PATH=" + folder.string() +
+                          " HEDDLE_OPTIONS=\"--quiet --gpu v100 --metrics %n.json\" " + part("vectors"));
+  EXPECT_EQ(0, o.code) << o.err;
+  EXPECT_EQ("v100",
+            nlohmann::json::parse(content(place_of_test() / "cuda_programs.json"))["gpu"]["name"].get<std::string>());
+}
+
+TEST(cuda_environment, leaves_programs_their_exit_code_and_their_children) {
+  EXPECT_EQ(0, in_environment("--quiet", part("has_no_children")).code);
+  EXPECT_EQ(0, in_environment("--quiet", part("replaces_itself")).code);
+  EXPECT_EQ(0, in_environment("--quiet", part("frees_at_exit")).code);
+  EXPECT_EQ(0, in_environment("--quiet", "exec " + part("nothing")).code);
+  EXPECT_EQ(134, in_environment("--quiet", part("crashes")).code);
+  EXPECT_EQ(9, in_environment("--quiet --metrics m.json", part("leaves_early")).code);
+  EXPECT_EQ("the end of its program", awaited_json("m.json")["stopped"]);
+}
+
+TEST(cuda_environment, ends_with_programs_that_are_killed) {
+  const outcome o = in_environment(
+      "--quiet --metrics m.json",
+      part("endless") +
+          " > out & p=$!; while ! grep -q started out; do sleep 0.1; done; sleep 0.5; kill -KILL $p; wait $p");
+  EXPECT_EQ(137, o.code) << o.err;
+  EXPECT_GE(awaited_json("m.json")["kernels"].size(), 1u);
+}
+
+TEST(cuda_environment, with_wrong_options_ends_programs) {
+  const outcome o = shell("LD_LIBRARY_PATH=$(dirname \"$HEDDLE\")/cuda HEDDLE_OPTIONS=\"--gpu none --quiet\" " +
+                          part("vectors") + "; echo $?");
+  EXPECT_EQ("2\n", o.out);
+  EXPECT_NE(std::string::npos, o.err.find("none")) << o.err;
+  EXPECT_EQ(2, shell("\"$HEDDLE\" exec --gpu none --environment").code);
+  EXPECT_EQ(2, shell("\"$HEDDLE\" exec --environment -- ls").code);
+}
+
+TEST(cuda_environment, lets_programs_be_debugged) {
+  if (std::system("gdb --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "gdb is not on this machine";
+  const outcome o = in_environment(
+      "--quiet --metrics m.json",
+      "gdb -q -batch -ex \"break cudaLaunchKernel\" -ex run -ex bt -ex continue --args " + part("vectors"));
+  EXPECT_NE(std::string::npos, o.out.find("right\n")) << o.out << o.err;
+  EXPECT_NE(std::string::npos, o.out.find("exited normally")) << o.out << o.err;
+  EXPECT_EQ(1u, awaited_json("m.json")["kernels"].size());
+}
+
+}  // namespace cuda_environment_test
