@@ -17,7 +17,7 @@
 #include <mutex>
 
 #include "testbench/cuda/core/context.h"
-#include "testbench/cuda/simulator_start.h"
+#include "testbench/cuda/core/simulator_start.h"
 
 namespace heddle::cuda {
 

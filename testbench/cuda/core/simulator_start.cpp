@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "testbench/cuda/simulator_start.h"
+#include "testbench/cuda/core/simulator_start.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,12 @@ char own_address[most_name + 1];
 // The other end tells the simulator that all processes which came of this program by fork() have ended.
 int line = -1;
 
+// Not the folder of the libraries, which has the same name.
+bool is_program(const std::string& path) {
+  struct stat s;
+  return ::stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
 /// Beside the library in a build tree and in an installed one, unless HEDDLE_PROGRAM names it.
 std::string simulator_program() {
   if (const char* named = std::getenv("HEDDLE_PROGRAM")) return named;
@@ -41,7 +48,7 @@ std::string simulator_program() {
   const std::size_t slash = file.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : file.substr(0, slash);
   for (const char* where : {"/../heddle", HEDDLE_PROGRAM_FOLDER "/heddle"})
-    if (::access((folder + where).c_str(), X_OK) == 0) return folder + where;
+    if (is_program(folder + where)) return folder + where;
   return "";
 }
 
