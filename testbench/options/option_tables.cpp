@@ -108,7 +108,7 @@ option_parser options_of_exec() {
   p.example("exec --launches 3,17-20 --metrics m.json -- ./solver",
             "five launches in detail; the others bring the program there in little time");
   p.example("exec --gpu h100 --report %n.%p.html --environment",
-            "the lines for a shell: eval \"$(heddle exec ...)\", then gdb ./vectorAdd or make check");
+            "lines for a shell, before gdb ./vectorAdd or make check");
   return p;
 }
 
