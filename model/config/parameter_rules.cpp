@@ -150,12 +150,12 @@ class rule_checker {
     const auto lines = [](std::uint64_t bytes, unsigned line_bytes) { return bytes / line_bytes; };
     const sm_parameters& sm = config_.sm;
     const instruction_cache_parameters& code = config_.instruction_cache;
-    const std::uint64_t first_levels = code.per_sub_partition ? sm.sub_partitions : 1;
+    const std::uint64_t first_signals = code.per_sub_partition ? sm.sub_partitions : 1;
     const bool tags = config_.sub_partition.scheduler == choice::scheduler::ccws;
     const std::uint64_t each =
         lines(std::max<std::uint64_t>(config_.l1.size_bytes, config_.shared_memory.unified_bytes),
               config_.l1.line_bytes) +
-        first_levels * lines(code.size_bytes, code.line_bytes) +
+        first_signals * lines(code.size_bytes, code.line_bytes) +
         lines(code.second_level_bytes, code.second_level_line_bytes) +
         lines(config_.constant_cache.size_bytes, config_.constant_cache.line_bytes) + config_.tlb.entries +
         (tags ? std::uint64_t{sm.max_warps} * config_.sub_partition.ccws_victim_tags : 0);

@@ -21,7 +21,7 @@ struct functional_step {
   bool guarded = false;
   bool synchronises = false;  // lanes may have to wait for others first
   bool asks_time = false;
-  loop_turn turn = loop_turn::none;
+  back_edge turn = back_edge::none;
   std::uint8_t bytes = 0;  // that a lane of a load or store moves
   isa::predicate guard;
   address_ranges::hint where;  // where its addresses last were

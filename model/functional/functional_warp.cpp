@@ -46,9 +46,9 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
           break;
         case functional_kind::branch:
           simt::branch(*s.decoded->instruction, w, mask);
-          if (s.turn == loop_turn::none || mask == 0) continue;
-          if (w.independent) simt::turn_back(w, s.turn == loop_turn::waits, patience);
-          if (s.turn == loop_turn::waits && --turns == 0) return pause::spins;
+          if (s.turn == back_edge::none || mask == 0) continue;
+          if (w.independent) simt::turn_back(w, s.turn == back_edge::waits, patience);
+          if (s.turn == back_edge::waits && --turns == 0) return pause::spins;
           if (executed_ >= end) return pause::quantum;
           continue;
         case functional_kind::other: {

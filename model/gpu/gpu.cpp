@@ -94,7 +94,7 @@ struct gpu::parts : lookahead {
     const cycle_t now = l2_clock.cycle();
     const cycle_t until = nothing_responded_until(part, now);
     if (interconnect.has_room(part, now)) return until;
-    return sms[part].sends_unseen() ? std::min(until, cycle) : 0;  // asked again before each cycle
+    return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // asked again before each cycle
   }
 
   // A response is taken at the first edge after it has come.
@@ -343,7 +343,7 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.responded.resize(sm_count());
   p.ahead_until = p.ahead_limit = until;
   p.ahead_preemptions = preemptions;
-  p.core.look_ahead(&p);
+  p.core.set_lookahead(&p);
 }
 
 // No horizon lies further off than the cycle before the one in which a failure would be told.

@@ -31,7 +31,7 @@ class progress_watch : public cycle_observer {
                  std::function<void(const std::string&)> on_end);
 
   void after_cycle() override;
-  cycle_t next_look() const override { return next_; }
+  cycle_t next_sample() const override { return next_; }
   /// The host will do something by itself in cycle `cycle`, or before.
   void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
 

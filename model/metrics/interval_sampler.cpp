@@ -13,7 +13,7 @@ namespace heddle {
 
 interval_sampler::interval_sampler(gpu& g) : sc_module(sc_core::sc_module_name("interval_sampler")), gpu_(g) {
   SC_HAS_PROCESS(interval_sampler);
-  SC_METHOD(look_at_memory);
+  SC_METHOD(sample_memory);
   sensitive << memory_due_;
   dont_initialize();
   closed_.sm_instructions.resize(g.sm_count());
@@ -44,7 +44,7 @@ void interval_sampler::after_cycle() {
   memory_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void interval_sampler::look_at_memory() {
+void interval_sampler::sample_memory() {
   if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back());
 }
 

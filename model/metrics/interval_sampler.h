@@ -25,7 +25,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   interval_sampler& operator=(const interval_sampler&) = delete;
 
   void after_cycle() override;
-  cycle_t next_look() const override { return next_; }
+  cycle_t next_sample() const override { return next_; }
   /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
   void fill(run_metrics& m);
   /// Settles accounts, as a look does. Returns the warp-cycles that blocks have taken which are being read back: they
@@ -43,7 +43,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
     std::array<std::uint64_t, state_count> states{};
     std::vector<std::uint64_t> sm_instructions;
   };
-  void look_at_memory();
+  void sample_memory();
   void close_finished();
   void take();
   void take_memory(sample& s) const;

@@ -9,7 +9,7 @@
 
 #include "heddle/isa/opcode.h"
 #include "heddle/observe/ends_with.h"
-#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/partition_signals.h"
 
 namespace heddle {
 
@@ -64,7 +64,7 @@ std::string filter_line(unsigned value, const char* colour, const char* word) {
 }
 
 std::string state_filter() {
-  std::string text = filter_line(0, "gray10", partition_levels::name_of(partition_levels::no_warp));
+  std::string text = filter_line(0, "gray10", partition_signals::name_of(partition_signals::no_warp));
   for (unsigned s = 0; s < static_cast<unsigned>(warp_stall::count); ++s)
     text += filter_line(s + 1, colour_of(static_cast<warp_stall>(s)), name_of(static_cast<warp_stall>(s)));
   return text;

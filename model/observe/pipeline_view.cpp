@@ -19,9 +19,9 @@ constexpr unsigned pipeline = kanata_writer::pipeline_lane;
 constexpr unsigned stalls = kanata_writer::stall_lane;
 
 // States in which a warp has gone no further than the instruction that it issued last.
-bool is_held(partition_levels::state s) {
+bool is_held(partition_signals::state s) {
   for (const warp_stall h : {warp_stall::barrier, warp_stall::membar, warp_stall::sleeping, warp_stall::drain})
-    if (s == partition_levels::state_of(h)) return true;
+    if (s == partition_signals::state_of(h)) return true;
   return false;
 }
 
@@ -89,8 +89,8 @@ void pipeline_view::after_cycle() {
 // What the warp in a slot did in this cycle.
 void pipeline_view::follow(partition_track& p, unsigned slot) {
   warp_track& w = p.warps[slot];
-  const partition_levels::state state = p.levels->states[slot];
-  if (state == partition_levels::no_warp) {
+  const partition_signals::state state = p.levels->states[slot];
+  if (state == partition_signals::no_warp) {
     if (w.here) leave(w);
     return;
   }
@@ -115,18 +115,18 @@ void pipeline_view::release(warp_track& w) {
   w.held_by = none;
 }
 
-void pipeline_view::wait(partition_track& p, unsigned slot, partition_levels::state state) {
+void pipeline_view::wait(partition_track& p, unsigned slot, partition_signals::state state) {
   warp_track& w = p.warps[slot];
-  const char* reason = partition_levels::name_of(state);
+  const char* reason = partition_signals::name_of(state);
   if (w.held_by != none && is_held(state)) {
     writer_.begin(w.held_by, stalls, reason);
     return;
   }
   // A replay of an instruction that has issued: the next one is not looked at yet.
-  if (state == partition_levels::state_of(warp_stall::selected)) return;
+  if (state == partition_signals::state_of(warp_stall::selected)) return;
   release(w);
   if (is_held(state)) return;
-  const partition_levels::warp_place at = p.levels->at(slot);
+  const partition_signals::warp_place at = p.levels->at(slot);
   const std::uint32_t pc = at.pc;
   if (pc >= at.program->code.size()) return;  // it comes back from memory, and nobody knows yet where it stands
   if (w.head != none && w.head_pc != pc) {
@@ -137,15 +137,15 @@ void pipeline_view::wait(partition_track& p, unsigned slot, partition_levels::st
     w.head = open(p, slot, pc);
     w.head_pc = pc;
   }
-  const bool fetching = state == partition_levels::state_of(warp_stall::no_instruction) ||
-                        state == partition_levels::state_of(warp_stall::branch_resolving);
+  const bool fetching = state == partition_signals::state_of(warp_stall::no_instruction) ||
+                        state == partition_signals::state_of(warp_stall::branch_resolving);
   writer_.begin(w.head, pipeline, fetching ? "F" : "Ib");
   writer_.begin(w.head, stalls, reason);
 }
 
 pipeline_view::id_t pipeline_view::open(partition_track& p, unsigned slot, std::uint32_t pc) {
   warp_track& w = p.warps[slot];
-  const partition_levels::warp_place at = p.levels->at(slot);
+  const partition_signals::warp_place at = p.levels->at(slot);
   const decoded_instruction& d = at.program->code[pc];
   const gpu_config& c = gpu_.config();
   const unsigned warp = slot * c.sm.sub_partitions + p.index;

@@ -64,7 +64,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   struct partition_track : instruction_observer {
     pipeline_view* view = nullptr;
     sub_partition* partition = nullptr;
-    const partition_levels* levels = nullptr;
+    const partition_signals* levels = nullptr;
     unsigned sm = 0;
     unsigned index = 0;
     std::vector<warp_track> warps;
@@ -77,7 +77,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   void find_partitions(const std::string& scope, cycle_t first, cycle_t last);
   void stop();
   void follow(partition_track& p, unsigned slot);
-  void wait(partition_track& p, unsigned slot, partition_levels::state state);
+  void wait(partition_track& p, unsigned slot, partition_signals::state state);
   void issue(partition_track& p, unsigned slot);
   void issue_one(partition_track& p, unsigned slot, id_t id, std::uint32_t pc);
   void leave(warp_track& w);

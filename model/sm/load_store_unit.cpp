@@ -63,7 +63,7 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_fw(lsu_transaction& t, lsu_phas
   ++in.queued;
   ++queued_;
   if (in.queue.size() != 1) return tlm::TLM_ACCEPTED;
-  look_at_first(in);
+  examine_oldest(in);
   pick_at_ = std::min(pick_at_, ready_to_pick(in));
   clock_.wake_at(ready_to_pick(in));
   return tlm::TLM_ACCEPTED;
@@ -73,7 +73,7 @@ void load_store_unit::b_transport(lsu_transaction&, sc_core::sc_time&) {
   throw internal_error("load/store unit: there is no blocking access");
 }
 
-void load_store_unit::look_at_first(input& in) const {
+void load_store_unit::examine_oldest(input& in) const {
   const lsu_transaction& t = *in.queue.front();
   in.addressed = t.issue_cycle + address_cycles_;
   in.needs =
@@ -97,18 +97,18 @@ void load_store_unit::on_cycle(cycle_t cycle) {
   sleep(cycle);
 }
 
-void load_store_unit::prepare(cycle_t, bool distant) const {
+void load_store_unit::prefetch_hint(cycle_t, bool distant) const {
   if (distant) {
-    bring_near(&queue_entries_,
-               reinterpret_cast<const char*>(&nothing_) - reinterpret_cast<const char*>(&queue_entries_));
-    bring_near(inputs_.data(), inputs_.size() * sizeof(input));
+    host_prefetch(&queue_entries_,
+                  reinterpret_cast<const char*>(&nothing_) - reinterpret_cast<const char*>(&queue_entries_));
+    host_prefetch(inputs_.data(), inputs_.size() * sizeof(input));
     return;
   }
   if (!due_.empty()) {
-    bring_near(due_.front().transaction, 128);
+    host_prefetch(due_.front().transaction, 128);
   }
   for (std::uint32_t rest = waiting_; rest != 0; rest &= rest - 1)
-    bring_near(inputs_[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), 384);
+    host_prefetch(inputs_[static_cast<unsigned>(__builtin_ctz(rest))].queue.front(), 384);
 }
 
 bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
@@ -137,7 +137,7 @@ void load_store_unit::pick(cycle_t cycle) {
     lsu_transaction& t = *in.queue.front();
     in.queue.pop();
     if (in.queue.empty()) waiting_ &= ~(1u << index);
-    else look_at_first(in);
+    else examine_oldest(in);
     --in.queued;
     --queued_;
     in.next_pick = cycle + pick_interval_;

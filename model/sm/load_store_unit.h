@@ -64,7 +64,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   /// Throws internal_error if counters or queues contradict themselves.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
-  void prepare(cycle_t cycle, bool distant) const override;
+  void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
@@ -98,7 +98,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   cycle_t ready_to_pick(const input& in) const { return std::max({in.addressed, in.next_pick, next_accept_}); }
-  void look_at_first(input& in) const;
+  void examine_oldest(input& in) const;
   bool pipes_free(const input& in, cycle_t cycle) const;
   void pick(cycle_t cycle);
   void start(lsu_transaction& t, cycle_t cycle);

@@ -194,7 +194,7 @@ void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) 
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
   cta_socket->nb_transport_bw(t, phase, delay);
-  clock_.domain().stay_before(cycle + 2 * cycle_t{latency});
+  clock_.domain().limit_window(cycle + 2 * cycle_t{latency});
 }
 
 resident_block resource_manager::swap_out(unsigned cta_slot, cycle_t cycle) {
@@ -290,8 +290,8 @@ void resource_manager::check_invariants() const {
   invariant(threads <= config_.sm.max_threads, "an SM holds more threads than it can");
 }
 
-void resource_manager::show_levels() const {
-  levels& l = *levels_;
+void resource_manager::update_signals() const {
+  levels& l = *signals_;
   unsigned registers = 0, shared_bytes = 0, barriers = 0;
   for (std::size_t s = 0; s < blocks_.size(); ++s) {
     const resident_block& b = blocks_[s];
@@ -310,26 +310,26 @@ void resource_manager::show_levels() const {
 }
 
 void resource_manager::trace(sc_core::sc_trace_file* file) const {
-  if (!levels_) {
-    levels_ = std::make_unique<levels>();
-    levels_->slots.resize(blocks_.size());
-    show_levels();
+  if (!signals_) {
+    signals_ = std::make_unique<levels>();
+    signals_->slots.resize(blocks_.size());
+    update_signals();
   }
   const std::string base(name());
   sc_core::sc_trace(file, resident_blocks_, base + ".resident_blocks");
   sc_core::sc_trace(file, resident_warps_, base + ".resident_warps");
-  sc_core::sc_trace(file, levels_->free_cta_slots, base + ".free_cta_slots");
-  sc_core::sc_trace(file, levels_->free_registers, base + ".free_registers");
-  sc_core::sc_trace(file, levels_->free_shared_bytes, base + ".free_shared_bytes");
-  if (config_.sm.barriers != 0) sc_core::sc_trace(file, levels_->free_barriers, base + ".free_barriers");
+  sc_core::sc_trace(file, signals_->free_cta_slots, base + ".free_cta_slots");
+  sc_core::sc_trace(file, signals_->free_registers, base + ".free_registers");
+  sc_core::sc_trace(file, signals_->free_shared_bytes, base + ".free_shared_bytes");
+  if (config_.sm.barriers != 0) sc_core::sc_trace(file, signals_->free_barriers, base + ".free_barriers");
   for (std::size_t p = 0; p < free_warps_.size(); ++p)
     sc_core::sc_trace(file, free_warps_[p], base + ".free_warps" + std::to_string(p),
                       static_cast<int>(config_.sm.max_warps / config_.sm.sub_partitions));
   for (std::size_t s = 0; s < blocks_.size(); ++s) {
     const std::string slot = base + ".slot" + std::to_string(s);
-    sc_core::sc_trace(file, levels_->slots[s].launch, slot + "_launch");
-    sc_core::sc_trace(file, levels_->slots[s].block, slot + "_block");
-    sc_core::sc_trace(file, levels_->slots[s].warps, slot + "_warps");
+    sc_core::sc_trace(file, signals_->slots[s].launch, slot + "_launch");
+    sc_core::sc_trace(file, signals_->slots[s].block, slot + "_block");
+    sc_core::sc_trace(file, signals_->slots[s].warps, slot + "_warps");
   }
 }
 

@@ -146,10 +146,10 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   void place(cta_transaction& t, cycle_t cycle);
   void begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle);
   void take_returned(cycle_t cycle);
-  void show_levels() const;
+  void update_signals() const;
   /// Something of what the levels show has changed.
   void changed() const {
-    if (levels_) show_levels();
+    if (signals_) update_signals();
   }
   void tell(cta_transaction& t, cta_phase phase, cycle_t cycle);
 
@@ -178,19 +178,19 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;
   // Levels of the trace, kept up to date while somebody traces them.
-  struct slot_levels {
+  struct slot_signals {
     std::uint32_t launch = 0;
     std::uint64_t block = 0;
     unsigned warps = 0;  // that have not ended; 0: the slot is free
   };
   struct levels {
-    std::vector<slot_levels> slots;
+    std::vector<slot_signals> slots;
     unsigned free_cta_slots = 0;
     unsigned free_registers = 0;  // 32-bit, not allocated
     unsigned free_shared_bytes = 0;
     unsigned free_barriers = 0;
   };
-  mutable std::unique_ptr<levels> levels_;
+  mutable std::unique_ptr<levels> signals_;
 };
 
 }  // namespace heddle

@@ -66,7 +66,7 @@ class sm : public sc_core::sc_module,
   /// Where the groups of the warp's lanes stand and what each waits for, for messages.
   std::vector<std::string> standing(unsigned warp) const;
   /// In the next cycle nothing will depend on when the L1's queued requests leave.
-  bool sends_unseen() const { return l1.sends_unseen() && !partitions[0].scheduler.holds_memory(); }
+  bool departures_unobserved() const { return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory(); }
   /// Adds the blocks of which warps wait at barriers.
   void waiting_blocks(std::vector<waiting_block>& to) const;
   /// What the SM has reported of a barrier that can never complete; empty: nothing.

@@ -124,7 +124,7 @@ void sub_partition::vacate(unsigned slot, cycle_t cycle) {
   account(slot, cycle);
   w.counters->active_warp_cycles += cycle - w.placed_at;
   w.phase = warp_phase::empty;
-  w.held_piece.reset();
+  w.held_segment.reset();
   active_ &= ~(std::uint64_t{1} << slot);
   scheduler.removed(slot);
   register_file.release(slot);
@@ -175,7 +175,7 @@ void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
   if (w.step == nullptr)
     for (const isa::operand& o : i.src)
       if (o.is_reg())
-        bring_near(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
+        host_prefetch(w.state.regs + o.reg * isa::warp_size, o.count * isa::warp_size * sizeof(std::uint32_t));
   account(slot, cycle);
   w.phase = warp_phase::ready;
   w.timer = never;
@@ -309,11 +309,11 @@ void sub_partition::on_cycle(cycle_t cycle) {
   schedule(cycle);
 }
 
-void sub_partition::prepare(cycle_t cycle, bool distant) const {
+void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
   if (distant) {
-    bring_near(&slots_,
-               sizeof slots_ + (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
-    bring_near(&wheel_[cycle % wheel_.size()], 1);
+    host_prefetch(&slots_, sizeof slots_ +
+                               (reinterpret_cast<const char*>(&dispatch_to_) - reinterpret_cast<const char*>(&clock_)));
+    host_prefetch(&wheel_[cycle % wheel_.size()], 1);
     scheduler.prepare();
     scoreboard.prepare();
     fetch.prepare();
@@ -322,13 +322,13 @@ void sub_partition::prepare(cycle_t cycle, bool distant) const {
   // Warps whose wait is over, and one that may go on.
   std::uint64_t soon = wheel_[cycle % wheel_.size()];
   for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
-    prepare_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
-  if (scheduler.ready() != 0) prepare_warp(static_cast<unsigned>(__builtin_ctzll(scheduler.ready())));
+    prefetch_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
+  if (scheduler.ready() != 0) prefetch_warp(static_cast<unsigned>(__builtin_ctzll(scheduler.ready())));
 }
 
-void sub_partition::prepare_warp(unsigned slot) const {
-  bring_near(&slots_[slot], 192);
-  codes_ ? dependence_counters.prepare(slot) : bring_near(scoreboard.times(slot), 128);
+void sub_partition::prefetch_warp(unsigned slot) const {
+  host_prefetch(&slots_[slot], 192);
+  codes_ ? dependence_counters.prepare(slot) : host_prefetch(scoreboard.times(slot), 128);
 }
 
 void sub_partition::finish(unsigned slot, cycle_t cycle) {

@@ -35,7 +35,7 @@
 #include "heddle/sub_partition/issue/warp_scheduler.h"
 #include "heddle/sub_partition/issue/write_ports.h"
 #include "heddle/sub_partition/memory/memory_operation.h"
-#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/partition_signals.h"
 #include "heddle/sub_partition/program_services.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/protocol/fault_details.h"
@@ -171,7 +171,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   /// file.ptx:12:5". `barrier`: the one at which the warp waits as a whole, if it does.
   std::vector<std::string> standing(unsigned slot, unsigned barrier) const;
   /// What goes on in each cycle from `first` to `last`, both included, for a view of it; as long as the sub-partition.
-  const partition_levels& watch(cycle_t first, cycle_t last) const;
+  const partition_signals& watch(cycle_t first, cycle_t last) const;
   /// Has `observer` told of memory instructions from now on; null: nobody.
   void observe(instruction_observer* observer) { observer_ = observer; }
   /// Whose the slot's warp is, for messages: "block (0,0,0) of kernel 'k'".
@@ -186,7 +186,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void settle_accounts(cycle_t cycle);
 
   void on_cycle(cycle_t cycle) override;
-  void prepare(cycle_t cycle, bool distant) const override;
+  void prefetch_hint(cycle_t cycle, bool distant) const override;
   tlm::tlm_sync_enum nb_transport_bw(lsu_transaction& t, lsu_phase& phase, sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void trace(sc_core::sc_trace_file* file) const override;
@@ -210,7 +210,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   sc_core::sc_vector<execution_unit> shared_unit;  // fp32 on lanes that the SM's sub-partitions share: one, or none
 
  private:
-  friend class partition_levels;  // which looks at it
+  friend class partition_signals;  // which looks at it
   // Units answer within the dispatch; the backward path is there because a socket has one.
   struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
     tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
@@ -229,12 +229,12 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     cycle_t constant_at = 0;            // its constant operand from here on
     cycle_t timer = never;              // on_timer is due
     const resident_launch* launch = nullptr;
-    const isa::recorded_step* step =
+    const isa::execution_record* step =
         nullptr;  // of a recorded warp: the one at state.pc; null: the warp executes its program
-    const isa::recorded_step* last_step = nullptr;  // of its piece
-    const isa::recorded_piece* piece = nullptr;     // of a recorded warp: the steps around the one at state.pc
-    unsigned loads = 0;                             // outstanding loads, atomics
-    unsigned stores = 0;                            // outstanding stores, reductions
+    const isa::execution_record* last_step = nullptr;  // of its piece
+    const isa::recorded_segment* piece = nullptr;      // of a recorded warp: the steps around the one at state.pc
+    unsigned loads = 0;                                // outstanding loads, atomics
+    unsigned stores = 0;                               // outstanding stores, reductions
     std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
     simt::lane_mask barrier_lanes = 0;  // of a recorded warp: those that wait at the barrier, while others may go on
     warp_phase phase = warp_phase::empty;
@@ -250,7 +250,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     std::uint16_t residency = 0;  // which of the warps that the slot has held
     unsigned fence_scope = 0;     // phase at_fence: MEMBAR's
     bool fence_begun = false;     // phase at_fence: all slices of the L2 have been asked
-    std::shared_ptr<const isa::recorded_piece> held_piece;  // keeps the piece in memory
+    std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the piece in memory
   };
 
   // A warp that is gone, and whose stores are not all acknowledged: its slot may hold another by now.
@@ -270,7 +270,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
               unsigned allocated_registers, cycle_t cycle);
   void vacate(unsigned slot, cycle_t cycle);
-  void take_up(unsigned slot, std::uint64_t step);
+  void resume_at(unsigned slot, std::uint64_t step);
   void exchange_live(warp_slot& w, simt::context_image& image);
 
   // Waiting and readiness (sub_partition.cpp)
@@ -287,7 +287,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void settle_store(unsigned slot, std::uint16_t residency, cycle_t cycle);
   void hold_memory(cycle_t cycle);
 
-  void prepare_warp(unsigned slot) const;
+  void prefetch_warp(unsigned slot) const;
 
   // Dependence: the scoreboard, or the counters that the program's control codes name.
   scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
@@ -369,14 +369,14 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   static void next_step(warp_slot& w) {
     ++w.step;
     if (__builtin_expect(w.step == w.last_step, 0) && !w.piece->ends)
-      stand_at(w, w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first));
+      seek(w, w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first));
     w.state.pc = w.step->instruction;
     w.state.active = w.step->mask;
   }
   /// 32-lane registers of a warp that hold values: recordings have none.
   static unsigned registers_kept(const resident_launch& l) { return l.recording ? 0 : l.program->registers; }
   void follow(warp_slot& w, const isa::recorded_block* recording) const;
-  static bool stand_at(warp_slot& w, std::uint64_t position);
+  static bool seek(warp_slot& w, std::uint64_t position);
   static bool lanes_go_on(const warp_slot& w);
   static void recorded_addresses(const warp_slot& w, lsu_transaction& t);
   static bool recorded_branch(warp_slot& w, simt::lane_mask mask);
@@ -472,7 +472,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   unit_answers unit_answers_;
   unsigned conflicts_ = 0;        // cycles that the operands of the last instruction with a bank conflict took more
   cycle_t conflicts_at_ = never;  // its issue
-  mutable std::unique_ptr<partition_levels> levels_;  // only while somebody looks
+  mutable std::unique_ptr<partition_signals> signals_;  // only while somebody looks
   instruction_observer* observer_ = nullptr;
 };
 

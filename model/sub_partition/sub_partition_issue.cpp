@@ -212,8 +212,8 @@ void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cy
   dispatch(slot, d, 0, cycle);
   const std::uint32_t fall_through = w.state.pc + 1;
   const bool diverged = w.step != nullptr ? recorded_branch(w, mask) : simt::branch(*d.instruction, w.state, mask);
-  if (d.turn != loop_turn::none && mask != 0)
-    simt::turn_back(w.state, d.turn == loop_turn::waits, config_.sub_partition.convergence_patience_turns);
+  if (d.turn != back_edge::none && mask != 0)
+    simt::turn_back(w.state, d.turn == back_edge::waits, config_.sub_partition.convergence_patience_turns);
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
   // Where the next instruction comes from is known when the branch is resolved; the straight line is already buffered.

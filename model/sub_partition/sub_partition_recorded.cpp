@@ -10,7 +10,7 @@ void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) c
   w.step = nullptr;
   w.jumps = independent_;
   if (recording == nullptr) return;
-  stand_at(w, 0);
+  seek(w, 0);
   w.jumps = true;
   w.state.independent = false;
   w.state.pc = w.step->instruction;
@@ -18,11 +18,11 @@ void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) c
 }
 
 // Brings the piece with that step into memory; false: the warp has no such step.
-bool sub_partition::stand_at(warp_slot& w, std::uint64_t position) {
+bool sub_partition::seek(warp_slot& w, std::uint64_t position) {
   auto piece = w.state.block->recording->piece(w.state.warp_in_block, position);
   if (!piece) return false;
-  w.held_piece = std::move(piece);
-  w.piece = w.held_piece.get();
+  w.held_segment = std::move(piece);
+  w.piece = w.held_segment.get();
   w.step = w.piece->first + (position - w.piece->position);
   w.last_step = w.piece->last;
   return true;
@@ -32,7 +32,7 @@ bool sub_partition::stand_at(warp_slot& w, std::uint64_t position) {
 // those that follow; the end of the warp is everybody's.
 bool sub_partition::lanes_go_on(const warp_slot& w) {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
-  const isa::recorded_step* s = w.step;
+  const isa::execution_record* s = w.step;
   while (s != w.last_step && s->mask == 0) ++s;
   const std::uint32_t lanes = s != w.last_step ? s->mask : w.piece->ends ? 0 : w.piece->next_lanes;
   return lanes != 0 && (lanes & w.barrier_lanes) == 0;

@@ -5,7 +5,7 @@
 
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/fault_text.h"
-#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/partition_signals.h"
 #include "heddle/sub_partition/sub_partition.h"
 #include "heddle/tlm/kernel/trace_window.h"
 
@@ -54,10 +54,10 @@ std::vector<std::string> sub_partition::standing(unsigned slot, unsigned barrier
                            [&](std::uint32_t pc) { return place_of(slot, *w.program->code[pc].instruction); });
 }
 
-const partition_levels& sub_partition::watch(cycle_t first, cycle_t last) const {
-  if (!levels_) levels_ = std::make_unique<partition_levels>(*this, clock_.domain());
-  levels_->only_in(first, last);
-  return *levels_;
+const partition_signals& sub_partition::watch(cycle_t first, cycle_t last) const {
+  if (!signals_) signals_ = std::make_unique<partition_signals>(*this, clock_.domain());
+  signals_->only_in(first, last);
+  return *signals_;
 }
 
 void sub_partition::watch_for(const sc_core::sc_trace_file* file) const {
@@ -75,20 +75,20 @@ std::string sub_partition::owner(unsigned slot) const {
 void sub_partition::trace(sc_core::sc_trace_file* file) const {
   watch_for(file);
   const std::string base(name());
-  sc_core::sc_trace(file, levels_->issued, base + ".issued");
-  sc_core::sc_trace(file, levels_->replaying, base + ".replaying");
-  for (unsigned k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, levels_->slots.size()); ++k) {
+  sc_core::sc_trace(file, signals_->issued, base + ".issued");
+  sc_core::sc_trace(file, signals_->replaying, base + ".replaying");
+  for (unsigned k = 0; k < std::min<std::size_t>(config_.sub_partition.issue_width, signals_->slots.size()); ++k) {
     const std::string slot = base + ".issue" + std::to_string(k);
-    sc_core::sc_trace(file, levels_->slots[k].warp, slot + "_warp");
-    sc_core::sc_trace(file, levels_->slots[k].pc, slot + "_pc");
-    sc_core::sc_trace(file, levels_->slots[k].operation, slot + "_operation");
-    sc_core::sc_trace(file, levels_->slots[k].lanes, slot + "_lanes");
+    sc_core::sc_trace(file, signals_->slots[k].warp, slot + "_warp");
+    sc_core::sc_trace(file, signals_->slots[k].pc, slot + "_pc");
+    sc_core::sc_trace(file, signals_->slots[k].operation, slot + "_operation");
+    sc_core::sc_trace(file, signals_->slots[k].lanes, slot + "_lanes");
   }
   sc_core::sc_trace(file, active_, base + ".active", static_cast<int>(slots_.size()));
   sc_core::sc_trace(file, credits_, base + ".lsu_credits");
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     const std::string warp = base + ".warp" + std::to_string(s);
-    sc_core::sc_trace(file, levels_->states[s], warp + "_state");
+    sc_core::sc_trace(file, signals_->states[s], warp + "_state");
     sc_core::sc_trace(file, slots_[s].state.pc, warp + "_pc");
     sc_core::sc_trace(file, slots_[s].state.active, warp + "_active_lanes");
   }

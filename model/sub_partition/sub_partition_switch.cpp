@@ -47,19 +47,19 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
     image(step);
     image(w.barrier_lanes);
   }
-  if (image.reading()) take_up(slot, step);
+  if (image.reading()) resume_at(slot, step);
   if (!w.program->live.empty()) exchange_live(w, image);
 }
 
 // What was read back is taken only if the warp can be run with it.
-void sub_partition::take_up(unsigned slot, std::uint64_t step) {
+void sub_partition::resume_at(unsigned slot, std::uint64_t step) {
   warp_slot& w = slots_[slot];
   const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
                      w.stopped_in == warp_phase::at_fence || w.stopped_in == warp_phase::sleeping;
   const std::size_t instructions = w.program->code.size();
   const bool runs = w.stopped_in != warp_phase::at_barrier;
   bool plausible = known;
-  if (w.step != nullptr) plausible = plausible && stand_at(w, step) && w.state.pc == w.step->instruction;
+  if (w.step != nullptr) plausible = plausible && seek(w, step) && w.state.pc == w.step->instruction;
   else
     plausible = plausible && simt::plausible(w.state, instructions) && w.state.independent == independent_ &&
                 (!runs || w.state.active != 0);

@@ -25,7 +25,7 @@ void check(const sass_trace::trace_kernel& k, const isa::recorded_block& b) {
       if (!piece || piece->position != position ||
           (position != 0 && piece->first[-1].instruction >= k.program->code.size()))
         std::abort();
-      for (const isa::recorded_step* s = piece->first; s != piece->last + (piece->ends ? 1 : 0); ++s, ++position) {
+      for (const isa::execution_record* s = piece->first; s != piece->last + (piece->ends ? 1 : 0); ++s, ++position) {
         const isa::instruction& i = k.program->code.at(s->instruction);
         piece->addresses(*s, addresses);
         if (i.mem_space != isa::space::local) continue;

@@ -224,7 +224,7 @@ void clock_domain::schedule_next() {
 
 // Announces one more of the units that are to be called in this cycle, and has the one announced two before look
 // closer. Units that come to be called only now go unannounced, which costs time and nothing else.
-void clock_domain::prepare_next(unsigned bucket) {
+void clock_domain::prefetch_next(unsigned bucket) {
   const clocked* next = nullptr;
   while (announced_ < std::size_t{words_} * 64) {
     const std::uint64_t rest = wheel_[bucket * words_ + announced_ / 64] >> (announced_ % 64);
@@ -236,14 +236,14 @@ void clock_domain::prepare_next(unsigned bucket) {
     next = units_[announced_++];
     break;
   }
-  bring_near(next, 1);
+  host_prefetch(next, 1);
   coming_at_ = (coming_at_ + 1) % ahead;
   // Slots of the ring by age: the oldest one is replaced by the newest.
   coming_[coming_at_] = next;
   const clocked* const second = coming_[(coming_at_ + ahead - 1) % ahead];
   const clocked* const third = coming_[(coming_at_ + ahead - 2) % ahead];
-  if (second != nullptr) second->prepare(cycle_, true);
-  if (third != nullptr) third->prepare(cycle_, false);
+  if (second != nullptr) second->prefetch_hint(cycle_, true);
+  if (third != nullptr) third->prefetch_hint(cycle_, false);
 }
 
 void clock_domain::run_cycle() {
@@ -268,7 +268,7 @@ bool clock_domain::call_units(bool far_off) {
   if (far_off) {
     announced_ = 0;
     coming_.fill(nullptr);
-    for (unsigned i = 0; i < ahead; ++i) prepare_next(b);
+    for (unsigned i = 0; i < ahead; ++i) prefetch_next(b);
   }
   for (unsigned w = 0; w < words_ && !halted_; ++w) {
     std::uint64_t& bits = wheel_[b * words_ + w];
@@ -276,7 +276,7 @@ bool clock_domain::call_units(bool far_off) {
       current_ = w * 64 + static_cast<unsigned>(__builtin_ctzll(bits));
       bits &= bits - 1;
       ++calls_;
-      if (far_off) prepare_next(b);
+      if (far_off) prefetch_next(b);
       units_[current_]->on_cycle(cycle_);
     }
   }

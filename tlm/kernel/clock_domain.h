@@ -28,7 +28,7 @@ class clocked {
   /// The unit's turn in `cycle` comes soon: it may ask the host for what it is going to look at (prefetch.h). First
   /// `distant`: it is a few calls away, and what it holds may be far from the host's cache; then once more, when that
   /// has arrived and can be looked at. Must change nothing.
-  virtual void prepare(cycle_t cycle, bool distant) const { (void)cycle, (void)distant; }
+  virtual void prefetch_hint(cycle_t cycle, bool distant) const { (void)cycle, (void)distant; }
 };
 
 /// Looks at the units after each cycle in which one of them worked.
@@ -38,7 +38,7 @@ class cycle_observer {
   virtual void after_cycle() = 0;
   /// The first cycle from which on it must be called after each one and see all units as they are then. Before it,
   /// parts of the domain may be ahead, and cycles in which only their units work may be passed over.
-  virtual cycle_t next_look() const { return 0; }
+  virtual cycle_t next_sample() const { return 0; }
 };
 
 /// Knows how far a part of a clock domain may be simulated ahead of the domain itself, because nothing can reach it
@@ -92,12 +92,12 @@ class clock_domain : public sc_core::sc_module {
   /// Time from now until edge `cycle` (zero if past): the annotated delay of a transaction that leaves then.
   sc_core::sc_time delay_until(cycle_t cycle) const;
   /// Of a unit that works in a part: how far it is ahead of the present time, to be annotated on what it sends.
-  sc_core::sc_time time_ahead() const {
+  sc_core::sc_time local_time_offset() const {
     return whole_ != nullptr && running_ && cycle_ != whole_->cycle_ ? whole_->delay_until(cycle_)
                                                                      : sc_core::SC_ZERO_TIME;
   }
   /// Of a part: whether it has been simulated up to the end of `cycle`, which may lie ahead of the present time.
-  bool has_passed(cycle_t cycle) const { return whole_ != nullptr && began_ && !running_ && cycle <= cycle_; }
+  bool has_simulated(cycle_t cycle) const { return whole_ != nullptr && began_ && !running_ && cycle <= cycle_; }
   double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
 
   /// Follows an outside clock instead of timing itself, whose period is the one given or, with zero, the time between
@@ -117,10 +117,10 @@ class clock_domain : public sc_core::sc_module {
   /// a domain is quiet in spite of it, so that what is simulated does not depend on who looks.
   void look_at(cycle_t cycle);
   /// Lets parts be simulated ahead from now on, as far as `l` knows; null: none is. It changes no result.
-  void look_ahead(lookahead* l) { lookahead_ = l; }
+  void set_lookahead(lookahead* l) { lookahead_ = l; }
   /// For a unit of a part, while it works: an answer to what it has just sent may come in `cycle`, so the part goes no
   /// further now.
-  void stay_before(cycle_t cycle) {
+  void limit_window(cycle_t cycle) {
     if (cycle <= horizon_) horizon_ = cycle - 1;
   }
   /// The same, for what is answered whenever its way allows: how far the part may go is asked anew.
@@ -163,7 +163,7 @@ class clock_domain : public sc_core::sc_module {
     occupied_[b / 64] |= std::uint64_t{1} << (b % 64);
   }
   void notify_at(cycle_t cycle);
-  void prepare_next(unsigned bucket);
+  void prefetch_next(unsigned bucket);
   bool call_units(bool far_off);
   // Parts (clock_domain_parts.cpp)
   bool run_parts();

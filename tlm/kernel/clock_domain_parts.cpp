@@ -44,7 +44,7 @@ cycle_t clock_domain::next_wake() const {
 
 cycle_t clock_domain::first_look() const {
   cycle_t first = never;
-  for (const cycle_observer* o : observers_) first = std::min(first, o->next_look());
+  for (const cycle_observer* o : observers_) first = std::min(first, o->next_sample());
   return first;
 }
 
@@ -53,13 +53,13 @@ cycle_t clock_domain::first_look() const {
 bool clock_domain::run_parts() {
   bool busy = cycle_ == furthest_ && cycle_ != 0;
   current_ = ~0u;  // none of the units could still join this cycle
-  const cycle_t looked_at = lookahead_ != nullptr && !external_ ? first_look() : 0;
+  const cycle_t sampled_at = lookahead_ != nullptr && !external_ ? first_look() : 0;
   for (std::size_t i = 0; i < parts_.size() && !halted_; ++i) {
     if (part_wake_[i] > cycle_) continue;
     busy = true;
     cycle_t horizon = cycle_;
-    if (looked_at > cycle_ + 1)
-      horizon = std::max(horizon, std::min(lookahead_->horizon(static_cast<unsigned>(i), cycle_), looked_at - 1));
+    if (sampled_at > cycle_ + 1)
+      horizon = std::max(horizon, std::min(lookahead_->horizon(static_cast<unsigned>(i), cycle_), sampled_at - 1));
     parts_[i]->run_until(cycle_, horizon);
     part_wake_[i] = parts_[i]->own_next_wake();
     furthest_ = std::max(furthest_, parts_[i]->cycle_);

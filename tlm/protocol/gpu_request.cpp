@@ -120,7 +120,7 @@ void payload_pool::free(tlm::tlm_generic_payload* p) {
   auto* line = static_cast<line_payload*>(p);
   line->request.atomic = nullptr;
   line->request.system = false;
-  line->way.owner = nullptr;
+  line->route.owner = nullptr;
   free_.push_back(line);
 }
 

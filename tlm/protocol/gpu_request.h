@@ -79,13 +79,13 @@ class line_payload final : public tlm::tlm_generic_payload {
 
   gpu_request request;
   /// Where it came from, for the interconnect that has it; payloads of others carry that in an extension.
-  struct passage {
+  struct route_state {
     const void* owner = nullptr;  // none: not under way
     unsigned sm = 0;
     unsigned slice = 0;
     std::uint64_t number = 0;  // among the requests of its SM
   };
-  passage way;
+  route_state route;
 
  private:
   friend class payload_pool;

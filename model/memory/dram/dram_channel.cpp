@@ -9,7 +9,7 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint8_t spoken_for = 1;
+constexpr std::uint8_t claimed = 1;
 constexpr std::uint8_t reserved = 2;
 }  // namespace
 
@@ -17,8 +17,8 @@ dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_cloc
                            unsigned index)
     : memory_model(name, dram_clock, config, index, config.dram.queue_entries),
       parameters_(config.dram),
-      way_in_(config.dram.controller_latency_cycles / 2),
-      way_out_(config.dram.controller_latency_cycles - way_in_),
+      request_latency_(config.dram.controller_latency_cycles / 2),
+      response_latency_(config.dram.controller_latency_cycles - request_latency_),
       banks_(config.dram.banks),
       wanted_(config.dram.banks),
       hits_(config.dram.banks) {
@@ -55,7 +55,7 @@ unsigned dram_channel::bursts_of(const tlm::tlm_generic_payload& p) const {
 void dram_channel::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
   entry e;
   e.payload = &p;
-  e.ready = arrival + way_in_;
+  e.ready = arrival + request_latency_;
   const std::uint64_t local = local_address(p);
   e.bank = bank_of(local);
   e.row = row_of(local);
@@ -67,8 +67,9 @@ void dram_channel::enter(tlm::tlm_generic_payload& p, cycle_t arrival) {
 }
 
 cycle_t dram_channel::unloaded_cycles(const tlm::tlm_generic_payload& p) const {
-  return 1 + way_in_ + parameters_.t_rcd_cycles + (p.is_write() ? parameters_.t_wl_cycles : parameters_.t_cl_cycles) +
-         (bursts_of(p) - 1) * column_interval_ + data_cycles_ + way_out_;
+  return 1 + request_latency_ + parameters_.t_rcd_cycles +
+         (p.is_write() ? parameters_.t_wl_cycles : parameters_.t_cl_cycles) + (bursts_of(p) - 1) * column_interval_ +
+         data_cycles_ + response_latency_;
 }
 
 cycle_t dram_channel::work(cycle_t now) {
@@ -183,7 +184,7 @@ dram_channel::choice dram_channel::choose(bool starving, cycle_t now) {
   if (starving) {
     consider_oldest(best, now);
     if (best.what != command::none) return best;
-    wanted_[oldest.bank] = spoken_for | reserved;
+    wanted_[oldest.bank] = claimed | reserved;
     const bank_state& b = banks_[oldest.bank];
     barred[!oldest.write] = b.open && b.row == oldest.row;
   }
@@ -215,8 +216,8 @@ void dram_channel::choose_row(choice& best, cycle_t now) {
     const entry& e = queue_[i];
     if (e.hit) continue;
     --left;
-    if ((wanted_[e.bank] & spoken_for) != 0) continue;
-    wanted_[e.bank] |= spoken_for;
+    if ((wanted_[e.bank] & claimed) != 0) continue;
+    wanted_[e.bank] |= claimed;
     const bank_state& b = banks_[e.bank];
     if (!b.open) consider(best, command::activate, i, std::max(b.activate_at, activate_at_), now);
     else if (hits_[e.bank] == 0) consider(best, command::precharge, i, b.precharge_at, now);
@@ -273,7 +274,7 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
     b.precharge_at = std::max(b.precharge_at, last + parameters_.t_rtp_cycles);
   }
   bus_end_ = end;
-  answered_at_ = std::max(answered_at_, end + way_out_);
+  answered_at_ = std::max(answered_at_, end + response_latency_);
   answer(*e.payload, answered_at_);
   leave(now);
   --hits_[e.bank];

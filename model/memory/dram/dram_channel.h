@@ -79,8 +79,8 @@ class dram_channel : public memory_model {
   unsigned bursts_of(const tlm::tlm_generic_payload& p) const;
 
   dram_parameters parameters_;
-  cycle_t way_in_;
-  cycle_t way_out_;
+  cycle_t request_latency_;
+  cycle_t response_latency_;
   cycle_t data_cycles_;  // of one burst
   cycle_t column_interval_;
   std::vector<bank_state> banks_;

@@ -103,7 +103,7 @@ void memory_model::send_response(cycle_t now) {
   answering_ = &p;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum status = asker_.of(request_socket).nb_transport_bw(p, phase, delay);
+  const tlm::tlm_sync_enum status = initiator_.of(request_socket).nb_transport_bw(p, phase, delay);
   if (status == tlm::TLM_ACCEPTED || answering_ != &p) return;
   response_free_ = clock_.domain().arrival(delay);
   finish(p);
@@ -123,7 +123,7 @@ void memory_model::admit(cycle_t now) {
   clock_.wake_at(now + 1);
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  asker_.of(request_socket).nb_transport_bw(p, phase, delay);
+  initiator_.of(request_socket).nb_transport_bw(p, phase, delay);
 }
 
 void memory_model::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {

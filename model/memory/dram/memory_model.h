@@ -16,7 +16,7 @@
 #include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/slot_counter.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 
 namespace heddle {
 
@@ -95,7 +95,7 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   address_map map_;
   unsigned index_;
   clock_port clock_;
-  peer<tlm::tlm_bw_transport_if<>> asker_;
+  bound_interface<tlm::tlm_bw_transport_if<>> initiator_;
   byte_store bytes_;
   slot_counter slots_;
   tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted

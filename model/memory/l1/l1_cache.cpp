@@ -69,7 +69,7 @@ void l1_cache::b_transport(l1_access&, sc_core::sc_time&) { throw internal_error
 tlm::tlm_sync_enum l1_cache::load(l1_access& access, l1_phase& phase) {
   const lsu_transaction& t = *access.transaction;
   const bool cached = !t.bypass_l1 && (t.read_only || (t.local ? cache_local_ : cache_global_));
-  return cached ? cached_load(access, phase) : pass_by(access, phase, 0);
+  return cached ? cached_load(access, phase) : bypass(access, phase, 0);
 }
 
 tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
@@ -95,7 +95,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   if (waiting_in != l1_tags::none) {
     const mshr& m = mshrs_[waiting_in];
     // A sector that was written after it was asked for: the bytes on their way are too old for this load.
-    if ((rest & m.stale) != 0) return pass_by(access, phase, hit);
+    if ((rest & m.stale) != 0) return bypass(access, phase, hit);
     if (m.waiting > mshr_merges_) return refuse(access, phase);
     merged = rest & m.pending;
     missed = rest & ~m.pending;
@@ -107,7 +107,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   bool evicted = false;
   if (index == l1_tags::none) {
     if (tags_.ways() != 0) index = tags_.allocate(access.line, evicted);
-    if (index == l1_tags::none) return pass_by(access, phase, hit);
+    if (index == l1_tags::none) return bypass(access, phase, hit);
     if (locality_) locality_->missed(index, access.line, access.transaction->warp, access.cycle);
   } else {
     tags_.touch(index);
@@ -164,7 +164,7 @@ unsigned l1_cache::open_mshr(unsigned index) {
 }
 
 // A load that is not looked up, or that the cache cannot keep: its own request, for what is not in `hit`.
-tlm::tlm_sync_enum l1_cache::pass_by(l1_access& access, l1_phase& phase, std::uint8_t hit) {
+tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uint8_t hit) {
   if (!room_for_read()) return refuse(access, phase);
   const std::uint8_t missed = access.sectors & ~hit;
   l1_counters& c = counters[access.transaction->launch->launch_id];

@@ -28,7 +28,7 @@
 #include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
@@ -95,7 +95,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
 
   /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued
   /// then finds it.
-  bool sends_unseen() const {
+  bool departures_unobserved() const {
     return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2;
   }
   /// Payloads that somebody holds: with nothing on its way, none.
@@ -140,7 +140,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
 
   tlm::tlm_sync_enum load(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum cached_load(l1_access& access, l1_phase& phase);
-  tlm::tlm_sync_enum pass_by(l1_access& access, l1_phase& phase, std::uint8_t hit);
+  tlm::tlm_sync_enum bypass(l1_access& access, l1_phase& phase, std::uint8_t hit);
   tlm::tlm_sync_enum store(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum atomic(l1_access& access, l1_phase& phase);
   tlm::tlm_sync_enum refuse(l1_access& access, l1_phase& phase);
@@ -161,11 +161,11 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void finish(l1_access& access, cycle_t cycle);
   bool failed(line_payload& payload, std::string& message);
   void note_failure(l1_access& access, const std::string& message);
-  void tell_retry();
+  void notify_retry();
   void answer(bool context, l1_access& access, l1_phase phase);
 
   clock_port clock_;
-  peer<tlm::tlm_bw_transport_if<l1_protocol_types>> asker_;
+  bound_interface<tlm::tlm_bw_transport_if<l1_protocol_types>> initiator_;
   unsigned sm_id_;
   unsigned mshr_entries_;
   unsigned mshr_merges_;

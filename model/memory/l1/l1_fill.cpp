@@ -18,10 +18,10 @@ void l1_cache::on_cycle(cycle_t cycle) {
   }
   freed |= port_.send(cycle);
   send_fences(cycle);
-  if (freed) tell_retry();
+  if (freed) notify_retry();
 }
 
-void l1_cache::tell_retry() {
+void l1_cache::notify_retry() {
   l1_access nothing;
   for (const bool context : {false, true}) {
     bool& refused = context ? refused_context_ : refused_;
@@ -34,7 +34,7 @@ void l1_cache::tell_retry() {
 void l1_cache::answer(bool context, l1_access& access, l1_phase phase) {
   sc_core::sc_time delay;
   if (context) context_socket->nb_transport_bw(access, phase, delay);
-  else asker_.of(access_socket).nb_transport_bw(access, phase, delay);
+  else initiator_.of(access_socket).nb_transport_bw(access, phase, delay);
 }
 
 void l1_cache::respond(line_payload& payload, cycle_t cycle) {

@@ -87,7 +87,7 @@ void l2_slice::admit(cycle_t now) {
   accept(p, now);
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  asker_.of(request_socket).nb_transport_bw(p, phase, delay);
+  initiator_.of(request_socket).nb_transport_bw(p, phase, delay);
 }
 
 void l2_slice::on_cycle(cycle_t cycle) {
@@ -105,14 +105,14 @@ void l2_slice::on_cycle(cycle_t cycle) {
   schedule(cycle);
 }
 
-void l2_slice::prepare(cycle_t cycle, bool distant) const {
+void l2_slice::prefetch_hint(cycle_t cycle, bool distant) const {
   if (distant) {
-    bring_near(&clock_, static_cast<std::size_t>(reinterpret_cast<const char*>(&flush_requests_) -
-                                                 reinterpret_cast<const char*>(&clock_)));
+    host_prefetch(&clock_, static_cast<std::size_t>(reinterpret_cast<const char*>(&flush_requests_) -
+                                                    reinterpret_cast<const char*>(&clock_)));
     return;
   }
-  if (!accesses_.empty() && accesses_.front().due <= cycle) bring_near(accesses_.front().payload, 192);
-  if (!responses_.empty()) bring_near(responses_.front(), 192);
+  if (!accesses_.empty() && accesses_.front().due <= cycle) host_prefetch(accesses_.front().payload, 192);
+  if (!responses_.empty()) host_prefetch(responses_.front(), 192);
   memory_.prepare(cycle);
 }
 
@@ -192,7 +192,7 @@ void l2_slice::send_response(cycle_t now) {
   answering_ = &p;
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum answer = asker_.of(request_socket).nb_transport_bw(p, phase, delay);
+  const tlm::tlm_sync_enum answer = initiator_.of(request_socket).nb_transport_bw(p, phase, delay);
   if (answer == tlm::TLM_ACCEPTED || answering_ != &p) return;
   response_free_ = clock_.domain().arrival(delay);
   finish(p);

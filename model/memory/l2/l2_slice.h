@@ -22,7 +22,7 @@
 #include "heddle/memory/l2/line_store.h"
 #include "heddle/memory/l2/memory_port.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -36,7 +36,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
            unsigned hit_latency_cycles);
 
   void on_cycle(cycle_t cycle) override;
-  void prepare(cycle_t cycle, bool distant) const override;
+  void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
   /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
@@ -144,7 +144,7 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   cycle_t pipeline_;  // arrival to access
   cycle_t interval_;
   clock_port clock_;
-  peer<tlm::tlm_bw_transport_if<>> asker_;
+  bound_interface<tlm::tlm_bw_transport_if<>> initiator_;
   memory_port memory_;
   line_store lines_;
   slot_counter slots_;

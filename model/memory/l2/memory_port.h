@@ -10,7 +10,7 @@
 #include "heddle/memory/common/ring.h"
 #include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/prefetch.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -63,10 +63,10 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   /// What the next calls look at will be wanted soon.
   void prepare(cycle_t now) const {
     if (const response* r = arrived(now)) {
-      bring_near(&requests_[r->request], sizeof(request));
-      bring_near(requests_[r->request].payload, sizeof(line_payload) - line_bytes);
+      host_prefetch(&requests_[r->request], sizeof(request));
+      host_prefetch(requests_[r->request].payload, sizeof(line_payload) - line_bytes);
     }
-    if (!queue_.empty()) bring_near(&requests_[queue_.front()], sizeof(request));
+    if (!queue_.empty()) host_prefetch(&requests_[queue_.front()], sizeof(request));
   }
 
   /// Next cycle in which send() or arrived() can do something, never: not before a call from the memory.
@@ -108,7 +108,7 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   bool held_back(const request& r) const;
 
   tlm::tlm_initiator_socket<32>& socket_;
-  peer<tlm::tlm_fw_transport_if<>> memory_;
+  bound_interface<tlm::tlm_fw_transport_if<>> memory_;
   clock_port& clock_;
   payload_pool pool_;
   std::vector<request> requests_;

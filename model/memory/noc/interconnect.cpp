@@ -63,7 +63,7 @@ interconnect::interconnect(sc_core::sc_module_name name, clock_domain& clock, co
 
 interconnect::~interconnect() {
   // A run that was broken off leaves routes on payloads that outlive the interconnect.
-  for (route& r : routes_)
+  for (route_extension& r : routes_)
     if (r.payload != nullptr) r.payload->set_extension(r.outer);
 }
 
@@ -87,36 +87,36 @@ unsigned interconnect::response_bytes(const tlm::tlm_generic_payload& payload, u
   return header_bytes + (returns ? atomic_bytes(*request->atomic, false) : 0);
 }
 
-interconnect::passage& interconnect::open_passage(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice) {
-  ++open_passages_;
-  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == nullptr) {
-    own->way = {this, sm, slice, 0};
-    return own->way;
+interconnect::route_state& interconnect::open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice) {
+  ++open_routes_;
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->route.owner == nullptr) {
+    own->route = {this, sm, slice, 0};
+    return own->route;
   }
   if (free_routes_.empty()) free_routes_.push_back(&routes_.emplace_back());
-  route& r = *free_routes_.back();
+  route_extension& r = *free_routes_.back();
   free_routes_.pop_back();
-  r.way = {this, sm, slice, 0};
+  r.route = {this, sm, slice, 0};
   r.payload = &p;
   r.outer = p.set_extension(&r);
-  return r.way;
+  return r.route;
 }
 
-interconnect::passage& interconnect::passage_of(tlm::tlm_generic_payload& p) const {
-  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == this) return own->way;
-  route* r = p.get_extension<route>();
-  invariant(r != nullptr && r->payload == &p && r->way.owner == this,
+interconnect::route_state& interconnect::route_of(tlm::tlm_generic_payload& p) const {
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->route.owner == this) return own->route;
+  route_extension* r = p.get_extension<route_extension>();
+  invariant(r != nullptr && r->payload == &p && r->route.owner == this,
             "interconnect: a response to a transaction that is not under way");
-  return r->way;
+  return r->route;
 }
 
-void interconnect::close_passage(tlm::tlm_generic_payload& p) {
-  --open_passages_;
-  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->way.owner == this) {
-    own->way.owner = nullptr;
+void interconnect::close_route(tlm::tlm_generic_payload& p) {
+  --open_routes_;
+  if (line_payload* own = line_payload::if_one(p); own != nullptr && own->route.owner == this) {
+    own->route.owner = nullptr;
     return;
   }
-  route* r = p.get_extension<route>();
+  route_extension* r = p.get_extension<route_extension>();
   p.set_extension(r->outer);
   r->outer = nullptr;
   r->payload = nullptr;
@@ -146,13 +146,13 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   if (port.held != nullptr) SC_REPORT_ERROR(protocol_report, "BEGIN_REQ before END_REQ of the request before");
   p.acquire();
   ++in_flight_;
-  passage& way = open_passage(p, port.index, map_.channel_of(p.get_address()));
+  route_state& route = open_route(p, port.index, map_.channel_of(p.get_address()));
   if (port.index < announced_ports_) {
-    way.number = port.first_open + port.earliest.size();
-    port.earliest.push_back(arrival + way_there_);
+    route.number = port.first_open + port.earliest.size();
+    port.earliest.push_back(arrival + minimum_round_trip_);
   }
   if (requests_.reserve(port.index, clock_.cycle())) {
-    push_request(way, p, arrival);
+    push_request(route, p, arrival);
   } else {
     port.held = &p;
     port.held_from = arrival;
@@ -168,8 +168,8 @@ void interconnect::begin_request(sm_port& port, tlm::tlm_generic_payload& p, cyc
   clock_.wake_at(arrival);
 }
 
-void interconnect::push_request(const passage& way, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  requests_.push(way.sm, way.slice, request_bytes(p, parameters_.header_bytes), p, arrival);
+void interconnect::push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival) {
+  requests_.push(route.sm, route.slice, request_bytes(p, parameters_.header_bytes), p, arrival);
 }
 
 tlm::tlm_sync_enum interconnect::from_slice(slice_port& port, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
@@ -208,7 +208,7 @@ bool interconnect::begin_response(slice_port& port, tlm::tlm_generic_payload& p,
 }
 
 void interconnect::push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival) {
-  responses_.push(slice, passage_of(p).sm, response_bytes(p, parameters_.header_bytes), p, arrival);
+  responses_.push(slice, route_of(p).sm, response_bytes(p, parameters_.header_bytes), p, arrival);
 }
 
 void interconnect::on_cycle(cycle_t cycle) {
@@ -285,7 +285,7 @@ void interconnect::send_response(sm_port& port, cycle_t now) {
 
 void interconnect::announce_responses(unsigned ports, unsigned slice_cycles) {
   announced_ports_ = ports;
-  way_there_ = std::max(1u, parameters_.latency_cycles) - 1 + slice_cycles + 1;
+  minimum_round_trip_ = std::max(1u, parameters_.latency_cycles) - 1 + slice_cycles + 1;
   responses_.keep_grants();
 }
 
@@ -299,14 +299,14 @@ void interconnect::announce() {
   for (const crossbar::grant_record& g : responses_.granted()) {
     if (g.output >= announced_ports_) continue;
     sm_port& port = sm_ports_[g.output];
-    port.earliest[passage_of(*g.payload).number - port.first_open] = never;
+    port.earliest[route_of(*g.payload).number - port.first_open] = never;
     for (; !port.earliest.empty() && port.earliest.front() == never; ++port.first_open) port.earliest.pop_front();
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.domain().delay_until(g.due);
     const tlm::tlm_sync_enum answer = port.sm.of(sm_socket[g.output]).nb_transport_bw(*g.payload, phase, delay);
     invariant(answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP),
               "interconnect: an announced response was not taken by return");
-    close_passage(*g.payload);
+    close_route(*g.payload);
     ++announced_;
     g.payload->release();
   }
@@ -315,7 +315,7 @@ void interconnect::announce() {
 void interconnect::finish(sm_port& port, tlm::tlm_generic_payload& p, cycle_t free_at) {
   port.answering = nullptr;
   port.free_at = free_at;
-  close_passage(p);
+  close_route(p);
   --in_flight_;
   p.release();
 }
@@ -349,7 +349,7 @@ void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay)
   tlm::tlm_generic_payload& p = *port.held;
   port.held = nullptr;
   --held_now_;
-  push_request(passage_of(p), p, arrival);
+  push_request(route_of(p), p, arrival);
   tlm::tlm_phase phase = tlm::END_REQ;
   port.sm.of(sm_socket[port.index]).nb_transport_bw(p, phase, delay);
 }
@@ -413,7 +413,7 @@ void interconnect::trace(sc_core::sc_trace_file* file) const {
 void interconnect::check_invariants() const {
   requests_.check_invariants();
   responses_.check_invariants();
-  invariant(open_passages_ + announced_ == in_flight_,
+  invariant(open_routes_ + announced_ == in_flight_,
             "interconnect: open passages and announced responses = transactions in flight");
 }
 

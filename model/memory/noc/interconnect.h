@@ -17,7 +17,7 @@
 #include "heddle/memory/common/address_map.h"
 #include "heddle/memory/noc/crossbar.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -67,11 +67,11 @@ class interconnect : public sc_core::sc_module, public clocked {
   static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
 
  private:
-  using passage = line_payload::passage;
-  /// Rides on a payload that has no place of its own for its passage, or has it taken, while the interconnect has it.
-  struct route : tlm::tlm_extension<route> {
-    passage way;
-    route* outer = nullptr;                       // of another interconnect that the payload passed before
+  using route_state = line_payload::route_state;
+  /// Rides on a payload that has no place of its own for its route, or has it taken, while the interconnect has it.
+  struct route_extension : tlm::tlm_extension<route_extension> {
+    route_state route;
+    route_extension* outer = nullptr;             // of another interconnect that the payload passed before
     tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
     tlm::tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm::tlm_extension_base&) override {}
@@ -79,7 +79,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   };
   struct sm_port : tlm::tlm_fw_transport_if<> {
     interconnect* owner = nullptr;
-    peer<tlm::tlm_bw_transport_if<>> sm;
+    bound_interface<tlm::tlm_bw_transport_if<>> sm;
     unsigned index = 0;
     tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
     cycle_t held_from = 0;
@@ -98,7 +98,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   };
   struct slice_port : tlm::tlm_bw_transport_if<> {
     interconnect* owner = nullptr;
-    peer<tlm::tlm_fw_transport_if<>> slice;
+    bound_interface<tlm::tlm_fw_transport_if<>> slice;
     unsigned index = 0;
     tlm::tlm_generic_payload* asking = nullptr;  // BEGIN_REQ sent, END_REQ to come
     cycle_t free_at = 0;
@@ -119,7 +119,7 @@ class interconnect : public sc_core::sc_module, public clocked {
 
   void begin_request(sm_port& port, tlm::tlm_generic_payload& p, cycle_t arrival, const sc_core::sc_time& delay);
   bool begin_response(slice_port& port, tlm::tlm_generic_payload& p, cycle_t arrival);
-  void push_request(const passage& way, tlm::tlm_generic_payload& p, cycle_t arrival);
+  void push_request(const route_state& route, tlm::tlm_generic_payload& p, cycle_t arrival);
   void push_response(unsigned slice, tlm::tlm_generic_payload& p, cycle_t arrival);
   cycle_t deliver_requests(cycle_t now);
   cycle_t deliver_responses(cycle_t now);
@@ -130,9 +130,9 @@ class interconnect : public sc_core::sc_module, public clocked {
   cycle_t admit_requests(cycle_t now);
   void admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay);
   cycle_t admit_responses(cycle_t now);
-  passage& open_passage(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
-  passage& passage_of(tlm::tlm_generic_payload& p) const;
-  void close_passage(tlm::tlm_generic_payload& p);
+  route_state& open_route(tlm::tlm_generic_payload& p, unsigned sm, unsigned slice);
+  route_state& route_of(tlm::tlm_generic_payload& p) const;
+  void close_route(tlm::tlm_generic_payload& p);
 
   address_map map_;
   interconnect_parameters parameters_;
@@ -141,12 +141,12 @@ class interconnect : public sc_core::sc_module, public clocked {
   crossbar responses_;
   std::vector<sm_port> sm_ports_;
   std::vector<slice_port> slice_ports_;
-  std::deque<route> routes_;
-  std::vector<route*> free_routes_;
+  std::deque<route_extension> routes_;
+  std::vector<route_extension*> free_routes_;
   unsigned announced_ports_ = 0;
-  cycle_t way_there_ = 0;  // least cycles from the arrival of a request to that of its response here
+  cycle_t minimum_round_trip_ = 0;  // least cycles from the arrival of a request to that of its response here
   unsigned held_now_ = 0;
-  unsigned open_passages_ = 0;
+  unsigned open_routes_ = 0;
   unsigned in_flight_ = 0;
   unsigned announced_ = 0;  // of these, responses announced and not there yet: their payloads are not held
   std::uint64_t held_requests_ = 0;

@@ -24,7 +24,7 @@ void request_port::push(line_payload& payload, cycle_t cycle) {
 
 bool request_port::send(cycle_t cycle) {
   if (queue_.empty() || requesting_ != nullptr || cycle < free_cycle_) return false;
-  start(clock_.domain().time_ahead());
+  start(clock_.domain().local_time_offset());
   if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(std::max(free_cycle_, cycle + 1));
   return true;
 }
@@ -34,7 +34,7 @@ bool request_port::send(cycle_t cycle) {
 void request_port::start_past() {
   while (!queue_.empty() && requesting_ == nullptr) {
     const cycle_t cycle = std::max(free_cycle_, queue_.front().cycle);
-    if (!clock_.domain().has_passed(cycle)) return clock_.wake_at(cycle);
+    if (!clock_.domain().has_simulated(cycle)) return clock_.wake_at(cycle);
     start(clock_.domain().delay_until(cycle));
   }
 }

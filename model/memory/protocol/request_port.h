@@ -7,7 +7,7 @@
 
 #include "heddle/memory/common/ring.h"
 #include "heddle/tlm/kernel/clock_domain.h"
-#include "heddle/tlm/port/peer.h"
+#include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 
 namespace heddle {
@@ -60,7 +60,7 @@ class request_port : public tlm::tlm_bw_transport_if<> {
   void responded(line_payload& payload, const sc_core::sc_time& delay);
 
   tlm::tlm_initiator_socket<32>& socket_;
-  peer<tlm::tlm_fw_transport_if<>> memory_;
+  bound_interface<tlm::tlm_fw_transport_if<>> memory_;
   clock_port& clock_;
   unsigned capacity_;
   ring<request> queue_;

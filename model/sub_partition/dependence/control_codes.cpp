@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "heddle/sub_partition/dependence/code_blocks.h"
-#include "heddle/sub_partition/dependence/counter_dealing.h"
+#include "heddle/sub_partition/dependence/counter_allocation.h"
 
 namespace heddle {
 

@@ -254,7 +254,7 @@ bool can_wait(const isa::instruction& i) {
 
 // What matters only to warps with independent lanes.
 void mark_convergence(decoded_program& p) {
-  const std::vector<loop_turn> turns = loop_turns(*p.program);
+  const std::vector<back_edge> turns = back_edges(*p.program);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     decoded_instruction& d = p.code[k];
     const isa::instruction& i = *d.instruction;
@@ -267,14 +267,14 @@ void mark_convergence(decoded_program& p) {
 }  // namespace
 
 // Any cycle of control flow has a branch back over each of its instructions.
-std::vector<loop_turn> loop_turns(const isa::program& p) {
+std::vector<back_edge> back_edges(const isa::program& p) {
   std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);  // of the instructions before each
   for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
-  std::vector<loop_turn> turns(p.code.size(), loop_turn::none);
+  std::vector<back_edge> turns(p.code.size(), back_edge::none);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
     const isa::instruction& i = p.code[k];
     if (i.op == isa::opcode::bra && i.target <= k)
-      turns[k] = waiting[k + 1] != waiting[i.target] ? loop_turn::waits : loop_turn::plain;
+      turns[k] = waiting[k + 1] != waiting[i.target] ? back_edge::waits : back_edge::plain;
   }
   return turns;
 }

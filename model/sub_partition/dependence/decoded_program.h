@@ -28,7 +28,7 @@ enum class issue_kind : std::uint8_t { arithmetic, memory, branch, exit, barrier
 
 /// A branch that can go back, in a warp with independent lanes; `waits`: the loop may wait for another thread, for it
 /// holds an atomic, a volatile load or a sleep.
-enum class loop_turn : std::uint8_t { none, plain, waits };
+enum class back_edge : std::uint8_t { none, plain, waits };
 
 /// One instruction as the issue stage sees it: all that is the same each time is worked out once, when the kernel is
 /// launched.
@@ -45,7 +45,7 @@ struct decoded_instruction {
   producer result = producer::fixed;     // what its result is waited for as; an address may tell another
   bool has_constant = false;             // reads a constant-bank operand at (constant_bank, constant_offset)
   bool synchronises = false;             // with lanes that it names and that may be elsewhere (independent lanes only)
-  loop_turn turn = loop_turn::none;
+  back_edge turn = back_edge::none;
   std::uint8_t constant_bank = 0;
   std::uint32_t constant_offset = 0;
   std::uint32_t initiation_cycles = 1;    // cycles the unit's input is held, 32 / lanes
@@ -89,7 +89,7 @@ struct decoded_program {
 };
 
 /// Of each instruction, how it turns back.
-std::vector<loop_turn> loop_turns(const isa::program& p);
+std::vector<back_edge> back_edges(const isa::program& p);
 
 /// Decodes for the GPU. Throws input_error for an instruction whose unit the chip lacks (lanes = 0).
 std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program> program, const gpu_config& config,

@@ -85,7 +85,7 @@ class dependence_counters : public sc_core::sc_module {
   /// A new warp.
   void clear(unsigned slot) { rows_[slot] = {}; }
   /// It will be asked for the slot soon.
-  void prepare(unsigned slot) const { bring_near(&rows_[slot], sizeof(row)); }
+  void prepare(unsigned slot) const { host_prefetch(&rows_[slot], sizeof(row)); }
 
   /// Works out anew which of the slot's counters are not zero in `cycle`.
   void show(unsigned slot, cycle_t cycle) const {

@@ -58,7 +58,7 @@ class scoreboard : public sc_core::sc_module {
     std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     std::fill(r, r + 2 * predicates + registers, 0);
   }
-  void prepare() const { bring_near(&rows_, 1); }
+  void prepare() const { host_prefetch(&rows_, 1); }
   /// Where the slot's times begin in memory, for those who know that they will be needed.
   const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
 

@@ -45,7 +45,7 @@ class fetch : public sc_core::sc_module {
   /// Entries that hide the fetch latency at the rate of issue: with as many, a warp on the straight line never waits
   /// for one.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
-  void prepare() const { bring_near(&instruction_bytes_, 48); }
+  void prepare() const { host_prefetch(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;

@@ -114,8 +114,8 @@ class warp_scheduler : public sc_core::sc_module {
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;
   void prepare() const {
-    bring_near(&ready_,
-               reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
+    host_prefetch(&ready_,
+                  reinterpret_cast<const char*>(&gates_) - reinterpret_cast<const char*>(&ready_) + sizeof gates_);
   }
 
  private:

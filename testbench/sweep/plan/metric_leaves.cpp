@@ -25,14 +25,14 @@ class leaf_reader : public nlohmann::json_sax<json> {
 
   bool start_object(std::size_t) override { return begin(false); }
   bool end_object() override { return end(); }
-  bool start_array(std::size_t) override { return !levels_.empty() && begin(true); }
+  bool start_array(std::size_t) override { return !signals_.empty() && begin(true); }
   bool end_array() override { return end(); }
   bool key(string_t& name) override {
-    level& l = levels_.back();
+    level& l = signals_.back();
     path_.resize(l.length);
-    if (levels_.size() > 1) path_ += '.';
+    if (signals_.size() > 1) path_ += '.';
     path_ += name;
-    if (levels_.size() == 1) wanted_ = name != "gpu" && name != "schema";
+    if (signals_.size() == 1) wanted_ = name != "gpu" && name != "schema";
     return true;
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
@@ -46,33 +46,33 @@ class leaf_reader : public nlohmann::json_sax<json> {
 
   // An array's elements have no keys: their numbers are made here.
   void name_element() {
-    if (levels_.empty() || !levels_.back().array) return;
-    path_.resize(levels_.back().length);
+    if (signals_.empty() || !signals_.back().array) return;
+    path_.resize(signals_.back().length);
     path_ += '.';
-    path_ += std::to_string(levels_.back().index++);
+    path_ += std::to_string(signals_.back().index++);
   }
 
   bool begin(bool array) {
     name_element();
-    levels_.push_back({array, 0, path_.size()});
+    signals_.push_back({array, 0, path_.size()});
     return true;
   }
 
   bool end() {
-    levels_.pop_back();
+    signals_.pop_back();
     return true;
   }
 
   template <class T>
   bool add(const T& value) {
-    if (levels_.empty()) return false;
+    if (signals_.empty()) return false;
     name_element();
     if (wanted_) leaves_.emplace_back(path_, value);
     return true;
   }
 
   metric_leaves& leaves_;
-  std::vector<level> levels_;
+  std::vector<level> signals_;
   std::string path_;
   bool wanted_ = true;
 };

@@ -21,9 +21,9 @@ struct counting : clocked {
   void on_cycle(cycle_t cycle) override {
     log.push_back(name + std::to_string(cycle));
     EXPECT_EQ(cycle, clock.cycle());
-    EXPECT_EQ(clock.domain().time_of(cycle), sc_core::sc_time_stamp() + clock.domain().time_ahead());
+    EXPECT_EQ(clock.domain().time_of(cycle), sc_core::sc_time_stamp() + clock.domain().local_time_offset());
     if (--left != 0) clock.wake_at(cycle + 1);
-    if (cycle == stays_at) clock.domain().stay_before(cycle + 1);
+    if (cycle == stays_at) clock.domain().limit_window(cycle + 1);
   }
   clock_port clock;
   std::vector<std::string>& log;
@@ -40,7 +40,7 @@ struct fixed_lookahead : lookahead {
 
 struct quiet_observer : cycle_observer {
   void after_cycle() override { ++calls; }
-  cycle_t next_look() const override { return from; }
+  cycle_t next_sample() const override { return from; }
   cycle_t from = never;
   unsigned calls = 0;
 };
@@ -71,15 +71,15 @@ std::string joined(const std::vector<std::string>& log) {
 class clock_parts : public fresh_simulation {};
 
 TEST_F(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
-  machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), looked_at("looked_at"),
+  machine in_step("in_step"), goes_ahead("ahead"), barred("barred"), stays("stays"), sampled_at("sampled_at"),
       halted("halted");
-  for (machine* m : {&goes_ahead, &barred, &stays, &looked_at, &halted}) m->whole.look_ahead(&m->ahead);
+  for (machine* m : {&goes_ahead, &barred, &stays, &sampled_at, &halted}) m->whole.set_lookahead(&m->ahead);
   barred.ahead.barred = 3;
   stays.a.stays_at = 2;
-  looked_at.observer.from = 3;
-  looked_at.whole.observe(looked_at.observer);
+  sampled_at.observer.from = 3;
+  sampled_at.whole.observe(sampled_at.observer);
   machine late("late");
-  late.whole.look_ahead(&late.ahead);
+  late.whole.set_lookahead(&late.ahead);
   sc_core::sc_start(1500, sc_core::SC_PS);
   EXPECT_EQ("w1 a1 a2 a3 b1", joined(goes_ahead.log));
   EXPECT_FALSE(goes_ahead.whole.quiet());
@@ -94,7 +94,7 @@ TEST_F(clock_parts, are_called_after_the_domain_and_as_far_as_they_may) {
   EXPECT_EQ("w1 a1 a2 a3 b1 w2 b2 b3 a4 a5", joined(goes_ahead.log));
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(barred.log)) << "not ahead into cycle 3, and on from there";
   EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 a4 a5 b3", joined(stays.log)) << "no further than it asked for in cycle 2";
-  EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 b3 a4 a5", joined(looked_at.log))
+  EXPECT_EQ("w1 a1 a2 b1 w2 b2 a3 b3 a4 a5", joined(sampled_at.log))
       << "in step from the cycle on in which somebody looks";
   EXPECT_EQ("w1 a1 a2 a3 b1", joined(halted.log));
   EXPECT_EQ(10u, goes_ahead.whole.calls());

@@ -152,8 +152,8 @@ TEST(sass_trace_opcodes, control) {
 std::shared_ptr<trace_store> store() { return std::make_shared<trace_store>(64 << 20, 0); }
 
 struct walked_step {
-  isa::recorded_step step;
-  isa::recorded_step before;  // as its piece has it; of the first one: none
+  isa::execution_record step;
+  isa::execution_record before;  // as its piece has it; of the first one: none
   std::array<std::uint64_t, 32> addresses{};
 };
 
@@ -167,15 +167,15 @@ std::vector<walked_step> steps_of(const isa::recorded_block& block, unsigned war
       ADD_FAILURE() << "no piece at " << steps.size();
       return steps;
     }
-    for (const isa::recorded_step* s = piece->first; s != piece->last; ++s) {
+    for (const isa::execution_record* s = piece->first; s != piece->last; ++s) {
       // Whatever step of it is asked for, it is this piece.
       EXPECT_EQ(block.piece(warp, steps.size())->position, piece->position);
-      walked_step w{*s, steps.empty() ? isa::recorded_step{} : s[-1], {}};
+      walked_step w{*s, steps.empty() ? isa::execution_record{} : s[-1], {}};
       piece->addresses(*s, w.addresses.data());
       steps.push_back(w);
     }
     if (piece->ends) {
-      steps.push_back({*piece->last, steps.empty() ? isa::recorded_step{} : piece->last[-1], {}});
+      steps.push_back({*piece->last, steps.empty() ? isa::execution_record{} : piece->last[-1], {}});
       EXPECT_EQ(block.piece(warp, steps.size()), nullptr);
       for (const auto& [at, lanes] : ends) {
         std::size_t next = at;
@@ -325,7 +325,7 @@ TEST(sass_trace_kernel, addresses_in_shared_memory_that_steps_have_in_common_are
     for (unsigned w = 0; w < 2; ++w)
       for (unsigned n = 0; n < 5; ++n) {
         const auto piece = block->piece(w, n);
-        const isa::recorded_step& step = piece->first[n];
+        const isa::execution_record& step = piece->first[n];
         lists[n].push_back(piece->shared_addresses(step));
         if (lists[n].back() == nullptr) continue;
         std::uint64_t by_lane[32];

@@ -95,7 +95,7 @@ class converter {
 
   /// Where the block goes on, if that is one place and its code but for a branch at the end can be guarded by `guard`;
   /// else no_node.
-  std::uint32_t guarded_piece(std::uint32_t b, const value& guard) const {
+  std::uint32_t guarded_region(std::uint32_t b, const value& guard) const {
     const hir_block& x = f_.blocks[b];
     if (predecessors_[b] != 1 || x.successors.size() != 1) return no_node;
     const hir_instruction* branch = branch_of(x);
@@ -163,7 +163,7 @@ class converter {
     const value guard = branch->guard;
     if (only_exits(taken)) return leave_by(b, taken, next, guard.negate);
     if (only_exits(next) && next_of(next) == taken) return leave_by(b, next, taken, !guard.negate);
-    const std::uint32_t behind = guarded_piece(next, guard);
+    const std::uint32_t behind = guarded_region(next, guard);
     if (behind == no_node) return false;
     if (behind == taken) {
       take_branch(x);
@@ -173,7 +173,7 @@ class converter {
       return true;
     }
     // Two pieces that meet behind; both together are no longer than one may be.
-    if (guarded_piece(taken, guard) != behind || taken == b ||
+    if (guarded_region(taken, guard) != behind || taken == b ||
         f_.blocks[taken].code.size() + f_.blocks[next].code.size() > longest + 2)
       return false;
     take_branch(x);

@@ -14,7 +14,7 @@ namespace heddle::ptx {
 
 namespace {
 
-bool is_shown(linkage l) { return l == linkage::visible || l == linkage::weak || l == linkage::common; }
+bool is_traced(linkage l) { return l == linkage::visible || l == linkage::weak || l == linkage::common; }
 bool yields(linkage l) { return l == linkage::weak || l == linkage::common; }
 
 /// Kernels are what a host launches by name, whatever their linkage.
@@ -28,11 +28,11 @@ std::string base_name(const std::string& path) { return path.substr(path.find_la
 void list_names(const ast_module& m, std::set<std::string>& defines, std::set<std::string>& wants) {
   for (const ast_variable& v : m.variables) {
     if (v.is_extern) wants.insert(v.name);
-    else if (is_shown(v.link)) defines.insert(v.name);
+    else if (is_traced(v.link)) defines.insert(v.name);
   }
   for (const ast_function& f : m.functions) {
     if (!f.has_body && f.link == linkage::external) wants.insert(f.name);
-    else if (f.has_body && !f.is_entry && is_shown(f.link)) defines.insert(f.name);
+    else if (f.has_body && !f.is_entry && is_traced(f.link)) defines.insert(f.name);
   }
 }
 

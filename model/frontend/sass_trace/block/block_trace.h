@@ -13,7 +13,7 @@ namespace heddle::sass_trace {
 
 /// One execution of an instruction by a warp; `addresses` is a handle of the block's list, or, with the highest bit
 /// set, the number of addresses that are common to many.
-using trace_step = isa::recorded_step;
+using trace_record = isa::execution_record;
 constexpr std::uint32_t common_bit = std::uint32_t{1} << 31;
 
 /// The steps of one warp in its block's list of steps.
@@ -27,7 +27,7 @@ struct warp_trace {
 struct block_trace {
   std::uint32_t index[3] = {0, 0, 0};
   std::vector<warp_trace> warps;  // in the order of the file, at most one for each warp of the block
-  std::vector<trace_step> steps;
+  std::vector<trace_record> steps;
   address_list addresses;
   std::shared_ptr<const common_addresses> common;
 
@@ -40,7 +40,7 @@ struct block_trace {
     steps.reserve(r.steps);
     addresses.reserve(r.addresses);
   }
-  std::size_t bytes() const { return steps.size() * sizeof(trace_step) + addresses.bytes(); }
+  std::size_t bytes() const { return steps.size() * sizeof(trace_record) + addresses.bytes(); }
   void clear() {
     warps.clear();
     steps.clear();

@@ -21,7 +21,7 @@ bool body_parser::as_expected(block_trace& block) {
   const std::string_view text = lines_.unread();
   const std::size_t start = known.start.size();
   if (start == 0 || text.size() <= start || std::memcmp(text.data(), known.start.data(), start) != 0) return false;
-  trace_step step;
+  trace_record step;
   step.instruction = static_cast<std::uint32_t>(n - 1);
   step.mask = known.mask;
   std::size_t end = start;
@@ -47,7 +47,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
     for (unsigned k = 0; k < 4; ++k) s.decimal(0xffffffffu, "block coordinates and a warp's number");
   if (format_.line_number) s.decimal(0xffffffffu, "a source line");
   const auto pc = static_cast<std::uint32_t>(s.hex(32, "an instruction's place, a hexadecimal number"));
-  trace_step step;
+  trace_record step;
   step.mask = static_cast<std::uint32_t>(s.hex(32, "a mask of lanes, eight hexadecimal digits"));
   s.skip_blanks();
   const code_entry* e = code_.find(pc, s.rest());
@@ -68,7 +68,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
 }
 
 // `address`: where the first address is in the line; 0: it has none, or it was not read as one with a text behind it.
-void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e, const trace_step& step) {
+void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& step) {
   const std::size_t n = e.index + std::size_t{1};
   if (n >= known_.size()) known_.resize(n + 1);
   known_[last_].next = n;
@@ -85,7 +85,7 @@ void body_parser::remember(std::string_view line, std::size_t address, const cod
 }
 
 const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::uint32_t mask, block_trace& block,
-                                     trace_step& step) {
+                                     trace_record& step) {
   const char* from = s.position();
   fields_.pc = pc;
   registers(s, most_results, "a number of result registers, at most 16", fields_.results);
@@ -140,7 +140,7 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
 // Reads the addresses and what follows them, from the line before where that was the same. Returns the column (from 0)
 // of the first address; 0: they are given one by one, or there are none.
 std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block,
-                                        trace_step& step) {
+                                        trace_record& step) {
   if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
   known_line& known = known_[index + std::size_t{1}];
   field_scanner ahead = s;
@@ -180,7 +180,7 @@ address_list::handle body_parser::again(std::uint64_t first, known_line& known, 
   return block.addresses.add(first, known.shape);
 }
 
-void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_step& step) {
+void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& block, trace_record& step) {
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
   std::uint64_t list[32];
   s.skip_blanks();

@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::size_t steps_between_looks = 256;  // at how much a block has
+constexpr std::size_t steps_between_checks = 256;  // at how much a block has
 
 std::string place_text(const block_trace& b) {
   return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," +
@@ -117,7 +117,7 @@ void trace_reader::warp(std::string_view line, block_trace& block, std::size_t p
   w.first = block.steps.size();
   parser_.start_warp();
   for (std::size_t k = 0; k < count; ++k) {
-    if (k % steps_between_looks == steps_between_looks - 1 && block.bytes() > part_bytes) {
+    if (k % steps_between_checks == steps_between_checks - 1 && block.bytes() > part_bytes) {
       w.count = block.steps.size() - w.first;
       block.warps.push_back(w);
       take_part(block);

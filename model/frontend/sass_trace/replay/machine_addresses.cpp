@@ -34,7 +34,7 @@ void for_lanes(std::uint32_t mask, std::uint64_t addresses[32], F f) {
 }  // namespace
 
 std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, const address_list& list,
-                          const trace_step& step) {
+                          const trace_record& step) {
   std::uint64_t a[32];
   list.expand(step.addresses, step.mask, a);
   std::uint64_t reach = 0;
@@ -51,7 +51,7 @@ std::uint64_t local_reach(const kernel_header& h, const isa::instruction& i, con
 }
 
 void machine_addresses(const trace_kernel& kernel, const address_list& list, const common_addresses* common,
-                       const trace_step& step, std::uint64_t addresses[32]) {
+                       const trace_record& step, std::uint64_t addresses[32]) {
   const isa::instruction& i = kernel.program->code[step.instruction];
   const kernel_header& h = kernel.header;
   const std::uint64_t aligned = ~std::uint64_t{bytes_of(i) - 1u};

@@ -7,10 +7,10 @@ namespace heddle::sass_trace {
 
 replayed_block::replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block,
                                std::size_t taken)
-    : kernel_(std::move(kernel)), block_(std::move(block)), taken_(taken), pieces_(block_->warps.size()) {
-  for (std::size_t w = 0; w < pieces_.size(); ++w) {
+    : kernel_(std::move(kernel)), block_(std::move(block)), taken_(taken), segments_(block_->warps.size()) {
+  for (std::size_t w = 0; w < segments_.size(); ++w) {
     const warp_trace& steps = block_->warps[w];
-    warp_piece& p = pieces_[w];
+    warp_segment& p = segments_[w];
     p.first = block_->steps.data() + steps.first;
     p.last = p.first + (steps.count - 1);
     p.kernel = kernel_.get();
@@ -19,17 +19,17 @@ replayed_block::replayed_block(std::shared_ptr<const trace_kernel> kernel, std::
   }
 }
 
-std::shared_ptr<const isa::recorded_piece> replayed_block::piece(std::uint32_t warp, std::uint64_t position) const {
-  const warp_piece& p = pieces_[warp];
+std::shared_ptr<const isa::recorded_segment> replayed_block::piece(std::uint32_t warp, std::uint64_t position) const {
+  const warp_segment& p = segments_[warp];
   if (position > static_cast<std::uint64_t>(p.last - p.first)) return nullptr;
   return {shared_from_this(), &p};
 }
 
-void replayed_block::warp_piece::addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const {
+void replayed_block::warp_segment::addresses(const isa::execution_record& step, std::uint64_t addresses[32]) const {
   machine_addresses(*kernel, *list, common, step, addresses);
 }
 
-const isa::lane_addresses* replayed_block::warp_piece::shared_addresses(const isa::recorded_step& step) const {
+const isa::lane_addresses* replayed_block::warp_segment::shared_addresses(const isa::execution_record& step) const {
   return common_list(common, step);
 }
 

@@ -20,13 +20,13 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
   ~replayed_block() override { kernel_->store->give_back(taken_); }
 
   const std::uint32_t* index() const override { return block_->index; }
-  std::shared_ptr<const isa::recorded_piece> piece(std::uint32_t warp, std::uint64_t position) const override;
+  std::shared_ptr<const isa::recorded_segment> piece(std::uint32_t warp, std::uint64_t position) const override;
 
  private:
-  class warp_piece : public isa::recorded_piece {
+  class warp_segment : public isa::recorded_segment {
    public:
-    void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override;
-    const isa::lane_addresses* shared_addresses(const isa::recorded_step& step) const override;
+    void addresses(const isa::execution_record& step, std::uint64_t addresses[32]) const override;
+    const isa::lane_addresses* shared_addresses(const isa::execution_record& step) const override;
     const trace_kernel* kernel = nullptr;
     const address_list* list = nullptr;
     const common_addresses* common = nullptr;
@@ -35,7 +35,7 @@ class replayed_block : public isa::recorded_block, public std::enable_shared_fro
   const std::shared_ptr<const trace_kernel> kernel_;
   const std::shared_ptr<const block_trace> block_;
   const std::size_t taken_;
-  std::vector<warp_piece> pieces_;  // by warp
+  std::vector<warp_segment> segments_;  // by warp
 };
 
 }  // namespace heddle::sass_trace

@@ -9,18 +9,18 @@
 namespace heddle::sass_trace {
 
 namespace {
-constexpr std::size_t piece_steps =
+constexpr std::size_t segment_records =
     64;  // resident warps times this is in memory: 5,120 of a v100, up to 268 bytes a step
 }
 
-class spilled_block::piece_in_memory : public isa::recorded_piece {
+class spilled_block::segment_in_memory : public isa::recorded_segment {
  public:
-  piece_in_memory(std::shared_ptr<const spilled_block> block, const place& p, bool last_of_warp)
+  segment_in_memory(std::shared_ptr<const spilled_block> block, const place& p, bool last_of_warp)
       : block_(std::move(block)), steps_(p.steps) {
     const trace_store& store = *block_->kernel_->store;
-    store.read(p.at, steps_.data(), p.steps * sizeof(trace_step));
+    store.read(p.at, steps_.data(), p.steps * sizeof(trace_record));
     std::vector<std::uint64_t> words(p.words);
-    if (p.words != 0) store.read(p.at + p.steps * sizeof(trace_step), words.data(), p.words * sizeof(std::uint64_t));
+    if (p.words != 0) store.read(p.at + p.steps * sizeof(trace_record), words.data(), p.words * sizeof(std::uint64_t));
     list_ = address_list(std::move(words), block_->addresses_);
     first = steps_.data() + (p.position != 0 ? 1 : 0);
     last = steps_.data() + (p.steps - 1);
@@ -28,16 +28,16 @@ class spilled_block::piece_in_memory : public isa::recorded_piece {
     ends = last_of_warp;
     next_lanes = p.next_lanes;
   }
-  void addresses(const isa::recorded_step& step, std::uint64_t addresses[32]) const override {
+  void addresses(const isa::execution_record& step, std::uint64_t addresses[32]) const override {
     machine_addresses(*block_->kernel_, list_, block_->common_.get(), step, addresses);
   }
-  const isa::lane_addresses* shared_addresses(const isa::recorded_step& step) const override {
+  const isa::lane_addresses* shared_addresses(const isa::execution_record& step) const override {
     return common_list(block_->common_.get(), step);
   }
 
  private:
   const std::shared_ptr<const spilled_block> block_;
-  std::vector<trace_step> steps_;
+  std::vector<trace_record> steps_;
   address_list list_;
 };
 
@@ -67,25 +67,25 @@ void spilled_block::complete() {
   for (warp_ = 0; warp_ < places_.size(); ++warp_) {
     if (!places_[warp_].empty()) continue;
     steps_.push_back(kernel_->end_of(warp_));
-    close_piece();
+    close_segment();
   }
 }
 
 // A step that is not its warp's last: pieces that end before it learn which lanes come next.
-void spilled_block::followed(const trace_step& step) {
+void spilled_block::followed(const trace_record& step) {
   if (step.mask == 0) return;
   std::vector<place>& all = places_[warp_];
   for (; open_places_ < all.size(); ++open_places_) all[open_places_].next_lanes = step.mask;
 }
 
 // The step that begins another piece also ends the one before.
-void spilled_block::add(const trace_step& step, const address_list& from) {
-  trace_step s = step;
+void spilled_block::add(const trace_record& step, const address_list& from) {
+  trace_record s = step;
   if (!steps_.empty()) followed(steps_.back());
-  if (steps_.size() > piece_steps) {
-    const trace_step before{steps_.back().instruction, steps_.back().mask, 0};
+  if (steps_.size() > segment_records) {
+    const trace_record before{steps_.back().instruction, steps_.back().mask, 0};
     steps_.push_back({s.instruction, s.mask, 0});
-    close_piece();
+    close_segment();
     position_ = read_;
     steps_.push_back(before);
   }
@@ -100,15 +100,15 @@ void spilled_block::end_warp() {
     followed(steps_.back());
     steps_.push_back(kernel_->end_of(warp_));
   }
-  close_piece();
+  close_segment();
   position_ = read_ = 0;
   open_places_ = 0;
   in_warp_ = false;
 }
 
-void spilled_block::close_piece() {
+void spilled_block::close_segment() {
   const std::vector<std::uint64_t>& words = addresses_.words();
-  const std::size_t of_steps = steps_.size() * sizeof(trace_step);
+  const std::size_t of_steps = steps_.size() * sizeof(trace_record);
   const std::size_t of_words = words.size() * sizeof(std::uint64_t);
   std::vector<char> data(of_steps + of_words);
   std::memcpy(data.data(), steps_.data(), of_steps);
@@ -122,11 +122,11 @@ void spilled_block::close_piece() {
   addresses_.clear();
 }
 
-std::shared_ptr<const isa::recorded_piece> spilled_block::piece(std::uint32_t warp, std::uint64_t position) const {
+std::shared_ptr<const isa::recorded_segment> spilled_block::piece(std::uint32_t warp, std::uint64_t position) const {
   const std::vector<place>& all = places_[warp];
   const auto behind = std::upper_bound(all.begin(), all.end(), position,
                                        [](std::uint64_t p, const place& of) { return p < of.position; });
-  auto found = std::make_shared<piece_in_memory>(shared_from_this(), behind[-1], behind == all.end());
+  auto found = std::make_shared<segment_in_memory>(shared_from_this(), behind[-1], behind == all.end());
   if (position - found->position > static_cast<std::uint64_t>(found->last - found->first)) return nullptr;
   return found;
 }

@@ -23,10 +23,10 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   void complete();
 
   const std::uint32_t* index() const override { return index_; }
-  std::shared_ptr<const isa::recorded_piece> piece(std::uint32_t warp, std::uint64_t position) const override;
+  std::shared_ptr<const isa::recorded_segment> piece(std::uint32_t warp, std::uint64_t position) const override;
 
  private:
-  class piece_in_memory;
+  class segment_in_memory;
   struct place {
     std::uint64_t position = 0;  // of its first step
     std::uint64_t at =
@@ -40,9 +40,9 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
     std::uint64_t end = 0;
   };
 
-  void add(const trace_step& step, const address_list& from);
-  void followed(const trace_step& step);
-  void close_piece();
+  void add(const trace_record& step, const address_list& from);
+  void followed(const trace_record& step);
+  void close_segment();
   void end_warp();
 
   const std::shared_ptr<const trace_kernel> kernel_;
@@ -57,7 +57,7 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;
   std::size_t open_places_ = 0;  // pieces from here on do not know their next lanes yet
-  std::vector<trace_step> steps_;
+  std::vector<trace_record> steps_;
   address_list addresses_;
 };
 

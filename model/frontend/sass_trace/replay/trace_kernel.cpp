@@ -41,7 +41,7 @@ void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_ad
   const std::vector<isa::instruction>& code = kernel.program->code;
   block.common = common;
   common_addresses::origin o;
-  for (trace_step& s : block.steps) {
+  for (trace_record& s : block.steps) {
     if (s.addresses == 0 || code[s.instruction].mem_space != isa::space::shared ||
         !block.addresses.origin(s.addresses, o.words))
       continue;
@@ -66,7 +66,7 @@ std::size_t added_bytes(const trace_kernel& kernel, const block_trace& block) {
   std::size_t steps = kernel.header.warps() - block.warps.size();
   for (const warp_trace& w : block.warps)
     if (!ends(kernel, block, w)) steps += w.count + 1;
-  return steps * sizeof(trace_step);
+  return steps * sizeof(trace_record);
 }
 
 // Puts the warps in order and sees to it that each ends.
@@ -96,7 +96,7 @@ class survey {
   void add(const block_trace& part) {
     if (entries_.size() != kernel_.code->size()) entries_ = kernel_.code->ordered();
     executed_.resize(entries_.size());
-    for (const trace_step& s : part.steps) {
+    for (const trace_record& s : part.steps) {
       ++executed_[s.instruction];
       const code_entry& e = *entries_[s.instruction];
       if (e.has_addresses && may_be_local(e.instruction))
@@ -120,7 +120,7 @@ class survey {
 
 }  // namespace
 
-trace_step trace_kernel::end_of(std::uint32_t warp) const {
+trace_record trace_kernel::end_of(std::uint32_t warp) const {
   const std::uint32_t threads = std::min(header.threads() - warp * isa::warp_size, isa::warp_size);
   return {static_cast<std::uint32_t>(program->code.size() - 1),
           threads == isa::warp_size ? ~std::uint32_t{0} : (1u << threads) - 1, 0};
@@ -173,7 +173,7 @@ std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool st
   const bool renumbered = !std::is_sorted(numbers.begin(), numbers.end());
   for (const auto& block : kept) {
     if (renumbered)
-      for (trace_step& s : block->steps) s.instruction = numbers[s.instruction];
+      for (trace_record& s : block->steps) s.instruction = numbers[s.instruction];
     share_addresses(*k, common, *block);
     complete(*k, *block);
     k->kept.push_back(block);

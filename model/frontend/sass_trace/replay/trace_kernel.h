@@ -31,7 +31,7 @@ struct trace_kernel {
   std::shared_ptr<trace_store> store;            // of its blocks
 
   /// The replay's own EXIT, with all threads that the warp has.
-  trace_step end_of(std::uint32_t warp) const;
+  trace_record end_of(std::uint32_t warp) const;
 };
 
 /// Reads the whole file, so that nothing is wrong with it any more when the kernel runs. `strict`: an opcode that is

@@ -6,7 +6,7 @@ namespace heddle {
 /// Who is bound to a socket, asked of it once: the socket lies in cache lines of its own, which each call through it
 /// would touch.
 template <class Interface>
-class peer {
+class bound_interface {
  public:
   /// Only from the start of simulation on, when all is bound.
   template <class Socket>

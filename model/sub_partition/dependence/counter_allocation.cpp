@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sub_partition/dependence/counter_dealing.h"
+#include "heddle/sub_partition/dependence/counter_allocation.h"
 
 #include <algorithm>
 #include <array>
@@ -164,9 +164,9 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
 // to the last of them (maxas; Jia et al. 2018). So each result has one of its own while others are idle. Where all are
 // raised something must be lost: two of a kind share one, and the first's user waits for the second, too. Those share
 // whose first user comes longest behind them.
-class counter_dealer {
+class counter_allocator {
  public:
-  counter_dealer(decoded_program& p, const std::vector<bool>& guarded)
+  counter_allocator(decoded_program& p, const std::vector<bool>& guarded)
       : program_(p), guarded_(guarded), forced_(p.code.size(), 0) {}
 
   // `raised`: counters that may be raised in front of the block; `wanted`: those that blocks behind it expect results
@@ -311,7 +311,7 @@ void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   std::vector<raised_counters> before(blocks.size());
   // Once as if each block began with all of them idle, and once knowing what the first time leaves raised.
   for (unsigned k = 0; k < 2; ++k) {
-    counter_dealer dealer(p, guarded);
+    counter_allocator dealer(p, guarded);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       raised_counters wanted;
       for (const std::size_t n : blocks[b].next) wanted.join(before[n]);

@@ -19,7 +19,7 @@ class sub_partition;
 /// What a sub-partition does in each cycle, for waveforms and pipeline views. A sub-partition keeps times and counts
 /// what lay between them, so that it need not work each cycle; what a warp does *in* a cycle is worked out here, for
 /// those whom somebody looks at. Sums over the cycles are the sub-partition's counters. Looking changes nothing.
-class partition_levels : public cycle_observer {
+class partition_signals : public cycle_observer {
  public:
   /// Of one warp slot: 0 nothing, else 1 + its warp_stall.
   using state = std::uint8_t;
@@ -37,10 +37,10 @@ class partition_levels : public cycle_observer {
     std::uint8_t operation = 0;  // in this cycle: 0 none, else 1 + its op_class
   };
 
-  partition_levels(const sub_partition& partition, clock_domain& clock);
-  partition_levels(const partition_levels&) = delete;
-  partition_levels& operator=(const partition_levels&) = delete;
-  ~partition_levels() override;
+  partition_signals(const sub_partition& partition, clock_domain& clock);
+  partition_signals(const partition_signals&) = delete;
+  partition_signals& operator=(const partition_signals&) = delete;
+  ~partition_signals() override;
 
   /// Somebody looks in cycles `first` to `last`, both included; without it, in none. Of several, the span that holds
   /// all.
@@ -68,7 +68,7 @@ class partition_levels : public cycle_observer {
   void show_issue(cycle_t cycle);
   void show_warps(cycle_t cycle);
   void show_units(cycle_t cycle);
-  void look_again_at(cycle_t cycle) {
+  void sample_again_at(cycle_t cycle) {
     if (cycle < next_) next_ = cycle;
   }
   issue_gate::closure closure_in(isa::unit u, cycle_t cycle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "heddle/sub_partition/partition_levels.h"
+#include "heddle/sub_partition/partition_signals.h"
 
 #include <algorithm>
 
@@ -11,29 +11,29 @@ namespace {
 using closure = issue_gate::closure;
 }
 
-const char* partition_levels::name_of(state s) {
+const char* partition_signals::name_of(state s) {
   return s == no_warp ? "empty" : heddle::name_of(static_cast<warp_stall>(s - 1));
 }
 
-partition_levels::partition_levels(const sub_partition& partition, clock_domain& clock)
+partition_signals::partition_signals(const sub_partition& partition, clock_domain& clock)
     : states(partition.slots(), no_warp), partition_(partition), clock_(clock) {
   clock_.observe(*this);
 }
 
-partition_levels::~partition_levels() { clock_.ignore(*this); }
+partition_signals::~partition_signals() { clock_.ignore(*this); }
 
-void partition_levels::only_in(cycle_t first, cycle_t last) {
+void partition_signals::only_in(cycle_t first, cycle_t last) {
   const bool wanted = first_ <= last_;
   first_ = wanted ? std::min(first_, first) : first;
   last_ = wanted ? std::max(last_, last) : last;
 }
 
-partition_levels::warp_place partition_levels::at(unsigned slot) const {
+partition_signals::warp_place partition_signals::at(unsigned slot) const {
   const sub_partition::warp_slot& w = partition_.slots_[slot];
   return {w.program, w.state.block, w.state.warp_in_block, w.state.pc, w.step != nullptr};
 }
 
-void partition_levels::after_cycle() {
+void partition_signals::after_cycle() {
   const cycle_t cycle = clock_.cycle();
   // The cycle before the window tells how the units' inputs stood when it began.
   if (cycle + 1 < first_ || cycle > last_) return;
@@ -44,11 +44,11 @@ void partition_levels::after_cycle() {
   if (next_ != never && next_ <= last_) clock_.look_at(next_);
 }
 
-void partition_levels::show_issue(cycle_t cycle) {
+void partition_signals::show_issue(cycle_t cycle) {
   const sub_partition& p = partition_;
   issued = p.issued_at_ == cycle ? p.issued_ : 0;
   replaying = false;
-  if (issued != 0) look_again_at(cycle + 1);
+  if (issued != 0) sample_again_at(cycle + 1);
   for (unsigned k = 0; k < slots.size(); ++k) {
     issue_slot& s = slots[k];
     s.operation = 0;
@@ -64,7 +64,7 @@ void partition_levels::show_issue(cycle_t cycle) {
 
 // How the unit's input stood in `cycle`: what it has counted since the last look, less what was to be expected of the
 // cycles between.
-issue_gate::closure partition_levels::closure_in(isa::unit u, cycle_t cycle) {
+issue_gate::closure partition_signals::closure_in(isa::unit u, cycle_t cycle) {
   issue_gate& gate = partition_.scheduler.gate(u);
   gate_record& r = gates_[static_cast<unsigned>(u)];
   const issue_gate::closed_cycles counted = gate.until(cycle + 1);
@@ -80,25 +80,25 @@ issue_gate::closure partition_levels::closure_in(isa::unit u, cycle_t cycle) {
   r.counted = counted;
   r.counted_to = cycle + 1;
   r.coming = gate.closure_at(cycle + 1);
-  look_again_at(gate.changes_after(cycle + 1));
-  if (r.coming != now) look_again_at(cycle + 1);
+  sample_again_at(gate.changes_after(cycle + 1));
+  if (r.coming != now) sample_again_at(cycle + 1);
   return now;
 }
 
-void partition_levels::show_units(cycle_t cycle) {
+void partition_signals::show_units(cycle_t cycle) {
   for (unsigned u = 0; u < units; ++u) {
     gates_[u].now = closure_in(static_cast<isa::unit>(u), cycle);
     const execution_unit& unit = partition_.units[u];
     unit.busy = unit.input.free_at > cycle;
-    if (unit.busy) look_again_at(unit.input.free_at);
+    if (unit.busy) sample_again_at(unit.input.free_at);
   }
   for (const execution_unit& unit : partition_.shared_unit) {
     unit.busy = unit.input.free_at > cycle;
-    if (unit.busy) look_again_at(unit.input.free_at);
+    if (unit.busy) sample_again_at(unit.input.free_at);
   }
 }
 
-void partition_levels::show_warps(cycle_t cycle) {
+void partition_signals::show_warps(cycle_t cycle) {
   const sub_partition& p = partition_;
   std::uint64_t ready = 0, eligible = 0, selected = 0, buffered = 0;
   for (unsigned s = 0; s < states.size(); ++s) {
@@ -123,28 +123,28 @@ void partition_levels::show_warps(cycle_t cycle) {
   p.fetch.buffered = buffered;
 }
 
-partition_levels::state partition_levels::state_in(unsigned slot, cycle_t cycle) {
+partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycle) {
   const sub_partition& p = partition_;
   const sub_partition::warp_slot& w = p.slots_[slot];
   if (w.phase == warp_phase::empty) return no_warp;
   if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
   if (w.mark > cycle) {  // what it does, it does from then on
-    look_again_at(w.mark);
+    sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
   }
   switch (w.phase) {
     case warp_phase::empty: return no_warp;
     case warp_phase::waiting: {
       if (cycle < w.fetch_at) {
-        look_again_at(w.fetch_at);
+        sample_again_at(w.fetch_at);
         return state_of(w.redirected ? warp_stall::branch_resolving : warp_stall::no_instruction);
       }
       if (cycle < w.constant_at) {
-        look_again_at(w.constant_at);
+        sample_again_at(w.constant_at);
         return state_of(warp_stall::imc_miss);
       }
       if (w.next->unit == isa::unit::texture) {
-        if (cycle < p.texture_changed_) look_again_at(p.texture_changed_);
+        if (cycle < p.texture_changed_) sample_again_at(p.texture_changed_);
         if (p.texture_full(cycle)) return state_of(warp_stall::tex_throttle);
       }
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
@@ -162,7 +162,7 @@ partition_levels::state partition_levels::state_in(unsigned slot, cycle_t cycle)
   return no_warp;
 }
 
-partition_levels::state partition_levels::ready_state(unsigned slot) const {
+partition_signals::state partition_signals::ready_state(unsigned slot) const {
   const decoded_instruction& d = *partition_.slots_[slot].next;
   switch (gates_[static_cast<unsigned>(d.unit)].now) {
     case closure::open: return state_of(warp_stall::not_selected);
