@@ -47,7 +47,9 @@ void shfl(const instruction& i, warp_state& w, lane_mask mask) {
         valid = from <= last;
         break;
     }
-    result[l] = a[valid ? from & 31 : lane];
+    // From a lane that takes no part PTX promises nothing; 0 is what reductions over the first lanes of a warp,
+    // NVIDIA's among them, work with.
+    result[l] = !valid ? a[lane] : (mask & lane_bit[from & 31]) != 0 ? a[from & 31] : 0u;
     in_range |= valid ? lane_bit[l] : 0u;
   });
   write_lanes(i, w, mask, result);

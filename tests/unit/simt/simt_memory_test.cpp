@@ -251,6 +251,21 @@ TEST(simt_memory, shuffles_follow_the_ptx_definition) {
   for (unsigned l = 0; l < warp_size; ++l) EXPECT_EQ(w.reg(4, l), l ^ 1);
 }
 
+TEST(simt_memory, shuffles_from_absent_lanes_give_zero) {
+  test_warp w;
+  for (unsigned l = 0; l < warp_size; ++l) w.reg(4, l) = 1000 + l;
+  auto i = make(opcode::shfl, dtype::b32);
+  i.sub = static_cast<std::uint8_t>(isa::shuffle_mode::down);
+  i.pdst[0] = 2;
+  i.src[1] = isa::make_immediate(4);
+  i.src[2] = isa::make_immediate(31);
+  w.run(i, 0xff);
+  for (unsigned l = 0; l < 8; ++l) {
+    EXPECT_EQ(w.reg(2, l), l < 4 ? 1004 + l : 0u);
+    EXPECT_TRUE(w.state.predicates[2] >> l & 1);
+  }
+}
+
 TEST(simt_memory, votes) {
   random_bits random(23);
   for (int round = 0; round < 200; ++round) {
