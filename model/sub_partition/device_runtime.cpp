@@ -21,7 +21,7 @@ bool within(std::uint64_t address, std::uint64_t base) { return address >= base 
   throw program_error(text);
 }
 
-// One lane's call.
+// The call of one lane.
 std::uint64_t system_routine(program_services& services, const simt::lane_reader& read, const simt::warp_state& w,
                              const isa::instruction& i, unsigned lane) {
   const std::uint64_t a = simt::lane_value(i.src[0], w, lane);
@@ -53,7 +53,7 @@ simt::lane_reader lane_memory(const simt::warp_state& w, program_services& servi
       } else if (within(a, isa::local_window_base)) {
         there = local(a - isa::local_window_base, to + k);
       } else {
-        // The rest at once where it is mapped as a whole.
+        // Reads the rest at once if all of it is mapped.
         if (services.inspect(a, to + k, bytes - k)) return;
         there = services.inspect(a, to + k, 1);
       }
@@ -91,7 +91,7 @@ fault_details assertion_details(const simt::lane_reader& read, const isa::instru
     add((":" + std::to_string(simt::lane_value(i.src[2], w, lane)) + ", ").c_str(), 3);
     details.pieces.push_back({")", 0});
   } catch (const program_error&) {
-    return {};  // what it was cannot be read
+    return {};  // the strings of the assertion cannot be read
   }
   return details;
 }

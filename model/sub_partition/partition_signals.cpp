@@ -35,7 +35,7 @@ partition_signals::warp_place partition_signals::at(unsigned slot) const {
 
 void partition_signals::after_cycle() {
   const cycle_t cycle = clock_.cycle();
-  // The cycle before the window tells how the units' inputs stood when it began.
+  // The cycle before the observed range is sampled, too: it gives the units' input states at its start.
   if (cycle + 1 < first_ || cycle > last_) return;
   next_ = never;
   show_issue(cycle);
@@ -62,8 +62,8 @@ void partition_signals::show_issue(cycle_t cycle) {
   p.register_file.conflict_cycles = p.conflicts_at_ == cycle ? p.conflicts_ : 0;
 }
 
-// How the unit's input stood in `cycle`: what it has counted since the last look, less what was to be expected of the
-// cycles between.
+// State of the unit's input in `cycle`: derived from the increase of its counts since the last sample, less the cycles
+// in between that were expected to count.
 issue_gate::closure partition_signals::closure_in(isa::unit u, cycle_t cycle) {
   issue_gate& gate = partition_.scheduler.gate(u);
   gate_record& r = gates_[static_cast<unsigned>(u)];
@@ -128,7 +128,7 @@ partition_signals::state partition_signals::state_in(unsigned slot, cycle_t cycl
   const sub_partition::warp_slot& w = p.slots_[slot];
   if (w.phase == warp_phase::empty) return no_warp;
   if (issued != 0 && p.issued_warp_ == w.state.slot) return state_of(warp_stall::selected);
-  if (w.mark > cycle) {  // what it does, it does from then on
+  if (w.mark > cycle) {  // its current state begins in a later cycle
     sample_again_at(w.mark);
     return w.placed_at > cycle ? no_warp : state_of(warp_stall::misc);
   }

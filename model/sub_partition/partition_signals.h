@@ -16,24 +16,25 @@ namespace heddle {
 struct decoded_program;
 class sub_partition;
 
-/// What a sub-partition does in each cycle, for waveforms and pipeline views. A sub-partition keeps times and counts
-/// what lay between them, so that it need not work each cycle; what a warp does *in* a cycle is worked out here, for
-/// those whom somebody looks at. Sums over the cycles are the sub-partition's counters. Looking changes nothing.
+/// Signals of a sub-partition in each cycle, for waveforms and pipeline views. The sub-partition is event-driven: it
+/// stores times and accounts the cycles between them later. This class derives the state of each warp in the current
+/// cycle, for observed sub-partitions only. Summed over the cycles, the signals equal the sub-partition's counters.
+/// Sampling has no effect on the simulation.
 class partition_signals : public cycle_observer {
  public:
-  /// Of one warp slot: 0 nothing, else 1 + its warp_stall.
+  /// State of one warp slot: 0 if empty, otherwise 1 + its warp_stall.
   using state = std::uint8_t;
   static constexpr state no_warp = 0;
   static constexpr state state_of(warp_stall s) { return static_cast<state>(1 + static_cast<unsigned>(s)); }
-  /// Word for a state, as in the metrics' `warp_states`; "empty" without a warp.
+  /// Name of a state, as in the metrics' `warp_states`; "empty" without a warp.
   static const char* name_of(state s);
   static constexpr unsigned state_count = 1 + static_cast<unsigned>(warp_stall::count);
 
   /// One of the two instructions that can issue in a cycle.
   struct issue_slot {
-    std::uint32_t pc = 0;        // of the last one, as the warp
+    std::uint32_t pc = 0;        // of the last instruction; `warp` and `lanes` likewise
     unsigned warp = 0;           // warp id
-    std::uint32_t lanes = 0;     // active ones
+    std::uint32_t lanes = 0;     // active lanes
     std::uint8_t operation = 0;  // in this cycle: 0 none, else 1 + its op_class
   };
 
@@ -42,18 +43,18 @@ class partition_signals : public cycle_observer {
   partition_signals& operator=(const partition_signals&) = delete;
   ~partition_signals() override;
 
-  /// Somebody looks in cycles `first` to `last`, both included; without it, in none. Of several, the span that holds
-  /// all.
+  /// Sampling is needed in cycles [first, last]; without this call, in none. After several calls it covers the smallest
+  /// range that contains all of them.
   void only_in(cycle_t first, cycle_t last);
   void after_cycle() override;
 
-  /// The warp in a slot that holds one, and the instruction that it is to issue.
+  /// The warp in an occupied slot, and its next instruction.
   struct warp_place {
     const decoded_program* program;
     const simt::block_context* block;
     unsigned warp_in_block;
     std::uint32_t pc;
-    bool recorded;  // a trace's
+    bool recorded;  // driven by a trace
   };
   warp_place at(unsigned slot) const;
 
@@ -74,8 +75,7 @@ class partition_signals : public cycle_observer {
   issue_gate::closure closure_in(isa::unit u, cycle_t cycle);
 
   static constexpr unsigned units = static_cast<unsigned>(isa::unit::count);
-  // How the input of a unit stands: what it had counted behind the last cycle looked at, and what it was going to be
-  // from then on.
+  // State of a unit's input: its counts after the last sampled cycle, and the state expected from then on.
   struct gate_record {
     issue_gate::closed_cycles counted;
     issue_gate::closure coming = issue_gate::closure::open;
@@ -86,9 +86,9 @@ class partition_signals : public cycle_observer {
   const sub_partition& partition_;
   clock_domain& clock_;
   std::array<gate_record, units> gates_;
-  cycle_t first_ = never;  // somebody looks from here
-  cycle_t last_ = 0;       // to here
-  cycle_t next_ = never;   // something changes then by time alone
+  cycle_t first_ = never;  // first observed cycle
+  cycle_t last_ = 0;       // last observed cycle
+  cycle_t next_ = never;   // next cycle in which a signal changes by time alone
 };
 
 }  // namespace heddle

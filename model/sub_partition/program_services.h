@@ -6,17 +6,18 @@
 
 namespace heddle {
 
-/// What the routines of the CUDA device runtime (printf, malloc, free, a failed assertion) reach outside the SM.
+/// Environment of the CUDA device runtime's routines (printf, malloc, free, failed assertions) outside the SM.
 class program_services {
  public:
   virtual ~program_services() = default;
-  /// Reads device memory as it is now: a store counts once it has been answered. False: not all of it is mapped.
+  /// Reads current device memory: a store is visible once it has been acknowledged. Returns false if part of the range
+  /// is not mapped.
   virtual bool inspect(std::uint64_t address, void* data, unsigned bytes) = 0;
-  /// Takes the text that a call of printf made.
+  /// Receives the text of a printf call.
   virtual void print(const std::string& text) = 0;
-  /// Memory of the device heap, 16-byte aligned; 0: none left.
+  /// Allocates from the device heap, 16-byte aligned; 0 if it is full.
   virtual std::uint64_t heap_allocate(std::uint64_t bytes) = 0;
-  /// False: not an address that heap_allocate gave and that is still in use.
+  /// Frees an address that heap_allocate returned; false if it is not in use.
   virtual bool heap_free(std::uint64_t address) = 0;
 };
 

@@ -91,7 +91,7 @@ void sub_partition::place_warp(unsigned slot, const resident_launch& launch, con
   schedule(cycle);
 }
 
-// Gives a warp its slot and registers.
+// Assigns the slot and its registers to a warp.
 void sub_partition::occupy(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                            unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle) {
   warp_slot& w = slots_[slot];
@@ -118,7 +118,7 @@ void sub_partition::occupy(unsigned slot, const resident_launch& launch, const s
   active_ |= std::uint64_t{1} << slot;
 }
 
-// Takes both back; the warp was active until `cycle`.
+// Frees the slot and its registers. The warp was active until `cycle`.
 void sub_partition::vacate(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   account(slot, cycle);
@@ -130,7 +130,7 @@ void sub_partition::vacate(unsigned slot, cycle_t cycle) {
   register_file.release(slot);
 }
 
-// From `from` on the warp waits for its next instruction: works out until when, if that is known.
+// The warp waits for its next instruction from `from` on. Computes when the wait ends, if that is known.
 void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool redirected) {
   warp_slot& w = slots_[slot];
   look_at(w, w.state.pc);
@@ -154,7 +154,7 @@ void sub_partition::settle(unsigned slot, cycle_t from, cycle_t fetch_at, bool r
   reconsider(slot, from);
 }
 
-// The warp's operands may have changed their state: ready now, at a known time, or still open.
+// Re-evaluates the warp's operands: available now, at a known time, or not yet known.
 void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const auto answer = operands(slot, *w.next);
@@ -170,7 +170,7 @@ void sub_partition::reconsider(unsigned slot, cycle_t cycle) {
 
 void sub_partition::make_ready(unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
-  // It may issue at once, and registers are what a chip holds most of.
+  // Prefetches the source registers, because the warp may issue at once and registers are the largest state of a chip.
   const isa::instruction& i = *w.next->instruction;
   if (w.step == nullptr)
     for (const isa::operand& o : i.src)
@@ -222,7 +222,7 @@ void sub_partition::on_timer(unsigned slot, cycle_t cycle) {
           supervisor_.begin_system_fence(w.state.slot, w.launch->launch_id, cycle)) {
         w.fence_begun = true;
         w.timer = never;
-        ++w.loads;  // an answer is outstanding
+        ++w.loads;  // the fence itself counts as an outstanding access
         break;
       }
       account(slot, cycle);
@@ -266,12 +266,12 @@ cycle_t sub_partition::next_timer(cycle_t cycle) const {
 void sub_partition::schedule(cycle_t cycle) {
   const cycle_t at = std::min(next_timer(cycle), scheduler.next_eligible(std::max(cycle + 1, replays_until_)));
   if (at != never) clock_.wake_at(at);
-  // What lets a held warp go (scores that fall, room in the memory system) tells nobody: the policy is asked each
-  // cycle.
+  // No event reports what releases a held warp (falling scores, room in the memory system), so the policy is called
+  // each cycle.
   if (held_ != 0) clock_.wake_at(cycle + 1);
 }
 
-// Asks the policy which ready warps must keep away from global memory in this cycle.
+// Asks the policy which ready warps must not access global memory in this cycle.
 void sub_partition::hold_memory(cycle_t cycle) {
   std::uint64_t wanting = held_, loads = 0;
   for (std::uint64_t m = scheduler.ready(isa::unit::ldst); m; m &= m - 1) {
@@ -319,7 +319,7 @@ void sub_partition::prefetch_hint(cycle_t cycle, bool distant) const {
     fetch.prepare();
     return;
   }
-  // Warps whose wait is over, and one that may go on.
+  // Warps whose wait ends in this cycle, and one ready warp.
   std::uint64_t soon = wheel_[cycle % wheel_.size()];
   for (unsigned k = 0; k < 2 && soon != 0; ++k, soon &= soon - 1)
     prefetch_warp(static_cast<unsigned>(__builtin_ctzll(soon)));
@@ -334,7 +334,7 @@ void sub_partition::prefetch_warp(unsigned slot) const {
 void sub_partition::finish(unsigned slot, cycle_t cycle) {
   vacate(slot, cycle);
   const warp_slot& w = slots_[slot];
-  // The supervisor may give the slot to another warp at once.
+  // The supervisor may reuse the slot at once.
   departed_warp gone{slot, w.residency, w.stores, 0, w.launch, w.state.block->index, w.state.warp_in_block};
   gone.block = supervisor_.warp_finished(w.state.slot, gone.stores != 0, cycle);
   if (gone.stores != 0) departed_.push_back(gone);
@@ -345,7 +345,7 @@ std::vector<sub_partition::departed_warp>::iterator sub_partition::departed(unsi
                       [=](const departed_warp& d) { return d.slot == slot && d.residency == residency; });
 }
 
-// Adds the cycles from w.mark to `until` to the states that held in them.
+// Adds the cycles [w.mark, until) to the states that the warp was in.
 void sub_partition::account(unsigned slot, cycle_t until) {
   warp_slot& w = slots_[slot];
   if (until <= w.mark) return;
@@ -359,7 +359,7 @@ void sub_partition::account(unsigned slot, cycle_t until) {
       const cycle_t constant = std::clamp(w.constant_at, fetched, until);
       add(w, warp_cycle::constant_memory_dependency, warp_stall::imc_miss, constant - fetched);
       constexpr warp_stall stall[] = {warp_stall::wait, warp_stall::short_scoreboard, warp_stall::long_scoreboard};
-      // Who needs the texture path waits for that first, while it is full.
+      // While the texture path is full, a warp that needs it is counted as waiting for it first.
       const cycle_t changed = std::clamp(texture_changed_, constant, until);
       const cycle_t full = w.next->unit != isa::unit::texture ? 0
                            : texture_full_                    ? until - changed
@@ -383,8 +383,8 @@ void sub_partition::account(unsigned slot, cycle_t until) {
   }
 }
 
-// From cycle `from` on the texture path takes no more instructions, or again. Warps that wait for it have been
-// accounted up to now, so that behind what is accounted of a warp it changes once at most.
+// Sets whether the texture path is full from cycle `from` on. Warps that wait for it are accounted up to now first, so
+// that the state changes at most once in the part of a warp's cycles that is not accounted yet.
 void sub_partition::set_texture_full(bool full, cycle_t from) {
   for (std::uint64_t a = active_; a != 0; a &= a - 1) {
     const unsigned slot = static_cast<unsigned>(__builtin_ctzll(a));
@@ -395,7 +395,7 @@ void sub_partition::set_texture_full(bool full, cycle_t from) {
   texture_changed_ = from;
 }
 
-// A ready warp issues in (or is looked at before) cycle `until`: why it did not issue since it became ready.
+// A ready warp issues (or is sampled) in cycle `until`: accounts why it did not issue since it became ready.
 void sub_partition::account_ready(unsigned slot, cycle_t until) {
   warp_slot& w = slots_[slot];
   const isa::unit u = w.next->unit;

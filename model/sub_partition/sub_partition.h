@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: one sub-partition of an SM: fetch, warp scheduler, scoreboard, register file and execution units.
 // Sockets: dispatch_socket[u] (initiator) to each execution unit; lsu_socket (initiator) to the SM's load/store unit.
-// One cycle: warps whose wait is over become ready; the scheduler selects one eligible warp; it issues one instruction,
-// or
-//   two consecutive ones; the warp's next instruction is looked at and its wait worked out.
+// One cycle: warps whose wait has ended become ready; the scheduler selects one eligible warp, which issues one
+//   instruction or two consecutive ones; the warp's next instruction is then fetched and its wait is computed.
 // Parameters: [sub_partition] and the sections of the units. Source: ARCHITECTURE section 4 "A warp instruction".
 #pragma once
 
@@ -43,54 +42,54 @@
 
 namespace heddle {
 
-/// What a sub-partition needs from the SM around it.
+/// Interface from a sub-partition to the SM that contains it.
 class warp_supervisor {
  public:
   virtual ~warp_supervisor() = default;
-  /// The warp in warp slot `warp` (warp id on the SM) has exited, no load of it is outstanding and the load/store unit
-  /// has the data of its stores; it is gone from `cycle` on. With `stores_left`, stores of it are not acknowledged yet:
-  /// stores_settled tells when they are. Returns a name of its block for that.
+  /// The warp with warp id `warp` on the SM has exited, none of its loads is outstanding, and the load/store unit has
+  /// taken the data of its stores. The slot is free from `cycle` on. `stores_left`: some of its stores are not yet
+  /// acknowledged; stores_settled reports when all are. Returns an id of the warp's block for that call.
   virtual std::uint64_t warp_finished(unsigned warp, bool stores_left, cycle_t cycle) = 0;
-  /// All stores that a finished warp of the block had left are acknowledged.
+  /// All stores that a finished warp of the block left behind are acknowledged.
   virtual void stores_settled(std::uint64_t block, cycle_t cycle) = 0;
-  /// Lanes of the warp have exited in `cycle` (their outstanding instructions may still be on their way). Told for
-  /// every exit of lanes when lanes are independent, else when the warp's last ones exit.
+  /// Lanes of the warp have exited in `cycle`; instructions that they issued earlier may still be in flight. With
+  /// independent lanes it is called for every exit of lanes, otherwise when the warp's last lanes exit.
   virtual void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) = 0;
-  /// The warp executed BAR in `cycle`; returns false if it need not wait (arrive). Waiting warps are resumed by
+  /// The warp executed BAR in `cycle`. Returns false if it need not wait (arrive). Waiting warps are resumed by
   /// sub_partition::resume_from_barrier; independent lanes that wait are first stopped by stop_at_barrier.
   virtual bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) = 0;
-  /// Nothing of a warp that was stopped is outstanding any more.
+  /// A stopped warp has no outstanding memory instruction any more.
   virtual void warp_quiet(unsigned warp) = 0;
-  /// The simulated program failed; the text names kernel, PTX line, block and thread.
+  /// The simulated program failed. The text names kernel, PTX line, block and thread.
   virtual void program_fault(const std::string& text) = 0;
-  /// The same, and the text also says what lies in memory.
+  /// As program_fault; `details` name device memory whose contents complete the text.
   virtual void program_fault_with(const std::string& text, const fault_details& details) {
     static_cast<void>(details);
     program_fault(text);
   }
-  /// A warp's fence of the system's scope is to reach those who share the GPU's memory. False: nobody does. Else
-  /// sub_partition::system_fence_performed says when it has.
+  /// A warp has issued a system-scope fence. Returns false if no other device shares the GPU's memory; then nothing is
+  /// to be waited for. Otherwise sub_partition::system_fence_performed is called when the fence is performed.
   virtual bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
     return static_cast<void>(warp), static_cast<void>(launch), static_cast<void>(cycle), false;
   }
-  /// A warp has passed a fence: what it loads from here on must be what others of the scope (MEMBAR's) have stored
-  /// before theirs.
+  /// A warp has passed a fence of `scope` (MEMBAR's): its later loads must observe the stores that other threads of the
+  /// scope made before their own fences.
   virtual void fence_passed(unsigned scope) { static_cast<void>(scope); }
-  /// The sub-partition has issued an instruction that takes the SM's other sub-partitions' next issue cycle, too.
+  /// The sub-partition has issued an instruction that also occupies the other sub-partitions' next issue cycle.
   virtual void issued_alone(unsigned sub_partition, cycle_t cycle) {
     static_cast<void>(sub_partition), static_cast<void>(cycle);
   }
-  /// The sub-partition's instruction holds a unit of all sub-partitions from `cycle` to before `until`.
+  /// The sub-partition's instruction holds a unit shared by all sub-partitions in [cycle, until).
   virtual void shared_unit_taken(isa::unit unit, unsigned sub_partition, cycle_t cycle, cycle_t until) {
     static_cast<void>(unit), static_cast<void>(sub_partition), static_cast<void>(cycle), static_cast<void>(until);
   }
-  /// The SM's memory system has hardly room for another miss.
+  /// The SM's memory system can hardly take another miss.
   virtual bool memory_saturated() const { return false; }
 };
 
-constexpr unsigned system_scope = 2;  // MEMBAR's
+constexpr unsigned system_scope = 2;  // as encoded in MEMBAR
 
-/// What a warp slot holds and what it waits for.
+/// State of a warp slot: whether it holds a warp, and what that warp waits for.
 enum class warp_phase : std::uint8_t {
   empty,
   waiting,
@@ -106,83 +105,85 @@ enum class warp_phase : std::uint8_t {
 
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
-  /// Warp slot s of sub-partition `index` is warp id s * sm.sub_partitions + index of the SM.
+  /// Slot s of sub-partition `index` holds the warp with warp id s * sm.sub_partitions + index of the SM.
   sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
                 unsigned index, instruction_cache& cache, warp_supervisor& supervisor);
   ~sub_partition() override;
 
   tlm::tlm_initiator_socket<32, lsu_protocol_types> lsu_socket;
-  // Not sc_vector, which works out a name for each element: a large chip has thousands of these.
+  // A deque, because sc_vector generates a name for each element, and a large chip has thousands of these sockets.
   std::deque<tlm::tlm_initiator_socket<32, issue_protocol_types>> dispatch_socket;                 // by unit
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, issue_protocol_types>> shared_dispatch_socket;  // as shared_unit
 
-  /// Lanes beside those of its own fp32 unit, for the second instruction of a pair. Only where fp32.shared_lanes is not
-  /// 0.
+  /// Sets the fp32 lanes that this sub-partition shares with others; they execute the second instruction of a pair.
+  /// Called only if fp32.shared_lanes is not 0.
   void share_fp32(shared_lanes& lanes) { shared_lanes_ = &lanes; }
-  /// What the warp in the slot was told by begin_system_fence has come to pass.
+  /// The system-scope fence that the slot's warp began with begin_system_fence has been performed.
   void system_fence_performed(unsigned slot, cycle_t cycle);
-  /// Places a warp of `block` in a free slot; it is active from `cycle` on.
+  /// Places a warp of `block` in a free slot. The warp is active from `cycle` on.
   void place_warp(unsigned slot, const resident_launch& launch, const simt::block_context& block,
                   unsigned warp_in_block, unsigned allocated_registers, cycle_t cycle);
 
-  // A context switch (sub_partition_switch.cpp): stop, exchange, swap_out; swap_in, exchange, resume.
-  /// The slot's warp issues nothing from `cycle` on. One that has exited ends by itself.
+  // Context switch (sub_partition_switch.cpp): stop, exchange, swap_out; then swap_in, exchange, resume.
+  /// The slot's warp issues nothing from `cycle` on. A warp that has already exited finishes normally.
   void stop(unsigned slot, cycle_t cycle);
-  /// Instructions of the slot's warp are on their way.
+  /// True if memory instructions of the slot's warp are in flight.
   bool outstanding(unsigned slot) const { return slots_[slot].loads + slots_[slot].stores != 0; }
-  /// When the results of all its other instructions are there.
+  /// First cycle in which the results of all its other instructions are available.
   cycle_t settled(unsigned slot) const {
     return slots_[slot].program->control_codes ? dependence_counters.settled(slot)
                                                : scoreboard.settled(slot, slots_[slot].program->scoreboard_registers);
   }
-  /// Writes a stopped warp to a context, or takes it from there. Throws program_error when that is no warp of this
-  /// program.
+  /// Writes a stopped warp to a context image, or restores it from one. Throws program_error if the image is not a
+  /// valid warp of this program.
   void exchange(unsigned slot, simt::context_image& image);
-  /// The stopped warp is in memory: frees the slot, and leaves nothing of it here.
+  /// The stopped warp's context is in memory: frees the slot and erases the warp's state.
   void swap_out(unsigned slot, cycle_t cycle);
-  /// Reserves the slot for a warp that comes back; it is active from `cycle` on, and stopped.
+  /// Reserves the slot for a warp that is swapped in. The warp is active from `cycle` on, and stopped.
   void swap_in(unsigned slot, const resident_launch& launch, const simt::block_context& block, unsigned warp_in_block,
                unsigned allocated_registers, cycle_t cycle);
   /// The stopped warp may issue from `cycle` on.
   void resume(unsigned slot, cycle_t cycle);
 
-  /// Independent lanes of `mask`, active in the slot's warp, wait at barrier `number`.
+  /// The lanes of `mask`, independent and active in the slot's warp, wait at barrier `number`.
   void stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number);
-  /// Barrier `number`, at which the slot's warp or lanes of it wait, has completed; a warp that can do nothing else
-  /// goes on at `cycle`.
+  /// Barrier `number`, at which the slot's warp or some of its lanes wait, has completed. A warp that has no other
+  /// lanes to run resumes at `cycle`.
   void resume_from_barrier(unsigned slot, unsigned number, cycle_t cycle);
-  /// Gives those that wait at a reducing barrier its result: of `threads` that came, `count` had the predicate true.
+  /// Writes the result of a reducing barrier to its waiting lanes: of `threads` arrived threads, `count` had the
+  /// predicate true.
   void deliver_reduction(unsigned slot, unsigned number, std::uint32_t count, std::uint32_t threads);
   simt::warp_state& warp(unsigned slot) { return slots_[slot].state; }
   unsigned index() const { return index_; }
-  /// What SYSCALL works on outside the SM; without it programs that call the device runtime cannot run.
+  /// Sets the environment of SYSCALL outside the SM. Programs that call the device runtime need it.
   void use(program_services* services) { services_ = services; }
-  /// Nothing is issued in the cycle behind `cycle`.
+  /// Nothing issues in the cycle after `cycle`.
   void skip_issue(cycle_t cycle) { scheduler.stall(cycle + 1, cycle + 2); }
-  /// Nothing is issued any more: the simulated program failed.
+  /// Stops issuing for good: the simulated program failed.
   void halt() { halted_ = true; }
-  /// The slot's instruction fails: reports kernel, PTX line, block and the thread of `lane`.
+  /// Reports that the slot's instruction failed, with kernel, PTX line, block and the thread of `lane`.
   void fault(unsigned slot, unsigned lane, const std::string& what) { fault(slot, *slots_[slot].next, lane, what); }
   warp_phase phase(unsigned slot) const { return slots_[slot].phase; }
   unsigned slots() const { return static_cast<unsigned>(slots_.size()); }
-  /// Where the slot's warp stands, for messages: "file.ptx:12:5".
+  /// Source position of the slot's warp, for messages: "file.ptx:12:5".
   std::string position(unsigned slot) const;
-  /// What each group of the warp's lanes waits for and where, for messages: "lanes 0x0000ffff, waits at barrier 1,
-  /// file.ptx:12:5". `barrier`: the one at which the warp waits as a whole, if it does.
+  /// For each group of the warp's lanes, where it is and what it waits for, for messages: "lanes 0x0000ffff, waits at
+  /// barrier 1, file.ptx:12:5". `barrier`: the barrier at which the whole warp waits, if it does.
   std::vector<std::string> standing(unsigned slot, unsigned barrier) const;
-  /// What goes on in each cycle from `first` to `last`, both included, for a view of it; as long as the sub-partition.
+  /// Signals of each cycle in [first, last], for waveforms and pipeline views; owned by the sub-partition.
   const partition_signals& watch(cycle_t first, cycle_t last) const;
-  /// Has `observer` told of memory instructions from now on; null: nobody.
+  /// Reports memory instructions to `observer` from now on; null: to none.
   void observe(instruction_observer* observer) { observer_ = observer; }
-  /// Whose the slot's warp is, for messages: "block (0,0,0) of kernel 'k'".
+  /// Block and kernel of the slot's warp, for messages: "block (0,0,0) of kernel 'k'".
   std::string owner(unsigned slot) const;
-  /// The slot's warp follows a recording.
+  /// The slot's warp is driven by a trace.
   bool recorded(unsigned slot) const { return slots_[slot].step != nullptr; }
-  /// Of what the slot's warp computes with: registers, predicates, where its lanes are. Equal states have equal ones.
+  /// Hash of the architectural state of the slot's warp: registers, predicates, program counters of its lanes. Equal
+  /// states have equal fingerprints.
   std::uint64_t fingerprint(unsigned slot);
-  /// Since when the slot's warp has its next instruction before it: another cycle each time that it has issued one.
+  /// Cycle in which the warp's next instruction is in its buffer; another one after each issue of the warp.
   cycle_t settled_at(unsigned slot) const { return slots_[slot].fetch_at; }
-  /// Adds what the active warps have spent up to `cycle` (exclusive) to the counters.
+  /// Adds the active warps' cycles before `cycle` to the counters.
   void settle_accounts(cycle_t cycle);
 
   void on_cycle(cycle_t cycle) override;
@@ -194,10 +195,10 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   bool idle() const { return active_ == 0 && operations_.in_use() == 0; }
   void check_invariants() const;
   per_launch<issue_counters> counters;
-  /// Counts by instruction go there from now on, beside those of the SM's other sub-partitions; without it, to profiles
-  /// of its own.
+  /// Profiles by instruction are counted in `profiles` from now on, together with the SM's other sub-partitions.
+  /// Without this call the sub-partition keeps its own.
   void share_profiles(per_launch<launch_profile>& profiles) { profiles_ = &profiles; }
-  /// States of all warps that a slot has held, by slot; empty without sub_partition.states_by_warp.
+  /// By slot, the states of all warps that it has held. Empty without sub_partition.states_by_warp.
   std::vector<state_counts> states_by_slot;
 
   warp_scheduler scheduler;
@@ -207,58 +208,57 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   class register_file register_file;
   class immediate_constants immediate_constants;
   std::deque<execution_unit> units;
-  sc_core::sc_vector<execution_unit> shared_unit;  // fp32 on lanes that the SM's sub-partitions share: one, or none
+  sc_core::sc_vector<execution_unit> shared_unit;  // the fp32 lanes shared by sub-partitions: one element, or none
 
  private:
-  friend class partition_signals;  // which looks at it
-  // Units answer within the dispatch; the backward path is there because a socket has one.
+  friend class partition_signals;  // which samples its state
+  // Execution units complete within b_transport; the backward path exists only because a socket requires it.
   struct unit_answers : tlm::tlm_bw_transport_if<issue_protocol_types> {
     tlm::tlm_sync_enum nb_transport_bw(issue_transaction&, tlm::tlm_phase&, sc_core::sc_time&) override {
       return tlm::TLM_COMPLETED;
     }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   };
-  // Three cache lines serve nearly every instruction: the state's first one, and these two.
+  // Nearly every instruction touches only three cache lines: the first one of `state`, and these two.
   struct alignas(64) warp_slot {
     const decoded_instruction* next = nullptr;  // instruction at state.pc
     const decoded_program* program = nullptr;
     issue_counters* counters = nullptr;
     launch_profile* profile = nullptr;  // of the launch on this SM
-    cycle_t mark = 0;                   // accounted up to here
-    cycle_t fetch_at = 0;               // next instruction in the buffer from here on
-    cycle_t constant_at = 0;            // its constant operand from here on
-    cycle_t timer = never;              // on_timer is due
+    cycle_t mark = 0;                   // warp-cycles before this one are accounted
+    cycle_t fetch_at = 0;               // the next instruction is in the buffer from this cycle on
+    cycle_t constant_at = 0;            // its constant operand is available from this cycle on
+    cycle_t timer = never;              // cycle in which on_timer is called
     const resident_launch* launch = nullptr;
-    const isa::execution_record* step =
-        nullptr;  // of a recorded warp: the one at state.pc; null: the warp executes its program
-    const isa::execution_record* last_step = nullptr;  // of its piece
-    const isa::recorded_segment* piece = nullptr;      // of a recorded warp: the steps around the one at state.pc
+    const isa::execution_record* step = nullptr;       // trace record at state.pc; null: the warp executes its program
+    const isa::execution_record* last_step = nullptr;  // end of its segment
+    const isa::recorded_segment* piece = nullptr;      // segment of the trace that holds `step`
     unsigned loads = 0;                                // outstanding loads, atomics
     unsigned stores = 0;                               // outstanding stores, reductions
-    std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: the instruction behind the one that waits
-    simt::lane_mask barrier_lanes = 0;  // of a recorded warp: those that wait at the barrier, while others may go on
+    std::uint32_t sequence = 0;  // phases at_fence, sleeping, replaying: pc of the instruction after the one that waits
+    simt::lane_mask barrier_lanes = 0;  // trace-driven warp: lanes that wait at the barrier while others may continue
     warp_phase phase = warp_phase::empty;
     producer waits_for = producer::fixed;       // phase waiting: slowest producer of the operands
-    warp_phase stopped_in = warp_phase::empty;  // phase stopped: what it did before
-    bool redirected = false;                    // the fetch in progress follows a change of direction
-    bool jumps = false;                         // may go on elsewhere than in sequence after any instruction
-    launch_profile::line* line = nullptr;       // of the next instruction in the profile
+    warp_phase stopped_in = warp_phase::empty;  // phase stopped: the phase before
+    bool redirected = false;                    // the fetch in progress follows a taken branch
+    bool jumps = false;                         // may continue out of sequence after any instruction
+    launch_profile::line* line = nullptr;       // profile line of the next instruction
     simt::warp_state state;
-    cycle_t rest = never;  // phase stopped: for how long it would have gone on waiting, if that was known
+    cycle_t rest = never;  // phase stopped: remaining cycles of its wait, if known
     cycle_t placed_at = 0;
-    unsigned queued = 0;          // transactions of stores whose data the load/store unit has not taken
-    std::uint16_t residency = 0;  // which of the warps that the slot has held
-    unsigned fence_scope = 0;     // phase at_fence: MEMBAR's
-    bool fence_begun = false;     // phase at_fence: all slices of the L2 have been asked
-    std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the piece in memory
+    unsigned queued = 0;          // store transactions whose data the load/store unit has not taken
+    std::uint16_t residency = 0;  // counts the warps that the slot has held
+    unsigned fence_scope = 0;     // phase at_fence: MEMBAR's scope
+    bool fence_begun = false;     // phase at_fence: the supervisor performs the system-scope fence
+    std::shared_ptr<const isa::recorded_segment> held_segment;  // keeps the segment in memory
   };
 
-  // A warp that is gone, and whose stores are not all acknowledged: its slot may hold another by now.
+  // A finished warp whose stores are not all acknowledged. Its slot may already hold another warp.
   struct departed_warp {
     unsigned slot = 0;
     std::uint16_t residency = 0;
     unsigned stores = 0;
-    std::uint64_t block = 0;  // as the supervisor names it
+    std::uint64_t block = 0;  // id that the supervisor gave it
     const resident_launch* launch = nullptr;
     simt::dim3 index;  // of its block in the grid
     std::uint32_t warp_in_block = 0;
@@ -289,7 +289,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   void prefetch_warp(unsigned slot) const;
 
-  // Dependence: the scoreboard, or the counters that the program's control codes name.
+  // Dependences: the scoreboard, or the counters named by the program's control codes.
   scoreboard::answer operands(unsigned slot, const decoded_instruction& d) const {
     return slots_[slot].program->control_codes ? dependence_counters.probe(slot, d) : scoreboard.probe(slot, d);
   }
@@ -305,7 +305,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     if (slots_[slot].program->control_codes) dependence_counters.release(slot, d, cycle);
     if (keeps_scoreboard(slot)) scoreboard.set_ready(slot, *d.instruction, cycle, kind);
   }
-  // With tlm.check the scoreboard is kept beside control codes, and no instruction may issue before it says so.
+  // With tlm.check the scoreboard runs beside the control codes, and no instruction may issue earlier than it allows.
   bool keeps_scoreboard(unsigned slot) const { return !slots_[slot].program->control_codes || checks_codes_; }
   void check_codes(unsigned slot, const decoded_instruction& d, cycle_t cycle) const {
     invariant(scoreboard.probe(slot, d).cycle <= cycle,
@@ -313,7 +313,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   }
 
   // Accounting (sub_partition.cpp)
-  /// The warp's next instruction is the one at `pc`.
+  /// Sets the warp's next instruction to the one at `pc`.
   static void look_at(warp_slot& w, std::uint32_t pc) {
     w.next = &w.program->code[pc];
     w.line = w.profile->lines() + pc;
@@ -330,7 +330,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void account_ready(unsigned slot, cycle_t until);
   void set_texture_full(bool full, cycle_t from);
   bool texture_full(cycle_t cycle) const { return texture_full_ == (cycle >= texture_changed_); }
-  /// What a ready warp's cycles with its unit's input held are called.
+  /// Stall reason of a ready warp whose unit's input is occupied.
   static warp_stall busy_stall(const decoded_instruction& d) {
     if (d.unit == isa::unit::texture) return warp_stall::tex_throttle;
     if (d.unit != isa::unit::ldst) return warp_stall::math_pipe_throttle;
@@ -341,7 +341,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void issue_from(unsigned slot, cycle_t cycle);
   bool pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle);
   void issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle);
-  /// Issues the slot's next instruction; returns true if the warp went on in sequence and may issue a second one.
+  /// Issues the slot's next instruction. Returns true if the warp continues in sequence and may issue a second one.
   bool issue_one(unsigned slot, cycle_t cycle);
   void dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle);
   void issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cycle);
@@ -359,12 +359,12 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   simt::lane_reader memory_of(const warp_slot& w, unsigned lane) const;
   fault_details details_of(const warp_slot& w, const isa::instruction& i, unsigned lane) const;
 
-  // Control flow: computed, or read from a recording (sub_partition_recorded.cpp)
+  // Control flow: executed, or read from a trace (sub_partition_recorded.cpp)
   void advance(warp_slot& w) {
     if (__builtin_expect(w.step != nullptr, 0)) next_step(w);
     else simt::advance(w.state);
   }
-  /// Having issued, the warp does not go on at `sequence`, the next instruction on the straight line.
+  /// After issue, the warp does not continue at `sequence`, the next instruction in program order.
   static bool leaves(const warp_slot& w, std::uint32_t sequence) { return w.jumps && w.state.pc != sequence; }
   static void next_step(warp_slot& w) {
     ++w.step;
@@ -373,7 +373,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
     w.state.pc = w.step->instruction;
     w.state.active = w.step->mask;
   }
-  /// 32-lane registers of a warp that hold values: recordings have none.
+  /// Number of 32-lane registers of a warp that hold values: 0 for trace-driven warps.
   static unsigned registers_kept(const resident_launch& l) { return l.recording ? 0 : l.program->registers; }
   void follow(warp_slot& w, const isa::recorded_block* recording) const;
   static bool seek(warp_slot& w, std::uint64_t position);
@@ -384,7 +384,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   void recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle);
 
   // Independent lanes (sub_partition_lanes.cpp)
-  /// When the instruction at the slot's pc is in the buffer, the one at `sequence` being the next on the straight line.
+  /// Cycle in which the instruction at the slot's pc is in the buffer. `sequence`: the next pc in program order.
   cycle_t fetched(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
     const warp_slot& w = slots_[slot];
     return leaves(w, sequence) ? fetch.redirect(slot, w.program->code_address, w.state.pc, cycle)
@@ -403,8 +403,7 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   lsu_transaction& texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle);
   void texels_arrived(const lsu_transaction& t);
   std::uint64_t local_address(const warp_slot& w, std::uint64_t offset, unsigned lane) const;
-  /// Further issues that the access costs where each of its passes goes through the issue stage
-  /// (sub_partition_replay.cpp).
+  /// Counts the access's further issues if each of its passes goes through the issue stage (sub_partition_replay.cpp).
   void count_replays(const warp_slot& w, const lsu_transaction& t);
   void replay(unsigned slot, std::uint32_t sequence, cycle_t cycle);
   void split(lsu_transaction& first);
@@ -414,48 +413,48 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
 
   enum class pairing : std::uint8_t { none, any, maxwell };
 
-  const gpu_config& config_;  // outlives the sub-partition, as its SM does
+  const gpu_config& config_;  // outlives the sub-partition
   const bool checks_codes_;   // tlm.check
-  // From here to halted_: what every instruction touches, in as few cache lines as it takes.
+  // Members from here to halted_ are touched by every instruction; they are packed into as few cache lines as possible.
   alignas(64) std::vector<warp_slot> slots_;
   clock_port clock_;
-  std::uint64_t active_ = 0;  // slots that hold a warp
-  std::uint64_t held_ = 0;    // of these, ready ones that the policy keeps from the memory
-  // Timers: a wheel of 64 cycles, each a mask of slots; further ones in a mask.
+  std::uint64_t active_ = 0;  // mask of slots that hold a warp
+  std::uint64_t held_ = 0;    // mask of slots whose ready warp the policy holds back from memory
+  // Timer wheel of 64 cycles: each bucket is a mask of slots. Slots with later timers are in far_timers_.
   std::uint64_t wheel_occupied_ = 0;
   std::uint64_t far_timers_ = 0;
-  cycle_t replays_until_ = 0;     // the issue slots before are taken by replays
-  unsigned pending_replays_ = 0;  // of the instructions being issued
+  cycle_t replays_until_ = 0;     // issue slots before this cycle are taken by replays
+  unsigned pending_replays_ = 0;  // replays of the instructions being issued
   warp_supervisor& supervisor_;
   shared_lanes* shared_lanes_ = nullptr;
   tlm::tlm_fw_transport_if<lsu_protocol_types>* lsu_ = nullptr;
   unsigned sm_id_;
   unsigned index_;
   unsigned credits_;
-  unsigned textures_ = 0;      // texture and surface instructions under way
-  bool texture_full_ = false;  // no more of them are taken, or again, from texture_changed_ on
+  unsigned textures_ = 0;      // texture and surface instructions in flight
+  bool texture_full_ = false;  // state of the texture path from texture_changed_ on; before that cycle, the opposite
   cycle_t texture_changed_ = 0;
-  const pairing pairing_;           // none also when the issue width is 1
-  const bool replays_;              // a memory instruction's further passes are further issues
-  const bool independent_;          // lanes have their own program counters
-  const bool read_window_;          // operands are read in a fixed window, not collected
-  const bool by_warp_;              // states_by_slot is kept
-  bool codes_ = false;              // the warp placed last depends as control codes tell
-  const bool software_;             // dependence as control codes tell, but for recorded programs
-  const bool fp64_alone_;           // an fp64 instruction takes the others' issue cycle, too
-  std::uint16_t shared_units_ = 0;  // units that the SM's sub-partitions have together, bit per unit
+  const pairing pairing_;           // also none if the issue width is 1
+  const bool replays_;              // each further pass of a memory instruction is another issue
+  const bool independent_;          // each lane has its own program counter
+  const bool read_window_;          // operands are read in a fixed window, without a collector
+  const bool by_warp_;              // states_by_slot is counted
+  bool codes_ = false;              // the warp placed last uses control codes
+  const bool software_;             // dependence is software-controlled, except in trace-driven programs
+  const bool fp64_alone_;           // an fp64 instruction also occupies the other sub-partitions' issue cycle
+  std::uint16_t shared_units_ = 0;  // units shared by the SM's sub-partitions, bit per unit
   const decoded_instruction* reuses_ =
-      nullptr;              // the instruction behind the last arithmetic one, whose operands the reuse cache holds
-  unsigned last_slot_ = 0;  // and that one's warp
-  const decoded_instruction* to_shared_ = nullptr;  // of the pair being issued, the one for the shared lanes
-  // As of the last issue, for observers.
+      nullptr;              // the instruction after the last arithmetic one, whose operands are in the reuse cache
+  unsigned last_slot_ = 0;  // the warp that issued that one
+  const decoded_instruction* to_shared_ = nullptr;  // in the pair being issued, the instruction for the shared lanes
+  // The last issue, sampled by observers.
   unsigned issued_ = 0;        // instructions issued in the last active cycle
   cycle_t issued_at_ = never;  // the cycle of the last issue
   unsigned issued_warp_ = 0;
   std::uint32_t issued_pc_ = 0;
   simt::lane_mask issued_mask_ = 0;
   bool halted_ = false;
-  // What the dispatch sockets are bound to, looked up once: the way through port and export costs a cache miss per
+  // Bound interfaces of the dispatch sockets, looked up once: a call through port and export costs a cache miss per
   // issue.
   std::array<tlm::tlm_fw_transport_if<issue_protocol_types>*, static_cast<std::size_t>(isa::unit::count)>
       dispatch_to_{};
@@ -463,16 +462,16 @@ class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_i
   std::array<std::uint64_t, 64> wheel_{};
   memory_operation_pool operations_;
   std::vector<departed_warp> departed_;
-  std::deque<lsu_transaction*> backlog_;  // transactions of split instructions that wait for credits
+  std::deque<lsu_transaction*> backlog_;  // transactions of split instructions, waiting for credits
   program_services* services_ = nullptr;
   per_launch<launch_profile> own_profiles_;
   per_launch<launch_profile>* profiles_ = &own_profiles_;
   bank_conflicts banks_;
   class write_ports write_ports_;
   unit_answers unit_answers_;
-  unsigned conflicts_ = 0;        // cycles that the operands of the last instruction with a bank conflict took more
-  cycle_t conflicts_at_ = never;  // its issue
-  mutable std::unique_ptr<partition_signals> signals_;  // only while somebody looks
+  unsigned conflicts_ = 0;        // extra operand-read cycles of the last instruction with a bank conflict
+  cycle_t conflicts_at_ = never;  // its issue cycle
+  mutable std::unique_ptr<partition_signals> signals_;  // allocated when first observed
   instruction_observer* observer_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Barriers as a sub-partition sees them: its warps stop at them, are given results and go on.
+// Barriers in a sub-partition: its warps stop at them, receive reduction results, and resume.
 #include "heddle/config/error.h"
 #include "heddle/simt/execute.h"
 #include "heddle/simt/warp/divergence.h"
@@ -9,7 +9,7 @@ namespace heddle {
 
 void sub_partition::stop_at_barrier(unsigned slot, simt::lane_mask mask, unsigned number) {
   warp_slot& w = slots_[slot];
-  if (w.step != nullptr) return;  // it knows by itself
+  if (w.step != nullptr) return;  // a trace-driven warp tracks this itself
   simt::wait_at_barrier(w.state, mask, number);
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;
   if (w.state.active == 0) scheduler.set_waiting(slot);
@@ -20,8 +20,8 @@ void sub_partition::resume_from_barrier(unsigned slot, unsigned number, cycle_t 
   if (w.step != nullptr) w.barrier_lanes = 0;
   else if (independent_) simt::leave_barrier(w.state, number);
   else invariant(w.phase == warp_phase::at_barrier, "a barrier released a warp that does not wait at it");
-  // Lanes that go on beside others, or with lanes that another barrier let go a moment before, wait for their turn
-  // only.
+  // If other lanes of the warp run already, or another barrier has just released some, the released lanes only wait
+  // until they are selected.
   if (w.phase != warp_phase::at_barrier || w.timer != never) return;
   set_timer(slot, cycle);
   clock_.wake_at(cycle);

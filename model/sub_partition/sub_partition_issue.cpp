@@ -13,12 +13,11 @@ namespace {
 
 constexpr bool tells_time(isa::special s) { return s >= isa::special::clock && s <= isa::special::globaltimer; }
 
-// What does not compute when it issues: its unit or the memory system does it.
+// Replaces `execute` for instructions that do not compute at issue: their unit or the memory system does.
 void execute_elsewhere(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
-// The lanes that the warp began with. Only where all of them are together does the scoreboard, which knows registers
-// and not lanes, wait for nothing but what these have computed: on one arm of a branch it also waits for the other
-// arm's results.
+// The lanes that the warp started with. The scoreboard tracks registers, not lanes: on one arm of a branch it also
+// waits for results of the other arm. So it is compared with control codes only while all lanes are active.
 simt::lane_mask all_threads(const simt::warp_state& w) {
   const unsigned threads =
       std::min(w.block->launch->threads_per_block() - w.warp_in_block * isa::warp_size, isa::warp_size);
@@ -48,19 +47,19 @@ void sub_partition::issue_from(unsigned slot, cycle_t cycle) {
     ++c.inst_issued1;
   }
   if (halted_ && w.phase == warp_phase::ready)
-    w.phase = warp_phase::waiting;  // it failed, and is among the ready ones no more
+    w.phase = warp_phase::waiting;  // it failed, and has already been removed from the ready warps
   if (!in_sequence) return;
   const std::uint32_t sequence = issued_pc_ + issued_;
   if (__builtin_expect(pending_replays_ != 0, 0)) return replay(slot, sequence, cycle);
   settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
 }
 
-// May the instruction now at the slot's pc issue together with `first`, which was issued in this cycle?
+// True if the instruction now at the slot's pc may issue together with `first`, which was issued in this cycle.
 bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   if (leaves(w, issued_pc_ + 1) || w.barrier_lanes != 0) return false;
   const decoded_instruction& second = w.program->code[w.state.pc];
-  // A policy that holds accesses to memory back is asked about the first instruction of a warp: as such it comes in the
+  // A policy that holds back memory accesses decides on the first instruction of a warp only. This one is first in the
   // next cycle.
   if (second.global_access && scheduler.holds_memory()) return false;
   if (second.kind != issue_kind::arithmetic && second.kind != issue_kind::memory) return false;
@@ -78,7 +77,7 @@ bool sub_partition::pairs(const decoded_instruction& first, unsigned slot, cycle
   if (shared) {
     if (!shared_lanes_->grant(index_, std::max(first.shared_use, second.shared_use), cycle)) return false;
     to_shared_ =
-        first.shared_use > second.shared_use ? &first : &second;  // the other one takes the sub-partition's own lanes
+        first.shared_use > second.shared_use ? &first : &second;  // the other one uses the sub-partition's own lanes
   }
   look_at(w, w.state.pc);
   return true;
@@ -145,10 +144,10 @@ bool sub_partition::issue_one(unsigned slot, cycle_t cycle) {
   return false;
 }
 
-// Operands of an arithmetic instruction meet in a register bank. A collector gathers them while other instructions
-// issue; through a fixed window nothing issues until they are read.
+// Sources of an arithmetic instruction conflict in a register bank. A collector gathers them while other instructions
+// issue; with a fixed read window nothing issues until they are read.
 void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
-  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came between
+  const bool behind = last_slot_ == slot && reuses_ == &d;  // no other warp's operands came in between
   const unsigned conflicts = behind ? d.bank_conflicts_after : d.bank_conflicts;
   if (slots_[slot].program->control_codes) dependence_counters.issued(slot, d, cycle + conflicts);
   set_ready(slot, d, cycle + d.latency_cycles + conflicts);
@@ -161,14 +160,14 @@ void sub_partition::issue_conflicting(unsigned slot, const decoded_instruction& 
 void sub_partition::dispatch(unsigned slot, const decoded_instruction& d, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const unsigned u = static_cast<unsigned>(d.unit);
-  // The time is part of a warp's state for those that ask for it only: others are in the same state again when they
-  // come round.
+  // Only instructions that read the time put it into the warp's state. Otherwise the states of two iterations of a
+  // waiting loop would differ (fingerprint).
   if (d.timing == isa::op_class::special_register && tells_time(static_cast<isa::special>(d.instruction->sub))) {
     w.state.cycle = cycle;
     w.state.clock_low = static_cast<std::uint32_t>(cycle);
     w.state.time_ns = clock_.domain().nanoseconds_at(cycle);
   }
-  issue_transaction packet;  // on the stack, where it is in the cache
+  issue_transaction packet;  // on the stack, so that it is in the host's cache
   packet.instruction = d.instruction;
   packet.execute = d.kind == issue_kind::arithmetic ? d.execute : execute_elsewhere;
   packet.warp = &w.state;
@@ -197,7 +196,7 @@ void sub_partition::issue_sleep(unsigned slot, simt::lane_mask mask, cycle_t cyc
   dispatch(slot, d, 0, cycle);
   w.sequence = w.state.pc + 1;
   advance(w);
-  // A thread may sleep as little as it likes: what other lanes have to do comes first.
+  // NANOSLEEP sets no minimum duration, so lanes that can execute run first.
   if (w.state.independent && mask != 0 && simt::give_way(w.state)) return go_on(slot, w.sequence, cycle);
   const cycle_t cycles = clock_.domain().cycles_in(d.instruction->src[0].value);
   look_at(w, w.state.pc);
@@ -216,7 +215,7 @@ void sub_partition::issue_branch(unsigned slot, simt::lane_mask mask, cycle_t cy
     simt::turn_back(w.state, d.turn == back_edge::waits, config_.sub_partition.convergence_patience_turns);
   ++w.counters->branches;
   w.counters->divergent_branches += diverged;
-  // Where the next instruction comes from is known when the branch is resolved; the straight line is already buffered.
+  // A branch target is known when the branch is resolved; the fall-through path is already buffered.
   const cycle_t resolved = cycle + d.latency_cycles;
   const cycle_t at = w.state.pc == fall_through ? fetch.next(slot, w.program->code_address, w.state.pc, resolved)
                                                 : fetch.redirect(slot, w.program->code_address, w.state.pc, resolved);
@@ -259,7 +258,8 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   if (independent_) return lanes_at_barrier(slot, mask, cycle);
   w.timer = never;
   w.phase = warp_phase::at_barrier;
-  // A warp that waits stays at its BAR (on_timer moves on): a reducing barrier delivers its result through it.
+  // A waiting warp stays at its BAR until on_timer advances it: a reducing barrier writes its result through that
+  // instruction.
   const bool waits = supervisor_.barrier_arrive(w.state.slot, *d.instruction, mask, cycle);
   if (waits) scheduler.set_waiting(slot);
   if (halted_ || waits) return;
@@ -267,7 +267,7 @@ void sub_partition::issue_barrier(unsigned slot, simt::lane_mask mask, cycle_t c
   settle(slot, cycle + 1, fetch.next(slot, w.program->code_address, w.state.pc, cycle + 1), false);
 }
 
-// `details` belong behind `what`.
+// `details` are appended to `what`.
 void sub_partition::fault(unsigned slot, const decoded_instruction& d, unsigned lane, const std::string& what,
                           fault_details details) {
   const warp_slot& w = slots_[slot];

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The issue stage of a sub-partition whose warps have independent lanes: instructions at which some lanes stop while
-// others go on.
+// The issue stage for warps with independent lanes: instructions at which some lanes stop while others continue.
 #include "heddle/config/error.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
 
-// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait issue
-// it again when all have come.
+// Returns true if the instruction may execute on the lanes of `mask`. Otherwise these lanes wait for the other lanes
+// that it names, and issue it again when all have arrived.
 bool sub_partition::lanes_present(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   if (w.state.granted) {
@@ -24,7 +23,7 @@ bool sub_partition::lanes_present(unsigned slot, simt::lane_mask mask, cycle_t c
   return false;
 }
 
-// Some lanes have stopped in `cycle`: the warp goes on with others, or waits if there are none that can.
+// Some lanes have stopped in `cycle`. The warp continues with others, or waits if none can run.
 void sub_partition::go_on(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   if (w.state.active == 0) {
@@ -43,14 +42,14 @@ void sub_partition::lanes_at_barrier(unsigned slot, simt::lane_mask mask, cycle_
   const std::uint32_t sequence = w.state.pc + 1;
   w.phase = warp_phase::waiting;
   w.timer = never;
-  // The last arrival resumes the waiting lanes, these among them, before the call returns.
+  // The last arrival resumes the waiting lanes before the call returns; this warp's lanes may be among them.
   const bool waits = supervisor_.barrier_arrive(w.state.slot, *w.next->instruction, mask, cycle);
   if (halted_) return;
   if (!waits) simt::advance(w.state);
   if (w.phase == warp_phase::waiting) go_on(slot, sequence, cycle);
 }
 
-// The lanes of `mask` have exited, others live; the rest of the path goes on at `sequence`, if there is one.
+// The lanes of `mask` have exited while others live. The remaining lanes of the path, if any, continue at `sequence`.
 void sub_partition::lanes_exit(unsigned slot, simt::lane_mask mask, std::uint32_t sequence, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   w.phase = w.state.active == 0 ? warp_phase::at_barrier : warp_phase::waiting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory instructions of a sub-partition: address resolution, the way to the load/store unit and back.
+// Memory instructions of a sub-partition: address resolution, requests to the load/store unit and responses from it.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@ namespace {
 
 bool is_write(lsu_kind k) { return k == lsu_kind::store || k == lsu_kind::reduction; }
 
-// What reaches shared memory and constants alone has nothing to do with the L1.
+// Accesses to shared memory and constants alone do not reach the L1.
 producer waited_for_as(simt::lane_mask global_mask) {
   return global_mask == 0 ? producer::short_latency : producer::long_latency;
 }
@@ -28,7 +28,8 @@ std::uint64_t sub_partition::local_address(const warp_slot& w, std::uint64_t off
          offset % 4;
 }
 
-// Turns the lanes' addresses into shared-memory offsets and global addresses. False: a lane's address is in no memory.
+// Translates the lanes' addresses into shared-memory offsets and global addresses. Returns false after a fault, if an
+// address is in no memory.
 bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask mask) {
   warp_slot& w = slots_[slot];
   const decoded_instruction& d = *t.decoded;
@@ -76,7 +77,7 @@ bool sub_partition::resolve(unsigned slot, lsu_transaction& t, simt::lane_mask m
   return true;
 }
 
-// Are the constants that the lanes read within their bank? Reports the first lane whose are not.
+// True if all lanes read within their constant bank; otherwise reports the first lane that does not.
 bool sub_partition::constants_exist(unsigned slot, const lsu_transaction& t, simt::lane_mask mask) {
   const decoded_instruction& d = *slots_[slot].next;
   const std::uint64_t bytes = t.launch->banks[d.instruction->sub].size();
@@ -124,19 +125,21 @@ void sub_partition::issue_memory(unsigned slot, simt::lane_mask mask, cycle_t cy
   if (!resolve(slot, t, mask)) return;
   if (t.shared_mask != 0 && w.step == nullptr) {
     unsigned bad_lane = 0;
-    t.differing_bits = differing_bits(t.own_addresses, t.shared_mask);  // they are at hand now
+    t.differing_bits =
+        differing_bits(t.own_addresses, t.shared_mask);  // computed here, where the addresses are in the host's cache
     try {
       simt::shared_access(i, w.state, t.shared_mask, t.own_addresses, bad_lane);
     } catch (const program_error& e) {
       fault(slot, d, bad_lane, e.what());
       return;
     }
-    if (i.op == isa::opcode::ldsm) t.shared_mask = simt::matrix_rows(i);  // it is these accesses that take time
+    if (i.op == isa::opcode::ldsm)
+      t.shared_mask = simt::matrix_rows(i);  // only the lanes that supply row addresses take time
   }
   if (replays_) count_replays(w, t);
   if (t.global_mask != 0 && t.kind != lsu_kind::load) {
     if (w.step != nullptr)
-      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));  // recordings have no data
+      std::memset(t.words, 0, sizeof t.words[0] * std::max(1, t.bytes_per_lane / 4));  // traces hold no data
     else simt::lane_store_data(i, w.state, t.words);
   }
   const producer kind = waited_for_as(t.global_mask);
@@ -166,7 +169,7 @@ void sub_partition::split(lsu_transaction& first) {
     t = first;
     t.word = k;
     t.shared_mask = 0;
-    // The next word of local memory lies one row of lanes further on; elsewhere, four bytes.
+    // The next word of local memory is one row of lanes further on; elsewhere it is four bytes further on.
     for (simt::lane_mask m = first.global_mask; m; m &= m - 1) {
       const unsigned lane = static_cast<unsigned>(__builtin_ctz(m));
       t.own_addresses[lane] += std::uint64_t{k} * (o.local_mask >> lane & 1 ? 4 * isa::warp_size : 4);
@@ -189,7 +192,7 @@ void sub_partition::send(lsu_transaction& t) {
   lsu_->nb_transport_fw(t, phase, delay);
 }
 
-// The LDST unit's input is closed while the load/store unit's queue has no room for another instruction.
+// Closes the LDST unit's input while the load/store unit's queue has no room for another instruction.
 void sub_partition::update_gate(cycle_t cycle) {
   scheduler.gate(isa::unit::ldst).set_blocked(credits_ == 0 || !backlog_.empty(), cycle);
   const bool full = textures_ >= config_.texture.queue_entries;
@@ -215,7 +218,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
       update_gate(cycle);
       if (scheduler.ready() != 0) clock_.wake_at(cycle);
       if (is_write(t.kind) && !t.texture) {
-        warp_slot& w = slots_[t.slot];  // it stays until all its stores are taken
+        warp_slot& w = slots_[t.slot];  // the warp keeps its slot until all its stores are taken
         if (--w.queued == 0 && w.phase == warp_phase::exited && w.loads == 0 && w.timer == never) finish(t.slot, cycle);
       }
       break;
@@ -238,7 +241,7 @@ tlm::tlm_sync_enum sub_partition::nb_transport_bw(lsu_transaction& t, lsu_phase&
   return tlm::TLM_ACCEPTED;
 }
 
-// A store of a warp that has finished is acknowledged.
+// A store of a finished warp is acknowledged.
 void sub_partition::settle_store(unsigned slot, std::uint16_t residency, cycle_t cycle) {
   const auto gone = departed(slot, residency);
   invariant(gone != departed_.end(), "a store of no warp was acknowledged");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Control flow of warps that follow a recording instead of computing: each step names the next instruction and its
-// lanes.
+// Control flow of trace-driven warps: each trace record gives the next instruction and its active lanes.
 #include "heddle/sub_partition/sub_partition.h"
 
 namespace heddle {
@@ -17,7 +16,7 @@ void sub_partition::follow(warp_slot& w, const isa::recorded_block* recording) c
   w.state.active = w.step->mask;
 }
 
-// Brings the piece with that step into memory; false: the warp has no such step.
+// Loads the segment that holds the record at `position`. Returns false if the warp has no such record.
 bool sub_partition::seek(warp_slot& w, std::uint64_t position) {
   auto piece = w.state.block->recording->piece(w.state.warp_in_block, position);
   if (!piece) return false;
@@ -28,8 +27,8 @@ bool sub_partition::seek(warp_slot& w, std::uint64_t position) {
   return true;
 }
 
-// Some lanes wait at a barrier. Is what comes next the others' business only? Instructions without lanes belong to
-// those that follow; the end of the warp is everybody's.
+// Some lanes wait at a barrier. Returns true if the next record with active lanes involves only other lanes. Records
+// without active lanes belong to the record after them; the end of the warp involves all lanes.
 bool sub_partition::lanes_go_on(const warp_slot& w) {
   if ((w.state.live & ~w.barrier_lanes) == 0) return false;
   const isa::execution_record* s = w.step;
@@ -38,7 +37,7 @@ bool sub_partition::lanes_go_on(const warp_slot& w) {
   return lanes != 0 && (lanes & w.barrier_lanes) == 0;
 }
 
-// Recorded is who jumps. That others did not, and that the warp parted, shows in the steps before and after.
+// A trace records which lanes take a branch. That the branch diverged follows from the records before and after it.
 bool sub_partition::recorded_branch(warp_slot& w, simt::lane_mask mask) {
   const bool first = w.step == w.piece->first && w.piece->position == 0;
   const simt::lane_mask before = first ? mask : w.step[-1].mask;
@@ -77,7 +76,7 @@ void sub_partition::recorded_exit(unsigned slot, simt::lane_mask mask, cycle_t c
   if (!halted_) settle(slot, cycle + 1, fetched(slot, sequence, cycle + 1), leaves(w, sequence));
 }
 
-// The warp stands at the step behind its BAR while it waits.
+// While it waits, the warp is already at the record after its BAR.
 void sub_partition::recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   const isa::instruction& bar = *w.next->instruction;
@@ -91,7 +90,7 @@ void sub_partition::recorded_barrier(unsigned slot, simt::lane_mask mask, cycle_
     const bool waits = supervisor_.barrier_arrive(w.state.slot, bar, lanes, cycle);
     if (halted_) return;
     if (!waits) w.barrier_lanes &= ~lanes;
-    // Complete already, and a timer runs; or nobody is left who could go on.
+    // The barrier is already complete and a timer is set, or no other lanes can continue.
     if (waits && (w.barrier_lanes == 0 || !lanes_go_on(w))) {
       scheduler.set_waiting(slot);
       return;

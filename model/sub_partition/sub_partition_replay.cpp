@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Replays: up to Kepler a memory instruction makes one pass per issue, and what it cannot do in one comes again through
-// issue.
+// Replays: up to Kepler a memory instruction performs one pass per issue. Each further pass is issued again.
 #include <algorithm>
 
 #include "heddle/sub_partition/sub_partition.h"
@@ -27,7 +26,7 @@ unsigned different_addresses(const std::uint64_t* addresses, simt::lane_mask mas
 
 void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) {
   issue_counters& c = *w.counters;
-  // Where a half-warp is what a pass serves, a warp without conflict takes two: that is one issue.
+  // If a pass serves half a warp, the two passes of a warp without conflicts are one issue.
   const bool half_warps = config_.ldst.coalescing == choice::coalescing::half_warp;
   if (t.kind == lsu_kind::constant_load) {
     const unsigned more = different_addresses(t.addresses(), t.constant_mask) - 1;
@@ -48,14 +47,15 @@ void sub_partition::count_replays(const warp_slot& w, const lsu_transaction& t) 
     if (half_warps) coalesce_half_warps(t.addresses(), t.global_mask, t.bytes_per_lane, lines);
     else coalesce(t.addresses(), t.global_mask, lines);
     const unsigned free = half_warps ? halves_of(t.global_mask) : 1;
-    const unsigned words = t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;  // local memory's are lines apart
+    const unsigned words =
+        t.local ? std::max<unsigned>(1, t.bytes_per_lane / 4) : 1;  // words of local memory are lines apart
     const unsigned more = lines.count * words - std::min(lines.count, free);
     c.global_replays += more;
     pending_replays_ += more;
   }
 }
 
-// The slot's warp has issued; its replays take the next issue slots, and it goes on behind them.
+// The slot's warp has issued. Its replays take the next issue slots, and the warp continues after them.
 void sub_partition::replay(unsigned slot, std::uint32_t sequence, cycle_t cycle) {
   warp_slot& w = slots_[slot];
   replays_until_ = cycle + 1 + pending_replays_;

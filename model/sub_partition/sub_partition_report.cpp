@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a sub-partition tells of itself: its invariants, where its warps stand, its waveform.
+// Diagnostics of a sub-partition: invariants, positions of its warps, waveform.
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -19,7 +19,7 @@ void sub_partition::check_invariants() const {
     std::uint64_t cycles = 0, stalls = 0;
     for (const auto v : c.warp_cycles) cycles += v;
     for (const auto v : c.warp_stalls) stalls += v;
-    // A warp's active cycles are added when it leaves, its states as they change.
+    // A warp's active cycles are added when it leaves, its states as they change; resident warps are added here.
     std::uint64_t active = c.active_warp_cycles;
     for (std::uint64_t a = active_; a != 0; a &= a - 1) {
       const warp_slot& w = slots_[static_cast<unsigned>(__builtin_ctzll(a))];
@@ -37,7 +37,7 @@ void sub_partition::check_invariants() const {
 
 std::string sub_partition::position(unsigned slot) const { return place_of(slot, *slots_[slot].next->instruction); }
 
-// PTX has lines and columns, machine code addresses.
+// PTX has lines and columns; machine code has addresses.
 std::string sub_partition::place_of(unsigned slot, const isa::instruction& i) const {
   const warp_slot& w = slots_[slot];
   if (w.step == nullptr) return w.launch->program->file + ":" + std::to_string(i.line) + ":" + std::to_string(i.column);
@@ -47,7 +47,7 @@ std::string sub_partition::place_of(unsigned slot, const isa::instruction& i) co
 std::vector<std::string> sub_partition::standing(unsigned slot, unsigned barrier) const {
   const warp_slot& w = slots_[slot];
   const std::uint32_t number = barrier;
-  if (w.step != nullptr)  // its state has no lanes
+  if (w.step != nullptr)  // a trace-driven warp's state has no lanes
     return {(w.phase == warp_phase::at_barrier ? "waits at barrier " + std::to_string(barrier) + ", " : "stands at ") +
             position(slot)};
   return simt::standing_of(w.state, w.phase == warp_phase::at_barrier ? &number : nullptr,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A sub-partition's part in a context switch: its warps are stopped between two instructions, written out, and come
-// back.
+// Context switch in a sub-partition: its warps are stopped between two instructions, written out, and restored.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -9,7 +8,7 @@
 namespace heddle {
 
 namespace {
-// What stands in registers and states whose warp is elsewhere: a value that no program would be right with.
+// Fills the registers and state of a swapped-out warp, so that a program that read them would compute wrong results.
 constexpr std::uint32_t poison = 0xdeadbeef;
 constexpr unsigned line_words = 32;
 }  // namespace
@@ -19,8 +18,8 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
   if (w.phase == warp_phase::empty || w.phase == warp_phase::exited || w.phase == warp_phase::stopped) return;
   if (w.phase == warp_phase::ready) account_ready(slot, std::max(cycle, w.mark));
   else account(slot, cycle);
-  // A warp that waits for operands, its unit or its replays looks at its instruction anew; other waits go on where they
-  // were.
+  // A warp that waits for operands, its unit or its replays re-evaluates its instruction when it resumes. Other waits
+  // continue where they stopped.
   const bool looks_anew = w.phase == warp_phase::ready || w.phase == warp_phase::waiting ||
                           w.phase == warp_phase::held || w.phase == warp_phase::replaying;
   held_ &= ~(std::uint64_t{1} << slot);
@@ -33,7 +32,7 @@ void sub_partition::stop(unsigned slot, cycle_t cycle) {
 void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   warp_slot& w = slots_[slot];
   invariant(w.phase == warp_phase::stopped, "the context of a warp that runs was asked for");
-  image.align(line_words);  // a register of a warp is one line of memory
+  image.align(line_words);  // a register of a warp is one memory line
   if (w.step != nullptr) image.blank(std::size_t{w.launch->program->registers} * isa::warp_size);
   else if (w.program->live.empty())
     image.exchange(w.state.regs, std::size_t{w.launch->program->registers} * isa::warp_size);
@@ -41,7 +40,7 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   image(w.stopped_in);
   image(w.rest);
   image(w.sequence);
-  std::uint64_t step = 0;  // where a recorded warp stands
+  std::uint64_t step = 0;  // position of a trace-driven warp
   if (w.step != nullptr) {
     step = w.piece->position + static_cast<std::uint64_t>(w.step - w.piece->first);
     image(step);
@@ -51,7 +50,7 @@ void sub_partition::exchange(unsigned slot, simt::context_image& image) {
   if (!w.program->live.empty()) exchange_live(w, image);
 }
 
-// What was read back is taken only if the warp can be run with it.
+// Accepts a restored state only if the warp can run with it.
 void sub_partition::resume_at(unsigned slot, std::uint64_t step) {
   warp_slot& w = slots_[slot];
   const bool known = w.stopped_in == warp_phase::waiting || w.stopped_in == warp_phase::at_barrier ||
@@ -68,7 +67,7 @@ void sub_partition::resume_at(unsigned slot, std::uint64_t step) {
   look_at(w, w.state.pc);
 }
 
-// Live are the registers that threads may still read, wherever in the program they stand.
+// Live registers are those that a thread may still read from its current position.
 void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
   const auto& live = w.program->live;
   isa::register_set needed = live[w.state.pc];
@@ -76,8 +75,8 @@ void sub_partition::exchange_live(warp_slot& w, simt::context_image& image) {
   for (const simt::lane_path& p : w.state.paths) needed |= live[p.pc];
   for (const simt::convergence_frame& f : w.state.frames)
     if (f.participants != 0) needed |= live[f.resume];
-  // A barrier that has let the warp go has written its result, though the warp still stands at its BAR for the
-  // barrier's latency.
+  // A warp that waits at its BAR only for the barrier's latency already holds the barrier's result, so registers that
+  // are live after the BAR are kept, too.
   if (w.stopped_in == warp_phase::at_barrier && w.state.pc + 1 < live.size()) needed |= live[w.state.pc + 1];
   image.align(line_words);
   for (std::size_t r = 0; r < w.launch->program->registers; ++r)
@@ -121,7 +120,7 @@ void sub_partition::swap_in(unsigned slot, const resident_launch& launch, const 
   w.timer = never;
   w.phase = warp_phase::stopped;
   w.fence_begun = false;
-  w.fence_scope = ~0u;  // should it come back to a fence, then to one that leaves nothing stale
+  w.fence_scope = ~0u;  // if it resumes at a fence, the fence is treated as one of the widest scope
 }
 
 void sub_partition::resume(unsigned slot, cycle_t cycle) {

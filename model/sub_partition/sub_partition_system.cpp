@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that what the warp has stored can be
-// inspected.
+// SYSCALL and TRAP in a sub-partition. Lowering puts a MEMBAR before SYSCALL, so that the warp's stores are visible in
+// device memory.
 #include "heddle/config/error.h"
 #include "heddle/sub_partition/device_runtime.h"
 #include "heddle/sub_partition/sub_partition.h"

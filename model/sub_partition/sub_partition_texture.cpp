@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface instructions of a sub-partition: each texel of a filter is an access of the warp through the
+// Texture and surface instructions of a sub-partition: each texel of a filter is one access of the warp through the
 // load/store unit.
 #include <cstring>
 
@@ -35,7 +35,7 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
   o.is_texture = true;
   o.remaining = 0;
   for (unsigned k = 0; k < a.count; ++k) o.remaining += a.mask[k] != 0;
-  if (o.remaining == 0) {  // everything lies outside
+  if (o.remaining == 0) {  // all texels are outside
     if (i.op != isa::opcode::sust) simt::finish_texture(i, w.state, a);
     set_ready(slot, d, cycle + config_.l1.latency_cycles + config_.texture.filter_latency_cycles);
     operations_.give_back(o);
@@ -45,14 +45,14 @@ void sub_partition::issue_texture(unsigned slot, simt::lane_mask mask, cycle_t c
     dependence_counters.set_read(slot, d, cycle + d.source_read_cycles, producer::long_latency);
   if (observer_ != nullptr) observer_->memory_issued(slot, w.state.pc, o);
   set_pending(slot, d, producer::long_latency);
-  ++w.loads;  // surface stores, too: the warp stays until the texture path is through with them
+  ++w.loads;  // surface stores are counted here, too: the warp stays until the texture path has finished them
   ++textures_;
   for (unsigned k = 0; k < a.count; ++k)
     if (a.mask[k] != 0) send(texel_access(w, o, k, cycle));
   update_gate(cycle + 1);
 }
 
-/// Access k of a texture instruction as a transaction.
+/// Builds the transaction for access k of a texture instruction.
 lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operation& o, unsigned k, cycle_t cycle) {
   const isa::instruction& i = *w.next->instruction;
   const simt::texture_access& a = *o.texture;
@@ -75,7 +75,7 @@ lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operatio
   t.texture = true;
   t.data = true;
   t.read_only = i.op == isa::opcode::tex || i.op == isa::opcode::tld4;
-  t.bypass_l1 = !t.read_only;  // other SMs' stores to a surface are seen
+  t.bypass_l1 = !t.read_only;  // other SMs' stores to a surface must be visible
   t.differing_bits = lsu_transaction::not_known;
   t.shared_addresses = nullptr;
   std::memcpy(t.own_addresses, a.addresses[k], sizeof t.own_addresses);
@@ -83,11 +83,11 @@ lsu_transaction& sub_partition::texel_access(const warp_slot& w, memory_operatio
   return t;
 }
 
-// Texels of access t have come; with the last ones the instruction is done.
+// The texels of access t have arrived. The last access completes the instruction.
 void sub_partition::texels_arrived(const lsu_transaction& t) {
   memory_operation& o = *t.operation;
   if (t.kind == lsu_kind::load) {
-    // Bytes that are no lane's are those of an earlier transaction.
+    // Only the access's own lanes are copied: the other lanes hold data of an earlier transaction.
     simt::texture_access& a = *o.texture;
     for (unsigned k = 0; k < (a.bytes + 3) / 4; ++k)
       for (simt::lane_mask m = a.mask[t.word]; m; m &= m - 1) {

@@ -11,7 +11,7 @@ namespace heddle {
 
 struct decoded_program;
 
-/// The state of an active warp in a cycle, as CONTRACT's `warp_cycles` names them.
+/// The state of an active warp in a cycle, by the names of CONTRACT's `warp_cycles`.
 enum class warp_cycle : std::uint8_t {
   selected,
   not_selected,
@@ -30,7 +30,7 @@ enum class warp_cycle : std::uint8_t {
 
 const char* name_of(warp_cycle s);
 
-/// The state of an active warp in a cycle, in the finer terms of newer profilers (`warp_states`). The rarer ones come
+/// The state of an active warp in a cycle, by the finer names of newer profilers (`warp_states`). The rarer states come
 /// last.
 enum class warp_stall : std::uint8_t {
   selected,
@@ -56,14 +56,14 @@ enum class warp_stall : std::uint8_t {
 
 const char* name_of(warp_stall s);
 
-/// Counts of warp-cycles in states of both kinds.
+/// Warp-cycles by state, in both classifications.
 struct state_counts {
   std::array<std::uint64_t, static_cast<std::size_t>(warp_cycle::count)> cycles{};
   std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)> stalls{};
 };
 
-/// One kind follows from the other but for lg_throttle, which is memory_throttle where the memory system holds the LDST
-/// unit up, and else memory_dependency: that gets a number of its own, behind the others.
+/// A warp_stall determines the warp_cycle, except for lg_throttle: it is memory_throttle while the memory system blocks
+/// the LDST unit, otherwise memory_dependency. The latter case has a state number of its own, after the others.
 constexpr unsigned lg_dependency = static_cast<unsigned>(warp_stall::count);
 constexpr unsigned state_count = lg_dependency + 1;
 constexpr unsigned state_of(warp_cycle c, warp_stall s) {
@@ -72,23 +72,23 @@ constexpr unsigned state_of(warp_cycle c, warp_stall s) {
 /// Adds `n` warp-cycles in state number `state`.
 void add_state(state_counts& to, unsigned state, std::uint64_t n);
 
-/// What the warps of a launch spent on one instruction: cycles in which it was their next one, by state.
+/// Warp-cycles that the warps of a launch spent with one instruction as their next, by state.
 struct instruction_profile : state_counts {
   std::uint64_t executed = 0;  // warp instructions
 };
 
-/// The profiles of a launch's instructions on one SM, whose sub-partitions count together. The low halves of an
-/// instruction's counts share two cache lines, of which the first sees nearly all that happens; what does not fit 32
-/// bits, which takes hours, goes elsewhere.
+/// Profiles of a launch's instructions on one SM, shared by its sub-partitions. The low halves of an instruction's
+/// counts share two cache lines; nearly all counts are in the first. Overflows of 32 bits, which take hours, are
+/// counted elsewhere.
 class launch_profile {
  public:
-  static constexpr unsigned executed = 0;  // the warp instructions, then the states
+  static constexpr unsigned executed = 0;  // index of the executed warp instructions; the states follow
   static constexpr unsigned what(unsigned state) { return 1 + state; }
   struct alignas(64) line {
     std::array<std::uint32_t, 1 + state_count> low{};
   };
 
-  /// The launch runs this program. The first call counts.
+  /// Sets the launch's program. Only the first call has an effect.
   void begin(std::shared_ptr<const decoded_program> program);
   /// The line of the program's first instruction.
   line* lines() { return lines_.data(); }
@@ -98,7 +98,7 @@ class launch_profile {
     if (__builtin_expect(sum >> 32 != 0, 0)) carry(to, what, sum >> 32);
   }
 
-  /// Of how many instructions; 0 before the launch's first warp.
+  /// Number of instructions; 0 before the launch's first warp.
   std::size_t size() const { return lines_.size(); }
   instruction_profile at(std::size_t instruction) const;
   /// Null before the launch's first warp.
@@ -108,7 +108,7 @@ class launch_profile {
   void carry(const line& from, unsigned what, std::uint64_t high);
 
   std::vector<line> lines_;
-  std::vector<std::array<std::uint64_t, 1 + state_count>> high_;  // empty until a count goes past 32 bits
+  std::vector<std::array<std::uint64_t, 1 + state_count>> high_;  // empty until a count exceeds 32 bits
   std::shared_ptr<const decoded_program> program_;
 };
 

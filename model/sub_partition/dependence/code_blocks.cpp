@@ -44,11 +44,12 @@ unsigned distance(const decoded_program& p, std::size_t first, std::size_t last,
   for (std::size_t k = first;; ++k) {
     const decoded_instruction& d = p.code[k];
     unsigned& unit_open = open[static_cast<std::size_t>(d.unit)];
-    const bool own_lanes = d.shared_use == lane_use::none;  // others may take lanes that sub-partitions share
+    const bool own_lanes =
+        d.shared_use == lane_use::none;  // lanes that sub-partitions share may be taken by another one
     if (k != first) cycle += p.code[k - 1].stall;
     if (k != first && own_lanes) cycle = std::max(cycle, unit_open);
     if (k == last || cycle >= enough) return cycle;
-    // Stall counts and latencies begin when the operands are read, a unit is held from the issue on.
+    // Stall counts and latencies start when the operands are read; a unit is held from the issue on.
     const unsigned held =
         d.initiation_cycles - std::min<unsigned>(d.initiation_cycles, k == first ? d.bank_conflicts : 0);
     if (own_lanes) unit_open = cycle + held;

@@ -6,8 +6,7 @@
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
 
-// What control codes are worked out from: names of registers and predicates, basic blocks, distances on the straight
-// line.
+// The basis of control codes: names of registers and predicates, basic blocks, distances in straight-line code.
 namespace heddle::control_codes {
 
 constexpr unsigned longest_stall = 15;  // four bits of the control code: Jia et al. 2018, section 2.1
@@ -20,7 +19,7 @@ void each_name(const decoded_instruction& d, F&& f) {
   for (unsigned p = d.predicates; p != 0; p &= p - 1) f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
 }
 
-/// With each that it writes.
+/// Calls f with each name that the instruction writes.
 template <class F>
 void each_result(const decoded_instruction& d, F&& f) {
   const isa::instruction& i = *d.instruction;
@@ -30,7 +29,7 @@ void each_result(const decoded_instruction& d, F&& f) {
     f(register_count + static_cast<unsigned>(__builtin_ctz(p)));
 }
 
-/// With each register that it reads.
+/// Calls f with each register that the instruction reads.
 template <class F>
 void each_source(const decoded_instruction& d, F&& f) {
   for (const isa::operand& o : d.instruction->src)
@@ -38,22 +37,21 @@ void each_source(const decoded_instruction& d, F&& f) {
       for (unsigned k = 0; k < o.count; ++k) f(o.reg + k);
 }
 
-/// Its result is guarded by a counter, not by stall counts.
+/// True if the result is guarded by a counter, not by stall counts.
 inline bool needs_counter(const decoded_instruction& d) {
   const bool has_result = d.instruction->dst != isa::rz || d.written_predicates != 0;
   return has_result && (d.result != producer::fixed || d.latency_cycles + d.guard_cycles > longest_stall);
 }
 
 struct block {
-  std::size_t first, last;  // last: one behind
+  std::size_t first, last;  // last: one past the end
   std::vector<std::size_t> next;
 };
 std::vector<block> blocks_of(const decoded_program& p);
 
-/// Cycles that lie at least between the issue of two instructions of the straight line: their stall counts, and the
-/// time for which those between them hold units. Nothing else counts, neither units that were held before the first one
-/// nor other warps, for all that delays an instruction when it runs may have delayed the first one as well. `enough`:
-/// no more is asked for.
+/// Minimum number of cycles between the issue of two instructions of straight-line code: their stall counts, and the
+/// time for which instructions between them hold units. Units held before the first instruction and other warps do not
+/// count, because they may delay the first instruction as well. The result is exact only up to `enough`.
 unsigned distance(const decoded_program& p, std::size_t first, std::size_t last, unsigned enough);
 
 }  // namespace heddle::control_codes

@@ -14,7 +14,7 @@ namespace {
 
 using namespace control_codes;
 
-// Which two neighbours the pairing rule joins, by their units alone; the issue stage looks at the rest.
+// True if the pairing rule allows two neighbours by their units alone; the issue stage checks the rest.
 bool pairing_allows(const decoded_instruction& first, const decoded_instruction& second,
                     const sub_partition_parameters& parameters) {
   if (parameters.issue_width < 2 || parameters.dual_issue == choice::dual_issue::none) return false;
@@ -24,13 +24,14 @@ bool pairing_allows(const decoded_instruction& first, const decoded_instruction&
   return parameters.dual_issue != choice::dual_issue::maxwell || first.partner || second.partner;
 }
 
-// Each instruction issues as early as its predecessors' results allow: the stall count in front of it is what the
-// distance from them lacks of their latency. For a unit that is held no stall count is needed, since the issue stage
-// waits for it. Results of fixed latency are forwarded, but not to memory instructions, which wait `memory_operands`
-// cycles longer.
+// Each instruction issues as early as its producers' results allow: the stall count before it is the part of a
+// producer's latency that the distance to the producer does not cover. A held unit needs no stall count, since the
+// issue stage waits for it. Results of fixed latency are forwarded, but not to memory instructions, which wait
+// `memory_operands` cycles longer.
 void assign_stalls(decoded_program& p, const sub_partition_parameters& parameters, unsigned memory_operands) {
-  std::array<std::size_t, name_count> writer{};  // behind the last instruction without a counter that wrote it; 0: none
-  bool paired = false;                           // the last instruction is the second of a pair
+  std::array<std::size_t, name_count>
+      writer{};         // index + 1 of the last instruction without a counter that wrote the name; 0: none
+  bool paired = false;  // the last instruction is the second of a pair
   for (std::size_t i = 0; i < p.code.size(); ++i) {
     const decoded_instruction& d = p.code[i];
     if (i != 0) {

@@ -5,11 +5,11 @@
 
 namespace heddle {
 
-/// Writes the control codes of software-controlled dependence into a program, as the chip's assembler does: stall
-/// counts for instructions of fixed latency along the straight line, counters for those of variable or long latency and
-/// for sources that are read late, and for each instruction the counters that it waits for. Between neighbours that the
-/// pairing rule joins the stall count may be 0. `memory_operands`: cycles that a memory instruction waits longer for a
-/// result of fixed latency than others do.
+/// Writes the control codes of software-controlled dependence into a program, as the chip's assembler does. Stall
+/// counts guard results of fixed latency in straight-line code. Counters guard results of variable or long latency, and
+/// sources that are read late. Each instruction names the counters that it waits for. Between two instructions that may
+/// issue as a pair the stall count may be 0. `memory_operands`: extra cycles for which a memory instruction waits for a
+/// result of fixed latency.
 void assign_control_codes(decoded_program& program, const sub_partition_parameters& parameters,
                           unsigned memory_operands);
 

@@ -12,7 +12,7 @@ namespace {
 
 // Counters that may be raised for each register and predicate, bit per counter.
 struct raised_counters {
-  std::array<std::uint8_t, name_count> results{};     // until its value is there
+  std::array<std::uint8_t, name_count> results{};     // until its value is available
   std::array<std::uint8_t, register_count> unread{};  // until memory instructions have read it
 
   bool operator==(const raised_counters& o) const { return results == o.results && unread == o.unread; }
@@ -26,7 +26,7 @@ struct raised_counters {
     for (unsigned n = 0; n < name_count; ++n) results[n] |= o.results[n];
     for (unsigned n = 0; n < register_count; ++n) unread[n] |= o.unread[n];
   }
-  // Counters of values that others have by others.
+  // Counters of names for which `o` does not have the same counter.
   unsigned beside(const raised_counters& o) const {
     unsigned counters = 0;
     for (unsigned n = 0; n < name_count; ++n) counters |= results[n] & ~static_cast<unsigned>(o.results[n]);
@@ -41,7 +41,7 @@ struct raised_counters {
     });
     return counters;
   }
-  // Somebody has waited for these: what else they stood for has come, too.
+  // An instruction has waited for these counters, so all that they guarded is available.
   void lower(unsigned counters) {
     if (counters == 0) return;
     for (std::uint8_t& r : results) r &= static_cast<std::uint8_t>(~counters);
@@ -57,17 +57,17 @@ struct raised_counters {
     if (d.counter == no_counter) return;
     each_result(d, [&](unsigned n) {
       results[n] = static_cast<std::uint8_t>(1u << d.counter);
-      if (n < register_count) unread[n] = 0;  // the result comes behind the read
+      if (n < register_count) unread[n] = 0;  // the result comes after the read
     });
   }
 };
 
-// What may be raised in front of each block, and behind it.
+// Counters that may be raised before each block, and after it.
 struct block_states {
   std::vector<raised_counters> before, after;
 };
 
-// Writes what each instruction waits for, beside what it is `forced` to.
+// Writes which counters each instruction waits for, including those in `forced`.
 block_states assign_waits(decoded_program& p, const std::vector<block>& blocks,
                           const std::vector<std::uint8_t>& forced) {
   block_states states{std::vector<raised_counters>(blocks.size()), std::vector<raised_counters>(blocks.size())};
@@ -96,12 +96,12 @@ block_states assign_waits(decoded_program& p, const std::vector<block>& blocks,
   return states;
 }
 
-// A loop that finds a value by one counter when it is entered and by another one in its next turns waits for both in
-// each turn, though the turn before may have raised the first one for something else. If so, who enters the loop waits
-// for that one, but not for global memory: that would cost more than it saves.
+// A loop that finds a value guarded by one counter on entry, and by another on later iterations, waits for both in each
+// iteration, although the previous iteration may have raised the first one for another value. In that case the code
+// before the loop waits for the first counter, unless it guards global memory: that wait would cost more than it saves.
 void force_waits_before_loops(const decoded_program& p, const std::vector<block>& blocks, const block_states& states,
                               std::vector<std::uint8_t>& forced) {
-  std::vector<raised_counters> turns(blocks.size());  // what may be raised behind a loop's turn
+  std::vector<raised_counters> turns(blocks.size());  // counters that may be raised at the end of an iteration
   std::vector<bool> loops(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (const std::size_t n : blocks[b].next) {
@@ -114,7 +114,7 @@ void force_waits_before_loops(const decoded_program& p, const std::vector<block>
     for (std::size_t i = blocks[b].first; i < blocks[b].last; ++i)
       if (const decoded_instruction& d = p.code[i]; d.counter != no_counter)
         each_result(d, [&](unsigned n) { global.set(n, d.result == producer::long_latency); });
-    unsigned kept = 0;  // counters that stand for global memory, too
+    unsigned kept = 0;  // counters that also guard global memory
     for (unsigned n = 0; n < name_count; ++n)
       if (global[n]) kept |= states.after[b].results[n];
     for (const std::size_t n : blocks[b].next)
@@ -124,13 +124,13 @@ void force_waits_before_loops(const decoded_program& p, const std::vector<block>
   }
 }
 
-// Of each instruction, whether a counter must keep others from overwriting its sources before it has read them: a
-// memory instruction's, unless nobody writes them behind it, or not before its result, which comes behind the read, has
-// been waited for.
+// For each instruction, whether a counter must keep later instructions from overwriting its sources before it has read
+// them. This concerns memory instructions. It is not needed if no later instruction writes the sources, or if the
+// result, which comes after the read, is waited for before.
 std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<block>& blocks) {
   const std::size_t count = p.code.size();
-  std::vector<std::size_t> back(count + 1, count);    // where a jump from here or farther on may lead
-  std::array<std::size_t, register_count> written{};  // behind the last instruction that writes the register
+  std::vector<std::size_t> back(count + 1, count);    // lowest target of the branches from here on
+  std::array<std::size_t, register_count> written{};  // index + 1 of the last instruction that writes the register
   for (std::size_t i = count; i-- > 0;) {
     back[i] = std::min<std::size_t>(back[i + 1],
                                     p.code[i].kind == issue_kind::branch ? p.code[i].instruction->target : count);
@@ -150,7 +150,7 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
         each_name(p.code[k], [&](unsigned n) { waited |= results[n]; });
         each_result(p.code[k], [&](unsigned n) { overwritten |= sources[n]; });
       }
-      std::size_t first = i;  // from here on the program may go on behind the block
+      std::size_t first = i;  // first instruction that may execute after the block
       while (back[first] < first) first = back[first];
       if (!overwritten)
         for (unsigned n = 0; n < register_count; ++n) overwritten |= sources[n] && written[n] > first;
@@ -160,17 +160,17 @@ std::vector<bool> guarded_reads(const decoded_program& p, const std::vector<bloc
   return guarded;
 }
 
-// Deals the counters, in one block after the other. Whoever waits for a counter waits for all that have raised it, up
-// to the last of them (maxas; Jia et al. 2018). So each result has one of its own while others are idle. Where all are
-// raised something must be lost: two of a kind share one, and the first's user waits for the second, too. Those share
-// whose first user comes longest behind them.
+// Allocates the counters, block by block. An instruction that waits for a counter waits for all instructions that have
+// raised it (maxas; Jia et al. 2018). So each result gets its own counter while one is idle. If all are raised, two
+// results of a kind share one, and the first user of either waits for both. The pair is chosen whose first user follows
+// at the largest distance.
 class counter_allocator {
  public:
   counter_allocator(decoded_program& p, const std::vector<bool>& guarded)
       : program_(p), guarded_(guarded), forced_(p.code.size(), 0) {}
 
-  // `raised`: counters that may be raised in front of the block; `wanted`: those that blocks behind it expect results
-  // to have.
+  // `raised`: counters that may be raised before the block; `wanted`: counters that successor blocks expect for
+  // results.
   void deal(const block& b, const raised_counters& raised, const raised_counters& wanted) {
     raised_ = raised;
     wanted_ = wanted;
@@ -188,20 +188,20 @@ class counter_allocator {
     }
   }
 
-  // Of each instruction, counters that it waits for though it needs none of their results.
+  // For each instruction, counters that it waits for without needing their results.
   const std::vector<std::uint8_t>& forced() const { return forced_; }
 
  private:
-  // Instructions of the block that share a counter for which nobody has waited yet.
+  // Instructions of the block that share a counter which no instruction has waited for yet.
   struct group {
     std::uint8_t counter;
     producer kind;
-    std::size_t user;                  // the first that uses one of their results; behind the block if none does
-    std::vector<std::size_t> members;  // in their order
+    std::size_t user;  // first instruction that uses one of their results; end of the block if none does
+    std::vector<std::size_t> members;  // in program order
   };
 
-  // Reads take about the same time each, in order, and less than most results: one counter is theirs, which results may
-  // have where no others are idle and the block has no reads to guard.
+  // Reads take about the same time each, complete in order, and are shorter than most results, so they share one
+  // counter. Results may use it only if no other counter is idle and the block has no reads to guard.
   static constexpr std::uint8_t read_counter = counter_count - 1;
 
   std::uint8_t of_result(std::size_t i) {
@@ -232,8 +232,8 @@ class counter_allocator {
     return ~raised_.all() & (reads_ ? all & ~(1u << read_counter) : all);
   }
 
-  // The one that has been idle for longest. Without one: all are raised by other blocks, and the last one dealt is the
-  // last to be waited for.
+  // Takes the counter that has been idle longest. If none is idle, all are raised by other blocks, and the one
+  // allocated last is likely to be waited for last.
   std::uint8_t take(unsigned idle) {
     if (idle == 0) return last_;
     if (idle == 1u << read_counter) return read_counter;
@@ -242,8 +242,8 @@ class counter_allocator {
     return last_;
   }
 
-  // Raised counters whose results are of a known latency, which has passed on the straight line before `i` is to issue:
-  // to wait for them costs nothing.
+  // Raised counters whose results have a known latency that passes in straight-line code before `i` issues: waiting for
+  // them costs nothing.
   std::uint8_t passed_counters(std::size_t i) const {
     unsigned open = 0;
     for (unsigned n = 0; n < name_count; ++n) {
@@ -257,8 +257,8 @@ class counter_allocator {
     return static_cast<std::uint8_t>(raised_.all() & ~open);
   }
 
-  // Makes one group of two neighbours of a kind (of the last two, if no two are). A counter is idle then for the new
-  // group, the last one, unless that has joined another, whose counter is returned.
+  // Merges two groups of the same kind (the last two, if no kind occurs twice) to free a counter for the newest group.
+  // If the newest group itself was merged, returns the counter of its new group.
   std::uint8_t share() {
     std::size_t a = 0, b = 0, longest = 0;
     for (std::size_t second = 1; second < groups_.size(); ++second) {
@@ -297,11 +297,12 @@ class counter_allocator {
   const std::vector<bool>& guarded_;
   std::vector<std::uint8_t> forced_;
   raised_counters raised_, wanted_;
-  std::vector<group> groups_;                     // in the order of their first members
-  std::array<std::size_t, name_count> writer_{};  // behind the last instruction with a counter that wrote it; 0: none
-  std::size_t end_ = 0;                           // of the block
-  bool reads_ = false;                            // the block has reads to guard
-  std::uint8_t last_ = read_counter - 1;          // dealt
+  std::vector<group> groups_;  // in the order of their first members
+  std::array<std::size_t, name_count>
+      writer_{};         // index + 1 of the last instruction with a counter that wrote the name; 0: none
+  std::size_t end_ = 0;  // end of the block
+  bool reads_ = false;   // the block has reads to guard
+  std::uint8_t last_ = read_counter - 1;  // allocated last
 };
 
 }  // namespace
@@ -309,7 +310,7 @@ class counter_allocator {
 void assign_counters(decoded_program& p, const std::vector<block>& blocks) {
   const std::vector<bool> guarded = guarded_reads(p, blocks);
   std::vector<raised_counters> before(blocks.size());
-  // Once as if each block began with all of them idle, and once knowing what the first time leaves raised.
+  // The first pass assumes that all counters are idle before each block; the second one uses the result of the first.
   for (unsigned k = 0; k < 2; ++k) {
     counter_allocator dealer(p, guarded);
     for (std::size_t b = 0; b < blocks.size(); ++b) {

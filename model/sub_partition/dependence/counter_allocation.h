@@ -7,7 +7,8 @@
 
 namespace heddle::control_codes {
 
-/// Deals the dependence counters of a program whose stall counts are known, and writes what each instruction waits for.
+/// Allocates the dependence counters of a program whose stall counts are known, and writes which counters each
+/// instruction waits for.
 void assign_counters(decoded_program& p, const std::vector<block>& blocks);
 
 }  // namespace heddle::control_codes

@@ -19,8 +19,8 @@ struct class_timing {
   unsigned latency;
 };
 
-// Cycles for the products, and the latency by the type of the sums and by depth: half the largest product of a type, or
-// the whole of it.
+// Issue interval from the rate of multiply-adds, and latency by accumulator type and depth: half the largest product of
+// a type, or the whole of it.
 class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   const tensor_parameters& t = g.tensor;
   const isa::matrix_shape shape = isa::shape_of(i);
@@ -28,7 +28,7 @@ class_timing tensor_timing(const isa::instruction& i, const gpu_config& g) {
   double rate = f32 ? t.f16_f32_fma_per_cycle : t.f16_fma_per_cycle;
   unsigned full_depth = 16;
   unsigned latency = 0;
-  switch (i.src_type) {  // recorded instructions have the types and the shape, too
+  switch (i.src_type) {  // the instructions of a trace have types and shape, too
     case isa::dtype::u8:
     case isa::dtype::s8:
       rate = t.int8_fma_per_cycle;
@@ -88,21 +88,21 @@ class_timing timing_of(isa::op_class c, const isa::instruction& i, const gpu_con
 
 void execute_nothing(const isa::instruction&, simt::warp_state&, simt::lane_mask) {}
 
-// Where a core does both, integers take the lanes of fp32, the slower ones for longer.
+// If a core executes both, integer instructions use the fp32 lanes, slower ones for more cycles.
 isa::unit unit_of(isa::op_class c, const gpu_config& g) {
   const isa::unit own = isa::unit_of(c);
   const bool by_core = own == isa::unit::integer && c != isa::op_class::special_register;
   return g.integer.on_fp32_lanes && by_core ? isa::unit::fp32 : own;
 }
 
-// What a core does at less than full rate its own sub-partition's do.
+// Instructions below a core's full rate run only on the sub-partition's own lanes.
 lane_use use_of_shared_lanes(const decoded_instruction& d, double lanes, const gpu_config& g) {
   if (d.unit != isa::unit::fp32 || g.fp32.shared_lanes == 0) return lane_use::none;
   if (d.timing == isa::op_class::fp32_add) return lane_use::any;
   return lanes >= g.integer.lanes ? lane_use::general : lane_use::none;
 }
 
-// A recorded instruction whose unit the GPU lacks runs on the nearest one that it has.
+// An instruction of a trace whose unit the GPU lacks runs on the nearest unit that it has.
 isa::op_class stand_in(isa::op_class c, const isa::instruction& i, const gpu_config& g) {
   using k = isa::op_class;
   while (timing_of(c, i, g).lanes <= 0) {
@@ -187,7 +187,7 @@ void collect_dependences(decoded_instruction& d) {
   }
 }
 
-// A source's register was read for the same operand of the instruction before, which left it as it was.
+// True if the source's register was read for the same operand of the preceding instruction and not overwritten by it.
 bool reused(const isa::instruction* before, const isa::operand& o, std::size_t place) {
   if (before == nullptr || o.count != 1) return false;
   const isa::operand& b = before->src[place];
@@ -195,8 +195,8 @@ bool reused(const isa::instruction* before, const isa::operand& o, std::size_t p
   return b.is_reg() && b.count == 1 && b.reg == o.reg && !overwritten;
 }
 
-// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` when sources meet in a
-// bank. `before`: the instruction whose operands the reuse cache holds, or null.
+// One operand per bank and cycle (a bank of 8 bytes reads two): cycles beyond `read_cycles` if sources conflict in a
+// bank. `before`: the instruction whose operands are in the reuse cache, or null.
 unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_parameters& p,
                             const isa::instruction* before, unsigned read_cycles) {
   constexpr unsigned most_banks = sub_partition_parameters::most_register_banks, most_sources = 16;
@@ -221,9 +221,9 @@ unsigned conflict_cycles_of(const isa::instruction& i, const sub_partition_param
   return worst - read_cycles;
 }
 
-// What an instruction's result is waited for as. Special functions, conversions, shuffles and special registers go
-// through the queue to units that the sub-partitions share (Nsight's MIO: XU and LSU), and so does what takes turns in
-// a unit of the whole SM: of them maxas says that a barrier, not a stall count, guards the result.
+// Class of an instruction's result. Special functions, conversions, shuffles and special registers go through the queue
+// to units that the sub-partitions share (Nsight's MIO: XU and LSU). So do instructions for a unit that the SM has
+// once: according to maxas a barrier, not a stall count, guards their results.
 producer result_of(const decoded_instruction& d, const gpu_config& g) {
   if (d.kind == issue_kind::memory)
     return d.global_access || d.unit == isa::unit::texture ? producer::long_latency : producer::short_latency;
@@ -236,7 +236,7 @@ bool reads_registers(const isa::instruction& i) {
   return std::any_of(i.src.begin(), i.src.end(), [](const isa::operand& o) { return o.is_reg() && o.reg != isa::rz; });
 }
 
-// A memory instruction reads its registers some time after it has issued.
+// Cycles from the issue of a memory instruction until it has read its registers.
 unsigned source_read_cycles(const isa::instruction& i, const ldst_parameters& p) {
   if (!reads_registers(i)) return 0;
   const bool writes = i.op == isa::opcode::st || i.op == isa::opcode::red || i.op == isa::opcode::sust;
@@ -252,7 +252,7 @@ bool can_wait(const isa::instruction& i) {
          (i.op == isa::opcode::ld && (i.cache == isa::cache_op::volatile_ || i.cache == isa::cache_op::cv));
 }
 
-// What matters only to warps with independent lanes.
+// Properties that matter only to warps with independent lanes.
 void mark_convergence(decoded_program& p) {
   const std::vector<back_edge> turns = back_edges(*p.program);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
@@ -266,9 +266,9 @@ void mark_convergence(decoded_program& p) {
 
 }  // namespace
 
-// Any cycle of control flow has a branch back over each of its instructions.
+// Every loop in the control flow contains a backward branch that spans all of its instructions.
 std::vector<back_edge> back_edges(const isa::program& p) {
-  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);  // of the instructions before each
+  std::vector<std::uint32_t> waiting(p.code.size() + 1, 0);  // number of such instructions before each one
   for (std::size_t k = 0; k < p.code.size(); ++k) waiting[k + 1] = waiting[k] + can_wait(p.code[k]);
   std::vector<back_edge> turns(p.code.size(), back_edge::none);
   for (std::size_t k = 0; k < p.code.size(); ++k) {
@@ -320,7 +320,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (config.sub_partition.guard_latency_cycles != 0) {
       const std::uint8_t early = d.timing == isa::op_class::vote ? i.psrc[0].reg : isa::pt;
       d.guards = static_cast<std::uint8_t>((1u << i.guard.reg | 1u << early) & ~(1u << isa::pt));
-      // What comes through a queue is there for all at one time.
+      // A result that comes through a queue is available to guards and other uses at the same time.
       if (d.written_predicates != 0 && d.result == producer::fixed)
         d.guard_cycles = narrow<std::uint8_t>(config.sub_partition.guard_latency_cycles);
     }
@@ -335,7 +335,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     if (d.kind == issue_kind::arithmetic) {
       const bool keeps = config.sub_partition.reuse_cache && !result->code.empty() &&
                          result->code.back().kind == issue_kind::arithmetic;
-      // Matrices are read over the cycles in which the tensor unit takes them.
+      // Matrices are read during the cycles in which the tensor unit accepts them.
       const unsigned read_cycles = d.timing == isa::op_class::tensor ? d.initiation_cycles : 1;
       d.bank_conflicts = narrow<std::uint8_t>(conflict_cycles_of(i, config.sub_partition, nullptr, read_cycles));
       d.bank_conflicts_after =
@@ -343,7 +343,7 @@ std::shared_ptr<const decoded_program> decode(std::shared_ptr<const isa::program
     }
     result->code.push_back(d);
   }
-  // A recording does not hold the control codes that its chip had.
+  // A trace does not hold the control codes of its chip.
   result->control_codes = config.sub_partition.dependence == choice::dependence::software && !recorded;
   if (result->control_codes) assign_control_codes(*result, config.sub_partition, config.ldst.operand_latency_cycles);
   if (config.context.saved_registers == choice::saved_registers::live && !recorded)

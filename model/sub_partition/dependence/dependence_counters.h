@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: software-controlled dependence: the stall count of each instruction, and six counters a warp that
-// instructions of
-//   variable latency raise and their results lower, or the reading of their sources.
-// Sockets: none; the issue stage asks it, write-back tells it.
-// One cycle: nothing; it holds times and counts, so that nobody scans warps.
-// Parameters: sub_partition.dependence. Source: control codes as maxas and Jia et al. 2018 (arXiv:1804.06826),
-// section 2.1, tell
-//   them; which instruction gets which is worked out when a kernel is decoded (control_codes.h).
+// Models: software-controlled dependence: the stall count of each instruction, and six counters per warp. Instructions
+//   of variable latency raise counters; their results, or the reads of their sources, lower them.
+// Sockets: none; the issue stage probes it, write-back updates it.
+// One cycle: nothing; it holds times and counts, so that no warps are scanned.
+// Parameters: sub_partition.dependence. Source: control codes as described by maxas and Jia et al. 2018
+//   (arXiv:1804.06826), section 2.1; they are generated when a kernel is decoded (control_codes.h).
 #pragma once
 
 #include <algorithm>
@@ -26,8 +24,8 @@ class dependence_counters : public sc_core::sc_module {
  public:
   dependence_counters(sc_core::sc_module_name name, unsigned slots) : sc_module(name), rows_(slots), shown_(slots) {}
 
-  /// When the slot's warp may issue `d`: its predecessors' stall counts have passed and the counters it waits for are
-  /// zero.
+  /// When the slot's warp may issue `d`: the stall counts of its predecessors have passed and the counters it waits for
+  /// are zero.
   scoreboard::answer probe(unsigned slot, const decoded_instruction& d) const {
     const row& r = rows_[slot];
     cycle_t cycle = r.stall_until;
@@ -46,12 +44,12 @@ class dependence_counters : public sc_core::sc_module {
     return {cycle, kind};
   }
 
-  /// `d` was issued; `cycle` is when its operands were read.
+  /// `d` was issued; its operands are read in `cycle`.
   void issued(unsigned slot, const decoded_instruction& d, cycle_t cycle) { rows_[slot].stall_until = cycle + d.stall; }
-  /// Results of `d` are there from `cycle` on.
+  /// The results of `d` are available from `cycle` on.
   void set_ready(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     row& r = rows_[slot];
-    // A counter knows no guards: who computes with the predicate waits as long.
+    // A counter does not distinguish guards: instructions that compute with the predicate wait as long.
     const cycle_t as_guard = cycle + d.guard_cycles;
     r.latest = std::max(r.latest, as_guard);
     if (d.counter == no_counter) r.uncounted = std::max(r.uncounted, as_guard);
@@ -61,7 +59,7 @@ class dependence_counters : public sc_core::sc_module {
   void set_read(unsigned slot, const decoded_instruction& d, cycle_t cycle, producer kind) {
     if (d.read_counter != no_counter) raise_until(rows_[slot], d.read_counter, cycle, kind);
   }
-  /// Results of `d` come at an unknown time.
+  /// The results of `d` arrive at an unknown time.
   void set_pending(unsigned slot, const decoded_instruction& d, producer kind) {
     if (d.counter == no_counter) return;
     row& r = rows_[slot];
@@ -69,7 +67,7 @@ class dependence_counters : public sc_core::sc_module {
     ++r.pending[d.counter];
     r.raised |= static_cast<std::uint8_t>(1u << d.counter);
   }
-  /// They came, usable from `cycle` on.
+  /// The results have arrived and may be used from `cycle` on.
   void release(unsigned slot, const decoded_instruction& d, cycle_t cycle) {
     row& r = rows_[slot];
     r.latest = std::max(r.latest, cycle);
@@ -77,17 +75,17 @@ class dependence_counters : public sc_core::sc_module {
     r.ready[d.counter] = std::max(r.ready[d.counter], cycle);
     if (--r.pending[d.counter] == 0) r.raised &= static_cast<std::uint8_t>(~(1u << d.counter));
   }
-  /// The warp goes on elsewhere than on the straight line, for which the stall counts stand: all results that no
-  /// counter guards first.
+  /// The warp leaves the straight-line code for which the stall counts hold, so it waits for all results that no
+  /// counter guards.
   void jump(unsigned slot) { rows_[slot].stall_until = std::max(rows_[slot].stall_until, rows_[slot].uncounted); }
-  /// When all results of the slot's instructions are there; no counter may be raised.
+  /// First cycle in which all results of the slot's instructions are available. No counter may be raised.
   cycle_t settled(unsigned slot) const { return rows_[slot].latest; }
   /// A new warp.
   void clear(unsigned slot) { rows_[slot] = {}; }
-  /// It will be asked for the slot soon.
+  /// Prefetches the slot's row.
   void prepare(unsigned slot) const { host_prefetch(&rows_[slot], sizeof(row)); }
 
-  /// Works out anew which of the slot's counters are not zero in `cycle`.
+  /// Samples which of the slot's counters are not zero in `cycle`.
   void show(unsigned slot, cycle_t cycle) const {
     const row& r = rows_[slot];
     unsigned raised = r.raised;
@@ -104,8 +102,8 @@ class dependence_counters : public sc_core::sc_module {
  private:
   struct row {
     cycle_t stall_until = 0;
-    cycle_t latest = 0;     // when the last result of known time is there,
-    cycle_t uncounted = 0;  // and the last one that stall counts alone guard
+    cycle_t latest = 0;     // cycle in which the last result of known time is available,
+    cycle_t uncounted = 0;  // and the last one that only stall counts guard
     std::array<cycle_t, counter_count> ready{};
     std::array<std::uint16_t, counter_count> pending{};
     std::array<producer, counter_count> kind{};
@@ -118,7 +116,7 @@ class dependence_counters : public sc_core::sc_module {
     r.ready[counter] = std::max(r.ready[counter], cycle);
   }
   std::vector<row> rows_;
-  mutable std::vector<std::uint8_t> shown_;  // by slot, bit per counter; kept up to date while somebody traces it
+  mutable std::vector<std::uint8_t> shown_;  // by slot, bit per counter; updated only while traced
 };
 
 }  // namespace heddle

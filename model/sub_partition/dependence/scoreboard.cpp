@@ -6,7 +6,8 @@ namespace heddle {
 scoreboard::scoreboard(sc_core::sc_module_name name, unsigned slots)
     : sc_module(name), rows_(std::size_t{slots} * row_words), shown_(slots) {}
 
-// Only what lies far in the past loses its time, and of that nobody asks more than whether it is past.
+// Moves the base of the stored times. Only times far in the past are lost, and for those it matters only that they have
+// passed.
 void scoreboard::move_base(cycle_t cycle) {
   const cycle_t base = cycle - horizon / 2;
   const cycle_t moved = base - base_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: the register scoreboard of a sub-partition: when each register and predicate of each warp may be used.
-// Sockets: none; the issue stage asks it, write-back tells it.
-// One cycle: nothing; it holds times (fixed latency) or "pending" (variable latency), so that nobody scans warps.
+// Sockets: none; the issue stage probes it, write-back updates it.
+// One cycle: nothing; it holds times (fixed latency) or "pending" (variable latency), so that no warps are scanned.
 // Parameters: none of its own. Source: ARCHITECTURE section 4, dependent-issue latency.
 #pragma once
 
@@ -21,8 +21,8 @@ class scoreboard : public sc_core::sc_module {
  public:
   scoreboard(sc_core::sc_module_name name, unsigned slots);
 
-  /// When the instruction's operands (and destinations) are free: `cycle` is `never` while one is pending; `kind` is
-  /// the slowest kind of producer waited for.
+  /// When the instruction's sources and destinations are free. `cycle`: `never` while one is pending; `kind`: the
+  /// slowest kind of producer waited for.
   struct answer {
     cycle_t cycle;
     producer kind;
@@ -38,17 +38,17 @@ class scoreboard : public sc_core::sc_module {
     return {latest >= pending ? never : base_ + (latest >> 2), static_cast<producer>(latest & 3)};
   }
 
-  /// Results usable from `cycle` on, predicates as guards `guard_cycles` later.
+  /// The results may be used from `cycle` on, predicates as guards `guard_cycles` later.
   void set_ready(unsigned slot, const isa::instruction& i, cycle_t cycle, producer kind, unsigned guard_cycles = 0) {
     if (__builtin_expect(cycle - base_ >= horizon, 0)) move_base(cycle);
     mark(slot, i, static_cast<std::uint32_t>(cycle - base_) << 2 | static_cast<unsigned>(kind), guard_cycles << 2);
   }
-  /// Results of unknown latency: pending until release.
+  /// The results have unknown latency: pending until release.
   void set_pending(unsigned slot, const isa::instruction& i, producer kind) {
     mark(slot, i, pending | static_cast<unsigned>(kind), 0);
   }
-  /// When all results of the slot's instructions, which use the first `registers` registers, are there; nothing may be
-  /// pending.
+  /// First cycle in which all results of the slot's instructions, which use the first `registers` registers, are
+  /// available. None may be pending.
   cycle_t settled(unsigned slot, unsigned registers) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     return base_ + (*std::max_element(r, r + 2 * predicates + registers) >> 2);
@@ -59,10 +59,10 @@ class scoreboard : public sc_core::sc_module {
     std::fill(r, r + 2 * predicates + registers, 0);
   }
   void prepare() const { host_prefetch(&rows_, 1); }
-  /// Where the slot's times begin in memory, for those who know that they will be needed.
+  /// Address of the slot's times, for prefetching.
   const void* times(unsigned slot) const { return rows_.data() + std::size_t{slot} * row_words; }
 
-  /// Counts anew which of the slot's first `registers` registers, and of its predicates, are not there in `cycle`.
+  /// Counts the slot's first `registers` registers and its predicates that are not available in `cycle`.
   void show(unsigned slot, unsigned registers, cycle_t cycle) const {
     const std::uint32_t* const r = rows_.data() + std::size_t{slot} * row_words;
     const std::uint64_t limit = std::min<std::uint64_t>(cycle >= base_ ? ((cycle - base_) << 2 | 3) : 0, pending - 1);
@@ -75,12 +75,12 @@ class scoreboard : public sc_core::sc_module {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A slot's row: 8 predicates, the same as guards, then the registers. An odd number of cache lines, so that rows do
-  // not compete for the same places.
+  // A slot's row: 8 predicates, the same as guards, then the registers. The odd number of cache lines spreads the rows
+  // over the sets of the host's cache.
   static constexpr unsigned predicates = 8;
   static constexpr unsigned row_words = 272;
   static constexpr std::uint32_t pending = ~std::uint32_t{0} << 2;
-  static constexpr cycle_t horizon = cycle_t{1} << 29;  // times further from the base move it
+  static constexpr cycle_t horizon = cycle_t{1} << 29;  // a time this far from the base moves the base
 
   const std::uint32_t* registers_of(unsigned slot) const {
     return rows_.data() + std::size_t{slot} * row_words + 2 * predicates;
@@ -106,11 +106,11 @@ class scoreboard : public sc_core::sc_module {
       }
   }
 
-  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of whole cycles: the rows of a chip are its
-  /// largest state but for registers. What became ready before base_ is as good as ready in it.
+  /// (cycle - base_) << 2 | producer, or pending | producer. Half the size of full cycle numbers: apart from registers,
+  /// these rows are the largest state of a chip. A time before base_ is stored as base_.
   std::vector<std::uint32_t> rows_;
   cycle_t base_ = 0;
-  mutable std::vector<std::uint16_t> shown_;  // by slot; kept up to date while somebody traces it
+  mutable std::vector<std::uint16_t> shown_;  // by slot; updated only while traced
 };
 
 }  // namespace heddle

@@ -28,7 +28,7 @@ cycle_t fetch::redirect(unsigned slot, std::uint64_t code_address, std::uint32_t
   const cycle_t available = enter(slot, line_of(code_address, pc), cycle) + latency_cycles_;
   buffers_[slot].available = available;
   if (short_)
-    std::fill_n(freed_.begin() + slot * entries_, entries_, available - latency_cycles_);  // all of them are empty
+    std::fill_n(freed_.begin() + slot * entries_, entries_, available - latency_cycles_);  // all entries are empty
   return available;
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Models: the fetch stage of a sub-partition: one instruction buffer per warp, filled from the SM's instruction cache.
-// Sockets: none; the issue stage asks when a warp's next instruction is in its buffer.
-// One cycle: an entry of the buffer is free when its instruction issues, and holds another fetch_latency_cycles later;
-// so the
-//   buffer runs ahead of a warp along the straight line by its entries. A new cache line, a changed direction (branch,
-//   exit of some lanes) or an entry that has not been refilled makes the warp wait.
+// Sockets: none; the issue stage calls it to learn when a warp's next instruction is in its buffer.
+// One cycle: an entry of the buffer is free when its instruction issues, and is refilled fetch_latency_cycles later; so
+//   the buffer prefetches as many sequential instructions as it has entries. A new cache line, a change of direction
+//   (branch, exit of some lanes) or an entry that is not yet refilled makes the warp wait.
 // Parameters: sub_partition.instruction_buffer_entries and .fetch_latency_cycles, [instruction_cache]. Source:
-// pipelines as in
-//   Huerta et al., MICRO 2025.
+//   pipelines as in Huerta et al., MICRO 2025.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +24,8 @@ class fetch : public sc_core::sc_module {
  public:
   fetch(sc_core::sc_module_name name, const gpu_config& config, instruction_cache& cache, unsigned slots);
 
-  /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, when
-  /// the warp went on in sequence.
+  /// First cycle from `cycle` on in which instruction `pc` of the code at `code_address` is in the slot's buffer, if
+  /// the warp continues in sequence.
   cycle_t next(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle) {
     const std::uint64_t line = line_of(code_address, pc);
     const buffer& b = buffers_[slot];
@@ -38,25 +36,25 @@ class fetch : public sc_core::sc_module {
   void issued(unsigned slot, cycle_t cycle) {
     if (__builtin_expect(short_, 0)) free_entry(slot, cycle);
   }
-  /// The same after a change of direction decided in `cycle`: the buffer is flushed and refilled.
+  /// First cycle in which the instruction is in the buffer after a change of direction resolved in `cycle`: the buffer
+  /// is flushed and refilled.
   cycle_t redirect(unsigned slot, std::uint64_t code_address, std::uint32_t pc, cycle_t cycle);
   /// A new warp: empty buffer.
   void clear(unsigned slot) { buffers_[slot].line = ~std::uint64_t{0}; }
-  /// Entries that hide the fetch latency at the rate of issue: with as many, a warp on the straight line never waits
-  /// for one.
+  /// Number of entries that hides the fetch latency at the full issue rate: with as many, a warp never waits for
+  /// sequential instructions.
   static unsigned ample_entries(const sub_partition_parameters& p) { return p.fetch_latency_cycles * p.issue_width; }
   void prepare() const { host_prefetch(&instruction_bytes_, 48); }
   void trace(sc_core::sc_trace_file* file) const override;
 
   std::uint64_t redirects = 0;
-  mutable std::uint64_t buffered =
-      0;  // slots whose next instruction is in its buffer; kept up to date while somebody traces it
+  mutable std::uint64_t buffered = 0;  // slots whose next instruction is in its buffer; updated only while traced
   trace_hook on_trace;
 
  private:
   struct buffer {
-    std::uint64_t line = ~std::uint64_t{0};  // cache line that it is fed from
-    cycle_t available = 0;                   // from when on it is
+    std::uint64_t line = ~std::uint64_t{0};  // cache line from which it is filled
+    cycle_t available = 0;                   // cycle from which the line can be read
   };
   std::uint64_t line_of(std::uint64_t code_address, std::uint32_t pc) const {
     return (code_address + std::uint64_t{pc} * instruction_bytes_) >> line_shift_;
@@ -71,10 +69,10 @@ class fetch : public sc_core::sc_module {
   unsigned line_shift_;  // lines are powers of two
   unsigned latency_cycles_;
   unsigned entries_;
-  bool short_;  // too few entries to hide the latency: what follows is kept
+  bool short_;  // too few entries to hide the latency: the members below are used
   std::vector<buffer> buffers_;
-  std::vector<cycle_t> freed_;            // by slot and entry: when the instruction that was in it issued
-  std::vector<std::uint8_t> next_entry_;  // by slot: the one that the next instruction comes from
+  std::vector<cycle_t> freed_;            // by slot and entry: cycle in which its last instruction issued
+  std::vector<std::uint8_t> next_entry_;  // by slot: the entry of the next instruction
 };
 
 }  // namespace heddle

@@ -14,7 +14,7 @@ immediate_constants::immediate_constants(sc_core::sc_module_name name, const con
 cycle_t immediate_constants::access(std::uint32_t launch, unsigned bank, std::uint32_t offset, cycle_t cycle) {
   const std::uint64_t tag = (std::uint64_t{launch} << 4 | bank) << 32 | offset / parameters_.line_bytes;
   ++accesses;
-  // Most operands lie in the line used last (parameters).
+  // Most operands are in the line used last (kernel parameters).
   if (tag == last_tag_) return std::max(cycle, last_ready_);
   line* set = &lines_[(tag ^ (tag >> 32)) % sets_ * parameters_.ways];
   line* found = std::find_if(set, set + parameters_.ways, [&](const line& l) { return l.tag == tag; });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: the constant cache in front of the operands of a sub-partition's instructions (c[bank][offset]).
-// Sockets: none; the issue stage asks it for the constant operand of a warp's next instruction.
-// One cycle: a look-up says when the operand is there; a miss brings the line from the next level, which always hits.
+// Models: the constant cache for constant operands of a sub-partition's instructions (c[bank][offset]).
+// Sockets: none; the issue stage looks up the constant operand of a warp's next instruction.
+// One cycle: a look-up returns when the operand is available; a miss fills the line from the next level, which always
+//   hits.
 // Parameters: [constant_cache]. Source: Jia et al. 2018 (arXiv:1804.06826), table 3.1 (L1 and L1.5 constant caches).
 #pragma once
 
@@ -18,7 +19,7 @@ class immediate_constants : public sc_core::sc_module {
  public:
   immediate_constants(sc_core::sc_module_name name, const constant_cache_parameters& parameters);
 
-  /// Cycle from `cycle` on in which byte `offset` of the launch's constant bank can be read as an operand.
+  /// Returns the first cycle from `cycle` on in which byte `offset` of the launch's constant bank can be read.
   cycle_t access(std::uint32_t launch, unsigned bank, std::uint32_t offset, cycle_t cycle);
   void trace(sc_core::sc_trace_file* file) const override;
 

@@ -20,7 +20,7 @@ std::size_t instruction_cache::find(std::uint64_t tag) const {
   return nowhere;
 }
 
-// Brings the line, asked for in `cycle`; returns its place.
+// Fills the line, requested in `cycle`; returns its index.
 std::size_t instruction_cache::fill(std::uint64_t tag, cycle_t cycle) {
   line* set = &lines_[tag % sets_ * geometry_.ways];
   line* victim =
@@ -44,8 +44,8 @@ cycle_t instruction_cache::look_up(std::uint64_t address, cycle_t cycle) {
     place = fill(tag, cycle);
   }
   const cycle_t ready = std::max(cycle, lines_[place].ready);
-  // The prefetcher streams the following lines from the level behind, one cycle apart. Since nothing has come they are
-  // still there.
+  // The prefetcher streams the following lines from the next level, one cycle apart. If nothing was filled since the
+  // last check, they are still present.
   if (geometry_.prefetch_lines == 0 || lines_[place].streamed == fills_) return ready;
   const std::uint64_t fills_before = fills_;
   for (unsigned n = 1; n <= geometry_.prefetch_lines; ++n)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: one level of instruction cache: an SM's or a sub-partition's, with a sequential prefetcher where it is the
-// nearest one. Sockets: none; the sub-partitions' fetch units ask it in a fixed order, and it asks the level behind it.
-// One cycle: a look-up says when the line is there; a miss starts the line, a prefetcher the next ones.
-// Parameters: [instruction_cache]. Source: sizes in Jia et al. 2018 (arXiv:1804.06826), table 3.1; stream buffer as
-// Huerta et
-//   al., MICRO 2025, model it.
+// Models: one level of instruction cache, of an SM or a sub-partition; the first level has a sequential prefetcher.
+// Sockets: none; the sub-partitions' fetch units call it in a fixed order, and it calls the next level.
+// One cycle: a look-up returns when the line is available; a miss starts its fill, the prefetcher those of the next
+// lines.
+// Parameters: [instruction_cache]. Source: sizes in Jia et al. 2018 (arXiv:1804.06826), table 3.1; stream buffer as in
+//   Huerta et al., MICRO 2025.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class instruction_cache : public sc_core::sc_module {
     unsigned size_bytes;
     unsigned line_bytes;
     unsigned ways;
-    unsigned miss_latency_cycles;  // to the level behind
+    unsigned miss_latency_cycles;  // to the next level
     unsigned prefetch_lines;
   };
-  /// The levels that [instruction_cache] describes.
+  /// Geometries of the two levels that [instruction_cache] describes.
   static geometry first_level(const instruction_cache_parameters& p) {
     return {p.size_bytes, p.line_bytes, p.ways, p.miss_latency_cycles, p.prefetch_lines};
   }
@@ -34,10 +34,10 @@ class instruction_cache : public sc_core::sc_module {
             0};
   }
 
-  /// `behind`: who has what misses here; null: it comes after the miss latency. Outlives the cache.
+  /// `behind`: the next level, which must outlive the cache; null: misses are filled after the miss latency.
   instruction_cache(sc_core::sc_module_name name, const geometry& geometry, instruction_cache* behind = nullptr);
 
-  /// Cycle from which the line of code address `address` can be read, asked for in `cycle`.
+  /// First cycle in which the line of code address `address`, requested in `cycle`, can be read.
   cycle_t look_up(std::uint64_t address, cycle_t cycle);
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -49,7 +49,7 @@ class instruction_cache : public sc_core::sc_module {
   struct line {
     cycle_t ready = 0;
     std::uint64_t used = 0;
-    std::uint64_t streamed = ~std::uint64_t{0};  // fills_ when the lines that follow were last seen to be here
+    std::uint64_t streamed = ~std::uint64_t{0};  // value of fills_ when the following lines were last found present
   };
   static constexpr std::size_t nowhere = ~std::size_t{0};
   std::size_t find(std::uint64_t tag) const;
@@ -58,9 +58,9 @@ class instruction_cache : public sc_core::sc_module {
   geometry geometry_;
   instruction_cache* behind_;
   unsigned sets_;
-  std::vector<std::uint64_t> tags_;  // apart from the rest: the prefetcher looks for several at each look-up
+  std::vector<std::uint64_t> tags_;  // separate from lines_: the prefetcher searches several at each look-up
   std::vector<line> lines_;
-  std::uint64_t clock_ = 0;  // order of use, for LRU
+  std::uint64_t clock_ = 0;  // use order, for LRU
   std::uint64_t fills_ = 0;
 };
 

@@ -24,7 +24,7 @@ class execution_unit : public sc_core::sc_module {
 
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// What the socket leads to. All that an instruction touches lies in one cache line, apart from the module around it.
+  /// The target interface of the socket. An instruction touches one cache line of it, separate from the module.
   struct alignas(64) input_port final : tlm::tlm_fw_transport_if<issue_protocol_types> {
     explicit input_port(const execution_unit& owner) : owner(owner) {}
     void b_transport(issue_transaction& t, sc_core::sc_time& delay) override;
@@ -33,12 +33,12 @@ class execution_unit : public sc_core::sc_module {
     unsigned transport_dbg(issue_transaction&) override { return 0; }
 
     std::uint64_t instructions = 0;  // warp instructions accepted
-    std::uint64_t busy_cycles = 0;   // cycles that the input was held
+    std::uint64_t busy_cycles = 0;   // cycles in which the input was held
     cycle_t free_at = 0;             // first cycle in which the input is free again
     const execution_unit& owner;
   };
   input_port input{*this};
-  mutable bool busy = false;  // its input is held in this cycle; kept up to date while somebody traces it
+  mutable bool busy = false;  // the input is held in this cycle; updated only while traced
   trace_hook on_trace;
 };
 

@@ -8,14 +8,14 @@
 
 namespace heddle {
 
-/// The input of one execution unit as the scheduler sees it: open, or closed for a reason. It sums up closed cycles by
-/// reason, so that a warp that waited from cycle a to b finds out why by subtraction and nobody counts cycle by cycle.
+/// The input of one execution unit as the scheduler sees it: open, or closed for a reason. It accumulates closed cycles
+/// by reason. Why a warp waited from cycle a to cycle b follows by subtraction, without counting in each cycle.
 class issue_gate {
  public:
   struct closed_cycles {
     std::uint64_t busy = 0;       // the unit's input is held (initiation interval), or its queue has no room
-    std::uint64_t stalled = 0;    // nothing issues: operands are being read
-    std::uint64_t throttled = 0;  // no room because the memory system holds the load/store unit up
+    std::uint64_t stalled = 0;    // nothing issues while operands are read
+    std::uint64_t throttled = 0;  // no room because the memory system blocks the load/store unit
   };
 
   enum class closure : std::uint8_t { open, busy, stalled, throttled };
@@ -24,17 +24,17 @@ class issue_gate {
   /// First cycle in which the gate can be open; `never` while it is blocked.
   cycle_t opens_at() const { return blocked_ ? never : free_at_; }
 
-  /// An instruction went in at `cycle` and holds the input for `initiation` cycles, this one included.
+  /// An instruction entered in `cycle` and holds the input for `initiation` cycles, that one included.
   void take(cycle_t cycle, unsigned initiation) {
     advance(cycle + 1);
     free_at_ = std::max(cycle + initiation, stalled_until_);
   }
-  /// Somebody else's instruction holds the input from `cycle` to before `until`.
+  /// Another sub-partition's instruction holds the input in [cycle, until).
   void hold(cycle_t cycle, cycle_t until) {
     advance(cycle);
     free_at_ = std::max(free_at_, until);
   }
-  /// The queue behind the input is full (from `cycle` on) or has room again.
+  /// From `cycle` on the queue behind the input is full, or has room again.
   void set_blocked(bool blocked, cycle_t cycle) {
     if (blocked == blocked_) return;
     advance(cycle);
@@ -46,20 +46,20 @@ class issue_gate {
   }
   bool throttled() const { return throttled_; }
 
-  /// The whole issue stage stands still from `cycle` to before `until`.
+  /// The whole issue stage stalls in [cycle, until).
   void stall(cycle_t cycle, cycle_t until) {
     advance(cycle);
     stalled_until_ = std::max(stalled_until_, until);
     free_at_ = std::max(free_at_, until);
   }
 
-  /// How it is going to stand in `cycle`, which lies behind all that it was told, if it is told nothing more.
+  /// State in `cycle` if nothing else happens before; `cycle` must not precede any reported event.
   closure closure_at(cycle_t cycle) const {
     if (cycle < stalled_until_) return closure::stalled;
     if (blocked_) return throttled_ ? closure::throttled : closure::busy;
     return cycle < free_at_ ? closure::busy : closure::open;
   }
-  /// The cycle behind `cycle` in which that changes by time alone; `never`: it does not.
+  /// Next cycle after `cycle` in which that state changes by time alone; `never`: it does not.
   cycle_t changes_after(cycle_t cycle) const {
     if (cycle < stalled_until_) return stalled_until_;
     return !blocked_ && cycle < free_at_ ? free_at_ : never;

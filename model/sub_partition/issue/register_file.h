@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: the register file of a sub-partition: 32-lane registers of the resident warps, in banks.
 // Sockets: none; execution units reach registers through the warp's state.
-// One cycle: nothing; bank conflicts are known from the register numbers (decoded_program) and counted at issue.
+// One cycle: nothing; bank conflicts follow from the register numbers (decoded_program) and are counted at issue.
 // Parameters: sub_partition.register_banks, register_bank_bytes. Source: Jia et al. 2018 (arXiv:1804.06826), table 3.1.
 #pragma once
 
@@ -16,15 +16,14 @@ namespace heddle {
 
 class register_file : public sc_core::sc_module {
  public:
-  /// `capacity`: 32-lane registers that may be in use at one time.
+  /// `capacity`: 32-lane registers that may be in use at once.
   register_file(sc_core::sc_module_name name, unsigned slots, unsigned capacity);
 
-  /// Gives a slot `registers` zeroed 32-lane registers, 64-byte aligned; `allocated` is what counts against capacity.
+  /// Gives a slot `registers` zeroed 32-lane registers, 64-byte aligned; `allocated` counts against the capacity.
   std::uint32_t* allocate(unsigned slot, unsigned registers, unsigned allocated);
   void release(unsigned slot);
   unsigned in_use() const { return in_use_; }
-  /// Cycles that the operands of the instruction issued in this cycle take beyond the first; kept up to date while
-  /// somebody traces it.
+  /// Extra operand-read cycles of the instruction issued in this cycle; updated only while traced.
   mutable unsigned conflict_cycles = 0;
   trace_hook on_trace;
   void trace(sc_core::sc_trace_file* file) const override;

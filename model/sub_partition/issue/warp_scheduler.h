@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Models: the warp scheduler of a sub-partition: which warps are ready, which of them are eligible (their unit's input
-// is
-//   open), and which one is selected under the policy.
-// Sockets: none; it is the heart of the sub-partition's issue stage.
-// One cycle: selects one warp among the eligible ones. Readiness is kept as bit masks by events, never by scanning.
+// Models: the warp scheduler of a sub-partition: which warps are ready, which of those are eligible (their unit's input
+//   is open), and which one the policy selects.
+// Sockets: none; it is a part of the sub-partition's issue stage.
+// One cycle: selects one warp among the eligible ones. Events update the bit masks of ready warps; slots are not
+// scanned.
 // Parameters: sub_partition.scheduler. Source: ARCHITECTURE section 4; the policies name their papers.
 #pragma once
 
@@ -26,7 +26,7 @@ class warp_scheduler : public sc_core::sc_module {
  public:
   warp_scheduler(sc_core::sc_module_name name, const sub_partition_parameters& parameters, const policy_place& place);
 
-  /// For a look at a scheduler that is not to change: bringing a gate's sums up to date does not change them.
+  /// The gate of a unit. Const for observers: updating a gate's sums does not change its state.
   issue_gate& gate(isa::unit u) const {
     const unsigned n = static_cast<unsigned>(u);
     if (__builtin_expect((gates_in_use_ >> n & 1) == 0, 0)) {
@@ -36,7 +36,7 @@ class warp_scheduler : public sc_core::sc_module {
     return gates_[n];
   }
 
-  /// The warp's next instruction has all it needs but the unit, from `cycle` on.
+  /// From `cycle` on, the warp's next instruction needs only its unit.
   void add_ready(unsigned slot, isa::unit u, cycle_t cycle) {
     ready_[static_cast<unsigned>(u)] |= std::uint64_t{1} << slot;
     ready_units_ |= 1u << static_cast<unsigned>(u);
@@ -44,7 +44,8 @@ class warp_scheduler : public sc_core::sc_module {
     waiting_ &= ~(std::uint64_t{1} << slot);
     since_[slot] = {cycle, gate(u).until(cycle)};
   }
-  /// Takes the warp out (it issues in `cycle`, or is stopped): how long it was ready and why it did not issue.
+  /// Removes a ready warp that issues in `cycle` or is stopped. Returns since when it was ready, and for how many
+  /// cycles its gate was closed, by reason.
   struct wait {
     cycle_t ready_since;
     std::uint64_t busy;
@@ -61,7 +62,7 @@ class warp_scheduler : public sc_core::sc_module {
             closed.throttled - s.closed.throttled};
   }
 
-  /// Nothing issues from `cycle` to before `until`.
+  /// Nothing issues in [cycle, until).
   void stall(cycle_t cycle, cycle_t until) {
     stalled_from_ = cycle;
     stalled_until_ = until;
@@ -87,14 +88,14 @@ class warp_scheduler : public sc_core::sc_module {
   }
   unsigned select(std::uint64_t eligible, cycle_t cycle) { return policy_->select({eligible, waiting_, cycle}); }
   scheduling_policy& policy() { return *policy_; }
-  /// Replaces the policy by one that the configuration has no name for, before the first warp is placed.
+  /// Replaces the policy by one that has no name in the configuration. Call before the first warp is placed.
   void use(std::unique_ptr<scheduling_policy> policy);
   std::uint64_t ready() const { return all_ready_; }
   std::uint64_t ready(isa::unit u) const { return ready_[static_cast<unsigned>(u)]; }
-  /// The warp will not be ready soon; it counts as waiting until it is.
+  /// The warp will not be ready soon; it counts as waiting until add_ready().
   void set_waiting(unsigned slot) { waiting_ |= std::uint64_t{1} << slot; }
   std::uint64_t waiting() const { return waiting_; }
-  /// A warp came to a slot, or left it.
+  /// A warp was placed in a slot, or left it.
   void placed(unsigned slot, cycle_t cycle) {
     waiting_ &= ~(std::uint64_t{1} << slot);
     policy_->placed(slot, cycle);
@@ -104,7 +105,7 @@ class warp_scheduler : public sc_core::sc_module {
     policy_->removed(slot);
   }
   bool holds_memory() const { return holds_memory_; }
-  /// Masks of warp slots in this cycle, kept up to date while somebody traces them.
+  /// Masks of warp slots in this cycle; updated only while traced.
   struct levels {
     std::uint64_t ready = 0;
     std::uint64_t eligible = 0;
@@ -127,12 +128,12 @@ class warp_scheduler : public sc_core::sc_module {
   alignas(64) std::array<std::uint64_t, units> ready_{};
   std::uint64_t all_ready_ = 0;
   unsigned ready_units_ = 0;   // bit per unit for which a warp is ready
-  std::uint64_t waiting_ = 0;  // cannot go on soon: global memory, barriers, fences, sleep
+  std::uint64_t waiting_ = 0;  // cannot issue soon: global memory, barriers, fences, sleep
   std::unique_ptr<scheduling_policy> policy_;
   std::vector<mark> since_;
   bool holds_memory_;
   mutable std::array<issue_gate, units> gates_;
-  mutable unsigned gates_in_use_ = 0;  // bit per unit: the others know nothing of stalls
+  mutable unsigned gates_in_use_ = 0;  // bit per unit; gates not in use have not received the last stall
   cycle_t stalled_from_ = 0;
   cycle_t stalled_until_ = 0;
 };

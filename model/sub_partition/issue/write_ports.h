@@ -12,34 +12,33 @@
 
 namespace heddle {
 
-/// The register file's write ports: each bank takes so many results a cycle. Results of fixed latency have their cycle
-/// reserved when they issue (clashes among them go into a result queue and are forwarded from there, so nobody waits);
-/// those of loads wait for a cycle that is free. Source: Huerta et al., MICRO 2025, section 5.3.
+/// The register file's write ports: each bank takes a limited number of results a cycle. Results of fixed latency
+/// reserve their cycle at issue; conflicts among them go to a result queue and are forwarded from there, so no
+/// instruction waits. Results of loads wait for a free cycle. Source: Huerta et al., MICRO 2025, section 5.3.
 class write_ports {
  public:
   static constexpr unsigned most = sub_partition_parameters::most_write_ports;
-  /// `per_bank` 0: any number of results a cycle. banks x per_bank is at most `most`.
+  /// `per_bank`: results a bank takes per cycle; 0: any number. banks x per_bank is at most `most`.
   write_ports(unsigned banks, unsigned per_bank)
       : banks_(banks), mask_((banks & (banks - 1)) == 0 ? banks - 1 : ~0u), per_bank_(per_bank) {}
 
   bool limited() const { return per_bank_ != 0; }
 
-  /// An instruction that issues in `now` writes `count` registers from `first` on in `cycle`.
+  /// An instruction issued in `now` writes `count` registers starting at `first` in `cycle`.
   void reserve(unsigned first, unsigned count, cycle_t cycle, cycle_t now) {
     advance(now);
     for (unsigned k = 0; k < count; ++k) static_cast<void>(take(bank_of(first + k), cycle));
   }
 
-  /// A load's `count` registers from `first` on: all of their data are there in `cycle`, the first of them in `begin`,
-  /// and they come `together` of them at a time, every `interval` cycles. Returns the cycle in which the last of them
-  /// is written. `now`: the load completes, not after `cycle`.
+  /// Writes a load's `count` registers starting at `first`. Their data arrive from `begin` to `cycle`, `together`
+  /// registers at a time, every `interval` cycles. Returns the cycle in which the last register is written. `now`:
+  /// cycle in which the load completes, not after `cycle`.
   cycle_t write(unsigned first, unsigned count, cycle_t cycle, cycle_t now, unsigned together = 1,
                 unsigned interval = 0, cycle_t begin = 0) {
     const cycle_t way = count == 0 ? 0 : (count - 1) / together * interval;
     const cycle_t start = std::max(begin, cycle - std::min(cycle, way));
     if (!limited()) return start + way;
-    // Where nothing was reserved for long the window is moved, so that reservations of the far future stay the
-    // exception.
+    // After a long time without reservations the window is moved, so that entries of later_ stay the exception.
     const cycle_t earliest = std::min(start, now);
     if (earliest >= base_ + window) advance(earliest);
     cycle_t last = cycle;
@@ -54,7 +53,7 @@ class write_ports {
 
  private:
   unsigned bank_of(unsigned r) const { return mask_ != ~0u ? r & mask_ : r % banks_; }
-  static constexpr cycle_t window = 64;  // cycles that are one word of bits; few latencies are longer
+  static constexpr cycle_t window = 64;  // bits of a word; few latencies are longer
 
   void advance(cycle_t now) {
     if (now <= base_) return;
@@ -81,7 +80,7 @@ class write_ports {
     ++results;
     return true;
   }
-  // What lies within the window by now.
+  // Moves reservations that are now within the window.
   void come_near() {
     while (!later_.empty() && later_.begin()->first.first < base_ + window) {
       const auto [place, results] = *later_.begin();
@@ -91,11 +90,11 @@ class write_ports {
   }
 
   unsigned banks_;
-  unsigned mask_;  // of a power of two; else all ones
+  unsigned mask_;  // for a power of two; otherwise all ones
   unsigned per_bank_;
   cycle_t base_ = 0;
-  std::array<std::uint64_t, most> taken_{};                 // of each port, the cycles from base_ on
-  std::map<std::pair<cycle_t, unsigned>, unsigned> later_;  // behind the window: results by cycle and bank
+  std::array<std::uint64_t, most> taken_{};                 // per port: the reserved cycles from base_ on
+  std::map<std::pair<cycle_t, unsigned>, unsigned> later_;  // reservations after the window: results by cycle and bank
 };
 
 }  // namespace heddle

@@ -12,23 +12,23 @@
 
 namespace heddle {
 
-/// A memory instruction in flight. It is one transaction, or, when lanes of local memory move more than a word, one per
-/// word (local memory is interleaved by words, so a lane's 64 bits do not lie together), or one per texel.
-/// What is said here of the whole is not looked at where `first` is all of it, and says it itself: that needs no
-/// further cache line.
+/// A memory instruction in flight. It consists of one transaction; or of one per word, if lanes access more than a word
+/// of local memory (local memory is interleaved by words, so a lane's 64 bits are not contiguous); or of one per texel.
+/// The fields here are not used if `first` is the only transaction: its own fields suffice, which saves a cache line.
 struct memory_operation {
   simt::lane_mask global_mask = 0;
   simt::lane_mask local_mask = 0;  // lanes of global_mask that are local memory
   unsigned remaining = 0;          // transactions not yet answered
   bool split = false;
   bool is_texture = false;
-  std::unique_ptr<simt::texture_access> texture;  // is_texture: what is fetched; kept for the next one
-  lsu_transaction first;  // all of it (`sole`), if it is not split and no texture; names the instruction in any case
+  std::unique_ptr<simt::texture_access> texture;  // is_texture: the texels to fetch; kept for reuse
+  lsu_transaction
+      first;  // the only transaction (`sole`) unless split or a texture instruction; always names the instruction
   using word_rows = std::array<std::uint32_t[32], 4>;
-  std::unique_ptr<word_rows> words;  // split: the loaded words; kept for the next one
+  std::unique_ptr<word_rows> words;  // split: the loaded words; kept for reuse
 };
 
-/// Recycles operations, and the transactions of those that are more than one.
+/// Recycles operations, and the transactions of operations that have several.
 class memory_operation_pool {
  public:
   memory_operation& operation() {
@@ -56,7 +56,7 @@ class memory_operation_pool {
   std::size_t in_use() const { return in_use_; }
 
  private:
-  // What they hold of lanes is not set to zero: recordings never touch it.
+  // Lane data are not zeroed, because trace-driven warps never touch them.
   template <class T>
   T& make(std::vector<std::unique_ptr<T>>& all) {
     all.push_back(std::unique_ptr<T>(new T));
@@ -64,7 +64,7 @@ class memory_operation_pool {
   }
   std::vector<std::unique_ptr<memory_operation>> operations_;
   memory_operation* free_operation_ =
-      nullptr;  // the first; each names the next, in a line that its user touches anyway
+      nullptr;  // head of a list; each links to the next in a cache line that its user touches anyway
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<lsu_transaction>> transactions_;
   std::vector<lsu_transaction*> free_transactions_;

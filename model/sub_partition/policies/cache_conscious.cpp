@@ -30,7 +30,8 @@ std::uint64_t cache_conscious::cutoff() const { return base_ * static_cast<unsig
 
 void cache_conscious::lost_locality(unsigned slot, std::uint64_t cycle) {
   ++lost_;
-  // The share of issue cycles that lose locality sets the score, up to the whole stack: then this warp alone may load.
+  // The score grows with the share of issue cycles that lose locality, up to the height of the whole stack; at that
+  // height only this warp may issue loads.
   const std::uint64_t raised = std::min(lost_ * throttle_ * cutoff() / issued_, cutoff());
   until_[slot] = std::max(until_[slot], cycle + raised);
   at_base_ = std::max(at_base_, until_[slot]);

@@ -8,11 +8,11 @@
 
 namespace heddle {
 
-/// `ccws`: greedy then oldest, with fewer warps at the L1 the more locality is lost. Each warp has a score, at least
-/// sub_partition.ccws_base_score; a miss on a line that the L1 held for that warp not long before raises it, and it
-/// falls by one a cycle. Scores are stacked from the highest; warps above the height that the resident warps' base
-/// scores make may not issue loads. The L1 keeps sub_partition.ccws_victim_tags per warp to find such misses. Source:
-/// Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
+/// `ccws`: greedy then oldest; the more locality is lost, the fewer warps may load through the L1. Each warp has a
+/// score of at least sub_partition.ccws_base_score. A miss on a line that the L1 recently held for that warp raises the
+/// score, which then falls by one a cycle. Scores are stacked from the highest down; warps above the summed base scores
+/// of the resident warps may not issue loads. The L1 keeps sub_partition.ccws_victim_tags per warp to detect such
+/// misses. Source: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012.
 class cache_conscious : public scheduling_policy {
  public:
   cache_conscious(const sub_partition_parameters& parameters, const policy_place& place);
@@ -33,10 +33,10 @@ class cache_conscious : public scheduling_policy {
   unsigned last_ = 0;
   placement_order order_;
   std::uint64_t resident_ = 0;
-  std::uint64_t issued_ = 1;               // cycles with an issue, never 0
-  std::uint64_t lost_ = 0;                 // misses told
+  std::uint64_t issued_ = 1;               // cycles with an issue; starts at 1 because it is a divisor
+  std::uint64_t lost_ = 0;                 // reported misses with lost locality
   std::uint64_t at_base_ = 0;              // all scores are at the base from this cycle on
-  std::array<std::uint64_t, 64> until_{};  // the cycle in which the slot's score has fallen to the base
+  std::array<std::uint64_t, 64> until_{};  // cycle in which the slot's score is back at the base
 };
 
 }  // namespace heddle

@@ -6,10 +6,11 @@
 
 namespace heddle {
 
-/// `memory_aware`: greedy then oldest while memory keeps up. When it is saturated, one warp of the sub-partition owns
-/// the right to access global memory until it waits for its data, so that the loads of one warp return together and its
-/// reuse stays in the cache; the others may only compute. ldst.reexecution_entries lets hits go by misses that find no
-/// room. Source: Sethia, Jamshidi, Mahlke, "Mascar: Speeding up GPU Warps by Reducing Memory Pitstops", HPCA 2015.
+/// `memory_aware`: greedy then oldest while the memory system is not saturated. When it is, one warp of the
+/// sub-partition owns the right to access global memory until it waits for its data; the others may only compute. The
+/// loads of one warp then return together, and its reuse stays in the cache. ldst.reexecution_entries lets hits bypass
+/// misses that find no room. Source: Sethia, Jamshidi, Mahlke, "Mascar: Speeding up GPU Warps by Reducing Memory
+/// Pitstops", HPCA 2015.
 class memory_aware : public scheduling_policy {
  public:
   memory_aware(const sub_partition_parameters&, const policy_place&) {}

@@ -6,11 +6,11 @@
 
 namespace heddle {
 
-/// In which order warps were placed in their slots: what policies mean by old and young.
+/// The order in which warps were placed in their slots; policies derive old and young from it.
 class placement_order {
  public:
   void placed(unsigned slot) { age_[slot] = ++placements_; }
-  /// Of a mask that is not empty.
+  /// The oldest slot of a mask that is not empty.
   unsigned oldest(std::uint64_t slots) const {
     unsigned best = static_cast<unsigned>(__builtin_ctzll(slots));
     for (std::uint64_t rest = slots & (slots - 1); rest; rest &= rest - 1) {

@@ -9,7 +9,7 @@ namespace {
 std::vector<std::uint64_t> strided(unsigned group_warps, const policy_place& place) {
   const unsigned size = std::clamp(group_warps, 1u, place.slots);
   std::vector<std::uint64_t> groups((place.slots + size - 1) / size);
-  // Neighbours by warp id mostly share a slot number, in different sub-partitions.
+  // Warps with neighbouring ids mostly share a slot number, in different sub-partitions.
   for (unsigned slot = 0; slot < place.slots; ++slot)
     groups[(slot + place.sub_partition) % groups.size()] |= std::uint64_t{1} << slot;
   return groups;

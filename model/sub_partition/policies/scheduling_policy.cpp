@@ -20,8 +20,8 @@ std::unique_ptr<scheduling_policy> make(const sub_partition_parameters& paramete
 }
 }  // namespace
 
-// The factory: a new policy is one file in policies/, one enumerator of choice::scheduler, its name in
-// parameter_rows.cpp, and one line here.
+// The factory. A new policy needs a file in policies/, an enumerator of choice::scheduler, its name in
+// parameter_rows.cpp, and a line here.
 std::unique_ptr<scheduling_policy> make_scheduling_policy(const sub_partition_parameters& parameters,
                                                           const policy_place& place) {
   using kind = choice::scheduler;

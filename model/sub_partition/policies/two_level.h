@@ -7,10 +7,11 @@
 
 namespace heddle {
 
-/// `two_level`: slots in fetch groups of sub_partition.fetch_group_warps neighbours. The active group comes first,
-/// round robin within it; the next groups in order fill the cycles that it leaves. When all its warps wait for memory
-/// or a barrier the next group becomes the active one, so that groups reach their loads at different times. Source:
-/// Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp Scheduling", MICRO 2011.
+/// `two_level`: slots form fetch groups of sub_partition.fetch_group_warps neighbours. Warps of the active group are
+/// selected first, round robin; the next groups in order fill the cycles that it leaves empty. When all warps of the
+/// active group wait for memory or a barrier, the next group becomes active, so that groups reach their loads at
+/// different times. Source: Narasiman et al., "Improving GPU Performance via Large Warps and Two-Level Warp
+/// Scheduling", MICRO 2011.
 class two_level : public scheduling_policy {
  public:
   two_level(const sub_partition_parameters& parameters, const policy_place& place);
@@ -19,7 +20,7 @@ class two_level : public scheduling_policy {
   void removed(unsigned slot) override;
 
  protected:
-  /// Groups as masks of slots.
+  /// Groups are masks of slots.
   explicit two_level(std::vector<std::uint64_t> groups);
 
  private:
