@@ -15,8 +15,8 @@ namespace heddle::simt {
 /// The value of an operand (one word or two, without modifiers) on one lane.
 std::uint64_t lane_value(const isa::operand& o, const warp_state& w, unsigned lane);
 
-/// A reducing barrier's result, of `threads` that came and `count` whose predicate held, for the lanes of `mask` that
-/// wait at it.
+/// Writes a reducing barrier's result for the lanes of `mask` that wait at it: of `threads` arrived threads, `count`
+/// had the predicate true.
 void write_reduction(const isa::instruction& i, warp_state& w, lane_mask mask, std::uint32_t count,
                      std::uint32_t threads);
 

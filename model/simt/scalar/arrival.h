@@ -3,19 +3,19 @@
 
 #include <cstdint>
 
-// The 64 bits of an mbarrier object, whose layout PTX leaves to the machine.
+// The 64 bits of an mbarrier object; PTX leaves their layout to the implementation.
 namespace heddle::simt::arrival {
 
 constexpr std::uint64_t count_mask = 0xfffff;  // 20 bits: PTX allows 2^20 - 1 arrivals
-constexpr unsigned pending_shift = 0;          // arrivals that the current phase still awaits
+constexpr unsigned pending_shift = 0;          // arrivals that the current phase still waits for
 constexpr unsigned expected_shift = 20;        // arrivals of the next phase
-constexpr unsigned bytes_shift = 40;           // bytes of transactions awaited, 21 bits, signed
+constexpr unsigned bytes_shift = 40;           // bytes of transactions still to come, 21 bits, signed
 constexpr std::uint64_t bytes_mask = 0x1fffff;
-constexpr std::uint64_t phase = std::uint64_t{1} << 63;  // changes when a phase is complete
+constexpr std::uint64_t phase = std::uint64_t{1} << 63;  // toggles when a phase completes
 
-constexpr std::uint64_t drops = 1u << 20;  // of an arrival: not expected again
+constexpr std::uint64_t drops = 1u << 20;  // in an arrival: the next phases expect fewer arrivals
 
-/// What an arrival (docs of isa::instruction: atom, arrive) leaves in the object.
+/// The object's value after an arrival (described at isa::instruction: atom, arrive).
 inline std::uint64_t result(std::uint64_t old_value, std::uint64_t change) {
   const std::uint64_t count = change & count_mask;
   std::uint64_t expected = old_value >> expected_shift & count_mask;

@@ -11,7 +11,7 @@ using isa::dtype;
 using isa::instruction;
 using isa::opcode;
 
-/// The selector nibbles that a mode of PRMT stands for; `b` chooses among four of them.
+/// The four selector nibbles of a mode of PRMT; `b` chooses one of its rows.
 std::uint32_t prmt_selector(unsigned mode, std::uint32_t b) {
   constexpr std::uint16_t table[6][4] = {{0x3210, 0x4321, 0x5432, 0x6543},   // f4e
                                          {0x5670, 0x6701, 0x7012, 0x0123},   // b4e

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Conversions (PTX ISA: cvt). Sources of 8 and 16 bits are the low bits of their register, whatever lies above them;
-// results of 8 and 16 bits are zero- or sign-extended as their type says.
+// Conversions (PTX ISA: cvt). Sources of 8 and 16 bits are the low bits of their register, whatever the high bits hold.
+// Results of 8 and 16 bits are zero- or sign-extended according to their type.
 #include <algorithm>
 
 #include "heddle/simt/scalar/soft_float.h"
@@ -53,13 +53,13 @@ std::uint64_t float_source(const instruction& i, const isa::operand& o, float_fo
 }
 
 std::uint64_t finish_float(const instruction& i, float_format f, std::uint64_t v) {
-  if (i.op == opcode::f2f && i.nan && (v & f.sign_bit()) != 0) v = 0;  // a NaN result has no sign, unless it is f64's
+  if (i.op == opcode::f2f && i.nan && (v & f.sign_bit()) != 0) v = 0;  // a NaN result has no sign, except in f64
   if (i.op == opcode::f2f && i.high && (v & ~f.sign_bit()) == f.infinity()) --v;
   if (i.ftz && f.mantissa == format_f32.mantissa) v = flush(f, v);
   return i.saturate ? saturated(f, v) : v;
 }
 
-/// tf32 results (type b32) have ten bits of mantissa at f32's places.
+/// tf32 results (type b32) have ten mantissa bits, at the positions of f32's.
 std::uint64_t to_float(const instruction& i, double v) {
   if (i.type == dtype::b32) {
     return v != v ? nan_f32 : finish_float(i, format_f32, round_double(format_tf32, v, i.round, 0) << 13);
@@ -80,7 +80,8 @@ void f2f(const instruction& i, warp_state& w, lane_mask mask) {
   });
 }
 
-/// Formats of eight bits: no infinities are made, and the least exponent is that of the subnormal numbers, too.
+/// Formats of eight bits. Conversions never produce infinities; `least_exponent` is also the exponent of subnormal
+/// numbers.
 struct eighth_format {
   int mantissa, least_exponent;
   std::uint32_t largest, nan;
@@ -95,8 +96,8 @@ std::uint32_t to_eighth(const instruction& i, const eighth_format& f, double v) 
   const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
   const int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent > 16) return sign | f.largest;
-  // The number in units of its last place, at most 2^(mantissa + 1); the exponent's steps follow each other in the
-  // code.
+  // The magnitude in units of its last place, at most 2^(mantissa + 1). Exponent and mantissa form one integer, so that
+  // a carry out of the mantissa increments the exponent.
   const int scale = std::max(exponent, f.least_exponent);
   const double unit = __builtin_bit_cast(double, static_cast<std::uint64_t>(1023 + f.mantissa - scale) << 52);
   const double places = round_integral(__builtin_bit_cast(double, magnitude) * unit, rounding::rn);
@@ -145,7 +146,8 @@ std::uint64_t to_integer(double v, integer_type t, dtype source, rounding mode) 
   const std::uint64_t sign = std::uint64_t{1} << (t.bits - 1);
   if (v != v) return source == dtype::f64 || t.bits == 64 ? sign : 0;
   v = round_integral(v, mode);
-  const double limit = 2.0 * static_cast<double>(sign >> (t.is_signed ? 1 : 0));  // the first value too large
+  const double limit =
+      2.0 * static_cast<double>(sign >> (t.is_signed ? 1 : 0));  // the smallest value that is too large
   if (v >= limit) return t.is_signed ? sign - 1 : top;
   if (!t.is_signed) return v <= 0 ? 0 : static_cast<std::uint64_t>(v);
   if (v < -limit) return sign;

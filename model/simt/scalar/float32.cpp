@@ -50,7 +50,7 @@ void fset(const instruction& i, warp_state& w, lane_mask mask) {
   write_each(i, w, mask, [&](unsigned l) { return (r & lane_bit[l]) ? (i.wide ? 0xffffffffu : 0x3f800000u) : 0u; });
 }
 
-/// What FCHK's ranges ask of one operand.
+/// The properties of an operand that FCHK's ranges depend on.
 struct parts {
   bool normal;
   bool all_ones;
@@ -63,7 +63,7 @@ parts split(float_format f, std::uint64_t bits) {
   return {e != 0 && e != (1 << f.exponent) - 1, (bits & ones) == ones, (bits & f.sign_bit()) != 0, e - f.bias()};
 }
 
-/// True when the Newton iteration that the lowering issues is proven to round exactly. Ranges: instruction.h.
+/// True if the Newton iteration that lowering emits is proven to round correctly. Ranges: instruction.h.
 bool fast_path_exact(assist_function what, std::uint64_t a, std::uint64_t b) {
   const auto within = [](int v, int low, int high) { return v >= low && v <= high; };
   switch (what) {

@@ -12,7 +12,7 @@ namespace {
 using isa::instruction;
 using isa::opcode;
 
-/// d = f(a, b, c) on 64-bit floating operands, both destination registers.
+/// d = f(a, b, c) on 64-bit floating-point operands; writes both destination registers.
 template <class F>
 void apply_f64(const instruction& i, warp_state& w, lane_mask mask, F f) {
   const wide_operand a(i.src[0], w);

@@ -5,7 +5,7 @@
 
 namespace heddle::simt {
 
-/// PTX's floating compares: the ordered ones are false, those with u true when an operand is NaN.
+/// PTX's floating-point compares. If an operand is NaN, ordered compares are false and those with suffix u are true.
 static inline bool compare_float(isa::compare c, double a, double b) {
   using isa::compare;
   const bool unordered = a != a || b != b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// f16 and bf16, packed and scalar. A packed type works on both halves of the register; a scalar one on the low half and
-// leaves zero in the high half.
+// f16 and bf16, packed and scalar. A packed type computes on both halves of the register. A scalar type computes on the
+// low half and sets the high half to zero.
 #include "heddle/simt/scalar/float_compare.h"
 #include "heddle/simt/scalar/soft_float.h"
 #include "heddle/simt/scalar/topics.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Integer instructions beyond the vectorised kernels: carries of IMAD, 64-bit funnel shifts, dot products, predicates.
+// Integer instructions without a vectorised kernel: carries of IMAD, 64-bit funnel shifts, dot products, predicates.
 #include "heddle/simt/scalar/lut.h"
 #include "heddle/simt/scalar/topics.h"
 #include "heddle/simt/warp/lane_loop.h"
@@ -124,7 +124,7 @@ void vabsdiff(const instruction& i, warp_state& w, lane_mask mask) {
   });
 }
 
-/// Compares other than the six of integers: always and never; unordered ones equal the ordered ones.
+/// Integer compares that are always true or always false. The unordered ones are handled by ordered().
 void isetp_constant(const instruction& i, warp_state& w, lane_mask mask) {
   write_compare(i, w, mask, i.cmp == compare::t || i.cmp == compare::num ? all_lanes : 0);
 }

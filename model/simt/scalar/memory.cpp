@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functional side of memory instructions: addresses, store data, write-back, shared memory, constant loads.
+// The functional part of memory instructions: addresses, store data, write-back, shared memory, constant loads.
 #include <cstdio>
 #include <cstring>
 
@@ -71,7 +71,7 @@ void check_shared(const instruction& i, const warp_state& w, lane_mask mask, con
   const std::uint64_t last = size >= bytes ? size - bytes : 0;
   const std::uint64_t odd = bytes - 1;
   const auto wrong = [&](unsigned l) { return size < bytes || addresses[l] > last || (addresses[l] & odd) != 0; };
-  if (mask == all_lanes && size >= bytes) {  // the usual case, without a branch per lane
+  if (mask == all_lanes && size >= bytes) {  // the common case, without a branch per lane
     std::uint64_t any = 0;
     for (unsigned l = 0; l < warp_size; ++l)
       any |= (addresses[l] & odd) | ((last - addresses[l]) >> 63) | (addresses[l] >> 63);
@@ -103,7 +103,7 @@ void shared_atomic(const instruction& i, warp_state& w, lane_mask mask, const st
   if (i.op == opcode::atom) lane_write_back(i, w, mask, old);
 }
 
-/// A load or store of checked addresses; the width is a constant so that the copies become single moves.
+/// A load or store of checked addresses. The width is a template parameter so that each copy is a single move.
 template <unsigned bytes>
 void move(const instruction& i, warp_state& w, lane_mask mask, const std::uint64_t* addresses) {
   constexpr unsigned count = (bytes + 3) / 4;

@@ -8,33 +8,33 @@
 
 namespace heddle::simt {
 
-/// Effective address per lane of ld, st, atom, red, ldc (register + offset), for the lanes of `mask`. Generic
-/// addresses are not yet resolved to a space.
+/// Effective address per lane of ld, st, atom, red, ldc (register + offset), for the lanes of `mask`. Generic addresses
+/// are not resolved to a space.
 void lane_addresses(const isa::instruction& i, const warp_state& w, lane_mask mask, std::uint64_t addresses[warp_size]);
 
-/// The store, atomic or reduction operand(s): up to four 32-bit words per lane, words[k][lane]; only the words that the
-/// access has are written. cas: the compare value's words, then the new value's.
+/// The operand(s) of a store, atomic or reduction: up to four 32-bit words per lane, words[k][lane]. Only the words of
+/// the access are written. cas: the words of the compare value, then those of the new value.
 void lane_store_data(const isa::instruction& i, const warp_state& w, std::uint32_t words[4][warp_size]);
 
-/// Writes loaded bytes (raw element bytes, `size` per element packed from words[0][lane] up) into the destination
-/// registers with the extension the type asks for.
+/// Writes loaded bytes (raw element bytes, packed from words[0][lane] up) to the destination registers, extended
+/// according to the type.
 void lane_write_back(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint32_t words[4][warp_size]);
 
-/// Bytes that one lane of a memory instruction moves (1, 2, 4, 8 or 16): the size of its type; for loads and stores of
-/// 32-bit types and above at least that of their registers.
+/// Bytes that one lane of a memory instruction accesses (1, 2, 4, 8 or 16): the size of its type; for loads and stores
+/// of 32-bit and larger types at least the size of their registers.
 unsigned access_bytes(const isa::instruction& i);
 
-/// The new value of a memory cell under an atomic, from its old value (element bits in the low bytes): shared by the
-/// shared-memory path and the L2. For cas, `operand` is the compare value and `swap` the new one.
+/// The new value of a memory cell after an atomic operation on its old value (element bits in the low bytes). Used for
+/// shared memory and by the L2. For cas, `operand` is the compare value and `swap` the new one.
 std::uint64_t atomic_result(isa::atomic_op op, isa::dtype type, std::uint64_t old_value, std::uint64_t operand,
                             std::uint64_t swap);
 
-/// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error
-/// (text without place) with `bad_lane` set when an address is outside the block's shared memory or misaligned.
+/// Shared-memory load, store or atomic on the lanes of `mask` at block-relative addresses. Throws program_error (text
+/// without place) with `bad_lane` set if an address is outside the block's shared memory or misaligned.
 void shared_access(const isa::instruction& i, warp_state& w, lane_mask mask, const std::uint64_t addresses[warp_size],
                    unsigned& bad_lane);
 
-/// LDSM: the lanes whose addresses the instruction reads.
+/// LDSM: the lanes that supply row addresses.
 lane_mask matrix_rows(const isa::instruction& i);
 
 }  // namespace heddle::simt

@@ -47,8 +47,8 @@ void shfl(const instruction& i, warp_state& w, lane_mask mask) {
         valid = from <= last;
         break;
     }
-    // From a lane that takes no part PTX promises nothing; 0 is what reductions over the first lanes of a warp,
-    // NVIDIA's among them, work with.
+    // PTX leaves the value of an inactive source lane undefined; 0 is what reductions over the first lanes of a warp,
+    // including NVIDIA's, rely on.
     result[l] = !valid ? a[lane] : (mask & lane_bit[from & 31]) != 0 ? a[from & 31] : 0u;
     in_range |= valid ? lane_bit[l] : 0u;
   });
@@ -80,7 +80,7 @@ void redux(const instruction& i, warp_state& w, lane_mask mask) {
   const std::uint32_t* a = fetch_modified<modifiers::integer>(i.src[0], w, sa);
   const std::uint32_t* members = fetch_modified<modifiers::integer>(i.src[1], w, sb);
   const auto op = static_cast<redux_op>(i.sub);
-  const std::uint32_t flip = i.type == isa::dtype::s32 ? 0x80000000u : 0u;  // signed order as unsigned order
+  const std::uint32_t flip = i.type == isa::dtype::s32 ? 0x80000000u : 0u;  // maps signed order to unsigned order
   for_each_lane(mask, [&](unsigned l) {
     std::uint32_t r = op == redux_op::and_  ? 0xffffffffu
                       : op == redux_op::min ? 0xffffffffu ^ flip

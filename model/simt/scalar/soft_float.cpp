@@ -53,7 +53,7 @@ number unpack(std::uint64_t bits) {
 bool is_special(std::uint64_t bits) { return (bits >> 52 & 0x7ff) == 0x7ff; }
 bool is_zero(std::uint64_t bits) { return bits << 1 == 0; }
 
-/// The significand moved up so that its highest bit is `top`.
+/// Shifts the significand left so that its highest bit is at `top`.
 void normalise(uint128& significand, int& exponent, int top) {
   const int shift = top + 1 - bit_length(significand);
   significand <<= shift;
@@ -175,8 +175,8 @@ std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c, roundin
   const number z = unpack(c);
   uint128 small = z.significand;
   int small_exponent = z.exponent;
-  // Both highest bits at 125: room for a carry, and 20 zero bits below any product, so that only differences of
-  // exponents above 20 lose bits to `sticky`; no cancellation beyond one bit can happen then.
+  // Both highest bits at 125: room for a carry, and 20 zero bits below any product. So only exponent differences above
+  // 20 lose bits to `sticky`, and then at most one bit cancels.
   normalise(big, big_exponent, 125);
   normalise(small, small_exponent, 125);
   bool negative = product_negative;
@@ -253,7 +253,8 @@ std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool mini
     if (propagate || (a_nan && b_nan)) return nan;
     return a_nan ? b : a;
   }
-  // Negative numbers in reverse below the positive ones: an order of unsigned integers with -0 < +0.
+  // Maps values to unsigned integers of the same order, with -0 < +0: negative numbers are reversed, below the positive
+  // ones.
   const std::uint64_t all = (f.sign_bit() << 1) - 1;
   const auto key = [&](std::uint64_t v) { return (v & f.sign_bit()) != 0 ? ~v & all : v | f.sign_bit(); };
   return (key(a) < key(b)) == minimum ? a : b;
@@ -261,7 +262,7 @@ std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool mini
 
 double round_integral(double v, rounding mode) {
   const double magnitude = std::fabs(v);
-  constexpr double unit_one = 4503599627370496.0;  // 2^52: from here on every double is an integer
+  constexpr double unit_one = 4503599627370496.0;  // 2^52: every double from here on is an integer
   if (!(magnitude < unit_one)) return v;
   const double nearest = (magnitude + unit_one) - unit_one;
   const double below = nearest > magnitude ? nearest - 1.0 : nearest;

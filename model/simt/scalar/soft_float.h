@@ -24,7 +24,7 @@ constexpr float_format format_f32{23, 8};
 constexpr float_format format_f64{52, 11};
 
 constexpr std::uint32_t nan_f32 = 0x7fffffffu;
-constexpr std::uint32_t nan_f16 = 0x7fffu;  // of bf16, too
+constexpr std::uint32_t nan_f16 = 0x7fffu;  // also of bf16
 constexpr std::uint64_t nan_f64 = 0xfff8000000000000u;
 
 inline double as_double(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
@@ -37,31 +37,31 @@ std::uint64_t canonical_nan(isa::dtype t);
 float_format format_of(isa::dtype t);
 
 /// Rounds (-1)^negative * (significand + a fraction in (0,1) if `sticky`) * 2^exponent to a format, with denormals and
-/// overflow as IEEE 754 has them for the rounding direction. With `sticky` the significand must have at least two bits
+/// overflow according to IEEE 754 for the rounding direction. With `sticky` the significand must have at least two bits
 /// more than the format keeps.
 std::uint64_t round_pack(float_format f, bool negative, int exponent, uint128 significand, bool sticky,
                          isa::rounding mode);
 
-/// A finite double rounded to a format; infinities stay, NaN becomes `nan`.
+/// A finite double rounded to a format; infinities are kept, NaN becomes `nan`.
 std::uint64_t round_double(float_format f, double v, isa::rounding mode, std::uint64_t nan);
 
-/// The exact double value of bits of a format (NaN stays NaN).
+/// The exact value of a format's bits as double; NaN remains NaN.
 double widen(float_format f, std::uint64_t bits);
 
-/// Denormals replaced by a zero of the same sign.
+/// Replaces denormals by a zero of the same sign.
 inline std::uint64_t flush(float_format f, std::uint64_t bits) {
   return (bits & f.infinity()) == 0 ? bits & f.sign_bit() : bits;
 }
 bool is_nan(float_format f, std::uint64_t bits);
 
-/// The exact sum s + error (|error| at most half a unit of s) rounded to odd: a later rounding to a format of at most
-/// 50 bits then gives what a single rounding of the exact value would.
+/// The exact sum s + error (|error| at most half a unit of s) rounded to odd. A later rounding to a format of at most
+/// 50 bits then equals a single rounding of the exact value.
 double round_to_odd(double s, double error);
 
-/// a + b rounded to odd (Knuth's TwoSum gives the error). Exact for the sums of values in f32's range.
+/// a + b rounded to odd (Knuth's TwoSum gives the error). Exact for sums of values in f32's range.
 double sum_to_odd(double a, double b, isa::rounding mode);
 
-/// a * b + c in f64 with any rounding by integer arithmetic. `multiply_only` ignores c.
+/// a * b + c in f64 with any rounding, in integer arithmetic. `multiply_only` ignores c.
 std::uint64_t fma_f64(std::uint64_t a, std::uint64_t b, std::uint64_t c, isa::rounding mode, bool multiply_only);
 std::uint64_t div_f64(std::uint64_t a, std::uint64_t b, isa::rounding mode);
 std::uint64_t sqrt_f64(std::uint64_t a, isa::rounding mode);
@@ -69,10 +69,10 @@ std::uint64_t sqrt_f64(std::uint64_t a, isa::rounding mode);
 /// A result clamped to [0, 1]; NaN and -0 become +0.
 std::uint64_t saturated(float_format f, std::uint64_t bits);
 
-/// Minimum or maximum: -0 < +0; one NaN operand gives the other operand, or NaN with `propagate`; two give NaN.
+/// Minimum or maximum: -0 < +0; with one NaN operand the other operand, or NaN with `propagate`; with two, NaN.
 std::uint64_t minmax(float_format f, std::uint64_t a, std::uint64_t b, bool minimum, bool propagate, std::uint64_t nan);
 
-/// Rounds to an integral value; the sign of a zero result is that of v. NaN and infinities stay.
+/// Rounds to an integral value; a zero result has the sign of v. NaN and infinities are kept.
 double round_integral(double v, isa::rounding mode);
 
 /// a * b + c and a + b of formats up to f32, with one rounding. NaN results are `nan`.
@@ -81,7 +81,7 @@ std::uint64_t fma_small(float_format f, std::uint64_t a, std::uint64_t b, std::u
 std::uint64_t mul_small(float_format f, std::uint64_t a, std::uint64_t b, isa::rounding mode, std::uint64_t nan);
 std::uint64_t add_small(float_format f, std::uint64_t a, std::uint64_t b, isa::rounding mode, std::uint64_t nan);
 
-/// f32 operations with any rounding; NaN results canonical. No flushing.
+/// f32 operations with any rounding; NaN results are canonical. Denormals are not flushed.
 std::uint32_t div_f32(std::uint32_t a, std::uint32_t b, isa::rounding mode);
 std::uint32_t sqrt_f32(std::uint32_t a, isa::rounding mode);
 

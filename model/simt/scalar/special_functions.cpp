@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernels of fast_mufu.inc leave of MUFU: large angles, the high words of f64 functions, saturation.
+// MUFU functions that fast_mufu.inc does not cover: large angles, the high words of f64 functions, saturation.
 #include <cmath>
 
 #include "heddle/simt/scalar/soft_float.h"
@@ -14,7 +14,7 @@ namespace {
 using isa::instruction;
 using isa::mufu_function;
 
-/// The high word of an f64 function; denormals count as zero and results do not become denormal.
+/// The high word of an f64 function; denormal operands and results are flushed to zero.
 template <bool square_root>
 void mufu_high(const instruction& i, warp_state& w, lane_mask mask) {
   apply<modifiers::f32>(i, w, mask, [](std::uint32_t a, std::uint32_t, std::uint32_t) {
@@ -27,7 +27,7 @@ void mufu_high(const instruction& i, warp_state& w, lane_mask mask) {
   });
 }
 
-/// The same function without saturation, then a clamp.
+/// Executes the instruction without saturation, then clamps.
 void saturating(const instruction& i, warp_state& w, lane_mask mask) {
   if (i.dst == isa::rz) return;
   instruction plain = i;

@@ -9,7 +9,7 @@ namespace {
 using isa::instruction;
 using isa::special;
 
-/// Coordinates of the warp's threads in the block, by counting on from the first lane's.
+/// Coordinates of the warp's threads in the block, counted up from the first lane's.
 void thread_coordinates(const warp_state& w, unsigned axis, std::uint32_t* out) {
   const dim3& size = w.block->launch->block;
   const std::uint32_t first = w.thread(0);
@@ -30,7 +30,7 @@ void thread_coordinates(const warp_state& w, unsigned axis, std::uint32_t* out) 
   }
 }
 
-/// Special registers that all lanes see alike.
+/// Special registers with the same value in all lanes.
 std::uint64_t uniform_value(special s, const warp_state& w) {
   const block_context& block = *w.block;
   const launch_context& launch = *block.launch;

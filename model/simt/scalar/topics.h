@@ -3,7 +3,8 @@
 
 #include "heddle/simt/warp/execute_function.h"
 
-// Portable execution functions by topic: each returns the function for an instruction of its topic, or null.
+// Portable execution functions by topic: each function returns the implementation of an instruction of its topic, or
+// null.
 
 namespace heddle::simt {
 
@@ -21,11 +22,11 @@ execute_function select_special_register(const isa::instruction& i);  // special
 execute_function select_tensor(const isa::instruction& i);            // tensor.cpp
 execute_function select_texture(const isa::instruction& i);           // texture.cpp
 
-/// LDSM: the matrices whose rows lie in shared memory at these checked addresses.
+/// LDSM: loads the matrices whose rows are at these checked addresses in shared memory.
 void load_matrices(const isa::instruction& i, warp_state& w, lane_mask mask,
                    const std::uint64_t addresses[warp_size]);  // tensor.cpp
 
-/// MUFU.SIN and MUFU.COS of angles of any size.
+/// MUFU.SIN and MUFU.COS for angles of any magnitude.
 void trigonometric_of_any_angle(const isa::instruction& i, warp_state& w, lane_mask mask);  // special_functions.cpp
 
 }  // namespace heddle::simt

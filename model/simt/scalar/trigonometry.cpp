@@ -18,7 +18,7 @@ struct reduced {
 constexpr double half_pi = 0x1.921fb54442d18p+0;
 constexpr double half_pi_low = 0x1.1a62633145c07p-54;
 
-/// Bits of 2/pi after the point.
+/// Bits of 2/pi after the binary point.
 constexpr std::uint64_t two_over_pi[5] = {0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u,
                                           0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u};
 
@@ -28,8 +28,9 @@ std::uint64_t window(unsigned first_bit) {
   return shift == 0 ? two_over_pi[word] : two_over_pi[word] << shift | two_over_pi[word + 1] >> (64 - shift);
 }
 
-/// |x| >= 2^25: x = m * 2^e with m of 24 bits. Only the bits of 2/pi from weight 2^(1-e) down matter modulo 4; 128 of
-/// them, as an integer of unit 2^(-126-e), give x * 2/pi modulo 4 in units of 2^-126 by one wrapping multiplication.
+/// |x| >= 2^25: x = m * 2^e with m of 24 bits. Modulo 4, only the bits of 2/pi with weight 2^(1-e) and less matter; 128
+/// of them, as an integer with unit 2^(-126-e), give x * 2/pi modulo 4 in units of 2^-126 by one wrapping
+/// multiplication.
 reduced reduce_large(double x) {
   const std::uint64_t bits = __builtin_bit_cast(std::uint64_t, x);
   const auto m = static_cast<std::uint32_t>(((bits & 0xfffffffffffffu) | 0x10000000000000u) >> 29);

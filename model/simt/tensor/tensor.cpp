@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrix instructions. The layouts are those that the PTX ISA gives for mma.sync; group = lane / 4, member = lane % 4.
-// Lanes outside the mask take part with what their registers hold, and get no result.
+// Matrix instructions. The layouts are those of mma.sync in the PTX ISA; group = lane / 4, member = lane % 4. Lanes
+// outside the mask contribute their registers but receive no result.
 #include <cmath>
 #include <cstring>
 
@@ -75,7 +75,7 @@ std::uint32_t to_f16(double d) {
   return static_cast<std::uint32_t>(round_double(format_f16, d, isa::rounding::rn, nan_f16));
 }
 
-/// An element of a and b of HMMA: 16 bits, or tf32 in 32 (the bits that tf32 does not have are ignored).
+/// An element of HMMA's a and b: 16 bits, or tf32 in 32 bits (the bits beyond tf32's precision are ignored).
 double input(const instruction& i, const registers& r, unsigned element, unsigned lane) {
   if (i.src_type == dtype::f16) return from_f16(r.half(element, lane));
   if (i.src_type == dtype::bf16) return from_f32(r.half(element, lane) << 16);
@@ -96,7 +96,7 @@ struct tiles {
   double c[16][8];   // row, column
 };
 
-/// Products are exact; they are added in the order of k, in double precision, to c. After each group of `group` the sum
+/// Products are exact. They are added to c in the order of k, in double precision; after every `group` products the sum
 /// is rounded to the accumulator's type.
 void multiply(const instruction& i, tiles& t, unsigned rows, unsigned columns, unsigned depth, unsigned group) {
   for (unsigned r = 0; r < rows; ++r)
@@ -133,7 +133,7 @@ void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   const unsigned depth = isa::size_of(isa::shape_of(i)).k;
   const bool tf32 = i.src_type == dtype::b32;
   const unsigned run = tf32 ? 1 : 2,
-                 span = 4 * run;  // neighbouring k in a lane; k of one register over the four members
+                 span = 4 * run;  // consecutive k in a lane; k of one register over the four members
   tiles t;
   for (unsigned l = 0; l < warp_size; ++l) {
     const unsigned group = l / 4, member = l % 4;
@@ -149,7 +149,7 @@ void hmma(const instruction& i, warp_state& w, lane_mask mask) {
   write_result(i, w, mask, 4, [&](unsigned e, unsigned l) { return t.c[l / 4 + e / 2 * 8][l % 4 * 2 + e % 2]; });
 }
 
-/// Four products of 8x4 and 4x8: that of quad pair q is held by lanes 4q to 4q+3 and 4q+16 to 4q+19.
+/// Four products of 8x4 and 4x8. Quad pair q consists of lanes 4q to 4q+3 and 4q+16 to 4q+19.
 void hmma_884(const instruction& i, warp_state& w, lane_mask mask) {
   alignas(64) std::uint32_t scratch[3][4][warp_size];
   const registers a(i.src[0], w, scratch[0]), b(i.src[1], w, scratch[1]), c(i.src[2], w, scratch[2]);

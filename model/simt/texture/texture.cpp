@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texture and surface fetches: which texels, and what becomes of them (CUDA programming guide, appendix on texture
+// Texture and surface fetches: selection of texels, and filtering (CUDA programming guide, appendix on texture
 // fetching).
 #include "heddle/simt/texture/texture.h"
 
@@ -33,14 +33,14 @@ const texture_descriptor& descriptor_of(const warp_state& w, std::uint64_t handl
   throw program_error(text);
 }
 
-/// The texels that one coordinate falls between, and the second one's share in 1/256.
+/// The texels on either side of a coordinate, and the weight of the second one in 1/256.
 struct axis {
   std::int64_t texel[2] = {0, 0};
   bool inside[2] = {true, true};
   std::uint32_t share = 0;
 };
 
-/// A texel number brought into the image; false: it is outside and reads as zero.
+/// Applies the address mode to a texel number; returns false if the texel is outside and reads as zero.
 bool bring_in(std::int64_t& t, std::uint32_t size, texture_address mode) {
   if (t >= 0 && t < size) return true;
   if (mode == texture_address::border) return false;
@@ -56,12 +56,12 @@ bool bring_in(std::int64_t& t, std::uint32_t size, texture_address mode) {
 axis axis_of_integer(std::int32_t at, std::uint32_t size, texture_address mode) {
   axis a;
   a.texel[0] = at;
-  // Wrapping and mirroring are for normalised coordinates.
+  // Wrapping and mirroring apply to normalised coordinates only.
   a.inside[0] = bring_in(a.texel[0], size, mode == texture_address::border ? mode : texture_address::clamp);
   return a;
 }
 
-/// `between`: the two neighbours are wanted (linear filter, gather).
+/// `between`: both neighbours are needed (linear filter, gather).
 axis axis_of(float coordinate, std::uint32_t size, texture_address mode, bool normalized, bool between) {
   double x = coordinate;
   if (x != x) x = 0;
@@ -95,7 +95,7 @@ std::uint64_t texel_address(const texture_descriptor& d, std::uint64_t x, std::u
   return d.address + (z * d.height + y) * (d.pitch_bytes != 0 ? d.pitch_bytes : row_bytes(d)) + x * bytes;
 }
 
-/// The coordinate words of a lane, an array's layer apart.
+/// The coordinate words of a lane; an array's layer is separate.
 struct coordinates {
   std::uint32_t word[3] = {0, 0, 0};
   std::uint32_t layer = 0;
@@ -115,8 +115,8 @@ float float_of(std::uint32_t bits) {
   return f;
 }
 
-/// The layer is the face that a direction points to, the coordinates lie from 0 to 1 on it (CUDA programming guide,
-/// cubemap textures).
+/// Converts a direction to cubemap coordinates: the layer is the face, the coordinates on it range from 0 to 1 (CUDA
+/// programming guide, cubemap textures).
 coordinates on_face(const coordinates& c) {
   constexpr std::uint32_t faces = 6;
   const float x = float_of(c.word[0]), y = float_of(c.word[1]), z = float_of(c.word[2]);
@@ -209,7 +209,7 @@ std::uint32_t bits_of(float f) {
   return f != f ? nan_f32 : b;
 }
 
-/// Channel k of a texel as 32 bits: a float, or an integer extended.
+/// Channel k of a texel as 32 bits: a float, or an extended integer.
 std::uint32_t channel(const texture_descriptor& d, const std::uint32_t (&words)[4][warp_size], unsigned lane,
                       unsigned k) {
   if (k >= d.channels) return k == 3 ? (reads_as_float(d.type) ? 0x3f800000u : 1u) : 0u;
@@ -231,7 +231,7 @@ std::uint32_t channel(const texture_descriptor& d, const std::uint32_t (&words)[
   }
 }
 
-/// The weighted sum of the corners, exact products added in their order in double precision.
+/// The weighted sum of the corners: exact products, added in order in double precision.
 std::uint32_t filtered(const texture_access& a, unsigned lane, unsigned k) {
   const texture_descriptor& d = *a.descriptor[lane];
   double sum = 0;
@@ -275,7 +275,7 @@ void txq(const instruction& i, warp_state& w, lane_mask mask) {
 void check_texture(const texture_descriptor& d) {
   constexpr std::uint32_t largest = 1u << 17;
   const auto fits = [](std::uint32_t n) { return n >= 1 && n <= largest; };
-  // One row may be longer: the limit of textures over plain memory.
+  // The width may be larger: its limit is that of textures over linear memory.
   if (d.width == 0 || d.width > (1u << 28) || !fits(d.height) || !fits(d.depth))
     throw input_error("a texture's width, height and depth: expected 1 to 268435456, 131072 and 131072");
   if (d.channels != 1 && d.channels != 2 && d.channels != 4)

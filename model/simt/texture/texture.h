@@ -10,21 +10,21 @@
 
 namespace heddle::simt {
 
-/// How a texel's channel lies in memory. The normalised ones are read as floats from 0 or -1 to 1.
+/// Memory format of a texel's channel. Normalised types are read as floats from 0 or -1 to 1.
 enum class texel_type : std::uint8_t { u8, s8, u16, s16, u32, s32, f16, f32, unorm8, snorm8, unorm16, snorm16 };
 enum class texture_address : std::uint8_t { wrap, clamp, mirror, border };
 
-/// A texture or surface: an image in device memory, row after row, layer after layer.
+/// A texture or surface: an image in device memory, stored by rows and layers.
 struct texture_descriptor {
   std::uint64_t address = 0;
   std::uint32_t width = 1;
   std::uint32_t height = 1;
-  std::uint32_t depth = 1;  // or layers
+  std::uint32_t depth = 1;  // or number of layers
   texel_type type = texel_type::f32;
   std::uint8_t channels = 1;      // 1, 2 or 4
-  bool linear = false;            // filter; only of types read as floats
+  bool linear = false;            // filter; only for types read as floats
   bool normalized = false;        // coordinates from 0 to 1
-  std::uint64_t pitch_bytes = 0;  // from row to row; 0: rows without gaps
+  std::uint64_t pitch_bytes = 0;  // distance between rows; 0: rows without gaps
   std::array<texture_address, 3> mode{texture_address::clamp, texture_address::clamp, texture_address::clamp};
 };
 using texture_table = std::vector<texture_descriptor>;
@@ -44,28 +44,29 @@ constexpr unsigned channel_bytes(texel_type t) {
 inline unsigned texel_bytes(const texture_descriptor& d) { return channel_bytes(d.type) * d.channels; }
 inline std::uint64_t row_bytes(const texture_descriptor& d) { return std::uint64_t{d.width} * texel_bytes(d); }
 
-/// Throws input_error if the parts of a descriptor do not agree: sizes of 0 or above 2^17 (the texture units' own
-/// limit), three channels, a linear filter over integers, rows that overlap or cut texels.
+/// Throws input_error if a descriptor is inconsistent: sizes of 0 or above 2^17 (the texture units' own limit), three
+/// channels, a linear filter over integers, rows that overlap or cut texels.
 void check_texture(const texture_descriptor& d);
 
-/// What one texture or surface instruction reads or writes: up to eight texels a lane, each an access of the warp.
+/// The texels that one texture or surface instruction reads or writes: up to eight per lane, each an access of the
+/// warp.
 struct texture_access {
-  unsigned bytes = 0;               // that a lane moves in each access
+  unsigned bytes = 0;               // per lane and access
   unsigned count = 0;               // accesses
-  lane_mask lanes = 0;              // that execute the instruction
-  std::array<lane_mask, 8> mask{};  // lanes that take part; the others' texel is outside and zero
+  lane_mask lanes = 0;              // lanes that execute the instruction
+  std::array<lane_mask, 8> mask{};  // lanes that access memory; for the others the texel is outside and zero
   std::uint64_t addresses[8][warp_size];
-  std::uint32_t weights[8][warp_size];  // of the texels in the filter, in 2^-24
+  std::uint32_t weights[8][warp_size];  // of the texels in the filter, in units of 2^-24
   const texture_descriptor* descriptor[warp_size];
-  std::uint32_t words[8][4][warp_size];  // the texels as read; the data to be written in [0]
+  std::uint32_t words[8][4][warp_size];  // the texels read, or in [0] the data to write
 };
 
-/// Works out the accesses of TEX, TLD4, SULD and SUST. Throws program_error (text without place) with `bad_lane` set:
-/// no such handle, a surface coordinate outside under .trap, handles of different texel sizes in one instruction.
+/// Determines the accesses of TEX, TLD4, SULD and SUST. Throws program_error (text without place) with `bad_lane` set:
+/// no such handle, a surface coordinate outside under .trap, handles with different texel sizes in one instruction.
 void plan_texture(const isa::instruction& i, const warp_state& w, lane_mask mask, texture_access& a,
                   unsigned& bad_lane);
 
-/// Writes the results of TEX, TLD4 and SULD once the texels are there.
+/// Writes the results of TEX, TLD4 and SULD from the texels read.
 void finish_texture(const isa::instruction& i, warp_state& w, texture_access& a);
 
 }  // namespace heddle::simt

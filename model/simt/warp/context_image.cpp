@@ -8,7 +8,7 @@
 
 namespace heddle::simt {
 
-// Structures are taken apart as a whole: a member added to one of them does not compile here until it is saved as well.
+// Structured bindings name every member, so that a new member does not compile here until it is saved as well.
 
 void context_image::operator()(stack_entry& e) {
   auto& [pc, reconverge, mask] = e;
@@ -37,7 +37,7 @@ void context_image::operator()(convergence_frame& f) {
   (*this)(turns);
 }
 
-// Not part of the image: where the registers and the block lie in the model, and the warp's ids, which stay the same.
+// Not part of the image: the model's addresses of registers and block, and the warp's ids, which do not change.
 void context_image::operator()(warp_state& w) {
   auto& [regs, predicates, pc, active, live, reconverge, slot, independent, granted, frame, turns, warp_in_block, block,
          stack, paths, frames, clock_low, cycle, time_ns] = w;
@@ -109,7 +109,7 @@ bool plausible(const warp_state& w, std::size_t instructions) {
   };
   const auto bad_frame = [&](const convergence_frame& f) {
     if (f.participants != 0 && (f.reconverge >= instructions || f.resume >= instructions)) return true;
-    // Frames enclose each other: a parent was opened before its children, or took an unused place; no circle may arise.
+    // Frames are nested: a parent was opened before its children, or reused a free entry; there must be no cycle.
     std::uint32_t parent = f.parent;
     for (std::size_t depth = 0; parent != no_frame; ++depth) {
       if (parent >= w.frames.size() || depth > w.frames.size()) return true;

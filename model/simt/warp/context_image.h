@@ -11,18 +11,18 @@
 
 namespace heddle::simt {
 
-/// The words of a context on their way to or from memory. One description of a state serves both directions, so that
-/// nothing can be written that is not read back: `image(member)` appends the member's value, or replaces it by the one
-/// that was written.
+/// The words of a context that is written to memory or read back. One description of a state serves both directions, so
+/// that exactly what is written is read back: `image(member)` appends the member's value, or replaces it by the value
+/// in the image.
 class context_image {
  public:
-  /// Begins to write an empty image.
+  /// Starts writing an empty image.
   void write() {
     words_.clear();
     at_ = 0;
     reading_ = false;
   }
-  /// Begins to read what `words` holds.
+  /// Starts reading from `words`.
   void read(std::vector<std::uint32_t> words) {
     words_ = std::move(words);
     at_ = 0;
@@ -32,7 +32,7 @@ class context_image {
   const std::vector<std::uint32_t>& words() const { return words_; }
   std::vector<std::uint32_t>& words() { return words_; }
 
-  /// Throws program_error when a context that is read ends too soon: memory has not kept what it was given.
+  /// Throws program_error if the image that is read ends too soon, because memory does not hold what was written.
   template <class T>
   void operator()(T& v) {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>, "structs are described member by member");
@@ -60,13 +60,13 @@ class context_image {
   void operator()(convergence_frame& f);
   void operator()(warp_state& w);
 
-  /// `count` words as they are.
+  /// Copies `count` words unchanged.
   void exchange(std::uint32_t* data, std::size_t count);
-  /// `count` words that nobody holds: written as zeros, read over.
+  /// Reserves `count` words without content: written as zeros, skipped when read.
   void blank(std::size_t count);
-  /// `count` bytes as they are, filled up to whole words.
+  /// Copies `count` bytes unchanged, padded to whole words.
   void exchange_bytes(std::uint8_t* data, std::size_t count);
-  /// Goes on at the next multiple of `count` words.
+  /// Continues at the next multiple of `count` words.
   void align(std::size_t count);
 
  private:
@@ -82,7 +82,7 @@ class context_image {
   bool reading_ = false;
 };
 
-/// Whether a warp with this state can be run: what was read back names instructions, lanes and frames that there are.
+/// True if a warp can run with this state: its instructions, lanes and frames exist.
 bool plausible(const warp_state& w, std::size_t instructions);
 
 }  // namespace heddle::simt

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry lives in
-// warp_state (pc, reconverge, active); the stack holds what is to run afterwards. A diverging branch leaves an entry
-// for all its lanes at the reconvergence point, defers the lanes that jump, and goes on with those that fall through.
-// With immediate post-dominators as reconvergence points the depth is bounded by the nesting of branches and calls,
-// plus one deferred entry each.
+// Divergence by reconvergence stack, and the choice between it and independent lanes. The current entry is in
+// warp_state (pc, reconverge, active); the stack holds what is to run afterwards. A diverging branch pushes an entry
+// for all its lanes at the reconvergence point and one for the lanes that jump, and continues with those that fall
+// through. With immediate post-dominators as reconvergence points the depth is bounded by the nesting of branches and
+// calls, plus one deferred entry each.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -14,7 +14,7 @@ namespace heddle::simt {
 
 namespace {
 
-/// Adds an entry, or its lanes to the top of the stack when that would run the same way.
+/// Pushes an entry, or adds its lanes to the top of the stack if both have the same pc and reconvergence point.
 void push(warp_state& w, std::uint32_t pc, std::uint32_t reconverge, lane_mask mask) {
   if (!w.stack.empty() && w.stack.back().pc == pc && w.stack.back().reconverge == reconverge) {
     w.stack.back().mask |= mask;
@@ -23,7 +23,7 @@ void push(warp_state& w, std::uint32_t pc, std::uint32_t reconverge, lane_mask m
   }
 }
 
-/// Pops entries until the current one has lanes and something to do before its reconvergence point.
+/// Pops entries until the current one has lanes and instructions before its reconvergence point.
 void settle(warp_state& w) {
   while (w.active == 0 || (w.pc == w.reconverge && w.reconverge != isa::no_target)) {
     if (w.stack.empty()) {
@@ -57,7 +57,7 @@ bool branch(const isa::instruction& i, warp_state& w, lane_mask taken) {
     settle(w);
     return false;
   }
-  // A branch whose paths meet nowhere before the end of the program still meets where the enclosing one does.
+  // A branch whose paths do not join before the end of the program reconverges where the enclosing one does.
   const std::uint32_t meet = i.reconverge != isa::no_target ? i.reconverge : w.reconverge;
   if (meet != w.reconverge) push(w, meet, w.reconverge, w.active);
   if (i.target != meet) push(w, i.target, meet, taken);

@@ -5,39 +5,41 @@
 
 namespace heddle::simt {
 
-// What only warps with independent lanes do (warp_state::independent). All leave (pc, active) at the next instruction
-// to execute; no lane is active when all live ones wait. Source: NVIDIA Volta white paper, independent thread
-// scheduling; the convergence frames follow US patent application 2016/0019066.
+// Functions for warps with independent lanes only (warp_state::independent). All leave (pc, active) at the next
+// instruction to execute; no lane is active when all live ones wait. Source: NVIDIA Volta white paper, independent
+// thread scheduling; the convergence frames follow US patent application 2016/0019066.
 
-/// Turns of loops without atomics and volatile accesses after which another path gets its turn.
+/// After this many back edges of loops without atomics and volatile accesses, another path runs.
 constexpr std::uint32_t plain_turns = 32;
 
-/// The active lanes, or some of them, jumped back. Another path runs next if there is one: at once if the loop may wait
-/// for other lanes (`waits`), else now and then. Lanes at a reconvergence point go on alone after `patience` turns of
-/// loops that may wait, for it may be them that are waited for.
+/// The active lanes, or some of them, took a back edge. Another path, if there is one, runs next: at once if the loop
+/// may wait for other lanes (`waits`), otherwise after plain_turns back edges. Lanes that wait at a reconvergence point
+/// continue alone after `patience` back edges of loops that may wait, because those loops may wait for them.
 void turn_back(warp_state& w, bool waits, std::uint32_t patience);
-/// Another path runs next if one can. Returns whether one could.
+/// Switches to another path if one can run; returns whether one could.
 bool give_way(warp_state& w);
 
-/// Active lanes of `mask` wait at the block's barrier `number`; the other active ones go on behind the instruction at
-/// pc.
+/// The lanes of `mask`, which are active, wait at the block's barrier `number`. The other active lanes continue after
+/// the instruction at pc.
 void wait_at_barrier(warp_state& w, lane_mask mask, std::uint32_t number);
-/// The lanes that wait at barrier `number` may go on behind it. They run when their turn comes: see run_next.
+/// The lanes that wait at barrier `number` may continue after it. They run when run_next or another switch selects
+/// them.
 void leave_barrier(warp_state& w, std::uint32_t number);
-/// With no lane active: lanes that may go on become active, if there are any.
+/// If no lane is active, selects lanes that can run, if there are any.
 void run_next(warp_state& w);
 
 /// The member mask of an instruction that synchronises lanes (bar.warp.sync, shfl.sync, vote.sync): an operand, of kind
 /// none for forms without a mask. Null for all other instructions.
 const isa::operand* member_operand(const isa::instruction& i);
-/// The union of the member masks of the lanes of `mask`, without those that have exited.
+/// The union of the member masks of the lanes of `mask`, without lanes that have exited.
 lane_mask named_lanes(const isa::operand& members, const warp_state& w, lane_mask mask);
-/// Active lanes of `mask` wait until those of `named` wait likewise; all then go on, together where they stand at the
-/// same instruction, which they execute with `granted` set. The other active lanes go on behind it.
+/// The lanes of `mask`, which are active, wait until all lanes of `named` wait likewise. Then all continue; those at
+/// the same instruction execute it together, with `granted` set. The other active lanes continue after the instruction
+/// at pc.
 void wait_for_lanes(warp_state& w, lane_mask mask, lane_mask named);
 
 namespace detail {
-// Parts of the two modes, joined by divergence.cpp.
+// The independent-lanes side of the functions in divergence.cpp.
 bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask taken);
 void exit_independent(warp_state& w, lane_mask mask);
 void settle_independent(warp_state& w);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Divergence with a program counter per lane (independent thread scheduling). Lanes that stand at one place form a
-// path; one path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose
-// lanes meet at the reconvergence point, as under the stack; but meeting is a matter of speed only: lanes that would
-// wait there for lanes which wait for them go on.
+// Divergence with a program counter per lane (independent thread scheduling). Lanes with the same pc form a path; one
+// path of the warp runs, the others are listed in warp_state::paths. A diverging branch opens a frame whose lanes meet
+// at the reconvergence point, as with the stack. Reconvergence affects performance only: if waiting there would
+// deadlock, the lanes continue.
 #include "heddle/simt/warp/control_flow.h"
 #include "heddle/simt/warp/divergence.h"
 #include "heddle/simt/warp/lane_paths.h"
@@ -12,7 +12,7 @@ namespace heddle::simt {
 
 namespace detail {
 
-// The newest path goes first, so that inner frames complete before outer ones go on, as under the stack.
+// The newest path is selected first, so that inner frames complete before outer ones continue, as with the stack.
 void settle_independent(warp_state& w) {
   for (;;) {
     if (w.active != 0) {
@@ -21,7 +21,7 @@ void settle_independent(warp_state& w) {
       w.active = 0;
       arrive(w, w.frame, lanes);
     }
-    // Where all others wait, at a barrier for instance, those at a reconvergence point may be what they wait for.
+    // If all other lanes wait, for instance at a barrier, they may wait for the lanes at a reconvergence point.
     if (take_newest(w) || (abandon_innermost(w) && take_newest(w))) continue;
     w.frame = no_frame;
     w.reconverge = isa::no_target;
@@ -44,7 +44,7 @@ bool branch_independent(const isa::instruction& i, warp_state& w, lane_mask take
     settle_independent(w);
     return false;
   }
-  // A branch whose sides meet nowhere before the end of the program still meets where the enclosing one does.
+  // A branch whose paths do not join before the end of the program reconverges where the enclosing one does.
   if (i.reconverge != isa::no_target && i.reconverge != w.reconverge) {
     w.frame = open_frame(w, i.reconverge, i.reconverge);
     w.reconverge = i.reconverge;
@@ -94,7 +94,7 @@ void run_next(warp_state& w) {
 
 namespace {
 
-// Active lanes of `mask` become a path that waits at pc; the others go on behind it.
+// The lanes of `mask`, which are active, become a path that waits at pc; the others continue after it.
 void stop(warp_state& w, lane_mask mask, path_wait wait, std::uint32_t wanted) {
   w.paths.push_back({w.pc, mask, w.frame, wait, false, wanted});
   w.active &= ~mask;

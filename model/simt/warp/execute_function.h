@@ -6,13 +6,13 @@
 
 namespace heddle::simt {
 
-/// Executes one decoded instruction on a warp: `mask` are the lanes that are active and pass the guard.
-/// Arithmetic, predicates, special registers, shuffles, votes and shared-memory accesses take effect at once.
+/// Executes one decoded instruction on a warp; `mask`: lanes that are active and pass the guard. Arithmetic,
+/// predicates, special registers, shuffles, votes and shared-memory accesses take effect at once.
 using execute_function = void (*)(const isa::instruction&, warp_state&, lane_mask mask);
 
-/// The function for an instruction (chosen once, when the program is loaded; never null). Instructions that the
-/// machine executes elsewhere (branches, exit, barriers, global memory) get a function that does nothing. The function
-/// of an access that names shared memory is shared_access at lane_addresses: call the one or the other, not both.
+/// The function for an instruction, selected once when the program is loaded; never null. Instructions that execute
+/// elsewhere (branches, exit, barriers, global memory) get a function that does nothing. For accesses that name shared
+/// memory the function is shared_access at lane_addresses: call one or the other, not both.
 execute_function select(const isa::instruction& i);
 
 /// Lanes in `active` for which the guard predicate holds.

@@ -3,7 +3,7 @@
 
 #include "heddle/simt/warp/lanes.h"
 
-// Loops for instructions that are not worth a vectorised kernel: f is called once per lane of the mask.
+// Loops for instructions without a vectorised kernel: f is called once per lane of the mask.
 
 namespace heddle::simt {
 
@@ -24,7 +24,7 @@ static inline void apply(const isa::instruction& i, warp_state& w, lane_mask mas
   write_lanes(i, w, mask, result);
 }
 
-/// The value of 64 bits that f(lane) gives goes into the destination: one register, or two when dst_count says so.
+/// Writes the 64-bit value of f(lane) to the destination: one register, or two if dst_count says so.
 template <class F>
 static inline void write_each(const isa::instruction& i, warp_state& w, lane_mask mask, F f) {
   alignas(64) std::uint32_t low[warp_size] = {}, high[warp_size] = {};
@@ -45,7 +45,7 @@ static inline lane_mask lanes_where(lane_mask mask, F f) {
   return r;
 }
 
-/// One operand read as raw 64 bits per lane (high word zero when the operand has one word).
+/// An operand read as raw 64 bits per lane; the high word is zero if the operand has one word.
 class wide_operand {
  public:
   wide_operand(const isa::operand& o, const warp_state& w) : source_(fetch_wide(o, w, low_, high_)) {}

@@ -21,7 +21,7 @@ void take(warp_state& w, std::vector<lane_path>::iterator at) {
   w.paths.erase(at);
 }
 
-// Lanes of the frame that have nobody left to wait for go on; a frame without lanes is free to be used again.
+// Completes a frame whose remaining lanes have all arrived; they continue. A frame without lanes can be reused.
 void complete(warp_state& w, std::uint32_t frame) {
   convergence_frame& f = w.frames[frame];
   if (f.participants != f.arrived) return;
@@ -37,7 +37,7 @@ unsigned depth_of(const warp_state& w, std::uint32_t frame) {
   return depth;
 }
 
-// A path that waits for lanes, with all that wait for each other with it: the lanes that may go on together, or none.
+// The lanes that a path waits for, transitively, together with its own. Returns them if all of them wait, otherwise 0.
 lane_mask complete_group(const warp_state& w, const lane_path& first) {
   lane_mask here = first.mask, wanted = first.wanted & w.live;
   for (bool grown = true; grown;) {
@@ -52,8 +52,8 @@ lane_mask complete_group(const warp_state& w, const lane_path& first) {
   return (wanted & ~here) == 0 ? here : 0;
 }
 
-// The waiting lanes of `group` go on: one path for all that stand at one instruction, in the frame that encloses them
-// all.
+// The waiting lanes of `group` continue: as one path for all lanes at the same instruction, in the frame that encloses
+// them all.
 void let_go(warp_state& w, lane_mask group) {
   std::vector<lane_path> waiting;
   for (const lane_path& p : w.paths)
@@ -110,7 +110,7 @@ std::uint32_t open_frame(warp_state& w, std::uint32_t reconverge, std::uint32_t 
     if (f.participants == 0) {
       if (unused == no_frame) unused = k;
     } else if (f.reconverge == reconverge && f.parent == w.frame) {
-      f.participants |= w.active;  // lanes that went ahead meet again with those that they left
+      f.participants |= w.active;  // lanes that abandoned the frame meet the others again
       return k;
     }
   }

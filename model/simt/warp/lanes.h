@@ -8,7 +8,8 @@
 #include "heddle/simt/warp/warp_state.h"
 
 // Operand access for the execution functions. Everything here has internal linkage on purpose: the fast kernels are
-// compiled twice with different instruction sets, and a shared inline function could be linked from the wrong one.
+// compiled twice with different instruction sets, and the linker could pick a shared inline function from the wrong
+// one.
 
 #if defined(__clang__)
 #define HEDDLE_EACH_LANE(l) _Pragma("clang loop vectorize(assume_safety)") for (unsigned l = 0; l < warp_size; ++l)
@@ -18,7 +19,7 @@
 
 namespace heddle::simt {
 
-/// What negate, absolute and invert of an operand mean to the instruction that reads it.
+/// The meaning of an operand's negate, absolute and invert flags, which depends on the instruction.
 enum class modifiers { none, integer, f32, f16, bits };
 
 alignas(64) static constexpr std::uint32_t zero_lanes[warp_size] = {};
@@ -70,7 +71,8 @@ static inline std::uint32_t modify(std::uint32_t v, bool absolute, bool negate, 
     if (absolute) v = (v >> 31) ? 0u - v : v;
     if (negate) v = 0u - v;
     if (invert) v = ~v;
-  } else if constexpr (kind == modifiers::bits) {  // a negated addend: its complement, the carry is added apart
+  } else if constexpr (kind ==
+                       modifiers::bits) {  // a negated addend becomes its complement; the carry is added separately
     if (negate != invert) v = ~v;
   } else if constexpr (kind == modifiers::f32) {
     if (absolute) v &= 0x7fffffffu;
@@ -94,7 +96,7 @@ static inline const std::uint32_t* fetch_modified(const isa::operand& o, const w
   return scratch;
 }
 
-/// A 64-bit operand of which lanes read both words.
+/// A 64-bit operand: two words per lane.
 struct wide_source {
   const std::uint32_t* low;
   const std::uint32_t* high;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t longest_string = 65536;
 constexpr int widest = 65535;
 
-/// One conversion of a format, taken apart.
+/// One parsed conversion of a format.
 struct conversion {
   std::string flags;
   int width = -1;
@@ -68,7 +68,7 @@ class printer {
     return n;
   }
 
-  // False: no conversion that is known; at_ is behind what was read.
+  // Returns false for an unknown conversion; at_ is after the characters that were read.
   bool parse(const std::string& f, conversion& c) {
     while (at_ < f.size() && std::strchr("-+ #0", f[at_])) {
       if (c.flags.find(f[at_]) == std::string::npos) c.flags += f[at_];
@@ -82,7 +82,7 @@ class printer {
     if (at_ < f.size() && f[at_] == '.') {
       ++at_;
       c.precision = number(f);
-      if (c.precision < 0) c.precision = -1;  // as if there were none
+      if (c.precision < 0) c.precision = -1;  // as without a precision
     }
     while (at_ < f.size() && std::strchr("hlLzjt", f[at_])) c.length += f[at_++];
     if (at_ >= f.size()) return false;

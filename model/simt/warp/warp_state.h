@@ -22,7 +22,7 @@ struct dim3 {
 
 struct texture_descriptor;
 
-/// Everything that is the same for all blocks of one launch. Immutable while the launch runs, so that SMs may share it.
+/// Data common to all blocks of one launch. Immutable while the launch runs, so that SMs may share it.
 struct launch_context {
   std::shared_ptr<const isa::program> program;
   dim3 grid;
@@ -36,24 +36,25 @@ struct launch_context {
   std::uint64_t local_base = 0;        // global address of the local memory area of this launch
   std::uint32_t sm_count = 0;          // for %nsmid
   std::uint32_t warps_per_sm = 0;
-  std::shared_ptr<isa::recording> recording;  // warps follow it and compute nothing; null: they execute the program
+  std::shared_ptr<isa::recording>
+      recording;  // its warps are driven by this trace and compute nothing; null: they execute the program
   /// Constant banks: 0 geometry and parameters, 2 literals, 3 the module's .const variables.
   std::array<std::vector<std::uint8_t>, 4> banks;
-  /// Textures and surfaces: handle h is the entry h - 1. Null: there are none.
+  /// Textures and surfaces: handle h is entry h - 1. Null: none.
   std::shared_ptr<const std::vector<texture_descriptor>> textures;
 
   std::uint32_t threads_per_block() const { return block.x * block.y * block.z; }
   std::uint32_t warps_per_block() const { return (threads_per_block() + warp_size - 1) / warp_size; }
 };
 
-/// A resident thread block, as far as function is concerned.
+/// The functional state of a resident thread block.
 struct block_context {
   const launch_context* launch = nullptr;
   dim3 index;                      // %ctaid
   std::uint8_t* shared = nullptr;  // shared_bytes bytes
   std::uint32_t shared_bytes = 0;
   std::uint32_t sm_id = 0;
-  const isa::recorded_block* recording = nullptr;  // what its warps follow; null: the program
+  const isa::recorded_block* recording = nullptr;  // trace of its warps; null: they execute the program
 };
 
 /// Entry of the reconvergence stack: when pc reaches `reconverge`, the entry is popped.
@@ -63,34 +64,35 @@ struct stack_entry {
   lane_mask mask;
 };
 
-/// Why a path does not run: it may, its lanes wait at a block's barrier, or they wait for other lanes of the warp.
+/// Why a path does not run: nothing (it can run), its lanes wait at a block's barrier, or they wait for other lanes of
+/// the warp.
 enum class path_wait : std::uint8_t { nothing, barrier, lanes };
 
 constexpr std::uint32_t no_frame = 0xffffffffu;
 
-/// Independent thread scheduling: lanes that stand at one place and are not the ones that execute.
+/// Independent thread scheduling: lanes with the same pc that are not active.
 struct lane_path {
   std::uint32_t pc;
   lane_mask mask;
-  std::uint32_t frame;  // index of the convergence frame that they belong to, or no_frame
+  std::uint32_t frame;  // index of their convergence frame, or no_frame
   path_wait wait;
-  bool granted;          // the lanes that the instruction at pc names have come
-  std::uint32_t wanted;  // waiting for lanes: which; waiting at a barrier: its number
+  bool granted;          // the lanes named by the instruction at pc have all arrived
+  std::uint32_t wanted;  // waiting for lanes: their mask; waiting at a barrier: its number
 };
 
-/// Independent thread scheduling: lanes that parted at a branch and meet again where its sides join. Unused if without
-/// lanes.
+/// Independent thread scheduling: lanes that diverged at a branch and meet again at its reconvergence point. Unused if
+/// it has no lanes.
 struct convergence_frame {
-  std::uint32_t reconverge;  // where they meet
-  std::uint32_t resume;      // where they go on: there, or behind it
-  lane_mask participants;    // that have neither exited nor left the frame
-  lane_mask arrived;         // those of them that wait at `reconverge`
-  std::uint32_t parent;      // index of the frame in which they go on, or no_frame
-  std::uint32_t turns;       // loop turns of other lanes since the last arrival
+  std::uint32_t reconverge;  // pc where they meet
+  std::uint32_t resume;      // pc where they continue: there, or after it
+  lane_mask participants;    // lanes that have neither exited nor left the frame
+  lane_mask arrived;         // participants that wait at `reconverge`
+  std::uint32_t parent;      // index of the frame in which they continue, or no_frame
+  std::uint32_t turns;       // back edges taken by other lanes since the last arrival
 };
 
-/// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane]. What every instruction needs
-/// comes first and fills one cache line.
+/// Architectural state of one warp. Registers are 32-lane arrays: regs[r * 32 + lane]. The members that every
+/// instruction needs come first and fill one cache line.
 struct warp_state {
   std::uint32_t* regs = nullptr;              // 64-byte aligned, program->registers x 32 words
   std::array<lane_mask, 8> predicates{};      // [7] is PT and always all ones
@@ -99,21 +101,21 @@ struct warp_state {
   lane_mask live = 0;                         // lanes that have not exited
   std::uint32_t reconverge = isa::no_target;  // of the current entry or frame
   std::uint32_t slot = 0;                     // warp id on the SM
-  // Independent thread scheduling; (pc, active, frame, granted) is the path that runs. No lane is active when all wait.
+  // Independent thread scheduling: (pc, active, frame, granted) is the path that runs. No lane is active when all wait.
   bool independent = false;  // false: reconvergence stack
   bool granted = false;
   std::uint32_t frame = no_frame;
-  std::uint32_t turns = 0;  // plain loop turns since the last change of path
+  std::uint32_t turns = 0;  // plain back edges since the last change of path
   std::uint32_t warp_in_block = 0;
   const block_context* block = nullptr;
   std::vector<stack_entry> stack;  // below the current (pc, active, reconverge)
-  std::vector<lane_path> paths;    // the others, oldest first
+  std::vector<lane_path> paths;    // paths that do not run, oldest first
   std::vector<convergence_frame> frames;
   std::uint32_t clock_low = 0;  // core cycle at issue, for %clock
   std::uint64_t cycle = 0;      // same, 64 bits, for %clock64 and %globaltimer
   std::uint64_t time_ns = 0;    // simulated time at issue, for %globaltimer
 
-  /// All `lanes` stand at the program's start, in the given mode of divergence.
+  /// Puts all `lanes` at the program's start, in the given mode of divergence.
   void start(lane_mask lanes, bool independent_lanes) {
     pc = 0;
     active = live = lanes;
