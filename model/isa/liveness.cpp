@@ -14,7 +14,7 @@ std::vector<register_set> live_registers(const program& p) {
     if (i.dst != rz && i.guard.reg == pt && !i.guard.negate)
       for (unsigned r = 0; r < i.dst_count; ++r) written[k].set(i.dst + r);
   }
-  // Backwards, again until nothing changes: once more for each loop within loops.
+  // Backward data-flow iteration until nothing changes: one more pass per loop nesting level.
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t k = n; k-- != 0;) {

@@ -10,8 +10,8 @@ namespace heddle::isa {
 
 using register_set = std::bitset<256>;
 
-/// For each instruction the registers whose value may still be read by a thread that has it before it. What an
-/// instruction writes under a guard stays live, for threads may keep what they had.
+/// For each instruction, the registers whose value a thread at that instruction may still read. A guarded write does
+/// not end liveness, because threads that fail the guard keep the old value.
 std::vector<register_set> live_registers(const program& p);
 
 }  // namespace heddle::isa

@@ -37,8 +37,8 @@ unsigned multiply_adds(const instruction& i) {
   const matrix_size s = size_of(shape_of(i));
   const unsigned one = s.m * s.n * s.k;
   if (i.src_type == dtype::f64 || shape_of(i) != matrix_shape::m8n8k4) return one;
-  if (i.op != opcode::hmma) return i.type == dtype::f32 ? one : 2 * one;  // recorded: a step of Volta's
-  return i.type == dtype::f32 ? 2 * one : 4 * one;  // with f32 an instruction computes half the columns
+  if (i.op != opcode::hmma) return i.type == dtype::f32 ? one : 2 * one;  // traced: one step of Volta's
+  return i.type == dtype::f32 ? 2 * one : 4 * one;  // with f32 an instruction computes half of the columns
 }
 
 std::string matrix_suffix(const instruction& i) {

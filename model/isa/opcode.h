@@ -8,8 +8,8 @@ namespace heddle::isa {
 /// Functional unit that an instruction is dispatched to; one execution_unit module each.
 enum class unit : std::uint8_t { fp32, integer, fp64, half, sfu, tensor, ldst, branch, texture, count };
 
-/// Timing class: what decides latency and initiation interval. Every class belongs to one unit
-/// (see unit_of) and finds its figures in that unit's section of the configuration.
+/// Timing class: determines latency and initiation interval. Every class belongs to one unit (see unit_of); its figures
+/// are in that unit's section of the configuration.
 enum class op_class : std::uint8_t {
   fp32_add,          // FADD FMUL FFMA                       [fp32] latency_cycles, lanes
   fp32_minmax,       // FMNMX                                [fp32] minmax_*
@@ -30,7 +30,7 @@ enum class op_class : std::uint8_t {
   bit_scan,          // FLO BREV                             [sfu] bit_scan_*
   conversion,        // F2F F2I I2F I2I FRND                 [sfu] conversion_*
   tensor,            // HMMA IMMA DMMA                       [tensor] by shape and type, see docs/tensor.md
-  load_store,        // everything that goes to the LSU with addresses; variable latency
+  load_store,        // all address-based accesses of the LSU; variable latency
   shuffle,           // SHFL MATCH REDUX MOVM                [ldst] shuffle_*
   vote,              // VOTE                                 [int] latency_cycles, lanes
   texture,           // TEX TLD4 SULD SUST                   [texture] lanes; variable latency
@@ -150,7 +150,7 @@ enum class rounding : std::uint8_t { rn, rz, rm, rp, rna };  // rm: to -inf, rp:
 enum class compare : std::uint8_t { f, lt, eq, le, gt, ne, ge, num, nan, ltu, equ, leu, gtu, neu, geu, t };
 enum class bool_op : std::uint8_t { and_, or_, xor_ };
 enum class mufu_function : std::uint8_t { rcp, rsq, sqrt, sin, cos, ex2, lg2, tanh, rcp64h, rsq64h };
-/// What an ASSIST (the collapsed slow-path subroutine of a macro expansion) computes, exactly.
+/// The exact function that an ASSIST computes (it replaces the slow-path subroutine of a macro expansion).
 enum class assist_function : std::uint8_t {
   div_f32,
   rcp_f32,
@@ -168,7 +168,7 @@ enum class shuffle_mode : std::uint8_t { up, down, bfly, idx };
 enum class vote_mode : std::uint8_t { any, all, uni, ballot, activemask };
 enum class match_mode : std::uint8_t { any, all };
 enum class redux_op : std::uint8_t { add, min, max, and_, or_, xor_ };
-/// Routines of the system that a program calls: what the CUDA device runtime provides.
+/// System routines that a program calls, provided by the CUDA device runtime.
 enum class system_function : std::uint8_t { vprintf, malloc, free };
 enum class space : std::uint8_t { generic, global, shared, local, constant };
 enum class cache_op : std::uint8_t { ca, cg, cs, lu, cv, wb, wt, nc, volatile_ };

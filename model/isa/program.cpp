@@ -102,7 +102,7 @@ std::string memory_mnemonic(const instruction& i) {
   return s;
 }
 
-/// What follows the mnemonic of an arithmetic instruction.
+/// Suffix of an arithmetic instruction's mnemonic.
 std::string suffix(const instruction& i) {
   std::string s;
   switch (i.op) {
@@ -183,7 +183,7 @@ bool is_memory(opcode op) {
          op == opcode::ldsm;
 }
 
-/// The member mask of an instruction that always names the whole warp is not printed.
+/// False for the member mask of an instruction that always names the whole warp.
 bool is_printed(const instruction& i, unsigned k) {
   const bool whole_warp = is_matrix(i.op) || i.op == opcode::movm || i.op == opcode::ldsm;
   return i.src[k].kind != operand_kind::none && !(whole_warp && k == 3);
@@ -197,7 +197,7 @@ std::string address_text(const instruction& i) {
   return "[" + a + "]";
 }
 
-/// How many of the predicate sources the opcode reads, so that defaults are not printed.
+/// Number of predicate sources that the opcode reads, so that defaults are not printed.
 unsigned predicate_sources(const instruction& i) {
   switch (i.op) {
     case opcode::plop3: return 3;
@@ -259,7 +259,7 @@ std::string to_string(const instruction& i) {
 std::string text_of(const program& p, std::size_t index) {
   const std::string text = to_string(p.code[index]);
   if (index >= p.recorded.size() || p.recorded[index].empty()) return text;
-  // The machine has the registers; what it does with them stands in the trace.
+  // The operands come from the machine instruction, the mnemonic from the trace.
   const std::size_t blank = text.find(' ');
   return p.recorded[index] + (blank == std::string::npos ? "" : text.substr(blank));
 }

@@ -9,18 +9,18 @@
 
 namespace heddle::isa {
 
-/// Layout of constant bank 0, as CC 6.x has it: launch geometry first, kernel parameters from 0x140.
+/// Layout of constant bank 0 as on CC 6.x: launch geometry first, kernel parameters from 0x140.
 namespace bank0 {
 constexpr std::uint32_t ntid = 0x08;            // three u32: x y z
 constexpr std::uint32_t nctaid = 0x14;          // three u32
 constexpr std::uint32_t shared_window = 0x20;   // u64: generic address of shared memory
 constexpr std::uint32_t local_window = 0x28;    // u64: generic address of local memory
 constexpr std::uint32_t dynamic_shared = 0x30;  // u32: bytes of dynamic shared memory
-constexpr std::uint32_t grid_workspace = 0x38;  // u64: where the blocks of a cooperative grid meet; 0: nowhere
+constexpr std::uint32_t grid_workspace = 0x38;  // u64: where the blocks of a cooperative grid synchronise; 0: none
 constexpr std::uint32_t parameters = 0x140;
 }  // namespace bank0
 
-/// Generic addresses: shared and local memory appear in these windows; everything above is global.
+/// Windows of shared and local memory in the generic address space; everything above them is global.
 constexpr std::uint64_t shared_window_base = 0x0100'0000;
 constexpr std::uint64_t local_window_base = 0x0200'0000;
 constexpr std::uint64_t window_bytes = 0x0100'0000;
@@ -34,28 +34,28 @@ struct kernel_parameter {
   std::uint32_t align = 1;
 };
 
-/// A kernel lowered to the machine: what the SMs run.
+/// A kernel lowered to machine code, as the SMs run it.
 struct program {
   std::string kernel;  // entry name
   std::string file;    // PTX file it came from, for messages
   std::vector<instruction> code;
-  std::vector<op_class> timing;       // of a recorded program, for each instruction: it is not executed; else empty
-  std::vector<std::string> recorded;  // of a recorded program, each instruction as its trace names it; else empty
+  std::vector<op_class> timing;       // traced program: by instruction, as it is not executed; otherwise empty
+  std::vector<std::string> recorded;  // traced program: each instruction's name in the trace; otherwise empty
   std::vector<kernel_parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  bool narrow_addresses = false;    // of a module of 32-bit addresses: pointers among the parameters have 4 bytes
-  std::uint32_t registers = 0;      // 32-bit registers per thread, as allocated
-  std::uint32_t shared_bytes = 0;   // static shared memory per block
-  std::uint32_t local_bytes = 0;    // local memory per thread (variables, spills, stack)
-  std::uint32_t barriers = 0;       // named barriers used (0..16)
-  std::vector<std::uint8_t> bank2;  // literal pool
-  std::uint32_t max_threads[3] = {0, 0, 0};       // .maxntid, 0 = not given
+  bool narrow_addresses = false;             // from a module with 32-bit addresses: pointer parameters have 4 bytes
+  std::uint32_t registers = 0;               // 32-bit registers per thread, as allocated
+  std::uint32_t shared_bytes = 0;            // static shared memory per block
+  std::uint32_t local_bytes = 0;             // local memory per thread (variables, spills, stack)
+  std::uint32_t barriers = 0;                // named barriers used (0..16)
+  std::vector<std::uint8_t> bank2;           // literal pool
+  std::uint32_t max_threads[3] = {0, 0, 0};  // .maxntid, 0 = not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
 };
 
 /// One machine instruction as text, e.g. "@!P0 FFMA R3, R4, c[0x0][0x144], R3"; index-relative targets as L<index>.
 std::string to_string(const instruction& i);
-/// The instruction at an index of a program as text: of a recorded one, by the name that its trace has for it.
+/// The instruction at an index of a program as text; for a traced program, with its name in the trace.
 std::string text_of(const program& p, std::size_t index);
 
 }  // namespace heddle::isa

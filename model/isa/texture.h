@@ -15,11 +15,12 @@ enum class texture_shape : std::uint8_t { one, two, three, one_array, two_array,
 /// Flags beside the shape.
 namespace texture {
 constexpr std::uint8_t shape_mask = 7;
-constexpr std::uint8_t trap = 0, clamp = 8, zero = 16, boundary_mask = 24;  // suld, sust: coordinates outside
-constexpr unsigned component_shift = 3;                                     // tld4: which channel
+constexpr std::uint8_t trap = 0, clamp = 8, zero = 16,
+                       boundary_mask = 24;  // suld, sust: coordinates outside the surface
+constexpr unsigned component_shift = 3;     // tld4: the channel
 }  // namespace texture
 
-/// txq: what of a texture is asked for.
+/// txq: the queried property.
 enum class texture_query : std::uint8_t { width, height, depth, channels };
 
 inline texture_shape texture_shape_of(const instruction& i) {
@@ -37,7 +38,7 @@ inline bool is_texture(opcode op) {
   return op == opcode::tex || op == opcode::tld4 || op == opcode::suld || op == opcode::sust;
 }
 
-/// What follows the mnemonic: ".2D.F32", ".2D.64.TRAP".
+/// Suffix of the mnemonic: ".2D.F32", ".2D.64.TRAP".
 std::string texture_suffix(const instruction& i);
 
 }  // namespace heddle::isa

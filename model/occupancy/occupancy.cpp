@@ -10,12 +10,12 @@ namespace heddle {
 namespace {
 
 constexpr unsigned warp_size = 32;
-constexpr int volta = 70;  // from here on the carve-out is a choice
+constexpr int volta = 70;  // from here on the carve-out is configurable
 constexpr int pascal_gp100 = 60;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-/// Sizes beyond every limit are kept as "very large": they fit nowhere and need no exact value.
+/// Maps sizes beyond every limit to UINT_MAX: they never fit, so their exact value does not matter.
 unsigned clamped(std::uint64_t n) { return static_cast<unsigned>(std::min<std::uint64_t>(n, UINT_MAX)); }
 
 }  // namespace
@@ -31,7 +31,7 @@ occupancy_calculator::occupancy_calculator(const gpu_config& config)
 
 unsigned occupancy_calculator::register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const {
   const std::uint64_t per_warp = block.registers_per_warp;
-  // The hardware deals a block's warps over all sub-partitions and reckons with the fullest of them.
+  // The hardware distributes a block's warps over all sub-partitions; the limit follows from the one with the most.
   if (per_warp * round_up(block.warps, sub_partitions) > sm_.registers_per_block) return 0;
   const std::uint64_t warps = sm_.registers / sub_partitions / per_warp * sub_partitions;
   return static_cast<unsigned>(warps / block.warps);
@@ -41,7 +41,7 @@ unsigned occupancy_calculator::register_limit(const block_footprint& block, unsi
   if (registers_per_thread > sm_.registers_per_thread || block.registers_per_block > sm_.registers_per_block) return 0;
   if (block.registers_per_block == 0) return resource_limits::unlimited;
   if (sm_.register_allocation == choice::register_allocation::block) return sm_.registers / block.registers_per_block;
-  // GP100 has two sub-partitions, but refuses what a chip of its generation with four would refuse.
+  // GP100 has two sub-partitions, but rejects what a chip of its generation with four would reject.
   if (compute_capability_ == pascal_gp100 && register_limit_by_warp(block, 4) == 0) return 0;
   return register_limit_by_warp(block, sm_.sub_partitions);
 }
@@ -96,9 +96,9 @@ block_footprint occupancy_calculator::footprint(const block_demand& demand) cons
   else if (shared > 0) block.limits.shared_memory = block.carveout_bytes / block.shared_bytes;
   if (demand.barriers > sm_.barriers_per_block) block.limits.barriers = 0;
   else if (demand.barriers > 0 && sm_.barriers > 0) block.limits.barriers = sm_.barriers / demand.barriers;
-  // Without a preference the limits are those of the largest shared memory. The driver then gives the SM no more than
-  // they need, and the rest to the L1 (Nsight Compute on a V100: 0 for kernels without shared memory, 32 KiB for blocks
-  // of 3 KiB).
+  // Without a preference the limits are those of the largest shared memory. The driver then gives the SM only the
+  // shared memory that they need, and the rest to the L1 (Nsight Compute on a V100: 0 for kernels without shared
+  // memory, 32 KiB for blocks of 3 KiB).
   if (demand.carveout_percent < 0 && compute_capability_ >= volta && block.limits.least() > 0)
     block.carveout_bytes = least_carveout(std::uint64_t{block.limits.least()} * block.shared_bytes);
   block.l1_bytes = l1_bytes(block.carveout_bytes);

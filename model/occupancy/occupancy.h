@@ -10,17 +10,16 @@
 
 namespace heddle {
 
-/// What one thread block asks of an SM.
+/// Resources that one thread block needs.
 struct block_demand {
   unsigned threads = 1;
   unsigned registers_per_thread = 0;
   std::uint64_t shared_bytes = 0;  // static + dynamic
-  int carveout_percent =
-      -1;                 // share of the largest shared memory that the kernel prefers, 0..100; -1: the driver's choice
-  unsigned barriers = 0;  // named barriers used
+  int carveout_percent = -1;       // preferred share of the largest shared memory, 0..100; -1: the driver's choice
+  unsigned barriers = 0;           // named barriers used
 };
 
-/// Blocks that each resource alone would let an SM hold; `unlimited` where the block takes none of it.
+/// Number of blocks per SM that each resource alone allows; `unlimited` if the block does not use it.
 struct resource_limits {
   static constexpr unsigned unlimited = UINT_MAX;
   unsigned warps = unlimited;
@@ -32,7 +31,7 @@ struct resource_limits {
   unsigned least() const;
 };
 
-/// A block as the SM accounts for it: its demand rounded up to what is allocated.
+/// A block's resources as the SM allocates them: its demand rounded up to allocation units.
 struct block_footprint {
   unsigned threads = 0;
   unsigned warps = 0;
@@ -41,11 +40,11 @@ struct block_footprint {
   unsigned shared_bytes = 0;
   unsigned barriers = 0;
   unsigned carveout_bytes = 0;  // shared memory of the SM while only such blocks run
-  unsigned l1_bytes = 0;        // and the L1 that this leaves
+  unsigned l1_bytes = 0;        // and the L1 that remains
   resource_limits limits;
 };
 
-/// The answer of the occupancy calculator.
+/// Result of the occupancy calculator.
 struct occupancy_result {
   unsigned blocks_per_sm = 0;
   unsigned active_warps = 0;
@@ -55,24 +54,25 @@ struct occupancy_result {
   block_footprint block;
 };
 
-/// The occupancy calculator of one GPU: the only place that knows what fits. Rules of NVIDIA's calculator
+/// The occupancy calculator of one GPU, the single place that decides what fits. It follows NVIDIA's calculator
 /// (cuda_occupancy.h of CUDA 13.0; for compute capability 1.x and 2.x the older spreadsheet).
 class occupancy_calculator {
  public:
-  /// Keeps what it needs of the configuration. Throws input_error when shared_memory.carveouts_kb is no list of sizes.
+  /// Copies what it needs from the configuration. Throws input_error if shared_memory.carveouts_kb is not a list of
+  /// sizes.
   explicit occupancy_calculator(const gpu_config& config);
 
-  /// A block that fits no SM is an answer too: a limit of 0. Throws input_error for 0 threads or a carve-out that is no
+  /// A block that fits on no SM yields a limit of 0. Throws input_error for 0 threads or a carve-out that is not a
   /// percentage.
   block_footprint footprint(const block_demand& demand) const;
   occupancy_result compute(const block_demand& demand) const;
-  /// The L1 that a carve-out leaves of a unified cache.
+  /// L1 size of a unified cache with the given carve-out.
   unsigned l1_bytes(unsigned carveout_bytes) const;
 
  private:
   unsigned register_limit(const block_footprint& block, unsigned registers_per_thread) const;
   unsigned register_limit_by_warp(const block_footprint& block, unsigned sub_partitions) const;
-  /// The smallest size that holds so many bytes, or the largest there is.
+  /// The smallest carve-out with at least that many bytes, or the largest one.
   unsigned least_carveout(std::uint64_t bytes) const;
   unsigned carveout(int percent, std::uint64_t block_bytes) const;
 
@@ -83,7 +83,7 @@ class occupancy_calculator {
   std::vector<unsigned> carveouts_;
 };
 
-/// The calculator's answer for one block on one GPU. Throws as occupancy_calculator does.
+/// Occupancy of one block on one GPU. Throws as occupancy_calculator does.
 occupancy_result compute(const gpu_config& config, const block_demand& demand);
 
 }  // namespace heddle

@@ -23,7 +23,7 @@ unsigned sm_resources::warps() const {
   return sum;
 }
 
-/// Warps of so many registers that the sub-partition can still take.
+/// Number of further warps with so many registers that the sub-partition can hold.
 unsigned sm_resources::room(const partition& p, unsigned registers_per_warp) const {
   const unsigned slots = partition_warps_ - p.warps;
   if (!registers_by_warp_ || registers_per_warp == 0) return slots;
@@ -47,7 +47,7 @@ bool sm_resources::sums_fit(const block_allocation& block) const {
   return shared_fits(block);
 }
 
-// What a block takes, before its warps have been dealt.
+// A block's resources, before its warps are assigned to sub-partitions.
 block_allocation sm_resources::allocation_of(const block_footprint& block) const {
   block_allocation allocation;
   allocation.threads = block.threads;
@@ -63,7 +63,7 @@ block_allocation sm_resources::allocation_of(const block_footprint& block) const
 bool sm_resources::fits(const block_footprint& block) const {
   if (block.limits.least() == 0) return false;
   if (!sums_fit(allocation_of(block))) return false;
-  // Full sub-partitions are skipped, so the warps find a place wherever there is room for all of them.
+  // take() skips full sub-partitions, so the block fits if there is room for all of its warps.
   unsigned places = 0;
   for (const partition& p : partitions_) places += room(p, block.registers_per_warp);
   return places >= block.warps;
@@ -106,8 +106,8 @@ void sm_resources::take_again(block_allocation& allocation) {
 }
 
 void sm_resources::add(block_allocation& allocation) {
-  // A block that comes back beside others has their carve-out from then on: it may leave together with them, and be the
-  // first back.
+  // A block that is restored while others are resident adopts their carve-out: it may be swapped out together with them
+  // and be the first one restored.
   if (residents_.empty()) carveout_bytes_ = allocation.carveout_bytes;
   allocation.carveout_bytes = carveout_bytes_;
   threads_ += allocation.threads;
