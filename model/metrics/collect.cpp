@@ -20,7 +20,7 @@ namespace {
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-// What all sub-partitions of the chip counted for one launch, and the SMs' time with warps of it.
+// Counts of one launch summed over all sub-partitions of the chip, and the SMs' cycles with warps of it.
 struct issue_sums {
   issue_totals total;
   std::uint64_t active_cycles = 0;  // summed over SMs
@@ -123,7 +123,7 @@ void fill_issue_metrics(kernel_metrics& k, const issue_sums& s, const gpu& g) {
   m.set_stalls(k.warp_cycles);
 }
 
-// The SMs' side of memory: load/store unit, shared memory, L1.
+// The SM part of memory: load/store unit, shared memory, L1.
 void fill_sm_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
   lsu_counters lsu;
   shared_memory_counters shared;
@@ -211,8 +211,7 @@ void fill_chip_memory(kernel_metrics& k, const gpu& g, std::uint32_t launch) {
   k.metrics.dram_write_transactions = dram.write_bytes / sector_bytes;
 }
 
-// The SMs' accounts of warp slots that the launch left empty; what is one cause and what another is said in
-// docs/metrics.md.
+// Causes of warp slots that the launch left empty, as counted by the SMs; docs/metrics.md defines each cause.
 void fill_lost_occupancy(kernel_metrics& k, const gpu& g, const resident_launch& l) {
   const double full = static_cast<double>(g.sm_count()) * k.blocks_per_sm;
   const double block_warps = l.warps_per_block();
@@ -251,7 +250,7 @@ void fill_occupancy_over_time(kernel_metrics& k, const gpu& g, std::uint32_t lau
     live.add(o.live_over_time);
     active.add(o.active_over_time);
   }
-  // Warps are there when the SM is active, so that both have the same steps.
+  // An SM is active whenever it has warps, so both series have the same steps.
   const double step = static_cast<double>(active.step_cycles());
   k.over_time.from_cycle = active.first_step() * active.step_cycles();
   k.over_time.step_cycles = active.step_cycles();
@@ -290,7 +289,7 @@ kernel_metrics kernel_of(const gpu& g, const grid_record& grid) {
   fill_lost_occupancy(k, g, l);
   fill_occupancy_over_time(k, g, l.launch_id);
   const issue_sums s = issue_of(g, l.launch_id);
-  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());  // warps of dropped blocks began twice
+  k.warps = std::min(s.total.warps, k.blocks * l.warps_per_block());  // warps of flushed blocks started twice
   fill_warp_cycles(k, s.total);
   fill_instructions(k, s.total);
   fill_issue_metrics(k, s, g);
@@ -350,7 +349,7 @@ const char* name_of(preemption_mode mode) {
 
 using switch_entries = std::map<std::pair<const context_in_flight*, std::uint32_t>, std::size_t>;
 
-// The parts of one request: the last one counts; a phase that one of them has not reached is 0.
+// Joins the parts of one request: the latest cycle counts; a phase that one part has not reached is 0.
 void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fresh) {
   const auto last = [fresh](std::uint64_t& to, std::uint64_t cycle) {
     to = fresh || (to != 0 && cycle > to) || cycle == 0 ? cycle : to;
@@ -362,7 +361,7 @@ void join_cycles(context_switch_metrics& m, const context_in_flight& c, bool fre
     m.restore_cycle = c.restore_cycle;
 }
 
-// One entry per request, SM and kernel that the SM held blocks of, in the order of the blocks.
+// One entry per request, SM and kernel with blocks on that SM, in the order of the blocks.
 void add_switches(run_metrics& r, const context_in_flight& c, switch_entries& entries) {
   std::vector<std::size_t> joined;
   for (const switched_block& b : c.blocks) {
@@ -405,7 +404,7 @@ run_metrics collect(const gpu& g) {
     last = std::max(last, grid.finished ? grid.end_cycle : g.cycle());
   }
   r.cycles = grids.empty() ? 0 : last - first;
-  // Those whose blocks were all dispatched, in that order; then, after a fault, the others that began.
+  // Kernels whose blocks were all dispatched, in that order; after a fault, also the others that started.
   for (const std::uint32_t id : g.cwd().dispatch_order()) r.kernels.push_back(kernel_of(g, grids[id]));
   for (const grid_record& grid : grids)
     if (grid.dispatched != 0 && grid.dispatched != grid.blocks()) r.kernels.push_back(kernel_of(g, grid));

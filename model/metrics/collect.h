@@ -10,28 +10,28 @@ namespace heddle {
 
 class gpu;
 
-/// How far one launch is.
+/// Progress of one launch.
 struct grid_progress {
   std::uint32_t launch = 0;  // the driver's number
   std::uint64_t blocks = 0;
   std::uint64_t dispatched = 0;
   std::uint64_t completed = 0;
-  std::uint64_t start_cycle = 0;        // of its first block
-  std::uint64_t block_cycles = 0;       // that its completed blocks spent on SMs
+  std::uint64_t start_cycle = 0;        // of the launch's first block
+  std::uint64_t block_cycles = 0;       // SM cycles of its completed blocks
   std::uint64_t warp_instructions = 0;  // executed
   bool finished = false;
 };
 
-/// How far a run is, for a progress display. Cheap enough to be read many times a second.
+/// Progress of a run, for a display. Cheap enough to be read many times a second.
 struct run_progress {
   std::uint64_t blocks_done = 0;
-  std::uint64_t blocks_launched = 0;    // of all grids whose doorbell has rung
+  std::uint64_t blocks_launched = 0;    // of all grids whose doorbell has been rung
   std::uint64_t warp_instructions = 0;  // executed
   std::vector<grid_progress> grids;     // by the driver's number
 };
 
-/// Everything but `host`, from the units' own counters. `launch` of a kernel is the driver's number. May be called at
-/// any time between two simulated instants, also after a fault: counts are then up to that point.
+/// Collects all metrics but `host` from the units' counters. `launch` of a kernel is the driver's number. May be called
+/// between any two simulated instants, also after a fault: counts are then up to that point.
 run_metrics collect(const gpu& g);
 
 run_progress progress_of(const gpu& g);

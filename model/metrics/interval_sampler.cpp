@@ -23,14 +23,15 @@ interval_sampler::interval_sampler(gpu& g) : sc_module(sc_core::sc_module_name("
 interval_sampler::~interval_sampler() { gpu_.core_clock().ignore(*this); }
 
 void interval_sampler::after_cycle() {
-  // Cycles in which somebody only looks do not count: intervals end alike whoever looks.
+  // Cycles in which only an observer is active do not count, so that intervals do not depend on observers.
   if (gpu_.core_clock().busy_cycles() == busy_cycles_) return;
   busy_cycles_ = gpu_.core_clock().busy_cycles();
   const cycle_t now = gpu_.cycle();
   const bool ran = blocks_run_;
   blocks_run_ = gpu_.cwd().blocks_completed() != gpu_.cwd().blocks_submitted();
   if (now < next_) {
-    // What the chip does before a long rest is not to be smeared over it: a look when the last block has ended.
+    // Ends the interval when the last block has ended, so that activity before a long idle time is not averaged over
+    // it.
     const cycle_t last = samples_.empty() ? 0 : samples_.back().cycle;
     if (now - last < step_ / 2 || !ran || blocks_run_) return;
   }
@@ -39,8 +40,8 @@ void interval_sampler::after_cycle() {
   samples_.back().states[static_cast<std::size_t>(warp_stall::misc)] += restoring;
   if (samples_.size() >= most_samples) thin_out();
   next_ = (now / step_ + 1) * step_;
-  // The memory clock's edge at this instant may be before or behind the core clock's: when both are over, nothing
-  // depends on that.
+  // The memory clock's edge at this instant may precede or follow the core clock's. A delta cycle later both are over,
+  // so the order has no effect.
   memory_due_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -48,8 +49,8 @@ void interval_sampler::sample_memory() {
   if (!samples_.empty() && samples_.back().cycle == gpu_.cycle()) take_memory(samples_.back());
 }
 
-// An SM that is reading blocks back is left alone: which instructions their warps wait at is known when they are back.
-// Returns the warp-cycles that they have taken so far.
+// Skips an SM that is restoring blocks: the instructions at which their warps wait are known only afterwards. Returns
+// the warp-cycles that these blocks have spent so far.
 std::uint64_t interval_sampler::settle() {
   std::vector<bool> restoring(gpu_.sm_count());
   std::uint64_t warp_cycles = 0;
@@ -63,7 +64,7 @@ std::uint64_t interval_sampler::settle() {
   return warp_cycles;
 }
 
-// A job may have thousands of launches, of which only a few are under way.
+// Sums up launches that have ended: a job may have thousands, of which only a few are running.
 void interval_sampler::close_finished() {
   const auto& grids = gpu_.cwd().grids();
   for (; open_from_ < grids.size() && grids[open_from_].finished; ++open_from_)
@@ -105,7 +106,7 @@ void interval_sampler::take_memory(sample& s) const {
   }
 }
 
-// Steps twice as long: of each, the first look stays.
+// Doubles the interval length and keeps the first sample of each interval.
 void interval_sampler::thin_out() {
   while (samples_.size() > most_samples / 2) {
     step_ *= 2;
@@ -126,7 +127,7 @@ void interval_sampler::fill_so_far(run_metrics& m) {
 }
 
 void interval_sampler::fill(run_metrics& m) {
-  // Accounts were settled after the last look, if that was now.
+  // Drops a sample of the current cycle, because accounts were settled after it.
   if (!samples_.empty() && samples_.back().cycle >= gpu_.cycle()) samples_.pop_back();
   take();
   interval_series& to = m.intervals;
@@ -135,7 +136,7 @@ void interval_sampler::fill(run_metrics& m) {
   for (const sample& s : samples_) {
     if (&s == &samples_.back() && s.states == before.states &&
         s.read_bytes + s.write_bytes == before.read_bytes + before.write_bytes)
-      break;  // nothing happened any more
+      break;  // no activity since the last sample
     to.end_cycles.push_back(s.cycle);
     to.inst_executed.push_back(s.instructions - before.instructions);
     to.dram_read_bytes.push_back(s.read_bytes - before.read_bytes);

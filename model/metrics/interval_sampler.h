@@ -13,10 +13,9 @@ namespace heddle {
 
 class gpu;
 
-/// Looks at the counters of a GPU now and then while it runs, so that the metrics can say what happened when. At most
-/// `most_samples` looks are kept, with equal distances as far as the chip is at work; each settles the accounts of
-/// warps, which changes no sum and costs as much as some of them issuing. To be made before the simulation starts; the
-/// GPU outlives it.
+/// Samples the counters of a GPU periodically, so that the metrics show when things happened. At most `most_samples`
+/// samples are kept, equidistant while the chip is active. Each sample settles the warps' accounts, which changes no
+/// sum and costs as much as a few issues. Create it before the simulation starts; the GPU must outlive it.
 class interval_sampler : public sc_core::sc_module, public cycle_observer {
  public:
   explicit interval_sampler(gpu& g);
@@ -26,12 +25,12 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
 
   void after_cycle() override;
   cycle_t next_sample() const override { return next_; }
-  /// Writes the intervals up to now into `m`, whose `sms` are there. Accounts have been settled.
+  /// Writes the intervals up to now into `m`, whose `sms` exist. Accounts have been settled.
   void fill(run_metrics& m);
-  /// Settles accounts, as a look does. Returns the warp-cycles that blocks have taken which are being read back: they
-  /// are not settled.
+  /// Settles the accounts as for a sample. Returns the warp-cycles of blocks that are being restored: these are not
+  /// settled.
   std::uint64_t settle();
-  /// The same as fill() in the middle of a run, after settle(): leaves no trace in what comes later.
+  /// As fill(), in the middle of a run, after settle(); does not change later results.
   void fill_so_far(run_metrics& m);
 
  private:
@@ -57,7 +56,7 @@ class interval_sampler : public sc_core::sc_module, public cycle_observer {
   bool blocks_run_ = false;        // at the last call
   sc_core::sc_event memory_due_;
   std::vector<sample> samples_;  // sums since the start of the simulation
-  std::uint32_t open_from_ = 0;  // launches before this one have ended: their issue is in `closed_`
+  std::uint32_t open_from_ = 0;  // launches before this one have ended: their counts are in `closed_`
   sample closed_;
 };
 

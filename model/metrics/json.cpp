@@ -61,7 +61,7 @@ json_writer& json_writer::raw(std::string_view token) {
   return *this;
 }
 
-// Members of an object take a line each; elements of an array follow one another.
+// Members of an object take one line each; elements of an array are on one line.
 void json_writer::separate() {
   if (after_key_ || nesting_.empty()) {
     after_key_ = false;
@@ -182,7 +182,7 @@ void write_sm(json_writer& w, const sm_metrics& s) {
   w.end_object();
 }
 
-// Columns: a list for each state.
+// Columns: one list per state.
 void write_intervals(json_writer& w, const interval_series& s) {
   w.key("intervals").begin_object();
   write_list(w, "end_cycles", s.end_cycles);
@@ -205,7 +205,7 @@ void write_intervals(json_writer& w, const interval_series& s) {
 
 void write_parameters(json_writer& w, const gpu_config& config) {
   for (const parameter& p : parameters()) {
-    // A value is only read through its pointer here.
+    // The pointer is used for reading only.
     const value_pointer value = p.in(const_cast<gpu_config&>(config));
     w.key(p.name());
     if (const auto* whole = std::get_if<unsigned*>(&value)) {

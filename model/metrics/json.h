@@ -11,8 +11,8 @@
 namespace heddle {
 
 /// Writes JSON text value by value, keys in the order of the calls. Floating-point numbers are printed with the fewest
-/// digits that read back to the same value; infinities and NaN, which JSON lacks, become null. Nesting is the caller's
-/// to close.
+/// digits that read back to the same value; infinities and NaN, which JSON lacks, become null. The caller must close
+/// what it opens.
 class json_writer {
  public:
   json_writer& begin_object() { return open('{'); }
@@ -50,11 +50,11 @@ class json_writer {
 
   std::string text_;
   std::string nesting_;  // open brackets
-  bool first_ = true;    // nothing in the innermost bracket yet
+  bool first_ = true;    // the innermost bracket is empty
   bool after_key_ = false;
 };
 
-/// Every parameter of a configuration as a member of the object that is open: "l1.size_bytes": 24576.
+/// Writes every parameter of a configuration as a member of the open object: "l1.size_bytes": 24576.
 void write_parameters(json_writer& w, const gpu_config& config);
 
 /// The metrics file: one JSON object, schema "heddle.metrics/1", members in the order of run_metrics.h.

@@ -9,14 +9,14 @@
 
 namespace heddle {
 
-/// What a run measured: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1,
-/// bytes are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
+/// Results of a run: the content of a metrics file ("heddle.metrics/1"). Cycles are core cycles, ratios are 0..1, bytes
+/// are bytes. visit(v) calls v(key, member) in the order of the file; keys never change their meaning.
 
-/// Warp-cycles by what the profiler calls stall reasons: each active warp is in exactly one state in each cycle.
+/// Warp-cycles by the profiler's stall reasons: each active warp is in exactly one state in each cycle.
 struct warp_cycle_counts {
   std::uint64_t active = 0;                      // sum of all the others
-  std::uint64_t selected = 0;                    // it issued, or a replay of it took the slot
-  std::uint64_t not_selected = 0;                // eligible, another warp was picked
+  std::uint64_t selected = 0;                    // the warp issued, or its replay took the slot
+  std::uint64_t not_selected = 0;                // eligible, but another warp was selected
   std::uint64_t inst_fetch = 0;                  // next instruction not in the buffer
   std::uint64_t exec_dependency = 0;             // an operand is not available yet
   std::uint64_t memory_dependency = 0;           // the load/store unit or its queue is not available
@@ -106,7 +106,7 @@ struct warp_state_counts {
   }
 };
 
-/// The profiler's metrics by its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
+/// The profiler's metrics, under its names. Ratios are of sums over SMs, except sm_efficiency (mean over all SMs).
 struct profiler_metrics {
   double achieved_occupancy = 0;
   double sm_efficiency = 0;
@@ -114,8 +114,8 @@ struct profiler_metrics {
   double issued_ipc = 0;
   std::uint64_t inst_executed = 0;
   std::uint64_t inst_issued = 0;   // inst_issued1 + 2 x inst_issued2
-  std::uint64_t inst_issued1 = 0;  // cycles in which one instruction was issued; a replay counts here
-  std::uint64_t inst_issued2 = 0;  // cycles in which two were
+  std::uint64_t inst_issued1 = 0;  // cycles in which one instruction was issued, replays included
+  std::uint64_t inst_issued2 = 0;  // cycles in which two were issued
   std::uint64_t issue_slots = 0;
   double issue_slot_utilization = 0;
   double inst_per_warp = 0;
@@ -137,7 +137,7 @@ struct profiler_metrics {
   std::uint64_t l2_write_transactions = 0;
   std::uint64_t dram_read_transactions = 0;
   std::uint64_t dram_write_transactions = 0;
-  // Shares of all stalled warp-cycles: not_selected is among them, selected is not.
+  // Shares of all stalled warp-cycles; these include not_selected, but not selected.
   double stall_not_selected = 0;
   double stall_inst_fetch = 0;
   double stall_exec_dependency = 0;
@@ -150,7 +150,7 @@ struct profiler_metrics {
   double stall_sleeping = 0;
   double stall_other = 0;
 
-  /// Sets the stall_* shares from the counts; zero where no warp ever stalled.
+  /// Sets the stall_* shares from the counts; zero if no warp stalled.
   void set_stalls(const warp_cycle_counts& counts);
 
   template <class Self, class V>
@@ -206,7 +206,7 @@ struct profiler_metrics {
   }
 };
 
-/// Executed machine instructions by the unit that they go to.
+/// Executed machine instructions by execution unit.
 struct instruction_counts {
   std::uint64_t fp32 = 0;
   std::uint64_t integer = 0;  // key "int"
@@ -240,19 +240,19 @@ struct instruction_counts {
   }
 };
 
-/// One level of cache; accesses = hits + misses + merges.
+/// One cache level; accesses = hits + misses + merges.
 struct cache_counts {
   std::uint64_t accesses = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t merges = 0;      // missed, and the sector was on its way already
-  std::uint64_t read_bytes = 0;  // moved to whoever asked
+  std::uint64_t merges = 0;      // misses on a sector whose fill was already pending
+  std::uint64_t read_bytes = 0;  // returned to requesters
   std::uint64_t write_bytes = 0;
   std::uint64_t evictions = 0;
   std::uint64_t writebacks = 0;  // dirty sectors written to the next level
   std::uint64_t atomics = 0;
-  std::uint64_t requests = 0;        // L1: to the L2; L2: from the SMs; at most a line each
-  std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits held its banks; L2: 0
+  std::uint64_t requests = 0;        // L1: sent to the L2; L2: received from the SMs; at most a line each
+  std::uint64_t bank_conflicts = 0;  // L1: cycles beyond the first in which hits occupied its banks; L2: 0
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -285,12 +285,13 @@ struct dram_counts {
   std::uint64_t write_bytes = 0;
   std::uint64_t row_hits = 0;
   std::uint64_t row_misses = 0;
-  // Cycles of the data buses from each one's first data of the kernel to its last: all channels together, memory clock.
+  // Data-bus cycles from each channel's first data of the kernel to its last; all channels summed, memory clock.
   std::uint64_t busy_cycles = 0;
-  std::uint64_t idle_cycles = 0;  // nobody asked, or nobody took the answers
+  std::uint64_t idle_cycles = 0;  // no request, or responses were not accepted
   std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than their data
-  std::uint64_t row_cycles = 0;         // rows were closed and opened
+  std::uint64_t turnaround_cycles =
+      0;                         // between reads and writes; column commands spaced further apart than their data
+  std::uint64_t row_cycles = 0;  // rows were closed and opened
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -335,12 +336,12 @@ struct shared_counts {
   }
 };
 
-/// All zero while the translation look-aside buffers are off.
+/// All zero if the TLBs are off.
 struct tlb_counts {
   std::uint64_t accesses = 0;  // look-ups
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t merges = 0;  // the translation was on its way
+  std::uint64_t merges = 0;  // the translation was already pending
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -385,14 +386,15 @@ struct memory_counts {
 };
 
 /// Why a kernel's achieved occupancy is below the theoretical one: the parts of the difference, in the same unit (1:
-/// all warp slots of the SMs that held a warp of it), and how its launch went.
+/// all warp slots of the SMs that held a warp of it).
 struct lost_occupancy {
-  double imbalance_within_blocks = 0;   // warps had ended, their blocks had not
-  double imbalance_between_blocks = 0;  // tail: blocks had ended earlier than others, and none were left to come
-  double too_few_blocks = 0;            // the grid has fewer blocks than the GPU holds
-  double partial_last_wave = 0;         // the same of its last wave, as it would be with blocks of equal length
-  double launch_latency = 0;            // a block was still to come
-  double other_kernels = 0;             // there were blocks of other launches on the SM
+  double imbalance_within_blocks = 0;  // warps had ended, their blocks had not
+  double imbalance_between_blocks =
+      0;                         // tail: blocks had ended earlier than others, and no blocks were left to dispatch
+  double too_few_blocks = 0;     // the grid has fewer blocks than the GPU can hold
+  double partial_last_wave = 0;  // the same for its last wave, assuming blocks of equal length
+  double launch_latency = 0;     // a block was yet to be placed
+  double other_kernels = 0;      // blocks of other launches were on the SM
 
   template <class Self, class V>
   static void visit_members(Self& self, V&& v) {
@@ -413,26 +415,26 @@ struct lost_occupancy {
   }
 };
 
-/// A kernel's achieved occupancy in steps of equal length, the first of which begins at from_cycle, at or before
+/// A kernel's achieved occupancy in steps of equal length. The first step begins at from_cycle, at or before
 /// start_cycle.
 struct occupancy_series {
   std::uint64_t from_cycle = 0;
   std::uint64_t step_cycles = 0;
   std::vector<double> achieved_occupancy;  // of the SMs that held a warp of the kernel, while they did
-  std::vector<double> active_sms;          // how many SMs that were, on the average
+  std::vector<double> active_sms;          // average number of those SMs
 };
 
-/// What a kernel's warps spent on the instructions made from one line of its source.
+/// Profile of the instructions generated from one source line.
 struct line_metrics {
   std::uint32_t line = 0;
-  std::string text;            // of the source, as far as whoever collects has it; the instruction where there is none
-  std::uint64_t executed = 0;  // warp instructions
-  warp_cycle_counts warp_cycles;  // in which one of them was the warp's next instruction
+  std::string text;               // source text, if the caller has it; for a trace, the instruction
+  std::uint64_t executed = 0;     // warp instructions
+  warp_cycle_counts warp_cycles;  // cycles in which one of them was a warp's next instruction
   warp_state_counts warp_states;
 };
 
-/// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD takes its last block's
-/// completion.
+/// One kernel launch. start_cycle: its first block is placed on an SM; end_cycle: the CWD receives the completion of
+/// its last block.
 struct kernel_metrics {
   std::string name;
   std::uint64_t launch = 0;  // position in the job; collect() gives the driver's number
@@ -449,8 +451,9 @@ struct kernel_metrics {
   double theoretical_occupancy = 0;
   std::uint32_t blocks_per_sm = 0;
   std::vector<std::string> occupancy_limiters;
-  double waves = 0;                 // blocks of the grid / blocks that the GPU holds
-  std::uint64_t launch_cycles = 0;  // from the doorbell, or the end of the stream's launch before it, to start_cycle
+  double waves = 0;  // blocks of the grid / blocks that the GPU can hold
+  std::uint64_t launch_cycles =
+      0;  // from the doorbell, or from the end of the stream's previous launch, to start_cycle
   lost_occupancy lost;
   occupancy_series over_time;
   profiler_metrics metrics;
@@ -458,8 +461,8 @@ struct kernel_metrics {
   warp_state_counts warp_states;
   instruction_counts instructions;
   memory_counts memory;
-  std::string source;               // the file that the program came from; no part of the metrics file
-  std::string file;                 // the same without its folders
+  std::string source;               // the program's source file; not in the metrics file
+  std::string file;                 // the same without directories
   std::vector<line_metrics> lines;  // ascending; warp_cycles of all lines sum to those of the kernel
 };
 
@@ -467,7 +470,7 @@ struct kernel_metrics {
 struct context_switch_metrics {
   std::uint32_t sm = 0;
   std::uint64_t kernel = 0;  // index into `kernels`
-  std::string mode;          // that the blocks left in; "auto" where they left in different ones
+  std::string mode;          // preemption mode of the blocks; "auto" if it differs between them
   std::uint64_t request_cycle = 0;
   std::uint64_t quiesced_cycle = 0;
   std::uint64_t saved_cycle = 0;
@@ -476,17 +479,17 @@ struct context_switch_metrics {
   std::uint64_t bytes_saved = 0;
   std::uint64_t bytes_restored = 0;
   std::vector<std::uint64_t> blocks;
-  std::vector<std::string> block_modes;  // of each of them
+  std::vector<std::string> block_modes;  // of each block
   std::vector<std::uint32_t> warp_ids;
   std::uint32_t restored_sm = 0;
   std::vector<std::uint32_t> restored_warp_ids;
 };
 
-/// Preemptions of single SMs. Those that found blocks are in `context_switches`.
+/// Preemption requests for single SMs. Those that found blocks are in `context_switches`.
 struct preempt_request_metrics {
   std::uint64_t asked = 0;
   std::uint64_t found_no_blocks = 0;
-  std::uint64_t after_the_end = 0;  // entries of the job's list whose cycle came after its end, by no SM
+  std::uint64_t after_the_end = 0;  // entries of the job's list whose cycle is after its end; not counted for any SM
 };
 
 /// The states of a sub-partition's warps.
@@ -495,7 +498,7 @@ struct sub_partition_metrics {
   warp_state_counts warp_states;
 };
 
-/// Those of all warps that had one warp id of an SM.
+/// The states of all warps that had one warp id of an SM.
 struct warp_slot_metrics : sub_partition_metrics {
   std::uint32_t warp_id = 0;
 };
@@ -511,13 +514,13 @@ struct sm_metrics {
   std::uint64_t blocks = 0;
   std::uint64_t warps = 0;
   std::vector<sub_partition_metrics> sub_partitions;
-  std::vector<warp_slot_metrics> warp_slots;  // of ids that held a warp; empty without sub_partition.states_by_warp
-  std::uint64_t occupancy_step_cycles = 0;    // length of a step of the following
+  std::vector<warp_slot_metrics> warp_slots;  // for ids that held a warp; empty without sub_partition.states_by_warp
+  std::uint64_t occupancy_step_cycles = 0;    // step length of the next member
   std::vector<double> occupancy_over_time;    // achieved occupancy in each step from cycle 0 on, idle cycles included
-  std::vector<std::uint64_t> inst_executed_over_time;  // warp instructions in each of the run's intervals
+  std::vector<std::uint64_t> inst_executed_over_time;  // warp instructions in each interval of the run
 };
 
-/// The run by intervals, of all kernels and SMs together. Each begins where the one before it ends, the first in cycle
+/// The run by intervals, over all kernels and SMs. Each interval starts where the previous one ends, the first in cycle
 /// 0.
 struct interval_series {
   std::vector<std::uint64_t> end_cycles;
@@ -527,7 +530,7 @@ struct interval_series {
   std::vector<warp_state_counts> warp_states;  // warp-cycles
 };
 
-/// What the run cost the host; everything else is the same on every machine. Rates are per CPU second of simulation.
+/// Host cost of the run; everything else is identical on every machine. Rates are per CPU second of simulation.
 struct host_metrics {
   double wall_seconds = 0;
   double cpu_seconds = 0;
@@ -537,16 +540,16 @@ struct host_metrics {
 };
 
 struct run_metrics {
-  std::string stopped;          // the signal that ended the run before the job had ended; empty: none did
-  bool snapshot = false;        // the run goes on behind these metrics
-  std::uint64_t cut_cycle = 0;  // of either: the cycle in which the counts end
+  std::string stopped;          // the signal that ended the run before the job's end; empty: none
+  bool snapshot = false;        // the run continues after these metrics
+  std::uint64_t cut_cycle = 0;  // with either: the cycle in which the counts end
   gpu_config config;
   std::uint64_t cycles = 0;             // from the first doorbell to the last completion
   std::vector<kernel_metrics> kernels;  // in the order of completion of dispatch
   std::vector<context_switch_metrics> context_switches;
   preempt_request_metrics preempt_requests;
   std::vector<sm_metrics> sms;
-  interval_series intervals;  // empty where nobody watched the run
+  interval_series intervals;  // empty if the run had no interval_sampler
   host_metrics host;
 };
 

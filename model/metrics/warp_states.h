@@ -6,8 +6,7 @@
 
 namespace heddle {
 
-/// The units' counts of warp states under the names that the metrics have for them.
-/// Adds the warp-cycles of each state.
+/// The units' warp-state counts under their names in the metrics. add() adds the warp-cycles of each state.
 void add(warp_state_counts& s, const std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)>& stalls);
 warp_state_counts warp_states_of(const std::array<std::uint64_t, static_cast<std::size_t>(warp_stall::count)>& cycles);
 
