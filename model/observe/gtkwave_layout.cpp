@@ -20,8 +20,8 @@ std::string base_of(const std::string& vcd_name) {
   return dot != std::string::npos && dot + 4 == vcd_name.size() ? vcd_name.substr(0, dot) : vcd_name;
 }
 
-// Colours of GTKWave's (X11's) by state of a warp and by unit: green works, blue waits for a result, red for others,
-// yellow for the memory, violet for the unit, grey for the front end.
+// Colours of GTKWave (X11 names) by warp state and by unit: green for issue, blue for results, red for other warps,
+// yellow for memory, violet for units, grey for the front end.
 const char* colour_of(warp_stall s) {
   switch (s) {
     case warp_stall::selected: return "forest green";
@@ -56,7 +56,7 @@ const char* word_of(isa::op_class c) {
   return words[static_cast<unsigned>(c)];
 }
 
-// A line of a filter: a value in hexadecimal as GTKWave shows it, a colour, and the word.
+// A line of a filter file: a value in hexadecimal as GTKWave shows it, a colour, and the name.
 std::string filter_line(unsigned value, const char* colour, const char* word) {
   char text[96];
   std::snprintf(text, sizeof text, "%02X ?%s?%s\n", value, colour, word);
@@ -105,14 +105,14 @@ bool is_mask(const std::string& name) {
   return name.find(".free_warps") != std::string::npos;
 }
 
-// Levels that are drawn as a curve.
+// Signals drawn as a curve.
 bool is_curve(const std::string& name) {
   for (const char* end : {".resident_warps", ".mshrs_used", ".pending", ".requests_waiting", ".lines_in_flight"})
     if (ends_with(name, end)) return true;
   return false;
 }
 
-// A signal as it is drawn, under a name of its own if one is given.
+// A signal with its drawing mode, under `title` if one is given.
 std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& files, const std::string& title = "") {
   const std::string line = (title.empty() ? "" : "+{" + title + "} ") + line_of(s);
   if (ends_with(s.name, "_state")) return "@2022\n^1 " + files[1] + "\n" + line;
@@ -123,7 +123,7 @@ std::string shown(const vcd_writer::signal& s, const std::vector<std::string>& f
   return (s.width == 1 ? "@28\n[color] 4\n" : "@24\n") + line;
 }
 
-// Warps, CTA slots and SMs are many of a kind: each kind is a group that can be folded.
+// Signals that occur once per warp, CTA slot or SM are grouped by kind, and each group can be folded.
 std::string kind_of(const std::string& module, const std::string& name) {
   const std::string leaf = name.substr(module.size() + 1);
   const auto counted = [&](const char* prefix) {
@@ -164,7 +164,7 @@ class layout {
         open = false;
       }
     }
-    // Sub-partitions that are traced without their SM.
+    // Sub-partitions traced without their SM.
     for (const std::string& m : modules_)
       if (const std::string s = scheduler(m, open, open); !s.empty()) {
         text += s;
@@ -172,7 +172,7 @@ class layout {
       }
     std::string rest;
     for (const std::string& m : modules_) rest += module(m, open);
-    // Where there is no warp to see, as with the memory alone, nothing stands before the rest, and it is open.
+    // If no warps are traced, as with the memory alone, the remaining signals come first and are open.
     if (open) return first + rest;
     return first + text + group("all other signals, by module", true, rest);
   }
@@ -184,7 +184,7 @@ class layout {
     return shown(*s->second, files_, title);
   }
 
-  // An SM: how many warps it holds, and its schedulers.
+  // An SM: the number of its warps, and its schedulers.
   std::string multiprocessor(const std::string& sm, bool open) {
     std::string lines = taken(sm + ".resource_manager.resident_warps", "warps on the SM");
     for (unsigned k = 0; by_module_.count(sm + ".partition" + std::to_string(k)) != 0; ++k)
@@ -192,7 +192,7 @@ class layout {
     return group(sm, open, lines);
   }
 
-  // A sub-partition: what issues in each cycle, which warps could, and what each of its warps waits for.
+  // A sub-partition: what issues in each cycle, which warps could issue, and what each of its warps waits for.
   std::string scheduler(const std::string& partition, bool open, bool warps_open) {
     std::string lines = taken(partition + ".issued", "instructions issued");
     if (lines.empty()) return "";
@@ -206,7 +206,7 @@ class layout {
     return group("scheduler " + number, open, lines + group("warps of scheduler " + number, warps_open, states));
   }
 
-  // What is left of a module.
+  // The remaining signals of a module.
   std::string module(const std::string& name, bool open) {
     std::string lines;
     std::vector<std::pair<std::string, std::string>> kinds;
@@ -243,8 +243,8 @@ std::vector<std::pair<std::string, std::string>> gtkwave_layout(const std::strin
                                                                 const std::vector<vcd_writer::signal>& signals,
                                                                 std::uint64_t start) {
   const auto names = gtkwave_layout_names(vcd_name);
-  // GTKWave finds dump and filters beside the save file, wherever it is started, when the file names itself. Its zoom
-  // is such that a word fits into a few cycles.
+  // GTKWave finds dump and filters next to the save file, wherever it is started, if the save file names itself. The
+  // zoom level shows a name within a few cycles.
   std::string text =
       "[dumpfile] \"" + vcd_name + "\"\n[savefile] \"" + names[0] + "\"\n[timestart] " + std::to_string(start) +
       "\n[size] 1600 1000\n[pos] -1 -1\n*-13.000000 " + std::to_string(start) +

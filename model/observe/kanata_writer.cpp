@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kanata_buffer_bytes = 1 << 18;
 
-// Columns are parted by tabs, commands by line ends.
+// Columns are separated by tabs, commands by line ends.
 std::string plain(const std::string& text) {
   std::string out = text;
   for (char& c : out)
@@ -45,7 +45,7 @@ void kanata_writer::advance(cycle_t cycle) {
   cycle_ = cycle;
 }
 
-// A command begins, in the cycle that it belongs to.
+// Starts a command, in the cycle that it belongs to.
 void kanata_writer::command(char what) {
   if (!begun_ || cycle_ != written_) {
     buffer_ += begun_ ? "C" : "C=";

@@ -18,7 +18,7 @@ namespace {
 constexpr unsigned pipeline = kanata_writer::pipeline_lane;
 constexpr unsigned stalls = kanata_writer::stall_lane;
 
-// States in which a warp has gone no further than the instruction that it issued last.
+// States in which a warp is held by its last issued instruction.
 bool is_held(partition_signals::state s) {
   for (const warp_stall h : {warp_stall::barrier, warp_stall::membar, warp_stall::sleeping, warp_stall::drain})
     if (s == partition_signals::state_of(h)) return true;
@@ -32,7 +32,7 @@ const memory_operation* operation_of(const lsu_transaction& t) { return t.operat
 pipeline_view::pipeline_view(gpu& g, const std::string& path, const std::string& scope, cycle_t first, cycle_t last)
     : gpu_(g), writer_(path), first_(first), last_(last) {
   find_partitions(scope, first, last);
-  // After the levels of the sub-partitions, which it reads.
+  // Registered after the sub-partitions' signals, which it reads.
   g.core_clock().observe(*this);
 }
 
@@ -86,7 +86,7 @@ void pipeline_view::after_cycle() {
     for (unsigned slot = 0; slot < p->warps.size(); ++slot) follow(*p, slot);
 }
 
-// What the warp in a slot did in this cycle.
+// Records what the warp in a slot did in this cycle.
 void pipeline_view::follow(partition_track& p, unsigned slot) {
   warp_track& w = p.warps[slot];
   const partition_signals::state state = p.levels->states[slot];
@@ -100,7 +100,7 @@ void pipeline_view::follow(partition_track& p, unsigned slot) {
   else wait(p, slot, state);
 }
 
-// The warp is gone: what it was to issue will not be issued.
+// The warp has left the slot: its next instruction will not issue.
 void pipeline_view::leave(warp_track& w) {
   if (w.head != none) writer_.retire(w.head, true);
   w.head = none;
@@ -109,7 +109,7 @@ void pipeline_view::leave(warp_track& w) {
   w.here = false;
 }
 
-// The instruction that held the warp has done its work.
+// The instruction that held the warp is complete.
 void pipeline_view::release(warp_track& w) {
   if (w.held_by != none) writer_.retire(w.held_by, false);
   w.held_by = none;
@@ -122,13 +122,13 @@ void pipeline_view::wait(partition_track& p, unsigned slot, partition_signals::s
     writer_.begin(w.held_by, stalls, reason);
     return;
   }
-  // A replay of an instruction that has issued: the next one is not looked at yet.
+  // A replay of an issued instruction: the next one is not recorded yet.
   if (state == partition_signals::state_of(warp_stall::selected)) return;
   release(w);
   if (is_held(state)) return;
   const partition_signals::warp_place at = p.levels->at(slot);
   const std::uint32_t pc = at.pc;
-  if (pc >= at.program->code.size()) return;  // it comes back from memory, and nobody knows yet where it stands
+  if (pc >= at.program->code.size()) return;  // the warp is being restored, and its pc is not known yet
   if (w.head != none && w.head_pc != pc) {
     writer_.retire(w.head, true);
     w.head = none;
@@ -167,7 +167,7 @@ const std::string& pipeline_view::text_of(const decoded_program& program, std::u
   return texts[pc];
 }
 
-// Operands whose producers are still under way.
+// Draws dependences on producers that are still in flight.
 void pipeline_view::arrows(warp_track& w, const decoded_instruction& d, id_t id) {
   std::array<id_t, 32> drawn{};
   unsigned count = 0;
@@ -225,7 +225,7 @@ void pipeline_view::issue_one(partition_track& p, unsigned slot, id_t id, std::u
         flights_[w.memory] = {id, depth::queue};
         writer_.begin_at(now_ + 1, id, "Lq");
       } else {
-        writer_.retire_at(now_ + 1, id);  // no lane takes part
+        writer_.retire_at(now_ + 1, id);  // no lane is active
       }
       break;
     case issue_kind::branch:
@@ -233,14 +233,14 @@ void pipeline_view::issue_one(partition_track& p, unsigned slot, id_t id, std::u
       writer_.retire_at(now_ + std::max<cycle_t>(d.latency_cycles, 1), id);
       break;
     default:
-      // How long these take shows when the warp goes on.
+      // Their duration is known when the warp continues.
       note_results(w, *d.instruction, id);
       writer_.begin_at(now_ + 1, id, "Ex");
       w.held_by = id;
   }
 }
 
-// Issue, operands, execution, write-back: of `latency_cycles` the first is the issue, the last one writes.
+// Issue, operands, execution, write-back: the first of `latency_cycles` is the issue, the last one the write-back.
 void pipeline_view::arithmetic(id_t id, const decoded_instruction& d, unsigned conflicts) {
   const cycle_t ready = now_ + std::max<cycle_t>(d.latency_cycles + conflicts, 1);
   const isa::instruction& i = *d.instruction;
@@ -291,11 +291,11 @@ void pipeline_view::go_deeper(flight& f, depth to, const char* stage, cycle_t cy
 void pipeline_view::go_deeper(const lsu_transaction& transaction, depth to) {
   const auto f = flights_.find(operation_of(transaction));
   if (f == flights_.end()) return;
-  // The memory system has clocks of its own: what happens between two core cycles is seen in the later one.
+  // The memory system has other clocks: what happens between two core cycles is shown in the later one.
   go_deeper(f->second, to, to == depth::l2 ? "L2" : "Dr", std::max(now_ + 1, gpu_.cycle()));
 }
 
-// The look-up takes its cycle.
+// The look-up takes one cycle.
 void pipeline_view::left_l1(const lsu_transaction& transaction) {
   const auto f = flights_.find(operation_of(transaction));
   if (f != flights_.end()) go_deeper(f->second, depth::interconnect, "Ic", gpu_.cycle() + 1);
@@ -313,7 +313,7 @@ void pipeline_view::reached_memory(const gpu_request& request) {
 
 void pipeline_view::close(const std::string& mark) {
   stop();
-  // What ended between the last cycle looked at and now, has ended.
+  // Completes events between the last sampled cycle and now.
   writer_.advance(std::max(now_, std::min(gpu_.cycle(), last_)));
   if (!mark.empty()) {
     const auto id = writer_.open(0, 0, mark, "");

@@ -17,13 +17,13 @@
 
 namespace heddle {
 
-/// Warp instructions of the sub-partitions in scope, from fetch to write-back, for Konata (docs/pipeline_view.md).
-/// Arithmetic has its times when it issues; what waits is asked cycle by cycle; the memory system tells how far a load
-/// is.
+/// Warp instructions of the sub-partitions in scope, from fetch to write-back, for Konata (docs/pipeline_view.md). The
+/// times of arithmetic are known at issue; waiting warps are sampled each cycle; the memory system reports the progress
+/// of loads.
 class pipeline_view : public cycle_observer, public request_observer {
  public:
-  /// `path`: file to write. `scope`: as of a waveform; it must hold a sub-partition. Only instructions that a warp
-  /// comes to in core cycles [first, last) are recorded. Throws input_error.
+  /// `path`: file to write. `scope`: as for a waveform; it must contain a sub-partition. Only instructions that become
+  /// a warp's next one in core cycles [first, last) are recorded. Throws input_error.
   pipeline_view(gpu& g, const std::string& path, const std::string& scope, cycle_t first = 0, cycle_t last = never);
   pipeline_view(const pipeline_view&) = delete;
   pipeline_view& operator=(const pipeline_view&) = delete;
@@ -33,7 +33,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   void left_l1(const lsu_transaction& transaction) override;
   void reached_l2(const gpu_request& request) override;
   void reached_memory(const gpu_request& request) override;
-  /// Completes the file; `mark`, unless it is empty, is its last row, with a stage "Cut". Throws input_error on a full
+  /// Completes the file. `mark`, unless empty, becomes its last row, with a stage "Cut". Throws input_error on a full
   /// disk.
   void close(const std::string& mark = {});
 
@@ -43,24 +43,24 @@ class pipeline_view : public cycle_observer, public request_observer {
   static constexpr unsigned registers = 256;
   static constexpr unsigned predicates = 8;
 
-  // How far a memory instruction is. It goes one way: of several requests the one that is furthest counts.
+  // Progress of a memory instruction. It only advances: of several requests, the one that is furthest counts.
   enum class depth : std::uint8_t { queue, l1, interconnect, l2, dram };
   struct flight {
     id_t id = none;
     depth at = depth::queue;
   };
   struct warp_track {
-    bool here = false;  // the slot holds a warp, as far as the view has seen
-    id_t head = none;   // the instruction that the warp is to issue
+    bool here = false;  // the slot holds a warp, as of the last sample
+    id_t head = none;   // the warp's next instruction
     std::uint32_t head_pc = 0;
-    id_t held_by = none;  // one that has issued, behind which the warp waits: a barrier, a fence, a sleep, an exit
+    id_t held_by = none;  // an issued instruction that holds the warp: a barrier, a fence, a sleep, an exit
     std::uint64_t instructions = 0;
     const memory_operation* memory = nullptr;  // of the instruction that issues in this cycle
     std::uint32_t memory_pc = 0;
     cycle_t memory_at = never;
     std::array<id_t, registers + predicates> writer{};  // 1 + the last instruction that writes it; 0: none
   };
-  // One sub-partition.
+  // Observer of one sub-partition.
   struct partition_track : instruction_observer {
     pipeline_view* view = nullptr;
     sub_partition* partition = nullptr;
@@ -99,7 +99,7 @@ class pipeline_view : public cycle_observer, public request_observer {
   std::vector<std::unique_ptr<partition_track>> partitions_;
   std::vector<bool> watched_;  // by SM: one of its sub-partitions is in scope
   std::map<const memory_operation*, flight> flights_;
-  std::map<const decoded_program*, std::vector<std::string>> texts_;  // of the instructions that were seen
+  std::map<const decoded_program*, std::vector<std::string>> texts_;  // of the recorded instructions
 };
 
 }  // namespace heddle

@@ -17,7 +17,7 @@ namespace heddle {
 
 namespace {
 
-// Tracks. Process 0 is the GPU as a whole, with a thread for each stream; process 1 + n is SM n.
+// Tracks: process 0 is the GPU as a whole, with a thread per stream; process 1 + n is SM n.
 constexpr unsigned first_cta_track = 1;
 constexpr unsigned first_warp_track = 1000;
 constexpr unsigned switch_track = 2000;
@@ -65,7 +65,7 @@ void timeline::put(const std::string& event) {
   first_event_ = false;
 }
 
-// Microseconds, exact to the picosecond: ends and beginnings that meet are the same text.
+// Microseconds, exact to the picosecond, so that an end and a beginning at the same time have the same text.
 std::string timeline::time_of(cycle_t cycle) const {
   const double ps = static_cast<double>(cycle) * 1e6 / gpu_.config().gpu.core_clock_mhz;
   const auto whole = static_cast<std::uint64_t>(std::floor(ps + 0.5));
@@ -78,8 +78,8 @@ void timeline::name_track(unsigned pid, int tid, const char* what, const std::st
                   quoted(name)));
 }
 
-// Slices of one track never overlap: each is a begin and an end. Both have the arguments: speedscope takes them for a
-// part of the name.
+// Slices of one track never overlap; each is a begin and an end event. Both have the arguments, because speedscope
+// treats them as part of the name.
 void timeline::slice(unsigned pid, unsigned tid, const std::string& name, cycle_t from, cycle_t to,
                      const std::string& arguments) {
   from = std::max(from, first_);
@@ -154,7 +154,7 @@ timeline::sums timeline::sums_now(cycle_t cycle) {
   return s;
 }
 
-// Counters over [sampled_, end): rates of the GPU as a whole.
+// Counters over [sampled_, end): rates of the whole GPU.
 void timeline::sample(cycle_t end) {
   if (end <= sampled_) return;
   const sums now = sums_now(end);
@@ -175,9 +175,9 @@ void timeline::after_cycle() {
     sample(last_);
     return;
   }
-  if (worked_ < first_ && now >= first_) before_ = sums_now(now);  // what was before the window
+  if (worked_ < first_ && now >= first_) before_ = sums_now(now);  // sums before the window
   if (now >= first_ && now - sampled_ >= interval_cycles) {
-    // A time without warps is an interval of its own.
+    // A period without warps is an interval of its own.
     if (was_empty_ && worked_ + interval_cycles < now) sample(worked_ + 1);
     sample(now);
   }
@@ -209,7 +209,7 @@ void timeline::write_switches() {
     const char* mode = c->mode == preemption_mode::drain   ? "drain"
                        : c->mode == preemption_mode::flush ? "flush"
                                                            : "switch";
-    // Of what reaches over the window's ends, the part within it.
+    // Clips to the window.
     const cycle_t from = std::max(c->request_cycle, first_),
                   to = std::min(c->resumed_cycle != 0 ? c->resumed_cycle : gpu_.cycle(), last_);
     ++id;

@@ -13,20 +13,20 @@
 
 namespace heddle {
 
-/// A timeline of a GPU while it runs, in the trace event format of Chrome that Perfetto and speedscope open: kernels by
-/// stream, blocks by CTA slot, warps by warp id, context switches, and counters by interval. Each is written when it
-/// ends, so the memory that it takes does not grow with the run. Times are in microseconds of the core clock.
+/// A timeline of a GPU while it runs, in Chrome's trace event format, which Perfetto and speedscope open: kernels by
+/// stream, blocks by CTA slot, warps by warp id, context switches, and counters by interval. Each event is written when
+/// it ends, so memory use does not grow with the run. Times are in microseconds of the core clock.
 class timeline : public cycle_observer, public block_observer {
  public:
-  /// `path`: file to write. Only core cycles [first, last) are recorded. Throws input_error: the file cannot be
+  /// `path`: file to write. Only core cycles [first, last) are recorded. Throws input_error if the file cannot be
   /// written.
   timeline(gpu& g, const std::string& path, cycle_t first = 0, cycle_t last = never);
   timeline(const timeline&) = delete;
   timeline& operator=(const timeline&) = delete;
   ~timeline() override;
 
-  /// Ends what is still going on and completes the file, with an instant event `mark` at its end unless that is empty.
-  /// Throws input_error on a full disk.
+  /// Ends all open events and completes the file, with an instant event `mark` at its end unless that is empty. Throws
+  /// input_error on a full disk.
   void close(const std::string& mark = {});
 
   void after_cycle() override;
@@ -36,7 +36,7 @@ class timeline : public cycle_observer, public block_observer {
   void warp_came(unsigned sm, unsigned warp, unsigned cta_slot, unsigned warp_in_block, cycle_t cycle) override;
   void warp_left(unsigned sm, unsigned warp, cycle_t cycle) override;
 
-  /// Length of a counters' interval, core cycles. One in which nothing happens has no end of its own.
+  /// Minimum length of a counter interval, in core cycles. An interval ends only in a cycle with activity.
   static constexpr cycle_t interval_cycles = 512;
 
  private:
@@ -54,7 +54,7 @@ class timeline : public cycle_observer, public block_observer {
   /// Running sums.
   struct sums {
     std::uint64_t instructions = 0;
-    std::uint64_t eligible = 0;  // warp-cycles, as far as accounted: a warp's count when it changes its state
+    std::uint64_t eligible = 0;  // warp-cycles accounted so far; a warp's are added when its state changes
     std::uint64_t warps = 0;     // warp-cycles
     std::uint64_t dram_bytes = 0;
   };
@@ -83,9 +83,9 @@ class timeline : public cycle_observer, public block_observer {
   std::uint64_t live_warps_ = 0;
   std::uint64_t warp_cycles_ = 0;
   cycle_t warps_counted_ = 0;
-  cycle_t sampled_ = 0;    // the interval that goes on began here
-  cycle_t worked_ = 0;     // the last cycle in which a unit worked
-  bool was_empty_ = true;  // no warp was there after it
+  cycle_t sampled_ = 0;    // start of the current interval
+  cycle_t worked_ = 0;     // the last cycle in which a unit was active
+  bool was_empty_ = true;  // no warp was active after it
   sums before_;
   bool first_event_ = true;
 };

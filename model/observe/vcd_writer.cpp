@@ -21,7 +21,7 @@ std::uint64_t load(const void* p) {
   return v;
 }
 
-// Thousands of values are looked at in each cycle: the sizes that there are need no call.
+// Thousands of values are read each cycle: the common sizes are read without a call.
 std::uint64_t value_of(const void* p, unsigned bytes) {
   switch (bytes) {
     case 1: return load<std::uint8_t>(p);
@@ -31,7 +31,7 @@ std::uint64_t value_of(const void* p, unsigned bytes) {
   }
 }
 
-// Identifiers of VCD are strings of printable characters: a number to base 94.
+// VCD identifiers are strings of printable characters: a number in base 94.
 void make_code(std::size_t number, char code[8]) {
   unsigned n = 0;
   do {
@@ -81,7 +81,7 @@ void vcd_writer::add(const void* value, const std::string& name, std::size_t byt
   names_.push_back({name, static_cast<unsigned>(width)});
 }
 
-// Signals of one scope must stand together: the header lists them sorted by name.
+// Signals of one scope must be adjacent, so the header lists them sorted by name.
 void vcd_writer::write_header() {
   if (!comment_.empty()) buffer_ += "$comment " + comment_ + " $end\n";
   buffer_ += "$timescale 1 ps $end\n";

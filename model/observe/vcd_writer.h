@@ -13,13 +13,12 @@
 
 namespace heddle {
 
-/// A trace file in VCD format (IEEE 1364) that any module's trace() can fill. Unlike SystemC's own writer it samples
-/// only when it is told to, on a time axis of the caller's, writes under a name of the caller's, and notices a full
-/// disk. Dotted names become nested scopes; a name given twice is taken once. Values of types that the model does not
-/// use are refused by internal_error.
+/// A trace file in VCD format (IEEE 1364) for any module's trace(). Unlike SystemC's own writer it samples only on
+/// demand, uses a time axis and a file name of the caller, and reports a full disk. Dotted names become nested scopes;
+/// a repeated name is used once. Types that the model does not use are rejected with internal_error.
 class vcd_writer : public sc_core::sc_trace_file, public trace_window {
  public:
-  /// Samples are to be taken only in the core cycles of `window`. Throws input_error when the file cannot be written.
+  /// Samples should be taken only in the core cycles of `window`. Throws input_error if the file cannot be written.
   explicit vcd_writer(const std::string& path, const trace_window& window = {});
   ~vcd_writer() override;
 
@@ -32,12 +31,12 @@ class vcd_writer : public sc_core::sc_trace_file, public trace_window {
   /// The value of signals()[index] at the last sample.
   std::uint64_t value(std::size_t index) const { return items_[index].last; }
 
-  /// Text for people at the head of the file; before the first sample.
+  /// Sets the comment at the start of the file; call it before the first sample.
   void set_comment(const std::string& text) { comment_ = text; }
-  /// Writes what has changed since the last sample, at `time` in picoseconds of the file's axis.
+  /// Writes the changes since the last sample, at `time` in picoseconds of the file's axis.
   void sample(std::uint64_t time);
-  /// Completes the file, which ends at `end`, with `mark` as a comment behind all changes, unless it is empty. Throws
-  /// input_error when not all could be written (full disk).
+  /// Completes the file, which ends at `end`; `mark`, unless empty, becomes a comment after all changes. Throws
+  /// input_error if not everything could be written (full disk).
   void close(std::uint64_t end, const std::string& mark = {});
 
   void trace(const sc_core::sc_event&, const std::string&) override;

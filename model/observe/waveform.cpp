@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t cycle_ps = 1000;  // on the axis
+constexpr std::uint64_t cycle_ps = 1000;  // on the time axis
 
 std::string about(gpu& g) {
   char text[160];
@@ -34,7 +34,7 @@ waveform::waveform(gpu& g, const std::string& path, const std::string& scope, cy
     if (ends_with(signal, ".issued")) issued_.push_back(k);
   }
   g.core_clock().observe(*this);
-  // Units of the other clocks change in their own cycles.
+  // Units in other clock domains change in their own cycles.
   if (scope != "gpu.cwd,gpu.sm0*") {
     g.l2_clock().observe(*this);
     g.dram_clock().observe(*this);
@@ -69,7 +69,7 @@ void waveform::look_for_start(std::uint64_t now) {
   waits_for_issue_ = false;
 }
 
-// The present time on the axis: the core clock's last edge, and how much of its period has passed since.
+// The current time on the axis: the core clock's last edge plus the elapsed fraction of its period.
 std::uint64_t waveform::present() const {
   const clock_domain& clock = gpu_.core_clock();
   const cycle_t cycle = clock.cycle();
@@ -79,7 +79,7 @@ std::uint64_t waveform::present() const {
   return cycle * cycle_ps + std::min(since, cycle_ps - 1);
 }
 
-// A window ends with its last cycle, whose values hold to the edge behind it.
+// A window ends with its last cycle, whose values hold until the next edge.
 void waveform::close(const std::string& mark) {
   writer_.close(last_ == never ? present() : std::min(present(), (last_ + 1) * cycle_ps), mark);
 }
