@@ -86,11 +86,11 @@ struct gpu::parts : lookahead {
   }
 
   // lookahead
-  cycle_t horizon(unsigned part, cycle_t now) override {
+  cycle_t safe_time(unsigned part, cycle_t now) override {
     return std::min(
         {cwd->nothing_arrives_until(part, now, ahead_preemptions), now + fault_latency_cycles - 1, ahead_until - 1});
   }
-  cycle_t reach(unsigned part, cycle_t cycle) override {
+  cycle_t answer_free_until(unsigned part, cycle_t cycle) override {
     const cycle_t now = l2_clock.cycle();
     const cycle_t until = nothing_responded_until(part, now);
     if (interconnect.has_room(part, now)) return until;

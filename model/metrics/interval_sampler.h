@@ -7,7 +7,7 @@
 
 #include "heddle/metrics/run_metrics.h"
 #include "heddle/sub_partition/account/issue_counters.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -13,7 +13,7 @@
 #include "heddle/observe/kanata_writer.h"
 #include "heddle/sub_partition/account/instruction_observer.h"
 #include "heddle/sub_partition/sub_partition.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -9,7 +9,7 @@
 
 #include "heddle/gpu/gpu.h"
 #include "heddle/sm/block_observer.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -10,7 +10,7 @@
 
 #include "heddle/gpu/gpu.h"
 #include "heddle/observe/vcd_writer.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -23,7 +23,7 @@ std::uint64_t place_bytes(const gpu_config& c) {
 
 }  // namespace
 
-context_engine::context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+context_engine::context_engine(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                                unsigned sm_id, class resource_manager& resources, class barrier_unit& barriers,
                                sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor)
     : sc_module(name),

@@ -18,7 +18,7 @@
 #include "heddle/sm/barrier_unit.h"
 #include "heddle/sm/resource_manager.h"
 #include "heddle/sub_partition/sub_partition.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -37,7 +37,7 @@ class context_supervisor {
 
 class context_engine : public sc_core::sc_module, public clocked, private l1_bw_if {
  public:
-  context_engine(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+  context_engine(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                  class resource_manager& resources, class barrier_unit& barriers,
                  sc_core::sc_vector<sub_partition>& partitions, context_supervisor& supervisor);
 

@@ -24,7 +24,7 @@ void data_come(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
 }
 }  // namespace
 
-load_store_unit::load_store_unit(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned,
+load_store_unit::load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned,
                                  const address_ranges& ranges)
     : sc_module(name),
       partition_socket("partition_socket", config.sm.sub_partitions),

@@ -19,7 +19,7 @@
 #include "heddle/memory/common/ring.h"
 #include "heddle/memory/common/tlb.h"
 #include "heddle/memory/l1/coalescer.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 #include "heddle/tlm/protocol/on_chip_protocol.h"
@@ -46,7 +46,7 @@ struct lsu_counters {
 
 class load_store_unit : public sc_core::sc_module, public clocked, private lsu_fw_if, private l1_bw_if {
  public:
-  load_store_unit(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+  load_store_unit(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                   const address_ranges& ranges);
 
   sc_core::sc_vector<tlm::tlm_target_socket<32, lsu_protocol_types>> partition_socket;

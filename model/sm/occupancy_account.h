@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heddle/memory/common/per_launch.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

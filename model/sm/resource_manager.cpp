@@ -17,7 +17,7 @@ block_demand demand_of(const simt::launch_context& launch) {
   return d;
 }
 
-resource_manager::resource_manager(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
+resource_manager::resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config,
                                    unsigned sm_id, block_supervisor& supervisor)
     : sc_module(name),
       cta_socket("cta_socket"),

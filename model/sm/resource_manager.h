@@ -22,7 +22,7 @@
 #include "heddle/sm/block_observer.h"
 #include "heddle/sm/occupancy_account.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {
@@ -76,7 +76,7 @@ class block_supervisor {
 
 class resource_manager : public sc_core::sc_module, public clocked, public cta_fw_if {
  public:
-  resource_manager(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+  resource_manager(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                    block_supervisor& supervisor);
 
   tlm::tlm_target_socket<32, cta_protocol_types> cta_socket;

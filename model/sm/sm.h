@@ -24,7 +24,7 @@
 #include "heddle/sm/waiting_block.h"
 #include "heddle/sub_partition/fetch/instruction_cache.h"
 #include "heddle/sub_partition/sub_partition.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/logical_process.h"
 
 namespace heddle {
 
@@ -39,7 +39,7 @@ class sm : public sc_core::sc_module,
      const address_ranges& ranges);
 
   const gpu_config config_;  // of all units
-  clock_domain clock;        // a part of the clock that the SM was made with
+  logical_process clock;     // of the SM's units
 
   l1_cache l1;
   class shared_memory shared_memory;

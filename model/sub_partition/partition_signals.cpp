@@ -15,7 +15,7 @@ const char* partition_signals::name_of(state s) {
   return s == no_warp ? "empty" : heddle::name_of(static_cast<warp_stall>(s - 1));
 }
 
-partition_signals::partition_signals(const sub_partition& partition, clock_domain& clock)
+partition_signals::partition_signals(const sub_partition& partition, unit_clock& clock)
     : states(partition.slots(), no_warp), partition_(partition), clock_(clock) {
   clock_.observe(*this);
 }
@@ -41,7 +41,7 @@ void partition_signals::after_cycle() {
   show_issue(cycle);
   show_units(cycle);
   show_warps(cycle);
-  if (next_ != never && next_ <= last_) clock_.look_at(next_);
+  if (next_ != never && next_ <= last_) clock_.sample_at(next_);
 }
 
 void partition_signals::show_issue(cycle_t cycle) {

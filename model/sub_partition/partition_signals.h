@@ -9,7 +9,7 @@
 #include "heddle/simt/warp/warp_state.h"
 #include "heddle/sub_partition/account/issue_counters.h"
 #include "heddle/sub_partition/issue/issue_gate.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 
@@ -38,7 +38,7 @@ class partition_signals : public cycle_observer {
     std::uint8_t operation = 0;  // in this cycle: 0 none, else 1 + its op_class
   };
 
-  partition_signals(const sub_partition& partition, clock_domain& clock);
+  partition_signals(const sub_partition& partition, unit_clock& clock);
   partition_signals(const partition_signals&) = delete;
   partition_signals& operator=(const partition_signals&) = delete;
   ~partition_signals() override;
@@ -84,7 +84,7 @@ class partition_signals : public cycle_observer {
   };
 
   const sub_partition& partition_;
-  clock_domain& clock_;
+  unit_clock& clock_;
   std::array<gate_record, units> gates_;
   cycle_t first_ = never;  // first observed cycle
   cycle_t last_ = 0;       // last observed cycle

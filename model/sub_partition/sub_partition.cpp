@@ -14,8 +14,8 @@ constexpr const char* unit_names[] = {"fp32", "int", "fp64", "half", "sfu", "ten
 static_assert(std::size(unit_names) == static_cast<std::size_t>(isa::unit::count));
 }  // namespace
 
-sub_partition::sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config,
-                             unsigned sm_id, unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
+sub_partition::sub_partition(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
+                             unsigned index, instruction_cache& cache, warp_supervisor& supervisor)
     : sc_module(name),
       lsu_socket("lsu_socket"),
       shared_dispatch_socket("shared_dispatch_socket"),

@@ -36,7 +36,7 @@
 #include "heddle/sub_partition/memory/memory_operation.h"
 #include "heddle/sub_partition/partition_signals.h"
 #include "heddle/sub_partition/program_services.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/fault_details.h"
 #include "heddle/tlm/protocol/lsu_protocol.h"
 
@@ -106,7 +106,7 @@ enum class warp_phase : std::uint8_t {
 class sub_partition : public sc_core::sc_module, public clocked, public lsu_bw_if {
  public:
   /// Slot s of sub-partition `index` holds the warp with warp id s * sm.sub_partitions + index of the SM.
-  sub_partition(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id,
+  sub_partition(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id,
                 unsigned index, instruction_cache& cache, warp_supervisor& supervisor);
   ~sub_partition() override;
 

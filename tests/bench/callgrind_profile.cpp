@@ -23,7 +23,7 @@ constexpr rule rules[] = {
     {"include/sysc/", part::kernel},
     {"/tlm_core/", part::kernel},
     {"/tlm_utils/", part::kernel},
-    {"tlm/clock_domain", part::kernel},
+    {"tlm/kernel/", part::kernel},
     {"model/simt/", part::function},
     {"model/frontend/sass_trace/", part::function},
     {"model/sub_partition/issue_counters", part::observers},

@@ -18,7 +18,7 @@
 #include "heddle/config/parameters.h"
 #include "heddle/occupancy/sm_resources.h"
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/cta_protocol.h"
 
 namespace heddle {

@@ -10,7 +10,7 @@
 
 #include "heddle/config/parameters.h"
 #include "heddle/memory/common/per_launch.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -24,7 +24,7 @@ const gpu_config& checked(const gpu_config& config) {
 }
 }  // namespace
 
-l1_cache::l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id)
+l1_cache::l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id)
     : sc_module(name),
       access_socket("access_socket"),
       context_socket("context_socket"),

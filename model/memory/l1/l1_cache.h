@@ -27,7 +27,7 @@
 #include "heddle/memory/common/request_observer.h"
 #include "heddle/memory/l1/l1_tags.h"
 #include "heddle/memory/protocol/request_port.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 #include "heddle/tlm/protocol/l1_protocol.h"
@@ -59,7 +59,7 @@ struct l1_counters {
 class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
  public:
   /// Throws input_error if line_bytes is not 128 or sector_bytes not 32, 64 or 128.
-  l1_cache(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned sm_id);
+  l1_cache(sc_core::sc_module_name name, unit_clock& clock, const gpu_config& config, unsigned sm_id);
 
   tlm::tlm_target_socket<32, l1_protocol_types> access_socket;
   tlm::tlm_target_socket<32, l1_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND> context_socket;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/memory/common/slot_counter.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -46,7 +46,7 @@ void request_port::start(const sc_core::sc_time& ahead) {
   queued_ = static_cast<unsigned>(queue_.size());
   requesting_ = &payload;
   ++in_flight_;
-  clock_.domain().sends();
+  clock_.domain().message_sent();
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = ahead;
   switch (memory_.of(socket_).nb_transport_fw(payload, phase, delay)) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heddle/memory/common/ring.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/port/bound_interface.h"
 #include "heddle/tlm/protocol/gpu_request.h"
 

@@ -15,8 +15,8 @@
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
 #include "heddle/sub_partition/dependence/scoreboard.h"
-#include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/prefetch.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

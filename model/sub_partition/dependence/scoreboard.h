@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "heddle/sub_partition/dependence/decoded_program.h"
-#include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/prefetch.h"
 #include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

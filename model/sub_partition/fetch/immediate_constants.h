@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heddle/config/parameters.h"
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -10,8 +10,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "heddle/tlm/kernel/clock_domain.h"
 #include "heddle/tlm/kernel/trace_hook.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 #include "heddle/tlm/protocol/issue_protocol.h"
 
 namespace heddle {

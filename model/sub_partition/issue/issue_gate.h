@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "heddle/tlm/kernel/clock_domain.h"
+#include "heddle/tlm/kernel/unit_clock.h"
 
 namespace heddle {
 

@@ -62,7 +62,7 @@ void silent_modules(const sc_core::sc_object& object, const std::map<std::string
                     std::set<std::string>& silent) {
   for (const sc_core::sc_object* child : object.get_child_objects()) {
     if (dynamic_cast<const sc_core::sc_module*>(child) == nullptr) continue;
-    if (dynamic_cast<const clock_domain*>(child) != nullptr) continue;  // nothing but time
+    if (dynamic_cast<const unit_clock*>(child) != nullptr) continue;  // nothing but time
     const std::string prefix = std::string(child->name()) + ".";
     const auto next = signals.lower_bound(prefix);
     if (next == signals.end() || next->first.compare(0, prefix.size(), prefix) != 0) silent.insert(child->name());

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+namespace heddle {
+
+using cycle_t = std::uint64_t;
+constexpr cycle_t never = ~cycle_t{0};
+
+/// The edges of a clock of fixed frequency. Edge k is at round(k / frequency), in units of SystemC's time resolution,
+/// computed from the integer k: rounding errors do not add up. Source: docs/decisions/0001-clocking.md.
+class clock_timing {
+ public:
+  /// SC_ERROR "/heddle/clock" if the frequency is 0, or a cycle is shorter than the time resolution.
+  explicit clock_timing(double frequency_mhz);
+
+  double frequency_mhz() const { return static_cast<double>(hertz_) / 1e6; }
+  /// Time of edge `cycle`, in units of the resolution.
+  std::uint64_t ticks_at(cycle_t cycle) const;
+  /// The last edge at or before `ticks`.
+  cycle_t cycle_at(std::uint64_t ticks) const;
+  sc_core::sc_time time_of(cycle_t cycle) const { return sc_core::sc_time::from_value(ticks_at(cycle)); }
+  /// Whether SystemC's time resolution is still the one that the clock was built with.
+  bool resolution_is_unchanged() const;
+  /// Units of the resolution in a second.
+  std::uint64_t resolution_per_second() const { return resolution_per_second_; }
+
+ private:
+  std::uint64_t hertz_;
+  std::uint64_t resolution_per_second_;
+  // Their ratio in lowest terms: per_ticks_ cycles take ticks_ units of the resolution.
+  std::uint64_t ticks_;
+  std::uint64_t per_ticks_;
+  // Up to here 64 bits are enough for the products.
+  cycle_t short_cycles_;
+  std::uint64_t short_time_;
+};
+
+/// A conversion from time to cycle that remembers its last result: most calls ask for the same time again.
+class cycle_cache {
+ public:
+  cycle_t cycle_at(const clock_timing& timing, std::uint64_t ticks) {
+    if (ticks != ticks_) {
+      cycle_ = timing.cycle_at(ticks);
+      ticks_ = ticks;
+    }
+    return cycle_;
+  }
+
+ private:
+  std::uint64_t ticks_ = 0;
+  cycle_t cycle_ = 0;
+};
+
+}  // namespace heddle

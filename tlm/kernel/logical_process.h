@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "heddle/tlm/kernel/clock_domain.h"
+
+namespace heddle {
+
+/// A group of units of a clock domain, such as an SM, that meet other units only through sockets: the domain's edges,
+/// and a wheel of its own. The domain may simulate it ahead, in time windows up to its safe time. What its units send
+/// carries the offset from simulated time as annotated delay (local_time_offset), and what is sent to it must arrive
+/// after its window: an earlier arrival is reported as SC_ERROR "/heddle/internal".
+class logical_process : public unit_clock {
+ public:
+  logical_process(const sc_core::sc_module_name& name, clock_domain& domain);
+
+  sc_core::sc_time delay_until(cycle_t cycle) const override { return domain_.delay_until(cycle); }
+  std::uint64_t nanoseconds_at(cycle_t cycle) const override { return domain_.nanoseconds_at(cycle); }
+  cycle_t cycles_in(std::uint64_t nanoseconds) const override { return domain_.cycles_in(nanoseconds); }
+  void observe(cycle_observer& observer) override { domain_.observe(observer); }
+  void ignore(const cycle_observer& observer) override { domain_.ignore(observer); }
+  void sample_at(cycle_t cycle) override { domain_.sample_at(cycle); }
+  void halt() override { halted_ = true; }
+
+ private:
+  cycle_t present_cycle() const override { return domain_.cycle(); }
+  cycle_t later_arrival(const sc_core::sc_time& delay) const override { return domain_.arrival(delay); }
+  void wake_from_outside(unsigned index, cycle_t cycle) override;
+
+  clock_domain& domain_;
+  unsigned number_;  // among the domain's processes
+};
+
+}  // namespace heddle
