@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-/// The parameters that are a choice among a few, each an enumeration called as its key. What the INI calls an
-/// enumerator is said in parameter_rows.cpp: the same word, but for those that C++ reserves, which end in '_'.
+/// Choice parameters: one enumeration each, named like its key. An enumerator's INI name is in parameter_rows.cpp. It
+/// is the same word, except for words that C++ reserves; those enumerators end in '_'.
 namespace heddle::choice {
 
 enum class placement : std::uint8_t { breadth_first, depth_first, most_free };

@@ -13,16 +13,16 @@
 namespace heddle {
 namespace {
 
-/// Where a parameter's value came from, for messages: a place in a file, or an override's text.
+/// The source of a parameter's value, for messages: a position in a file, or the text of an override.
 struct origin {
-  std::size_t order = 0;  // the later, the more likely the culprit
+  std::size_t order = 0;  // when two values conflict, the later one is reported
   std::string override_text;
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
 
-/// Fills a configuration from a file and overrides, remembering where each value came from.
+/// Fills a configuration from a file and overrides, and records the source of each value.
 class loader {
  public:
   explicit loader(std::string file) : file_(std::move(file)) {
@@ -30,18 +30,18 @@ class loader {
       if (sections_.empty() || sections_.back() != p.section) sections_.push_back(p.section);
   }
 
-  /// Takes all values from a configuration, with a look at each.
+  /// Copies all values of a configuration, checking each.
   void take(gpu_config config) {
     config_ = config;
     for (const parameter_reference& p : parameters_of(config)) {
-      if (p.about->is_choice()) continue;  // check() looks at these
+      if (p.about->is_choice()) continue;  // checked by check()
       const std::string value = text_of(p);
       const std::string expected = set_text(p, value);
       if (!expected.empty()) throw input_error(wrong_value(*p.about, value, expected));
     }
   }
 
-  /// The file and, before it, the files that it is based on.
+  /// Reads the file and applies it after the files that it is based on.
   void read_files(config_reading& how) {
     std::vector<ini_text> chain;
     chain.push_back(ini_text(file_, read_text_file(file_)));
@@ -84,7 +84,7 @@ class loader {
   const gpu_config& config() const { return config_; }
 
  private:
-  /// A file that is read but not applied yet.
+  /// A file that has been read but not applied yet.
   struct ini_text {
     ini_text(std::string name, const std::string& text)
         : file(std::move(name)), entries(read_ini(text, printable(file), &sections, &base)) {}
@@ -105,7 +105,7 @@ class loader {
     };
     std::string text;
     try {
-      if (!names_a_file(named)) static_cast<void>(shipped_config_file(named));  // which says what there is
+      if (!names_a_file(named)) static_cast<void>(shipped_config_file(named));  // throws, listing the shipped GPUs
       text = names_a_file(named) && how.read_base ? how.read_base(file) : read_text_file(file);
     } catch (const input_error& e) {
       fail(e.what());
@@ -161,7 +161,7 @@ class loader {
     return "expected " + expected + " for " + p.name() + ", not '" + printable(value) + "'";
   }
 
-  /// The message of a violated rule, with the values of its parameters where it does not name them itself.
+  /// The message of a violated rule. If it does not name its parameters, they are put before it with their values.
   std::string about(const std::vector<std::string>& names, const std::string& message) const {
     if (message.rfind("expected", 0) != 0) return message;
     std::string values;

@@ -10,21 +10,21 @@
 
 namespace heddle {
 
-/// Loads a shipped GPU by name ("gtx1080"), or a configuration file (anything with a '/' or ending in ".ini"), applies
-/// overrides "section.key=value" in order, and checks ranges and consistency. Keys that a file leaves out have the
-/// values of its base (`base = gtx1080`, `base = ../mine.ini`: a shipped GPU, or a file beside it), or the defaults;
-/// unknown sections and keys are errors. Throws input_error with FILE:LINE:COL.
+/// Loads a shipped GPU by name ("gtx1080"), or a configuration file (a name with a '/' or ending in ".ini"), applies
+/// overrides "section.key=value" in order, and checks ranges and consistency. Keys that a file omits have the values of
+/// its base (`base = gtx1080`, `base = ../mine.ini`: a shipped GPU, or a file relative to it), or the defaults. Unknown
+/// sections and keys are errors. Throws input_error with FILE:LINE:COL.
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
 
-/// How the files of a configuration are read, and which they were.
+/// Options for reading the files of a configuration, and the list of files read.
 struct config_reading {
-  /// Reads a file that a configuration names as its base, shipped ones excepted; not set: any file may be one.
+  /// Reads a file that a configuration names as its base, except shipped ones. If not set, any file may be a base.
   std::function<std::string(const std::string& file)> read_base;
-  std::vector<std::string> files;  // the one that was asked for, its base, the base of that
+  std::vector<std::string> files;  // the requested file, its base, the base of that, and so on
 };
 gpu_config load_config(const std::string& name_or_file, const std::vector<std::string>& overrides, config_reading& how);
 
-/// Throws input_error if a value is out of its range or values do not fit each other.
+/// Throws input_error if a value is out of range or values are inconsistent.
 void check(const gpu_config& config);
 
 /// The effective configuration as an INI text that load_config reads back to the same values.
@@ -33,14 +33,14 @@ std::string to_ini(const gpu_config& config);
 /// All parameters in order as ("section.key", value as text).
 std::vector<std::pair<std::string, std::string>> flatten(const gpu_config& config);
 
-/// Names of the shipped GPUs, sorted by age. Found in the directory that HEDDLE_CONFIGS names, in
-/// share/heddle/configs of the tree that library or program are installed in, or in the source tree.
+/// Names of the shipped GPUs, sorted by age. They are found in the directory named by HEDDLE_CONFIGS, in
+/// share/heddle/configs of the tree in which the library or the program is installed, or in the source tree.
 std::vector<std::string> shipped_gpus();
 
 /// Major*10 + minor of the compute capability: 61 for "6.1".
 int compute_capability(const gpu_config& config);
 
-/// The file that load_config reads for this name. Throws input_error for a GPU that there is not.
+/// The file that load_config reads for this name. Throws input_error if there is no such GPU.
 std::string config_file(const std::string& name_or_file);
 
 }  // namespace heddle

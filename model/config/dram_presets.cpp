@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One channel of each kind, at the commonest speed. Times are those of the shipped GPU that has it, where the
-// configuration names their sources; those of hbm2e are the times of hbm2 (Accel-Sim, A100) in cycles of its clock.
+// One channel of each memory kind, at its most common speed. Timings are those of the shipped GPU with that memory,
+// whose configuration names their sources. Those of hbm2e are the times of hbm2 (Accel-Sim, A100) in cycles of its
+// clock.
 #include "heddle/config/dram_presets.h"
 
 namespace heddle {

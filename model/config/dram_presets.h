@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// Sets what the kind of memory named `dram.preset` says of a channel: clock, width, burst, banks, rows and times. The
-/// controller (queue, latency) and the number of channels stay. Nothing for `none`.
+/// Sets the parameters of a channel that `dram.preset` determines: clock, width, burst, banks, rows and timings. The
+/// controller (queue, latency) and the number of channels do not change. Has no effect for `none`.
 void apply_dram_preset(dram_parameters& dram);
 
 }  // namespace heddle

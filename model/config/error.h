@@ -11,7 +11,7 @@
 namespace heddle {
 
 /// Bad input: the caller's file, option or launch. `what()` is one line, "FILE:LINE:COL: what, and what was expected"
-/// (place only where a file is at fault). Exit code 2 of the program.
+/// (the place only if a file is at fault). Exit code 2 of the program.
 class input_error : public std::runtime_error {
  public:
   explicit input_error(const std::string& message) : std::runtime_error(message) {}
@@ -31,8 +31,8 @@ class internal_error : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// `value` as a T. Throws internal_error where T cannot hold it, for instance 65,536 as 16 bits or 0.5 as a whole
-/// number: no value is cut silently.
+/// Converts `value` to T. Throws internal_error if T cannot represent it, for instance 65,536 in 16 bits or 0.5 as an
+/// integer. Values are never truncated silently.
 template <class T, class F>
 T narrow(F value) {
   static_assert(std::is_integral<T>::value && std::is_arithmetic<F>::value, "narrow makes a whole number");
@@ -48,7 +48,7 @@ T narrow(F value) {
   return static_cast<T>(value);
 }
 
-/// Throws internal_error with `message` when `holds` is false; on in release builds.
+/// Throws internal_error with `message` if `holds` is false, in release builds, too.
 inline void invariant(bool holds, const char* message) {
   if (__builtin_expect(!holds, 0)) throw internal_error(message);
 }

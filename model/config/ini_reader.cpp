@@ -19,14 +19,14 @@ bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// The part of a line in front of its comment.
+/// The part of a line before its comment.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if ((line[i] == ';' || line[i] == '#') && (i == 0 || is_blank(line[i - 1]))) return line.substr(0, i);
   return line;
 }
 
-/// A piece of a line and the column of its first character.
+/// A part of a line and the column of its first character.
 struct piece {
   std::string_view text;
   std::uint32_t column;

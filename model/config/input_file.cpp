@@ -62,7 +62,7 @@ void input_file::look(kind k) {
 std::string input_file::read(std::string& content, std::uint64_t most) {
   constexpr std::size_t piece = 1u << 16;
   std::size_t done = 0;
-  // One byte more than a regular file has tells whether it has grown.
+  // One byte more than the size of a regular file, to detect that it has grown.
   content.assign(std::max(piece, static_cast<std::size_t>(std::min(bytes_, most)) + 1), '\0');
   for (;;) {
     if (done == content.size()) content.resize(done + std::max(piece, done / 2));

@@ -13,8 +13,8 @@ constexpr std::size_t longest_quote = 200;
 constexpr std::size_t longest_line = 1000;
 constexpr std::size_t longest_read = 16384;  // bytes from either end
 
-/// What a terminal acts on, or shows as something else: C0 and C1 controls, separators of lines, marks that turn the
-/// direction of writing.
+/// Characters that a terminal interprets or displays differently: C0 and C1 controls, line separators, and marks that
+/// change the writing direction.
 bool is_control(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
@@ -28,7 +28,7 @@ std::uint32_t code_point(const std::string& text, std::size_t at, std::size_t by
   return c;
 }
 
-/// One character of the input as it is shown.
+/// One input character as it is displayed.
 struct shown {
   std::string text;
   char plain;  // 0: not ASCII
@@ -47,7 +47,7 @@ std::string escaped(std::uint32_t c, bool is_character) {
 }
 
 std::vector<shown> characters_of(const std::string& whole) {
-  // Of more than can be shown the middle is not looked at.
+  // If there is more than can be shown, the middle is skipped.
   const std::string text = whole.size() <= 2 * longest_read
                                ? whole
                                : whole.substr(0, longest_read) + whole.substr(whole.size() - longest_read);
@@ -63,7 +63,7 @@ std::vector<shown> characters_of(const std::string& whole) {
   return all;
 }
 
-/// Characters [begin, end), of which at most `most`: three fifths of them from the beginning.
+/// Characters [begin, end), but at most `most`: three fifths of them from the beginning.
 std::string cut(const std::vector<shown>& all, std::size_t begin, std::size_t end, std::size_t most) {
   std::string text;
   const std::size_t head = most * 3 / 5;
@@ -83,7 +83,7 @@ bool is_one_of(char c, const char* set) {
   return false;
 }
 
-/// Splits a message into what it quotes and what is its own.
+/// Splits a message into quoted parts and its own text.
 class quoting {
  public:
   explicit quoting(const std::vector<shown>& all) : all_(all) {}
@@ -110,7 +110,7 @@ class quoting {
     return k;
   }
 
-  /// Where ":LINE:COLUMN: " begins; 0: there is none.
+  /// Position at which ":LINE:COLUMN: " begins; 0: none.
   std::size_t end_of_file_name() const {
     for (std::size_t k = 0; k < all_.size(); ++k) {
       if (plain(k) != ':') continue;
@@ -122,12 +122,12 @@ class quoting {
     return 0;
   }
 
-  /// Not the apostrophe of a word.
+  /// True for an opening quotation mark, false for an apostrophe.
   bool opens(std::size_t at) const {
     return plain(at) == '\'' && (at == 0 || !std::isalnum(static_cast<unsigned char>(plain(at - 1))));
   }
 
-  /// The quotation mark that closes the one at `at`; 0: there is none.
+  /// The quotation mark that closes the one at `at`; 0: none.
   std::size_t closing(std::size_t at) const {
     for (std::size_t k = at + 1; !ends(k); ++k)
       if (plain(k) == '\'' && (ends(k + 1) || is_one_of(plain(k + 1), " ,:;.)]"))) return k;

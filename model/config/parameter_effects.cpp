@@ -7,10 +7,10 @@ namespace heddle {
 
 namespace {
 
-/// Parameters that act only where another one has certain values.
+/// Parameters that have an effect only if another parameter has certain values.
 struct effect_rule {
   const char* names;   // separated by spaces; "dram.*" is a whole section
-  const char* needed;  // the parameter that decides
+  const char* needed;  // the other parameter
   bool (*acts)(const gpu_config&);
   const char* condition;  // what the sentence "it acts only ..." goes on with
 };

@@ -7,8 +7,8 @@
 
 namespace heddle {
 
-/// Why the value of parameter "section.key" changes nothing in this configuration, or less than its name promises: what
-/// it needs, and what stands against it. Empty where it acts, and for names that there are not.
+/// Explains why the value of parameter "section.key" has no effect in this configuration, or less than its name
+/// suggests: its condition, and what violates it. Empty if the parameter has its effect, and for unknown names.
 std::string why_without_effect(const gpu_config& config, const std::string& name);
 
 }  // namespace heddle

@@ -8,7 +8,7 @@
 namespace heddle {
 namespace {
 
-// A '|' would end the cell.
+// A '|' would end the table cell.
 std::string cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);

@@ -7,10 +7,10 @@
 
 namespace heddle {
 
-/// The tables of docs/configuration.md: a section each, a row for each parameter.
+/// The tables of docs/configuration.md: one per section, with a row per parameter.
 std::string parameter_tables();
 
-/// The effective configuration as to_ini() has it, with what each value means, its unit and its range behind it.
+/// The effective configuration as in to_ini(), with each value's meaning, unit and range after it.
 std::string to_described_ini(const gpu_config& config);
 
 }  // namespace heddle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every parameter in one row: member, key, range and unit of a number or the names of a choice, and a sentence. The
-// limits are those of the machine model (a warp mask has 64 bits) or wide enough for any chip one may want to draw, and
-// narrow enough that no value makes the model allocate without bound.
+// One row per parameter: member, key, range and unit of a number or the names of a choice, and a sentence. The limits
+// are those of the machine model (a warp mask has 64 bits) or wide enough for any conceivable chip, and narrow enough
+// to bound the memory that the model allocates.
 #include "heddle/config/parameter_rows.h"
 
 #include <initializer_list>
@@ -20,9 +20,9 @@ constexpr numeric_range multiples_of_32(double lowest, double highest) {
 }
 
 constexpr numeric_range latency{1, 100000};
-constexpr numeric_range delay{0, 100000};  // where none at all makes sense
+constexpr numeric_range delay{0, 100000};  // for latencies that may be 0
 constexpr numeric_range lanes{1.0 / 64, 128};
-// Between none and the narrowest unit there is nothing: an instruction would take millions of cycles.
+// Nothing between zero and the narrowest unit is allowed: an instruction would take millions of cycles.
 constexpr numeric_range optional_lanes{1.0 / 64, 128, form::or_zero};
 constexpr numeric_range multiply_adds{1.0 / 64, 65536, form::or_zero};
 constexpr numeric_range entries{1, 65536};
@@ -31,7 +31,7 @@ constexpr numeric_range port_bytes{1, 4096};
 constexpr numeric_range shared_bytes{0, 16777216};
 constexpr numeric_range cache_ways{1, 4096};
 
-/// A row of the section whose parameters are an S.
+/// A row of the section whose parameters are the struct S.
 template <class S>
 struct row {
   parameter about;
@@ -50,7 +50,7 @@ template <class S>
 row<S> text(std::string S::*member, const char* key, const char* description) {
   return {{"", key, description, unit::none, {}, {}, "", {}}, [member](S& s) -> value_pointer { return &(s.*member); }};
 }
-/// `names`: of the enumerators, from 0 on.
+/// `names`: of the enumerators, starting with value 0.
 template <class S, class E>
 row<S> choice(E S::*member, const char* key, std::initializer_list<const char*> names, const char* description) {
   static_assert(std::is_same<std::underlying_type_t<E>, std::uint8_t>::value, "choices.h: enumerations are bytes");

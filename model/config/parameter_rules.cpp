@@ -17,7 +17,7 @@ namespace {
 
 using names = std::vector<std::string>;
 
-/// The sizes of a comma separated list of KiB; empty when it is none or not ascending.
+/// The sizes in a comma-separated list of KiB; empty if it is not such a list, or not ascending.
 std::vector<unsigned> parse_carveouts(const std::string& text) {
   constexpr unsigned largest_kb = 16384;
   std::vector<unsigned> sizes;
@@ -36,12 +36,12 @@ std::vector<unsigned> parse_carveouts(const std::string& text) {
   }
 }
 
-// Of chips that there are. What a chip can do is looked up by it: of another one nothing is known.
+// Existing chips only: a chip's abilities are looked up by its compute capability, and those of others are unknown.
 const names capabilities = {"1.0", "1.1", "1.2", "1.3",  "2.0",  "2.1",  "3.0",  "3.2",  "3.5", "3.7", "5.0",
                             "5.2", "5.3", "6.0", "6.1",  "6.2",  "7.0",  "7.2",  "7.5",  "8.0", "8.6", "8.7",
                             "8.8", "8.9", "9.0", "10.0", "10.1", "10.3", "11.0", "12.0", "12.1"};
 
-/// Tells the first violated rule; every rule is one line of one of its functions.
+/// Reports the first violated rule. Every rule is one line of one of the functions.
 class rule_checker {
  public:
   rule_checker(const gpu_config& config, const rule_violation& violated) : config_(config), violated_(violated) {}
@@ -143,8 +143,8 @@ class rule_checker {
             "expected constant_cache.miss_latency_cycles to be at least constant_cache.latency_cycles");
   }
 
-  /// What the model holds for each line of a cache, translation or victim tag is up to some 60 bytes: a chip must fit
-  /// the host's memory.
+  /// The model holds up to some 60 bytes for each cache line, translation or victim tag; a chip must fit into the
+  /// host's memory.
   void size() const {
     constexpr std::uint64_t most = std::uint64_t{1} << 26;
     const auto lines = [](std::uint64_t bytes, unsigned line_bytes) { return bytes / line_bytes; };
@@ -211,7 +211,7 @@ class rule_checker {
             fmt::format("{} = {} is out of range, expected {}", name, text_of(p), p.about->range.text()));
   }
 
-  // Only a program can set an enumerator that there is not.
+  // Only a C++ program can set an enumerator that does not exist.
   void check_choice(const parameter_reference& p) const {
     require(*std::get<choice_value>(p.value).number < p.about->choices.size(), {p.about->name()},
             fmt::format("unknown {} '{}', expected {}", p.about->key, text_of(p), p.about->values()));

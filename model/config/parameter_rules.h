@@ -9,13 +9,13 @@
 
 namespace heddle {
 
-/// Sizes that the carve-out can take, in bytes, ascending: shared_memory.carveouts_kb. Throws input_error.
+/// Possible sizes of the carve-out in bytes, ascending: shared_memory.carveouts_kb. Throws input_error.
 std::vector<unsigned> carveout_sizes(const gpu_config& config);
 
-/// Told of a violated rule: the parameters ("section.key") it is about and what was expected. Must throw.
+/// Callback for a violated rule: the parameters ("section.key") that it concerns and what was expected. It must throw.
 using rule_violation = std::function<void(const std::vector<std::string>& names, const std::string& message)>;
 
-/// Checks every parameter's range or choice, and then what parameters require of each other.
+/// Checks every parameter's range or choice, and then the rules between parameters.
 void check_rules(const gpu_config& config, const rule_violation& violated);
 
 }  // namespace heddle

@@ -28,7 +28,7 @@ struct text_writer {
   std::string operator()(const unsigned* v) const { return std::to_string(*v); }
   std::string operator()(const double* v) const { return fmt::format("{}", *v); }
   std::string operator()(const bool* v) const { return *v ? "true" : "false"; }
-  // An enumerator that there is not, from a program, shows as its number: check() refuses it.
+  // An invalid enumerator, set by a C++ program, is shown as its number; check() rejects it.
   std::string operator()(const choice_value& v) const {
     return *v.number < about.choices.size() ? about.choices[*v.number] : std::to_string(*v.number);
   }
@@ -156,7 +156,7 @@ std::vector<parameter_reference> parameters_of(gpu_config& config) {
 std::string text_of(const parameter_reference& r) { return std::visit(text_writer{*r.about}, r.value); }
 
 std::string text_of(const parameter& p, const gpu_config& config) {
-  // A value is only read through its pointer here.
+  // The pointer is used for reading only.
   return text_of({&p, p.in(const_cast<gpu_config&>(config))});
 }
 

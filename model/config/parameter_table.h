@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-/// What a parameter is counted in.
+/// Unit of a parameter.
 enum class parameter_unit : std::uint8_t {
   none,
   count,
@@ -27,67 +27,67 @@ enum class parameter_unit : std::uint8_t {
   gb_per_second,
   us
 };
-/// "core cycles"; empty for what has no unit.
+/// "core cycles"; empty for a parameter without unit.
 const char* text_of(parameter_unit unit);
 
-/// Smallest and largest legal value of a number, and which of those between are legal.
+/// Smallest and largest legal value of a number, and which values in between are legal.
 struct numeric_range {
   enum class form : std::uint8_t { any, or_zero, powers_of_two, multiples_of_32 };
   double lowest = 0;
   double highest = 0;
-  form which = form::any;  // or_zero: 0 as well
+  form which = form::any;  // or_zero: 0 is legal, too
 
   bool holds(double value) const;
   /// "1 to 64", "a power of two, 1 to 64", "0 or 0.25 to 128", "128".
   std::string text() const;
 };
 
-/// Where a value stands. A choice stands as the number of its enumerator.
+/// Pointer to a value. A choice is accessed as the number of its enumerator.
 struct choice_value {
   std::uint8_t* number;
 };
 using value_pointer = std::variant<std::string*, unsigned*, double*, bool*, choice_value>;
 
-/// All that is known of one parameter: INI reading, checks, `heddle config`, completion, reports and
-/// docs/configuration.md are made from it. The rows are in parameter_rows.cpp; a default is that of the member.
+/// Description of one parameter. INI reading, checks, `heddle config`, completion, reports and docs/configuration.md
+/// are generated from it. The rows are in parameter_rows.cpp; the default is that of the member.
 struct parameter {
   std::string section;
   std::string key;
-  std::string description;  // one sentence; may hold links as Markdown has them
+  std::string description;  // one sentence; may contain Markdown links
   parameter_unit unit = parameter_unit::none;
-  numeric_range range;               // of a number
-  std::vector<std::string> choices;  // of a choice, by enumerator
+  numeric_range range;               // for a number
+  std::vector<std::string> choices;  // for a choice, by enumerator
   std::string default_text;
   std::function<value_pointer(gpu_config&)> in;
 
   std::string name() const { return section + "." + key; }
   bool is_number() const { return unit != parameter_unit::none; }
   bool is_choice() const { return !choices.empty(); }
-  /// What its values are: "1 to 64", "lrr, gto", "true, false", "text".
+  /// The legal values: "1 to 64", "lrr, gto", "true, false", "text".
   std::string values() const;
 };
 
 /// All parameters in the order of the INI file.
 const std::vector<parameter>& parameters();
-/// The parameter "section.key", nullptr for a name that there is not.
+/// The parameter "section.key"; nullptr for an unknown name.
 const parameter* find_parameter(const std::string& name);
 
-/// One parameter of a configuration. Refers to the configuration it was made from.
+/// One parameter of a configuration. Refers to the configuration from which it was made.
 struct parameter_reference {
   const parameter* about;
   value_pointer value;
 };
 std::vector<parameter_reference> parameters_of(gpu_config& config);
 
-/// The value as INI text; set_text reads it back to the same value (doubles: shortest such text).
+/// The value as INI text; set_text reads it back to the same value (doubles: the shortest such text).
 std::string text_of(const parameter_reference& reference);
 std::string text_of(const parameter& p, const gpu_config& config);
 
-/// Sets a parameter from its INI text. Returns what was expected ("an unsigned integer") when the text is no such
-/// value, leaving the parameter alone; empty when it was set.
+/// Sets a parameter from its INI text. Returns an empty text on success. Otherwise returns what was expected ("an
+/// unsigned integer") and does not change the parameter.
 std::string set_text(const parameter_reference& reference, const std::string& text);
-/// The same for a whole configuration, where one value may stand for several: dram.preset sets all that a kind of
-/// memory says.
+/// The same for a whole configuration, for values that stand for several: dram.preset sets everything that a memory
+/// kind determines.
 std::string set_text(gpu_config& config, const parameter& p, const std::string& text);
 
 /// A description without its links: "see scheduling" for "see [scheduling](scheduling.md)".

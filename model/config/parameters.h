@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// Every parameter of the model: one struct per unit, member names are the INI keys, defaults are those of gtx1080.
-/// parameter_rows.cpp says of each what it means, its unit and its values; configs/*.ini gives each figure with its
-/// source. Units are in the names: _cycles are core cycles unless the row says otherwise, _bytes, _mhz.
+/// Every parameter of the model: one struct per unit. Member names are the INI keys, defaults are those of gtx1080.
+/// parameter_rows.cpp gives each parameter's meaning, unit and values; configs/*.ini gives each figure with its source.
+/// Units are in the names: _cycles are core cycles unless the row says otherwise, _bytes, _mhz.
 
 struct gpu_parameters {
   std::string name = "gtx1080";
@@ -47,8 +47,8 @@ struct sm_parameters {
 };
 
 struct sub_partition_parameters {
-  static constexpr unsigned most_register_banks = 64;  // conflicts are counted in as many
-  static constexpr unsigned most_write_ports = 16;     // of all register banks together
+  static constexpr unsigned most_register_banks = 64;  // size of the arrays that count conflicts
+  static constexpr unsigned most_write_ports = 16;     // over all register banks
 
   choice::scheduler scheduler = choice::scheduler::gto;
   unsigned issue_width = 2;
@@ -198,7 +198,7 @@ struct l1_parameters {
 };
 
 struct shared_memory_parameters {
-  static constexpr unsigned most_banks = 64;  // conflicts are counted in as many
+  static constexpr unsigned most_banks = 64;  // size of the arrays that count conflicts
 
   unsigned size_bytes = 98304;
   unsigned max_per_block_bytes = 49152;

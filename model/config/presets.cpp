@@ -54,7 +54,7 @@ gpu_config config_presets::config_of(const std::string& instance, const std::str
   try {
     return load_config(name_or_file, overrides);
   } catch (const input_error& e) {
-    // An override's error begins with its text; said is where the preset was given instead.
+    // An override's error begins with the override's text. It is replaced by the place that set the preset.
     const std::string message = e.what();
     for (auto p = presets_.rbegin(); p != presets_.rend(); ++p) {
       const std::string begin = "--set " + printable(p->text) + ": ";

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// share/heddle/configs of the tree that `file` is installed in: PREFIX/bin, PREFIX/lib or PREFIX/lib/ARCHITECTURE;
-/// else "".
+/// share/heddle/configs of the tree in which `file` is installed: PREFIX/bin, PREFIX/lib or PREFIX/lib/ARCHITECTURE;
+/// otherwise "".
 fs::path installed_beside(const fs::path& file) {
   std::error_code ignored;
   fs::path directory = fs::weakly_canonical(file, ignored).parent_path();
@@ -31,8 +31,8 @@ fs::path installed_beside(const fs::path& file) {
   return {};
 }
 
-/// The directory of the shipped configurations: where the user says, that of the tree in which the library or the
-/// program is installed, the source tree's, the one that the build was configured to install to.
+/// The directory of the shipped configurations: the user's choice, that of the tree in which the library or the program
+/// is installed, that of the source tree, or the build's install directory.
 fs::path config_directory() {
   if (const char* set = std::getenv("HEDDLE_CONFIGS"); set != nullptr && *set != '\0') return set;
   std::error_code ignored;
@@ -45,8 +45,8 @@ fs::path config_directory() {
   return HEDDLE_INSTALLED_CONFIGS;
 }
 
-/// Chips get newer with their compute capability, so it stands for age; a file that cannot be read comes last and says
-/// what is wrong when it is loaded. What it does not say its base may.
+/// Newer chips have a higher compute capability, so it stands for age; if the file lacks it, that of its base counts. A
+/// file that cannot be read is sorted last; the error is reported when it is loaded.
 int age_of(std::string file) {
   constexpr int most_files = 8;
   try {

@@ -11,8 +11,7 @@
 namespace heddle {
 
 /// Number of letters to insert, drop, replace or swap with their neighbour that turns `a` into `b`. Capitals count as
-/// small letters, and
-/// '-' as '_': who mixes them up has made no other mistake.
+/// small letters, and '-' as '_'.
 inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   const auto plain = [](char c) {
     return c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -32,14 +31,14 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   return last.back();
 }
 
-/// The candidate closest to `name`: a third of its letters may be wrong, or it may be the beginning of one candidate
-/// only. Empty when none is close.
+/// The candidate closest to `name`: a third of its letters may be wrong, or it may be the beginning of exactly one
+/// candidate. Empty if none is close.
 inline std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
   constexpr std::size_t longest = 64, shortest_beginning = 3;
   if (name.empty() || name.size() > longest) return {};
   std::string best;
   std::size_t best_distance = name.size() <= 3 ? 2 : std::max<std::size_t>(2, name.size() / 3) + 1;
-  std::string begun;  // with `name`
+  std::string begun;  // starting with `name`
   std::size_t beginnings = 0;
   for (const std::string& candidate : candidates) {
     if (name.size() >= shortest_beginning && candidate.compare(0, name.size(), name) == 0 && ++beginnings == 1)
@@ -54,8 +53,8 @@ inline std::string closest(const std::string& name, const std::vector<std::strin
   return best.empty() && beginnings == 1 ? begun : best;
 }
 
-/// ", did you mean 'gto'?", or nothing where no candidate is close. Ends the sentence that says what is wrong; every
-/// message of the program that knows what could have been meant has it from here.
+/// ", did you mean 'gto'?", or nothing if no candidate is close. It ends the sentence that states the error. Every
+/// message of the program that suggests a name uses it.
 inline std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
   const std::string hint = closest(name, candidates);
   return hint.empty() ? "" : ", did you mean '" + hint + "'?";
