@@ -18,7 +18,8 @@ address_map::address_map(const gpu_config& config)
   while ((std::uint64_t{1} << interleave_shift_) < interleave_) ++interleave_shift_;
   while ((1u << shift_) < channels_) ++shift_;
   power_of_two_ = (1u << shift_) == channels_;
-  // Device memory begins in a round of which some channels hold bytes before it: these begin a block later.
+  // The heap may start in the middle of a round. Local addresses then start one block later in the channels that own
+  // blocks of that round before the heap.
   base_ = (std::uint64_t{config.memory.base_mib} << 20) -
           (channel_addresses_ ? local_address(isa::heap_base) : isa::heap_base);
 }
@@ -35,7 +36,7 @@ unsigned address_map::channel_of(std::uint64_t address) const {
   const std::uint64_t round = round_of(block);
   const unsigned turn = static_cast<unsigned>(block - round * channels_);
   if (!hashed_) return turn;
-  // For a fixed round both forms only reorder the channels, which is what makes the map one-to-one.
+  // In every round both forms permute the channels, so the map is one-to-one.
   return power_of_two_ ? turn ^ fold(round) : (turn + fold(round)) % channels_;
 }
 

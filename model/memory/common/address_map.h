@@ -7,28 +7,29 @@
 
 namespace heddle {
 
-/// Which memory channel (and L2 slice) owns an address, and where in the channel it lies. Channels take turns every
-/// `l2.interleave_bytes`; with `l2.hash = xor` the order of the turns changes from round to round by a fold of the
-/// upper address bits, so that strides of a power of two spread over all channels. (channel, local address) is
-/// one-to-one with the address, and local addresses are dense: consecutive rounds are neighbours in the channel.
+/// Maps an address to the memory channel (and L2 slice) that owns it and to the byte address in that channel.
+/// Consecutive blocks of `l2.interleave_bytes` go to consecutive channels; a round is one block of each channel. With
+/// `l2.hash = xor` a fold of the upper address bits permutes the channels in each round, so that power-of-two strides
+/// spread over all channels. The map is one-to-one, and local addresses are dense: consecutive rounds are adjacent in a
+/// channel.
 class address_map {
  public:
-  /// Throws input_error when the parameters make no map.
+  /// Throws input_error if the parameters allow no such map.
   explicit address_map(const gpu_config& config);
 
   unsigned channels() const { return channels_; }
   unsigned channel_of(std::uint64_t address) const;
   /// Byte address within the channel.
   std::uint64_t local_address(std::uint64_t address) const;
-  /// Where an address of a program's lies in memory outside: in that of its channel with `memory.addresses = channel`,
-  /// in one that all channels share with `device`. Device memory begins there at `memory.base_mib`. Bytes of a block of
-  /// `l2.interleave_bytes` stay side by side and keep their alignment.
+  /// The address in external memory of a program's address: within the channel's own memory with `memory.addresses =
+  /// channel`, within one memory that all channels share with `device`. Device memory starts there at
+  /// `memory.base_mib`. The bytes of a block of `l2.interleave_bytes` stay contiguous and keep their alignment.
   std::uint64_t outside_address(std::uint64_t address) const;
-  /// Programs' addresses are those of the memory outside.
+  /// True if programs' addresses and those of the external memory are the same.
   bool outside_is_same() const { return !channel_addresses_ && base_ == 0; }
   /// The inverse of local_address: the address of byte `local` of a channel.
   std::uint64_t global_address(unsigned channel, std::uint64_t local) const;
-  /// Bytes from `address` on that surely lie in the same channel.
+  /// The number of bytes from `address` on that are certain to lie in the same channel.
   std::uint64_t bytes_to_boundary(std::uint64_t address) const { return interleave_ - (address & (interleave_ - 1)); }
 
  private:
@@ -37,10 +38,10 @@ class address_map {
 
   unsigned channels_;
   bool channel_addresses_;
-  std::uint64_t base_ = 0;  // added to get outside, modulo 2^64
+  std::uint64_t base_ = 0;  // added to form an outside address, modulo 2^64
   std::uint64_t interleave_;
   unsigned interleave_shift_ = 0;
-  unsigned shift_ = 0;  // bits that number the channels, rounded up
+  unsigned shift_ = 0;  // bits of a channel number, rounded up
   bool power_of_two_ = false;
   bool hashed_ = false;
 };

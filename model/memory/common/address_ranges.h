@@ -6,10 +6,10 @@
 
 namespace heddle {
 
-/// The global addresses that a program may touch: disjoint intervals, kept sorted.
+/// The global addresses that a program may access: disjoint intervals, kept sorted.
 class address_ranges {
  public:
-  /// Where a caller last found an address: what makes the usual look-up two comparisons. Starts empty.
+  /// Caches the interval that a caller found last, so that the usual look-up is two comparisons. Initially empty.
   struct hint {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -17,17 +17,17 @@ class address_ranges {
     bool holds(std::uint64_t first, std::uint64_t last) const { return first >= begin && last < end; }
   };
 
-  /// [base, base + size) may be added: it is not empty, does not wrap around and meets no other interval.
+  /// True if [base, base + size) may be added: it is not empty, does not wrap around and overlaps no other interval.
   bool takes(std::uint64_t base, std::uint64_t size) const;
-  /// An interval begins at `base`.
+  /// True if an interval begins at `base`.
   bool begins(std::uint64_t base) const;
-  /// Adds [base, base + size). Throws internal_error if it is empty, wraps around or meets another interval.
+  /// Adds [base, base + size). Throws internal_error unless takes(base, size).
   void add(std::uint64_t base, std::uint64_t size);
   /// Removes the interval that begins at `base`. Throws internal_error if there is none.
   void remove(std::uint64_t base);
   /// True if all of [address, address + bytes) lies in one interval.
   bool find(std::uint64_t address, std::uint64_t bytes, hint& h) const;
-  /// Makes a hint taken before the last add or remove forget what it knew.
+  /// Clears a hint that was taken before the last add or remove.
   void refresh(hint& h) const {
     if (h.version != version_) h = {0, 0, version_};
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Models: the address decoder before a memory outside: gives transactions the addresses that the memory goes by.
+// Models: the address decoder in front of an external memory: translates a program's addresses to the memory's own.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the memory).
-// One cycle: none; it passes every call on, and adds no time.
-// Parameters: memory.addresses, memory.base_mib, memory.channels, l2.interleave_bytes, l2.hash. Source:
-// docs/integration.md.
+// One cycle: none; every call is forwarded without added time.
+// Parameters: memory.addresses, memory.base_mib, memory.channels, l2.interleave_bytes, l2.hash.
+// Source: docs/integration.md.
 #pragma once
 
 #include <systemc>
@@ -13,9 +13,9 @@
 
 namespace heddle {
 
-/// Requests get address_map::outside_address of theirs. After b_transport and debug transport the address is again what
-/// it was; after nb_transport it is not, as IEEE 1666 (14.7) allows an interconnect. Transfers lie within one block of
-/// l2.interleave_bytes.
+/// Replaces a request's address by address_map::outside_address of it. The original address is restored after
+/// b_transport and debug transport, but not after nb_transport, as IEEE 1666 (14.7) allows for an interconnect. A
+/// transfer must lie within one block of l2.interleave_bytes.
 class address_translator : public sc_core::sc_module,
                            private tlm::tlm_fw_transport_if<>,
                            private tlm::tlm_bw_transport_if<> {
@@ -33,7 +33,7 @@ class address_translator : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}  // nobody has been given one
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}  // DMI is never granted
 
   address_map map_;
 };

@@ -23,7 +23,7 @@ class byte_mask {
     }
     return m;
   }
-  /// The sectors of a mask with one bit per sector.
+  /// All bytes of the sectors in a mask with one bit per sector.
   static byte_mask sectors(unsigned mask) {
     byte_mask m;
     for (unsigned s = 0; s < sectors_per_line; ++s)

@@ -41,7 +41,8 @@ void byte_store::write(std::uint64_t address, const std::uint8_t* data, std::siz
   while (bytes != 0) {
     const std::uint64_t offset = address % page_bytes;
     const std::size_t n = std::min<std::size_t>(bytes, page_bytes - offset);
-    // Zeros where nothing was written yet are there already: replays write nothing else, to any place.
+    // Writing zeros to a page that does not exist changes nothing, so no page is made. Replays write only zeros,
+    // anywhere.
     std::uint8_t* p = find(address / page_bytes);
     if (p == nullptr && std::any_of(data, data + n, [](std::uint8_t b) { return b != 0; }))
       p = make(address / page_bytes);

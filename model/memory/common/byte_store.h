@@ -9,16 +9,16 @@
 
 namespace heddle {
 
-/// The bytes of a memory: pages allocated when something is first written to them, zero elsewhere.
+/// The bytes of a memory, in pages that are allocated at the first write of a nonzero byte; all other bytes are zero.
 class byte_store {
  public:
   byte_store();
   void read(std::uint64_t address, std::uint8_t* data, std::size_t bytes) const;
   void write(std::uint64_t address, const std::uint8_t* data, std::size_t bytes);
-  /// Performs a read or write at `address` (the payload's own address is not used), with byte enables and streaming
+  /// Performs a read or write at `address` (the payload's own address is ignored) with its byte enables and streaming
   /// width, and sets the response status.
   void serve(tlm::tlm_generic_payload& payload, std::uint64_t address);
-  /// Bytes of host memory taken by pages.
+  /// Host memory allocated for pages, in bytes.
   std::uint64_t allocated_bytes() const { return pages_.size() * page_bytes; }
 
  private:

@@ -8,18 +8,18 @@
 
 namespace heddle {
 
-/// Loads: copies the bytes of those of `lanes` whose sector is in `sectors` from the image of a line to t.words, unless
-/// t.data says that nobody looks at them.
+/// Loads: copies bytes from a line image to t.words, for those of `lanes` whose sector is in `sectors`. Does nothing if
+/// t.data says that the values are not needed.
 void bytes_to_lanes(lsu_transaction& t, std::uint32_t lanes, std::uint8_t sectors, const std::uint8_t* line);
 
-/// Stores: writes the bytes of `lanes` and 0xff for each byte written to the image of a line and to its byte enables,
-/// which are cleared before. Where lanes write the same byte the highest lane's stays.
+/// Stores: writes the bytes of `lanes` to a line image, clears the line's byte enables and sets those of the written
+/// bytes to 0xff. Where lanes write the same byte, the highest lane wins.
 void lanes_to_bytes(const lsu_transaction& t, std::uint32_t lanes, std::uint8_t* line, std::uint8_t* enables);
 
-/// Atomics: the cells and operands of `lanes`.
+/// Atomics: fills in the cells and operands of `lanes`.
 void lanes_to_atomic(const lsu_transaction& t, std::uint32_t lanes, atomic_request& request);
 
-/// Atomics: the old values to t.words.
+/// Atomics: copies the old values to t.words.
 void atomic_to_lanes(lsu_transaction& t, const atomic_request& request);
 
 }  // namespace heddle

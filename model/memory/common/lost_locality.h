@@ -11,19 +11,20 @@ namespace heddle {
 class lost_locality_listener {
  public:
   virtual ~lost_locality_listener() = default;
-  /// In `cycle` the warp missed a line that had been here for it not long before.
+  /// In `cycle` the warp missed a line that was fetched for it and evicted recently.
   virtual void locality_lost(unsigned warp, cycle_t cycle) = 0;
 };
 
-/// Beside a cache: per warp the addresses of the last lines that were fetched for it and replaced, to tell a miss that
-/// a larger cache, or fewer warps, would have spared. Source: Rogers et al., MICRO 2012 (victim tag arrays).
+/// Victim tags beside a cache: keeps, for each warp, the addresses of the last lines that were fetched for it and
+/// evicted. They identify misses that a larger cache or fewer warps would have avoided. Source: Rogers et al., MICRO
+/// 2012 (victim tag arrays).
 class lost_locality {
  public:
   lost_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
 
-  /// The warp missed `line`, which takes the place `index` of the cache.
+  /// The warp missed `line`, which is allocated at index `index` of the cache.
   void missed(unsigned index, std::uint64_t line, unsigned warp, cycle_t cycle);
-  /// A line that no warp asked for takes the place.
+  /// A prefetched line, which belongs to no warp, is allocated at the index.
   void prefetched(unsigned index, std::uint64_t line);
 
  private:
@@ -35,9 +36,10 @@ class lost_locality {
 
   unsigned tags_per_warp_;
   lost_locality_listener& listener_;
-  std::vector<holder> places_;          // by place in the cache
-  std::vector<std::uint64_t> victims_;  // tags_per_warp_ a warp, a ring each; lines never have their lowest bit set
-  std::vector<unsigned> next_;          // of the ring
+  std::vector<holder> places_;          // by index in the cache
+  std::vector<std::uint64_t> victims_;  // per warp a ring of tags_per_warp_ lines (bit 0 of a line address is never
+                                        // set)
+  std::vector<unsigned> next_;          // by warp: next position in the ring
 };
 
 }  // namespace heddle

@@ -5,14 +5,14 @@
 
 namespace heddle {
 
-/// Whole cycles that steps take which on average take some fraction of a cycle more: what is left over is added to the
-/// next. In 1/1024 cycles, so that it is the same on every machine.
+/// Converts steps that take a fractional number of cycles on average to whole cycles: the remainder is carried over to
+/// the next steps. It counts in 1/1024 cycles, so results are the same on every host.
 class mean_interval {
  public:
-  /// `cycles` of a step, at least 1.
+  /// `cycles` per step, at least 1.
   explicit mean_interval(double cycles) : ticks_(static_cast<std::uint64_t>(cycles * ticks_per_cycle + 0.5)) {}
 
-  /// Cycles of the next `steps`, at least one each.
+  /// Whole cycles of the next `steps` steps.
   std::uint64_t take(unsigned steps) {
     rest_ += steps * ticks_;
     const std::uint64_t cycles = rest_ / ticks_per_cycle;

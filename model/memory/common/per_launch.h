@@ -8,17 +8,17 @@
 
 namespace heddle {
 
-/// One T (a struct of counters) for each launch that a unit has worked for. References stay valid.
+/// One T (a struct of counters) per launch that a unit has worked for. References stay valid.
 template <class T>
 class per_launch {
  public:
-  /// The counters of a launch, by launch_context::launch_id; made, all zero, when first asked for.
+  /// The counters of a launch, by launch_context::launch_id; created with zeros on first use.
   T& operator[](std::uint32_t launch) {
     return __builtin_expect(launch == last_id_ && last_ != nullptr, 1) ? *last_ : find_or_make(launch);
   }
-  /// The same, or null if the unit never worked for the launch.
+  /// The counters of a launch, or null if the unit never worked for it.
   const T* find(std::uint32_t launch) const { return launch < items_.size() ? items_[launch].get() : nullptr; }
-  /// The same, or all zero.
+  /// The counters of a launch, or zeros.
   const T& at(std::uint32_t launch) const {
     static const T none{};
     const T* t = find(launch);

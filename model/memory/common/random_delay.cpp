@@ -80,7 +80,7 @@ void random_delay::begin_request(tlm::tlm_generic_payload& p) {
     plan(step::begin_response, p, delay, answer != tlm::TLM_COMPLETED);
 }
 
-// The target took the request, or implied it by a response.
+// The target has accepted the request, by END_REQ or implied by a response.
 void random_delay::accepted(tlm::tlm_generic_payload& p, const sc_core::sc_time& delay) {
   if (requesting_ != &p || accepted_) return;
   accepted_ = true;
@@ -102,7 +102,7 @@ tlm::tlm_sync_enum random_delay::nb_transport_bw(tlm::tlm_generic_payload& p, tl
   return tlm::TLM_ACCEPTED;
 }
 
-// One response at a time, and none before its own request's end.
+// Starts the next response: one at a time, and none before the END_REQ of its own request.
 void random_delay::begin_response() {
   while (!answering_ && !responses_.empty() && responses_.front().payload != requesting_) {
     answering_ = true;

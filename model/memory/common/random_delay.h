@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: nothing; holds every phase of the transactions that pass up for a random time, so that a unit that relies on
-// timing
-//   instead of the protocol fails.
+// Models: no hardware; delays every phase of the transactions that pass through it by a random time, so that a unit
+//   that relies on timing instead of the protocol fails.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
-// One cycle: none; it works on calls and at times of its own. Blocking and debug transport pass at once.
-// Parameters: tlm.random_delay_cycles, tlm.random_delay_seed (one on every memory socket). Source: IEEE 1666-2011,
-// clause 15.
+// One cycle: none; it acts on calls and at its own times. Blocking and debug transport are forwarded at once.
+// Parameters: tlm.random_delay_cycles, tlm.random_delay_seed (one instance per memory socket).
+// Source: IEEE 1666-2011, clause 15.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +16,8 @@
 
 namespace heddle {
 
-/// Keeps the order of requests and that of responses, and obeys both exclusion rules towards either side. Every answer
-/// that the base protocol allows is taken; towards the initiator each becomes four phases.
+/// Keeps the order of requests and the order of responses, and obeys both exclusion rules on both sides. It accepts
+/// every answer that the base protocol allows; the initiator always sees all four phases.
 class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
  public:
   /// Delays are between zero and `longest`, drawn by splitmix64 (Steele, Lea, Flood 2014) from `seed`.
@@ -38,7 +37,7 @@ class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if
     std::uint64_t order;
     step what;
     tlm::tlm_generic_payload* payload;
-    bool owes_end;  // begin_response: the target waits for END_RESP
+    bool owes_end;  // begin_response: the target expects END_RESP
     bool operator<(const due& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
   struct response {
@@ -69,10 +68,10 @@ class random_delay : public sc_core::sc_module, private tlm::tlm_fw_transport_if
   sc_core::sc_event wake_;
   std::priority_queue<due> due_;
   std::uint64_t order_ = 0;
-  tlm::tlm_generic_payload* requesting_ = nullptr;  // BEGIN_REQ came, END_REQ to be sent
-  bool accepted_ = false;                           // and is planned
-  std::deque<response> responses_;                  // may be sent, in this order
-  bool answering_ = false;                          // the first of them was sent, END_RESP to come
+  tlm::tlm_generic_payload* requesting_ = nullptr;  // between BEGIN_REQ and END_REQ
+  bool accepted_ = false;                           // its END_REQ is scheduled
+  std::deque<response> responses_;                  // ready to be sent, in this order
+  bool answering_ = false;                          // BEGIN_RESP of the first was sent, END_RESP is outstanding
   unsigned in_flight_ = 0;
   std::uint64_t transactions_ = 0;
 };

@@ -6,8 +6,8 @@
 
 namespace heddle {
 
-/// The response status of a refused transaction, and the parameter that keeps transfers to what the memory takes, if
-/// one does.
+/// The response status of a refused transaction, with a hint at the parameter that limits transfers to what the memory
+/// accepts, if there is one.
 inline std::string refusal_of(const tlm::tlm_generic_payload& p) {
   std::string text = p.get_response_string();
   if (p.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE)

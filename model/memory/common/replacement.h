@@ -7,17 +7,17 @@
 
 namespace heddle {
 
-/// Which line of a set gives way. lru: the one used least recently; fifo: the one that came first; random: any, from a
-/// generator of the cache's own (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
+/// Replacement policy of a set. lru: the line used least recently; fifo: the line allocated first; random: any line, by
+/// the cache's own generator (splitmix64, Steele, Lea, Flood 2014), so that runs are repeatable.
 class replacement {
  public:
   explicit replacement(choice::replacement which) : kind_(which) {}
 
   bool at_random() const { return kind_ == kind::random; }
-  /// A use renews the line's age.
+  /// True if a use makes the line the last to be replaced.
   bool renews() const { return kind_ == kind::lru; }
-  /// Chooses at random among `ways` lines, but the first empty one if there is one: `empty(w)`, and `open(w)`: whether
-  /// it may go. Returns `ways` when none may.
+  /// Chooses at random among `ways` lines, but takes the first empty one if there is one. `empty(w)` tells whether way
+  /// w is empty, `open(w)` whether it may be replaced. Returns `ways` if none may.
   template <class Empty, class Open>
   unsigned choose(unsigned ways, Empty&& empty, Open&& open) {
     unsigned candidates = 0;

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// A queue in a ring of power-of-two size: no allocation once it has reached the size that is needed.
+/// A queue in a ring buffer of power-of-two size. It doubles when full and never shrinks.
 template <class T>
 class ring {
  public:

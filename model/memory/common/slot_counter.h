@@ -5,12 +5,12 @@
 
 namespace heddle {
 
-/// Free places of a queue that other clock domains fill. A place that is freed in cycle c can be taken from cycle c + 1
-/// on: whether a sender at the same instant finds room must not depend on which of the two the kernel runs first.
+/// Counts the free slots of a queue that other clock domains fill. A slot freed in cycle c can be taken from cycle c +
+/// 1 on, so that the result does not depend on which of two processes the kernel runs first at the same instant.
 class slot_counter {
  public:
   explicit slot_counter(unsigned capacity = 0) : capacity_(capacity) {}
-  /// Takes a place if one is visibly free in cycle `now` of the queue's clock.
+  /// Takes a slot if one is visibly free in cycle `now` of the queue's clock.
   bool take(cycle_t now) {
     if (!has_visible_room(now)) return false;
     ++used_;
@@ -25,7 +25,7 @@ class slot_counter {
     ++freed_;
     --used_;
   }
-  /// A place is free now, visible or not.
+  /// True if a slot is free, visible or not.
   bool has_room() const { return used_ < capacity_; }
   unsigned used() const { return used_; }
   const unsigned& level() const { return used_; }

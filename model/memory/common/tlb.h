@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's translation look-aside buffer for global and local memory: its timing, since addresses are physical
-// here. Sockets: none; the load/store unit asks it before an access goes to the L1. One cycle: any number of look-ups.
-// A page that is not here comes after a fixed time; several may be on their way at once. Parameters: [tlb]. Source: Jia
+// Models: the timing of an SM's translation look-aside buffer for global and local memory (addresses are physical
+//   here).
+// Sockets: none; the load/store unit calls it before an access goes to the L1.
+// One cycle: any number of look-ups. A missing page is filled after a fixed time; several fills may be outstanding.
+// Parameters: [tlb].
+// Source: Jia et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
 // et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
 #pragma once
 
@@ -16,19 +19,19 @@ namespace heddle {
 
 /// accesses = hits + misses + pending_hits.
 struct tlb_counters {
-  std::uint64_t accesses = 0;  // look-ups: one for each line of an access
+  std::uint64_t accesses = 0;  // look-ups: one per line of an access
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t pending_hits = 0;  // the translation was on its way
+  std::uint64_t pending_hits = 0;  // the translation was being fetched already
 };
 
 class tlb {
  public:
   explicit tlb(const gpu_config& config);
 
-  /// False: every address is translated at once, and nothing is counted.
+  /// If false, every address is translated at once and nothing is counted.
   bool enabled() const { return !entries_.empty(); }
-  /// Cycle from which an access to `address` that is looked up in `cycle` can go on.
+  /// The first cycle in which an access to `address`, looked up in `cycle`, can proceed.
   cycle_t look_up(std::uint64_t address, std::uint32_t launch, cycle_t cycle);
 
   per_launch<tlb_counters> counters;
@@ -44,7 +47,7 @@ class tlb {
   unsigned page_shift_ = 0;
   unsigned miss_latency_;
   std::vector<entry> entries_;
-  std::size_t recent_ = 0;  // where the last look-up ended
+  std::size_t recent_ = 0;  // the entry of the last look-up
   std::uint64_t clock_ = 0;
 };
 

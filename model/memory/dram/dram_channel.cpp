@@ -30,8 +30,8 @@ dram_channel::dram_channel(sc_core::sc_module_name name, clock_domain& dram_cloc
   data_cycles_ = (parameters_.burst_bytes + parameters_.bytes_per_cycle - 1) / parameters_.bytes_per_cycle;
   column_interval_ = std::max<cycle_t>(parameters_.t_ccd_cycles, data_cycles_);
   queue_.reserve(std::max(1u, parameters_.queue_entries));
-  // Channels refresh in turn, as controllers do to spare the supply; a chain of loads would fall into step with all at
-  // once.
+  // Channels refresh at staggered times, as controllers do to limit the supply current. With simultaneous refreshes, a
+  // chain of dependent loads would synchronize with them.
   if (parameters_.t_refi_cycles != 0)
     next_refresh_ = parameters_.t_refi_cycles + cycle_t{index} * parameters_.t_refi_cycles / config.memory.channels;
 }
@@ -75,13 +75,13 @@ cycle_t dram_channel::unloaded_cycles(const tlm::tlm_generic_payload& p) const {
 cycle_t dram_channel::work(cycle_t now) {
   if (queue_.empty()) return never;
   if (now >= next_refresh_) refresh(now);
-  // A response port that is held up must not make the channel run ahead without bound.
+  // Back-pressure on the response port limits how far the channel works ahead.
   if (answers_waiting() >= std::max(1u, parameters_.queue_entries)) {
     work_since_ = std::max(work_since_, now + 1);
     return now + 1;
   }
-  // When nothing could go out, nothing can before the time that was found then, unless requests get ready or the oldest
-  // begins to starve.
+  // If no command could issue at the last attempt, none can before the cycle found then, unless more requests become
+  // ready or the oldest starts to starve.
   const std::size_t known = ready_;
   admit_ready(now);
   const bool starving = queue_.front().ready + starvation_cycles < now;
@@ -95,13 +95,13 @@ cycle_t dram_channel::work(cycle_t now) {
     quiet_until_ = c.next;
     quiet_starving_ = starving;
   }
-  const cycle_t next_ready = ready_ < queue_.size() ? queue_[ready_].ready : never;  // those behind arrived later
+  const cycle_t next_ready = ready_ < queue_.size() ? queue_[ready_].ready : never;  // later entries arrived later
   return std::min({quiet_until_, next_ready, next_refresh_});
 }
 
 void dram_channel::refresh(cycle_t now) {
   quiet_until_ = 0;
-  // The channel may have slept through several: each but the last was over before the next began.
+  // The channel may have slept through several refreshes: each but the last ended before the next began.
   const cycle_t missed = (now - next_refresh_) / parameters_.t_refi_cycles;
   const cycle_t last = next_refresh_ + missed * parameters_.t_refi_cycles;
   refreshes_ += missed + 1;
@@ -112,7 +112,7 @@ void dram_channel::refresh(cycle_t now) {
     start = std::max(start, b.open ? start : b.activate_at);
     any_open = any_open || b.open;
   }
-  // Rows that were open before an earlier refresh of the sleep are closed by then.
+  // If several refreshes were missed, the first of them has closed all rows already.
   if (any_open && missed == 0) start += parameters_.t_rp_cycles;
   for (bank_state& b : banks_) {
     b.open = false;
@@ -135,13 +135,14 @@ void dram_channel::consider(choice& best, command what, std::size_t index, cycle
   if (earliest > now) {
     best.next = std::min(best.next, earliest);
   } else if (best.what == command::none || what < best.what) {
-    // Column before activate before precharge; the oldest of a kind, as entries are considered in order of arrival.
+    // Column before activate before precharge. Entries are considered in order of arrival, so the oldest of a kind
+    // wins.
     best.what = what;
     best.index = index;
   }
 }
 
-// The command that brings an entry on, whatever others want.
+// Considers the next command of the oldest request, whatever other requests need.
 void dram_channel::consider_oldest(choice& best, cycle_t now) const {
   const entry& e = queue_.front();
   const bank_state& b = banks_[e.bank];
@@ -150,8 +151,8 @@ void dram_channel::consider_oldest(choice& best, cycle_t now) const {
   else consider(best, command::column, 0, column_earliest(e), now);
 }
 
-// Requests take part from the cycle on in which they are ready: in order of arrival, as the controller's way in takes
-// them all as long.
+// Lets requests take part in scheduling from the cycle in which they are ready. They become ready in order of arrival,
+// since the controller's request latency is the same for all.
 void dram_channel::admit_ready(cycle_t now) {
   for (; ready_ < queue_.size() && queue_[ready_].ready <= now; ++ready_) {
     entry& e = queue_[ready_];
@@ -161,7 +162,7 @@ void dram_channel::admit_ready(cycle_t now) {
   }
 }
 
-// The bank's open row is another one, or none.
+// Updates the row hits of a bank whose open row has changed.
 void dram_channel::find_hits(unsigned bank) {
   all_hits_ -= hits_[bank];
   hits_[bank] = 0;
@@ -178,8 +179,8 @@ dram_channel::choice dram_channel::choose(bool starving, cycle_t now) {
   choice best;
   std::fill(wanted_.begin(), wanted_.end(), std::uint8_t{0});
   const entry& oldest = queue_.front();
-  // While the oldest waits for its next command, its bank is its own, and so is the direction of the bus once its row
-  // is open.
+  // While the oldest request waits for its next command, its bank is reserved for it, and so is the direction of the
+  // data bus once its row is open.
   bool barred[2] = {false, false};  // column commands of reads, of writes
   if (starving) {
     consider_oldest(best, now);
@@ -193,7 +194,7 @@ dram_channel::choice dram_channel::choose(bool starving, cycle_t now) {
   return best;
 }
 
-// A column command goes before all others, and of those the oldest.
+// Considers column commands, which have priority over all others; the oldest goes first.
 void dram_channel::choose_column(choice& best, const bool (&barred)[2], cycle_t now) const {
   if (all_hits_ == 0) return;
   const cycle_t bus = std::min(read_at_, write_at_);
@@ -209,7 +210,8 @@ void dram_channel::choose_column(choice& best, const bool (&barred)[2], cycle_t 
   }
 }
 
-// The oldest request of a bank opens its row, or closes another one that nobody wants any more.
+// Considers, for each bank's oldest request without a row hit, opening its row or closing one that no ready request
+// hits.
 void dram_channel::choose_row(choice& best, cycle_t now) {
   std::size_t left = ready_ - all_hits_;
   for (std::size_t i = 0; left != 0 && best.what != command::activate; ++i) {
@@ -257,7 +259,7 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
   ++(e.activated ? c.row_misses : c.row_hits);
   ++(e.activated ? row_misses_ : row_hits_);
   c.busy_cycles += data_cycles_ * e.bursts;
-  // The request's bursts follow one another: all its column commands are decided with the first.
+  // All bursts of a request follow one another: their column commands are decided with the first.
   const cycle_t last = now + (e.bursts - 1) * column_interval_;
   cycle_t end;
   if (e.write) {
@@ -284,14 +286,14 @@ void dram_channel::issue_column(std::size_t index, cycle_t now) {
   if (!queue_.empty()) work_since_ = std::max(work_since_, queue_.front().ready);
 }
 
-// The bus has moved nothing since bus_end_, and does again with the request's first burst, whose column command goes
-// out now. Of the cycles between, each has one reason; all are shifted by the command's latency, so that commands can
-// be compared.
+// Attributes the idle cycles of the data bus from bus_end_ to the first burst of this request, whose column command
+// issues now. Each cycle has one reason. Times of commands are shifted by the command's latency to compare them with
+// times of data.
 void dram_channel::account_gap(const entry& e, cycle_t now) {
   const cycle_t latency = e.write ? parameters_.t_wl_cycles : parameters_.t_cl_cycles;
   const cycle_t to = now + latency;
   const cycle_t gap = to - bus_end_;
-  const auto overlap = [&](cycle_t from, cycle_t until) {  // of the gap with a time of commands
+  const auto overlap = [&](cycle_t from, cycle_t until) {  // of the gap with an interval of command times
     const cycle_t first = std::max(from + latency, bus_end_);
     const cycle_t last = std::min(until + latency, to);
     return last > first ? last - first : 0;

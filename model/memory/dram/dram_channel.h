@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: one DRAM channel and its controller: banks with open rows, FR-FCFS, data bus turnaround, refresh.
 // Sockets: request_socket (target).
-// One cycle: at most one command goes out: a request's column commands (all its bursts in a row), activate, precharge.
+// One cycle: at most one command issues: a request's column commands (all its bursts in a row), activate or precharge.
 // Parameters: [dram], memory.channels. Source: docs/memory.md; Rixner et al., Memory Access Scheduling, ISCA 2000.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace heddle {
 
-/// All cycles are of the command clock. Without load and with its bank closed, a read of which BEGIN_REQ comes in cycle
-/// t is answered in cycle t + 1 + controller_latency + t_rcd + t_cl + data cycles (with its row open, without t_rcd).
-/// Rows stay open until another row of the bank is wanted. A row's bytes are consecutive in the channel; consecutive
+/// All cycles are of the command clock. Without load and with its bank closed, a read whose BEGIN_REQ comes in cycle t
+/// is answered in cycle t + 1 + controller_latency + t_rcd + t_cl + data cycles (with its row open, without t_rcd).
+/// Rows stay open until another row of the bank is needed. A row's bytes are consecutive in the channel. Consecutive
 /// rows lie in consecutive banks, rotated by one per round so that strides of whole rounds do not stay in one bank.
 class dram_channel : public memory_model {
  public:
-  /// A request that waited longer goes before all others: nothing that would delay it is done.
+  /// A request that has waited longer has priority over all others; no command that would delay it issues.
   static constexpr cycle_t starvation_cycles = 512;
 
   dram_channel(sc_core::sc_module_name name, clock_domain& dram_clock, const gpu_config& config, unsigned index);
@@ -29,23 +29,24 @@ class dram_channel : public memory_model {
   /// Bank and row of a byte of this channel.
   unsigned bank_of(std::uint64_t local_address) const;
   std::uint64_t row_of(std::uint64_t local_address) const;
-  /// Refreshes begun; those of a time in which the channel slept are counted when it wakes.
+  /// Refreshes begun. Refreshes missed while the channel slept are counted when it wakes.
   std::uint64_t refreshes() const { return refreshes_; }
-  /// Cycle in which the data bus moved its last byte so far, exclusive; all launches' bus cycles add up to it.
+  /// The cycle after the last byte on the data bus so far. The bus cycles of all launches and between launches add up
+  /// to it.
   cycle_t bus_end() const { return bus_end_; }
 
  private:
   enum class command : std::uint8_t { none, column, activate, precharge };
   struct entry {
     tlm::tlm_generic_payload* payload = nullptr;
-    cycle_t ready = 0;  // behind the controller's way in
+    cycle_t ready = 0;  // after the controller's request latency
     std::uint64_t row = 0;
     unsigned bank = 0;
     unsigned bursts = 0;  // column commands
     std::uint32_t launch = 0;
     bool write = false;
-    bool activated = false;  // its row was activated for it
-    bool hit = false;        // ready, and its row is open
+    bool activated = false;  // its row was activated for this request
+    bool hit = false;        // it is ready and its row is open
   };
   struct bank_state {
     bool open = false;
@@ -57,7 +58,7 @@ class dram_channel : public memory_model {
   struct choice {
     command what = command::none;
     std::size_t index = 0;
-    cycle_t next = never;  // when nothing can go out now
+    cycle_t next = never;  // earliest cycle of a command if none can issue now
   };
 
   void enter(tlm::tlm_generic_payload& p, cycle_t arrival) override;
@@ -81,28 +82,29 @@ class dram_channel : public memory_model {
   dram_parameters parameters_;
   cycle_t request_latency_;
   cycle_t response_latency_;
-  cycle_t data_cycles_;  // of one burst
+  cycle_t data_cycles_;  // per burst
   cycle_t column_interval_;
   std::vector<bank_state> banks_;
   std::vector<entry> queue_;          // in order of arrival
-  std::size_t ready_ = 0;             // of these, from the front: behind the controller's way in
-  std::vector<std::uint8_t> wanted_;  // by bank, while choosing: 1 the bank is spoken for, 2 by a starving one
+  std::size_t ready_ = 0;             // the first ready_ entries are ready
+  std::vector<std::uint8_t> wanted_;  // by bank, during a choice: 1 claimed by an older request, 2 reserved for a
+                                      // starving one
   std::vector<unsigned> hits_;        // by bank: ready requests for its open row
   std::size_t all_hits_ = 0;
-  cycle_t quiet_until_ = 0;      // nothing that is ready now can go out before; 0: not known
-  bool quiet_starving_ = false;  // that was so with the oldest request starving
+  cycle_t quiet_until_ = 0;      // no command for the entries that are ready now can issue before; 0: not known
+  bool quiet_starving_ = false;  // whether the oldest request was starving when quiet_until_ was found
   cycle_t activate_at_ = 0;      // earliest activate of any bank
   cycle_t read_at_ = 0;          // earliest read command
   cycle_t write_at_ = 0;         // earliest write command
   cycle_t next_refresh_ = never;
-  cycle_t refresh_from_ = 0;  // the last one
+  cycle_t refresh_from_ = 0;  // start of the last refresh
   cycle_t refresh_until_ = 0;
-  // Where the time of the data bus goes.
-  cycle_t bus_end_ = 0;     // of the last data
-  cycle_t work_since_ = 0;  // a request has been ready since then, while there is one
+  // Attribution of the data bus's time.
+  cycle_t bus_end_ = 0;     // end of the last data
+  cycle_t work_since_ = 0;  // start of the present interval in which a request is ready
   std::uint32_t last_launch_ = ~std::uint32_t{0};
-  cycle_t between_launches_ = 0;  // neither before nor behind the gap the same launch
-  cycle_t answered_at_ = 0;       // of the last response promised
+  cycle_t between_launches_ = 0;  // gaps between requests of different launches
+  cycle_t answered_at_ = 0;       // cycle of the last response that was scheduled
   std::uint64_t refreshes_ = 0;
   std::uint32_t open_banks_ = 0;
   std::uint64_t row_hits_ = 0;  // of all launches, for the trace

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double fraction = 65536;
 
-// The queue must hold what is in flight at full bandwidth, else latency would limit it: sectors of 32 bytes.
+// The queue must hold all requests in flight at full bandwidth (of 32 bytes each), else it would limit bandwidth.
 unsigned entries_of(const gpu_config& c) {
   const double bytes = c.memory.bytes_per_cycle * c.memory.latency_cycles;
   return c.dram.queue_entries + static_cast<unsigned>(std::min(bytes / 32, 1e6));

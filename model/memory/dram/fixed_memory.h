@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: a memory channel of constant latency and limited bandwidth, for studies that leave DRAM out.
 // Sockets: request_socket (target).
-// One cycle: the request whose bytes are through is answered.
+// One cycle: requests whose bytes have been transferred are answered.
 // Parameters: memory.latency_cycles, memory.bytes_per_cycle (both of the core clock), dram.queue_entries.
 // Source: none; the simplest memory.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace heddle {
 
-/// A request of which BEGIN_REQ comes in cycle t is answered in cycle t + latency, without load; under load a channel
-/// answers at most bytes_per_cycle bytes per core cycle. Figures are converted to the clock given.
+/// Without load, a request whose BEGIN_REQ comes in cycle t is answered in cycle t + latency. Under load a channel
+/// transfers at most bytes_per_cycle bytes per core cycle. Parameters are converted to the channel's clock.
 class fixed_memory : public memory_model {
  public:
   fixed_memory(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index);
@@ -27,7 +27,7 @@ class fixed_memory : public memory_model {
 
   cycle_t latency_;
   std::uint64_t byte_cost_;     // cycles per byte, in 1/65536
-  std::uint64_t bus_free_ = 0;  // first time at which the data bus is free, in 1/65536 cycles
+  std::uint64_t bus_free_ = 0;  // earliest time at which the data bus is free, in 1/65536 cycles
   ring<entry> queue_;
 };
 

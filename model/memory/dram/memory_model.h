@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: what every memory channel has in common: its bytes, the AT handshakes, its queue's places, its statistics.
+// Models: the common part of all memory channels: bytes, AT handshakes, queue slots, statistics.
 // Sockets: request_socket (target, from an L2 slice or any AT initiator); AT, LT and debug transport.
-// One cycle: the derived model works, one response that is due leaves, a held-up request is let in.
-// Parameters: memory.channels, l2.interleave_bytes, l2.hash (which bytes are here). Source: docs/memory.md.
+// One cycle: the derived model works; one due response leaves; a blocked request is admitted.
+// Parameters: memory.channels, l2.interleave_bytes, l2.hash (which bytes it owns). Source: docs/memory.md.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@
 
 namespace heddle {
 
-/// What one launch did in one channel.
+/// Counters of one launch in one channel.
 struct memory_counters {
   std::uint64_t reads = 0;  // requests
   std::uint64_t writes = 0;
   std::uint64_t read_bytes = 0;
-  std::uint64_t write_bytes = 0;  // with byte enables: those enabled
-  std::uint64_t row_hits = 0;     // requests that found their row open
-  std::uint64_t row_misses = 0;   // requests that had it activated
+  std::uint64_t write_bytes = 0;  // enabled bytes only
+  std::uint64_t row_hits = 0;     // requests whose row was open
+  std::uint64_t row_misses = 0;   // requests for which the row was activated
   std::uint64_t activates = 0;
-  std::uint64_t busy_cycles = 0;  // cycles in which the data bus moved bytes
-  // Between two data of the launch the bus of a dram_channel was empty; the first that holds says why.
-  std::uint64_t idle_cycles = 0;  // nobody asked, or nobody took the answers
+  std::uint64_t busy_cycles = 0;  // cycles in which the data bus transferred bytes
+  // Reasons for idle cycles of a dram_channel's data bus between transfers of the launch; the first that applies
+  // counts.
+  std::uint64_t idle_cycles = 0;  // no request, or back-pressure on responses
   std::uint64_t refresh_cycles = 0;
-  std::uint64_t turnaround_cycles =
-      0;                         // of the bus between reads and writes; column commands further apart than their data
-  std::uint64_t row_cycles = 0;  // a row was closed or opened
+  std::uint64_t turnaround_cycles = 0;  // between reads and writes; column commands further apart than their data
+  std::uint64_t row_cycles = 0;         // a row was closed or opened
 };
 
-/// A memory channel that owns its bytes. Requests take effect in the order of arrival, when they arrive; the derived
-/// model decides when they are answered. A request for an address of another channel gets an address error.
+/// A memory channel that owns its bytes. A request takes effect when it arrives; the derived model decides when it is
+/// answered. A request for another channel's address gets an address error.
 class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm_fw_transport_if<> {
  public:
   tlm::tlm_target_socket<32> request_socket;
@@ -48,10 +48,10 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   void trace(sc_core::sc_trace_file* file) const override;
 
   bool idle() const { return requests_in_ == responses_out_; }
-  /// Throws internal_error when a request was lost.
+  /// Throws internal_error if a request was lost.
   virtual void check_invariants() const;
   const per_launch<memory_counters>& counters() const { return counters_; }
-  /// Host memory that the bytes take.
+  /// Host memory allocated for the bytes.
   std::uint64_t allocated_bytes() const { return bytes_.allocated_bytes(); }
   unsigned index() const { return index_; }
 
@@ -59,21 +59,21 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   memory_model(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
                unsigned entries);
 
-  /// A request has a place in the queue; it may be worked on from cycle `arrival` on.
+  /// Called when a request has a queue slot; it may be processed from cycle `arrival` on.
   virtual void enter(tlm::tlm_generic_payload& p, cycle_t arrival) = 0;
-  /// Works in one cycle; returns the next one in which there may be something to do (never: after another request).
+  /// Works in one cycle. Returns the next cycle in which there may be work (never: not before another request).
   virtual cycle_t work(cycle_t now) = 0;
-  /// Cycles of an access without load, for LT initiators.
+  /// Latency of an access without load, for LT initiators.
   virtual cycle_t unloaded_cycles(const tlm::tlm_generic_payload& p) const = 0;
 
-  /// Sends the response in cycle `due`; calls must come in the order of due.
+  /// Sends the response in cycle `due`; calls must be in the order of `due`.
   void answer(tlm::tlm_generic_payload& p, cycle_t due);
-  /// The request's place in the queue is free.
+  /// Frees the request's queue slot.
   void leave(cycle_t now) { slots_.give(now); }
   std::size_t answers_waiting() const { return responses_.size(); }
   std::uint64_t local_address(const tlm::tlm_generic_payload& p) const { return map_.local_address(p.get_address()); }
   memory_counters& counters_of(std::uint32_t launch) { return counters_[launch]; }
-  /// The launch that a request is for, 0 when it does not say.
+  /// The request's launch, 0 if it has none.
   static std::uint32_t launch_of(const tlm::tlm_generic_payload& p);
 
  private:
@@ -101,7 +101,7 @@ class memory_model : public sc_core::sc_module, public clocked, private tlm::tlm
   tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
   cycle_t held_from_ = 0;
   ring<due_response> responses_;
-  tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come
+  tlm::tlm_generic_payload* answering_ = nullptr;  // between BEGIN_RESP and END_RESP
   cycle_t response_free_ = 0;
   std::uint64_t requests_in_ = 0;
   std::uint64_t responses_out_ = 0;

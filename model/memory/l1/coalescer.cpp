@@ -11,7 +11,7 @@ namespace heddle {
 namespace {
 constexpr std::uint64_t in_line = line_bytes - 1;
 
-// Neighbouring lanes mostly share a line with the lane before, so the search goes backwards.
+// Neighbouring lanes usually share a line, so the search starts at the line found last.
 line_part& part_of(coalesced_access& out, std::uint64_t line) {
   for (unsigned k = out.count; k-- > 0;)
     if (out.parts[k].line == line) return out.parts[k];
@@ -19,8 +19,8 @@ line_part& part_of(coalesced_access& out, std::uint64_t line) {
   return out.parts[out.count++];
 }
 
-// All lanes lie `stride` bytes apart, which is no more than a sector: each line is that of a run of lanes, and of a run
-// of its sectors.
+// Fast path for lanes that lie `stride` bytes apart, at most one sector: every line serves a run of consecutive lanes,
+// which touches a run of consecutive sectors.
 void coalesce_strided(const std::uint64_t addresses[32], std::uint64_t stride, coalesced_access& out) {
   for (unsigned lane = 0; lane < 32;) {
     const std::uint64_t line = addresses[lane] & ~in_line;
@@ -55,7 +55,7 @@ void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_a
     for (unsigned lane = 0; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * stride;
     if (off == 0) return coalesce_strided(addresses, stride, out);
   }
-  // Runs of lanes in one line are gathered in registers.
+  // Consecutive lanes in one line are accumulated in registers before the line is looked up.
   std::uint64_t line = addresses[__builtin_ctz(mask)] & ~in_line;
   std::uint32_t lanes = 0;
   unsigned sectors = 0;
@@ -120,15 +120,15 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
   if (!exclusive && bank_mask_ != 0) {
     const std::uint64_t d = differing != ~std::uint64_t{0} ? differing : differing_bits(addresses, mask);
     if (d < std::uint64_t{banks_} << word_shift_)
-      return 1;  // one word of every bank, whichever lane asks for which: the commonest of all
+      return 1;  // at most one word per bank, whichever lane wants it: the most common case
   }
   if (mask == 0xffffffffu && !exclusive && bytes == 1u << word_shift_ && bank_mask_ >= 31) {
-    // Neighbouring words, one per lane, of two rows.
+    // One word per lane, consecutive in address: at most two rows, so no bank serves two words.
     std::uint64_t off = addresses[0] & (bytes - 1);
     for (unsigned lane = 1; lane < 32; ++lane) off |= addresses[lane] - addresses[0] - lane * bytes;
     if (off == 0) return 1;
   }
-  // One word per lane and no bank asked for two words: the usual case needs no counting.
+  // Fast path: at most one word per lane and no bank with two different words. No counting is needed.
   if (bytes <= 1u << word_shift_) {
     std::uint64_t word_in[64];
     std::uint64_t seen = 0;
@@ -137,7 +137,7 @@ unsigned bank_conflicts::passes(const std::uint64_t addresses[32], std::uint32_t
       const std::uint64_t word = addresses[__builtin_ctz(rest)] >> word_shift_;
       const unsigned bank = bank_of(word);
       if (seen >> bank & 1) {
-        clash |= exclusive || word_in[bank] != word;  // whether they share a cell is looked at below
+        clash |= exclusive || word_in[bank] != word;  // slow_passes tells whether the lanes share a cell
       } else {
         seen |= std::uint64_t{1} << bank;
         word_in[bank] = word;
@@ -153,10 +153,10 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
   struct entry {
     std::uint64_t word;
     std::uint8_t next;
-    std::uint8_t lanes[4];  // exclusive: by cell of 4 bytes
+    std::uint8_t lanes[4];  // exclusive: lanes per cell of 4 bytes
   };
   constexpr std::uint8_t none = 0xff;
-  entry entries[128];  // 32 lanes of up to four words
+  entry entries[128];  // 32 lanes with up to four words each
   std::uint8_t head[most];
   std::uint8_t depth[most];
   for (unsigned b = 0; b < banks_; ++b) {
@@ -179,7 +179,7 @@ unsigned bank_conflicts::slow_passes(const std::uint64_t addresses[32], std::uin
         e = head[bank] = static_cast<std::uint8_t>(used++);
       }
       if (exclusive) {
-        // A word is visited as often as the busiest of its cells has lanes.
+        // A word needs as many passes as its most contended cell has lanes.
         std::uint8_t(&lanes)[4] = entries[e].lanes;
         const std::uint8_t before = *std::max_element(lanes, lanes + 4);
         ++lanes[(a & word_mask_) / 4];

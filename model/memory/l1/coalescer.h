@@ -11,11 +11,11 @@ namespace heddle {
 /// The part of a warp's access that falls into one 128-byte line.
 struct line_part {
   std::uint64_t line;    // address of the line's first byte
-  std::uint32_t lanes;   // lanes with an address in it
-  std::uint8_t sectors;  // bit s: sector s is touched
+  std::uint32_t lanes;   // lanes whose address lies in the line
+  std::uint8_t sectors;  // bit s: sector s is accessed
 };
 
-/// A warp's access, line by line, in the order of the lowest lane of each line.
+/// A warp's access as a list of lines, in the order of each line's lowest lane.
 struct coalesced_access {
   unsigned count = 0;
   std::array<line_part, 32> parts;
@@ -26,26 +26,26 @@ struct coalesced_access {
 /// sector.
 void coalesce(const std::uint64_t addresses[32], std::uint32_t mask, coalesced_access& out);
 
-/// The same by the rules of compute capability 1.0 and 1.1, for lanes of `bytes` bytes: each half of the warp by
-/// itself. If the k-th lane of a half asks for the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the
-/// half is one access per line; else every lane is one, of the sector or sectors that it touches. Source: CUDA C
-/// programming guide, global memory of compute capability 1.x.
+/// Coalesces by the rules of compute capability 1.0 and 1.1, each half warp by itself, for lanes of `bytes` bytes. If
+/// the k-th active lane of a half accesses the k-th word (4, 8 or 16 bytes) of an aligned segment of 16 words, the half
+/// makes one access per line. Otherwise every lane makes its own access to the sector or sectors that it touches.
+/// Source: CUDA C programming guide, global memory of compute capability 1.x.
 void coalesce_half_warps(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, coalesced_access& out);
 
 /// The bits in which the addresses of the lanes in `mask` (not empty) differ.
 std::uint64_t differing_bits(const std::uint64_t addresses[32], std::uint32_t mask);
 
-/// How often the banks of shared memory must be accessed for one warp instruction.
+/// Counts the passes over the shared-memory banks that one warp instruction needs.
 class bank_conflicts {
  public:
   static constexpr unsigned most = shared_memory_parameters::most_banks;
   /// Throws input_error unless there are 1 to `most` banks of 4, 8 or 16 bytes.
   bank_conflicts(unsigned banks, unsigned bank_bytes);
 
-  /// Passes for the lanes in `mask`, each moving `bytes` bytes at a naturally aligned address: the largest number of
-  /// different words that one bank must deliver (lanes with the same word share a pass), 0 for no lane. With
-  /// `exclusive` (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) take turns also.
-  /// `differing`: the bits in which the addresses differ, if that is known; else all.
+  /// Passes for the lanes in `mask`, each of which accesses `bytes` bytes at a naturally aligned address. The result is
+  /// the largest number of different words that any bank must deliver (lanes with the same word share a pass), or 0
+  /// without lanes. With `exclusive` (atomics), lanes with the same cell (4 bytes, or the 8 of a wider atomic) are also
+  /// serialized. `differing`: the bits in which the addresses differ (differing_bits), or all ones if not known.
   unsigned passes(const std::uint64_t addresses[32], std::uint32_t mask, unsigned bytes, bool exclusive,
                   std::uint64_t differing = ~std::uint64_t{0}) const;
 
@@ -55,7 +55,7 @@ class bank_conflicts {
     return static_cast<unsigned>(bank_mask_ != 0 ? word & bank_mask_ : word % banks_);
   }
   unsigned banks_;
-  unsigned bank_mask_;  // 0 if the number of banks is no power of two
+  unsigned bank_mask_;  // 0 if the number of banks is not a power of two
   unsigned word_shift_;
   unsigned word_mask_;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: the timing of an SM's first-level constant cache: tags, LRU (the bytes are read at issue).
+// Models: the timing of an SM's first-level constant cache: tags with LRU replacement (the bytes are read at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
-// One cycle: one address is broadcast to all lanes that want it; lanes with other addresses take turns.
-// Parameters: [constant_cache]; a miss is served by the next level after a fixed time.
-// Source: Jia et al. 2018, table 3.1 (sizes, latencies); CUDA programming guide, constant memory (turns per address).
+// One cycle: one address is looked up and broadcast to all lanes that use it; different addresses are serialized.
+// Parameters: [constant_cache]; a miss is served by the next level with a fixed latency.
+// Source: Jia et al. 2018, table 3.1 (sizes, latencies); CUDA programming guide, constant memory (serialization by
+// address).
 #pragma once
 
 #include <systemc>
@@ -21,7 +22,7 @@ struct constant_cache_counters {
   std::uint64_t accesses = 0;  // look-ups = hits + misses + pending_hits
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t pending_hits = 0;  // the line was on its way
+  std::uint64_t pending_hits = 0;  // the line was being fetched already
 };
 
 class constant_cache : public sc_core::sc_module, private on_chip_target {
@@ -31,12 +32,12 @@ class constant_cache : public sc_core::sc_module, private on_chip_target {
   tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
   per_launch<constant_cache_counters> counters;
 
-  /// Looks `offset` of constant bank `bank` of a launch up in `cycle`; the cycles from there to dependent issue.
+  /// Looks up `offset` of constant bank `bank` of a launch in `cycle`. Returns the cycles from then to dependent issue.
   unsigned look_up(std::uint32_t launch, unsigned bank, std::uint64_t offset, std::uint64_t cycle);
-  /// Forgets all lines.
+  /// Invalidates all lines.
   void invalidate();
 
-  /// Always true: an access is over when its call returns.
+  /// Always true: an access completes within its call.
   bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;
@@ -45,8 +46,8 @@ class constant_cache : public sc_core::sc_module, private on_chip_target {
  private:
   struct line {
     std::uint64_t number = 0;
-    std::uint64_t filled = 0;  // cycle from which it hits
-    std::uint64_t used = 0;    // for LRU, 0: empty
+    std::uint64_t filled = 0;  // first cycle in which it hits
+    std::uint64_t used = 0;    // LRU time stamp, 0: empty
     std::uint32_t launch = 0;
     unsigned bank = 0;
   };

@@ -94,7 +94,7 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   std::uint8_t missed = rest;
   if (waiting_in != l1_tags::none) {
     const mshr& m = mshrs_[waiting_in];
-    // A sector that was written after it was asked for: the bytes on their way are too old for this load.
+    // The sector was written after it had been requested: the pending fill is too old for this load.
     if ((rest & m.stale) != 0) return bypass(access, phase, hit);
     if (m.waiting > mshr_merges_) return refuse(access, phase);
     merged = rest & m.pending;
@@ -132,8 +132,8 @@ tlm::tlm_sync_enum l1_cache::cached_load(l1_access& access, l1_phase& phase) {
   return tlm::TLM_ACCEPTED;
 }
 
-// The sectors that are here go to their lanes. Those in one bank are read one after another, and meanwhile nothing is
-// looked up.
+// Delivers the sectors that hit to their lanes. Sectors in the same bank are read one after another; no other look-up
+// starts until they are done.
 void l1_cache::read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_counters& c) {
   bytes_to_lanes(*access.transaction, access.lanes, hit, tags_.data(index));
   unsigned held = 1;
@@ -147,7 +147,7 @@ void l1_cache::read_hit(l1_access& access, unsigned index, std::uint8_t hit, l1_
   access.free_cycle = access.cycle + read_.take(held);
 }
 
-// The line at `index` waits for a fill from now on.
+// Allocates an MSHR for the line at `index`, which waits for a fill from now on.
 unsigned l1_cache::open_mshr(unsigned index) {
   if (free_mshrs_.empty()) {
     free_mshrs_.push_back(static_cast<unsigned>(mshrs_.size()));
@@ -163,7 +163,8 @@ unsigned l1_cache::open_mshr(unsigned index) {
   return opened;
 }
 
-// A load that is not looked up, or that the cache cannot keep: its own request, for what is not in `hit`.
+// A load that is not cached, or for which the cache has no free line: sends its own request for the sectors not in
+// `hit`.
 tlm::tlm_sync_enum l1_cache::bypass(l1_access& access, l1_phase& phase, std::uint8_t hit) {
   if (!room_for_read()) return refuse(access, phase);
   const std::uint8_t missed = access.sectors & ~hit;
@@ -221,7 +222,8 @@ tlm::tlm_sync_enum l1_cache::store(l1_access& access, l1_phase& phase) {
   return tlm::TLM_ACCEPTED;
 }
 
-// Performed in the L2. What is here of the line would be too old for the next load of the same warp.
+// Atomics are performed in the L2. The L1's copy of their sectors is invalidated, as it would be too old for the warp's
+// next load.
 tlm::tlm_sync_enum l1_cache::atomic(l1_access& access, l1_phase& phase) {
   if (port_.full()) return refuse(access, phase);
   drop_sectors(access.line, access.sectors);
@@ -242,7 +244,7 @@ tlm::tlm_sync_enum l1_cache::refuse(l1_access& access, l1_phase& phase) {
   return tlm::TLM_UPDATED;
 }
 
-// The sectors that come along when these are fetched.
+// Widens a set of missed sectors to the sectors that are fetched with them.
 std::uint8_t l1_cache::widened(std::uint8_t sectors) const {
   if (sector_group_ == 1) return sectors;
   if (sector_group_ == sectors_per_line) return 0xf;
@@ -284,7 +286,7 @@ void l1_cache::system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) 
   send_fences(cycle);
 }
 
-// As many as there is room for; the rest follow when requests have left.
+// Sends as many fence requests as the queue has room for; on_cycle sends the rest as requests leave.
 void l1_cache::send_fences(cycle_t cycle) {
   while (!unsent_fences_.empty() && !port_.full()) {
     unsent_fence& f = unsent_fences_.front();

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's first-level data cache: lines of 128 bytes in sectors of 32, with their bytes; written through, not
-// allocated
-//   by stores; incoherent with other SMs' caches. Loads that bypass it and atomics take the same way to memory.
+// Models: an SM's first-level data cache with its bytes: lines of 128 bytes in sectors of 32, write-through, no
+//   write-allocate, not coherent with other SMs' caches. Atomics and loads that bypass it use the same path to memory.
 // Sockets: access_socket (target, l1_protocol) from the load/store unit; context_socket (the same, optional) from the
-// context
-//   engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
-// One cycle: due responses fill lines and answer waiting accesses; one request leaves the miss queue; one line is
-// looked up; each
-//   bank reads a sector.
+//   context engine; memory_socket (initiator, base protocol, AT): the SM's memory port.
+// One cycle: due responses fill lines and complete waiting accesses; one request leaves the miss queue; one line is
+//   looked up; each bank reads one sector.
 // Parameters: [l1], [ldst] address_latency_cycles. Source: Jia et al. 2018, table 3.1; MSHRs: Kroft, ISCA 1981.
 #pragma once
 
@@ -35,25 +32,25 @@
 
 namespace heddle {
 
-/// Counts are of 32-byte sectors unless they say otherwise.
+/// All counts are in 32-byte sectors unless stated otherwise.
 struct l1_counters {
   std::uint64_t accesses = 0;  // = hits + misses + pending_hits = reads + writes
   std::uint64_t hits = 0;
-  std::uint64_t write_hits = 0;    // part of hits: stores to sectors that are here
-  std::uint64_t misses = 0;        // loads: fetched from the L2; stores: the sector was not here
-  std::uint64_t pending_hits = 0;  // loads: missed, but the sector was on its way already
+  std::uint64_t write_hits = 0;    // part of hits: stores to sectors that are present
+  std::uint64_t misses = 0;        // loads: fetched from the L2; stores: the sector was not present
+  std::uint64_t pending_hits = 0;  // loads: missed, but the sector was being fetched already
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
-  std::uint64_t bypassed = 0;       // part of misses: loads that are not looked up, or find no place
-  std::uint64_t prefetches = 0;     // lines fetched ahead of any load
-  std::uint64_t prefetched = 0;     // their sectors
-  std::uint64_t fills = 0;          // sectors that came back for loads and prefetches, stale ones included
+  std::uint64_t bypassed = 0;       // part of misses: loads that are not cached, or that find no free line
+  std::uint64_t prefetches = 0;     // lines fetched by the prefetcher
+  std::uint64_t prefetched = 0;     // sectors of prefetched lines
+  std::uint64_t fills = 0;          // sectors returned to loads and prefetches, stale ones included
   std::uint64_t evictions = 0;      // lines replaced
   std::uint64_t read_requests = 0;  // requests to the L2
   std::uint64_t write_requests = 0;
   std::uint64_t atomics = 0;         // atomic and reduction requests to the L2
-  std::uint64_t bank_conflicts = 0;  // cycles beyond the first in which hits held the banks
-  std::uint64_t refusals = 0;        // times that an access found no MSHR or no room in the miss queue
+  std::uint64_t bank_conflicts = 0;  // extra cycles for which hits occupied the banks, beyond one each
+  std::uint64_t refusals = 0;        // accesses refused: no MSHR, or no room in the miss queue
 };
 
 class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
@@ -66,20 +63,22 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   tlm::tlm_initiator_socket<32> memory_socket;
   per_launch<l1_counters> counters;
 
-  /// Forgets all lines, as at the start of a kernel; fills on their way answer who waits for them and are not kept.
+  /// Invalidates all lines, as at the start of a kernel. Pending fills still complete the accesses that wait for them,
+  /// but are not kept.
   void invalidate();
-  /// Asks all slices of the L2 to give and take what is shared with others than the GPU; fence_performed says when they
-  /// have.
+  /// Starts a system-scope fence: every L2 slice writes its dirty bytes back and drops its clean ones, since agents
+  /// outside the GPU access the same memory. fence_performed is called when all slices have done so.
   void system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle);
   std::function<void(unsigned warp, cycle_t cycle)> fence_performed;
-  /// Changes the size (a unified cache's share) and forgets all lines. Throws internal_error unless idle.
+  /// Changes the size (the L1's share of a unified cache) and invalidates all lines. Throws internal_error unless idle.
   void resize(unsigned size_bytes);
 
-  /// Prefetches reach only what lies in these ranges. Without the call nothing is prefetched.
+  /// Limits prefetches to these address ranges. Nothing is prefetched before the first call.
   void prefetch_within(const address_ranges& ranges) { ranges_ = &ranges; }
-  /// Has misses remembered by the warp that lost them; `listener` must outlive the L1. Before the first access.
+  /// Records evicted lines per warp to detect lost locality. `listener` must outlive the L1. Call before the first
+  /// access.
   void watch_locality(unsigned warps, unsigned tags_per_warp, lost_locality_listener& listener);
-  /// Has `observer` told of accesses that do not hit from now on; null: nobody.
+  /// Reports all later accesses that do not hit to `observer`; null switches this off.
   void observe(request_observer* observer) { observer_ = observer; }
   /// Calls f(transaction) for each access of a warp that waits for the request with this token.
   template <class F>
@@ -90,15 +89,15 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
     for (; a != nullptr; a = s.access != nullptr ? nullptr : a->next)
       if (!a->context) f(*a->transaction);
   }
-  /// Hardly room for another miss: an eighth of the MSHRs, or of the miss queue, is left.
+  /// At most an eighth of the MSHRs or of the miss queue is free.
   bool saturated() const { return reads_ * 8 >= mshr_entries_ * 7 || port_.queued() * 8 >= miss_queue_entries_ * 7; }
 
-  /// In the next cycle nothing will depend on when queued requests leave: nobody waits for room, and what is queued
-  /// then finds it.
+  /// True if the departure time of queued requests cannot affect this SM in the next cycle: no requester is blocked and
+  /// the queue has slack.
   bool departures_unobserved() const {
     return prefetch_lines_ == 0 && !refused_ && !refused_context_ && unsent_fences_.empty() && port_.room() > 2;
   }
-  /// Payloads that somebody holds: with nothing on its way, none.
+  /// Payloads that any module holds; zero when nothing is in flight.
   std::size_t payloads_in_use() const { return pool_.in_use(); }
   bool idle() const { return slots_used_ == 0 && port_.idle() && unsent_fences_.empty(); }
   /// Throws internal_error if counters or the bookkeeping of requests contradict themselves.
@@ -107,26 +106,26 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // A missed line that is on its way.
+  // A missed line with a pending fill.
   struct mshr {
     unsigned line = l1_tags::none;
-    std::uint8_t pending = 0;  // sectors on their way
-    std::uint8_t stale = 0;    // of these: written, or invalidated, since they were asked for
+    std::uint8_t pending = 0;  // sectors being fetched
+    std::uint8_t stale = 0;    // pending sectors written or invalidated since they were requested
     unsigned waiting = 0;
     l1_access* first = nullptr;
     l1_access* last = nullptr;
   };
   static constexpr unsigned no_warp = ~0u;
-  // A request to memory that is not yet answered.
+  // A request to memory that has no response yet.
   struct request_slot {
     line_payload* payload = nullptr;
-    l1_access* access = nullptr;  // null: a fill
+    l1_access* access = nullptr;  // null: a fill or a fence
     unsigned mshr = 0;
     std::uint32_t launch = 0;
     bool write = false;
     unsigned fencing_warp = no_warp;
   };
-  // A warp's fence, of which some slices are still to be asked.
+  // A warp's fence that has not been sent to all slices yet.
   struct unsent_fence {
     unsigned warp;
     std::uint32_t launch;
@@ -173,13 +172,13 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   unsigned prefetch_lines_;
   unsigned sector_group_;  // sectors fetched together: 1, 2 or 4
   unsigned ways_;
-  unsigned latency_;    // from look-up
+  unsigned latency_;    // from the look-up
   unsigned banks_;      // sector s lies in bank s modulo this
-  mean_interval read_;  // a sector of each bank
+  mean_interval read_;  // cycles for one sector of each bank
   bool cache_global_;
   bool cache_local_;
-  bool store_invalidates_;  // stores to global memory; else they update what they hit
-  payload_pool pool_;       // outlives the port
+  bool store_invalidates_;  // global stores invalidate the sectors that they hit; otherwise they update them
+  payload_pool pool_;       // must outlive port_
   request_port port_;
   replacement policy_;
   l1_tags tags_;
@@ -192,7 +191,7 @@ class l1_cache : public sc_core::sc_module, public clocked, private l1_fw_if {
   std::deque<unsent_fence> unsent_fences_;
   std::vector<unsigned> fence_answers_;  // by warp: slices that have not answered its fence
   unsigned mshrs_used_ = 0;
-  unsigned reads_ = 0;  // MSHRs in use and loads that pass by: lines outstanding
+  unsigned reads_ = 0;  // lines outstanding: MSHRs in use and loads that bypass the cache
   const address_ranges* ranges_ = nullptr;
   address_ranges::hint hint_;
   std::unique_ptr<lost_locality> locality_;

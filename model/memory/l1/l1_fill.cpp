@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The L1's side towards memory: responses, fills, and its state seen from outside.
+// The L1's memory side: responses, fills, checks and trace.
 #include <cstdio>
 #include <cstring>
 
@@ -45,7 +45,7 @@ void l1_cache::respond(line_payload& payload, cycle_t cycle) {
   free_slots_.push_back(static_cast<unsigned>(token));
   --slots_used_;
   if (slot.fencing_warp != no_warp) {
-    // Whoever does not know a fence has nothing to give or take.
+    // An error response to a fence is ignored: a memory that does not know fences has nothing to write back.
     if (--fence_answers_[slot.fencing_warp] == 0) fence_performed(slot.fencing_warp, cycle);
   } else if (slot.access == nullptr) {
     fill(slot, cycle);
@@ -84,7 +84,7 @@ void l1_cache::fill(const request_slot& slot, cycle_t cycle) {
   m.pending &= ~came;
   m.stale &= ~came;
 
-  // Who waits joined before the sector became stale: the bytes of the response are the right ones for all of them.
+  // All waiting accesses joined before the sector became stale, so the response has the right bytes for each of them.
   l1_access* done = nullptr;
   l1_access** done_end = &done;
   l1_access** link = &m.first;
@@ -127,7 +127,8 @@ void l1_cache::finish(l1_access& access, cycle_t cycle) {
   answer(access.context, access, l1_phase::response);
 }
 
-// True if the memory answered with an error. A memory that never sets the status is taken at its word once.
+// True if the memory answered with an error. A memory that leaves the status unset is taken as successful, with one
+// warning.
 bool l1_cache::failed(line_payload& payload, std::string& message) {
   const tlm::tlm_response_status status = payload.get_response_status();
   if (status == tlm::TLM_OK_RESPONSE) return false;
@@ -153,7 +154,7 @@ void l1_cache::note_failure(l1_access& access, const std::string& message) {
 }
 
 void l1_cache::check_invariants() const {
-  // More are in use while somebody on the way still holds one that was answered.
+  // More payloads than requests are in use while another module still holds an answered one.
   invariant(pool_.in_use() >= slots_used_, "L1: fewer payloads in use than requests without an answer");
   invariant(port_.queued() + port_.in_flight() == slots_used_,
             "L1: requests queued and sent differ from those without an answer");

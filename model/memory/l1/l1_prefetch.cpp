@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The L1's prefetcher, and what it tells a cache-conscious scheduler.
+// The L1's prefetcher, and its report of lost locality to a cache-conscious scheduler.
 #include "heddle/memory/l1/l1_cache.h"
 #include "heddle/simt/warp/warp_state.h"
 
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t macro_block_bytes = 512;  // the prefetcher stays within: Jog et al., ISCA 2013
+constexpr std::uint64_t macro_block_bytes = 512;  // the prefetcher does not cross it: Jog et al., ISCA 2013
 }
 
-// After a miss: the next lines of its macro-block, as long as there is room to spare for loads.
+// After a miss, fetches the next lines of the same macro-block while MSHRs and queue entries are left for loads.
 void l1_cache::prefetch_after(const l1_access& access) {
   if (ranges_ == nullptr) return;
   ranges_->refresh(hint_);

@@ -93,7 +93,7 @@ void l1_tags::invalidate() {
     waiting.clear();
     for (unsigned k = first_[set]; k != none; k = lines_[k].behind)
       if (lines_[k].mshr != none) waiting.push_back(k);
-    // Empty places are taken first, in the order of their numbers.
+    // Invalid lines are replaced first, in the order of their index.
     std::vector<std::uint32_t> indices;
     for (unsigned k = set * ways_; k < (set + 1) * ways_; ++k) {
       lines_[k].valid = 0;

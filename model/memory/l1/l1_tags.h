@@ -10,31 +10,32 @@
 
 namespace heddle {
 
-/// Lines of a sectored, set-associative cache: tags, valid sectors, bytes.
+/// Storage of a sectored, set-associative cache: tags, valid bits per sector, bytes.
 class l1_tags {
  public:
   static constexpr unsigned none = ~0u;
   struct line_state {
-    std::uint8_t valid = 0;  // bit s: sector s holds bytes
-    unsigned mshr = none;    // the line waits for a fill under this MSHR and may not be replaced
-    // In the order in which lines of a set are to be replaced (none: the first, the last):
+    std::uint8_t valid = 0;  // bit s: sector s is valid
+    unsigned mshr = none;    // the MSHR whose fill the line waits for; it may not be replaced meanwhile
+    // Neighbours in the set's replacement order (none: the line is the first, the last).
     std::uint32_t before = none;
     std::uint32_t behind = none;
   };
 
-  /// At least one set; all of `size_bytes` is used, if need be with more ways. A size of 0 holds nothing.
+  /// Makes at least one set and uses all of `size_bytes`, if necessary with more ways than given. With size 0 no line
+  /// can be held.
   l1_tags(unsigned size_bytes, unsigned ways, const replacement& policy);
 
-  /// Index of the line at `address`, or none. Does not count as a use.
+  /// Index of the line at `address`, or none. Does not update the replacement order.
   unsigned find(std::uint64_t address) const;
-  /// Gives the line at `address`, which is not present, the place of its set that the policy names among those that
-  /// wait for no fill; none if there is no such place. `evicted`: the place held a line. The new line has no valid
-  /// sector.
+  /// Allocates the line at `address`, which must not be present: replaces the line of its set that the policy selects
+  /// among those without a pending fill. Returns none if every line of the set has one. `evicted`: the replaced line
+  /// held valid sectors. The new line has none.
   unsigned allocate(std::uint64_t address, bool& evicted);
   void touch(unsigned index) {
     if (policy_.renews()) renew(index);
   }
-  /// Forgets all bytes; lines that wait for a fill keep their place.
+  /// Invalidates all bytes; lines with a pending fill stay allocated.
   void invalidate();
 
   line_state& operator[](unsigned index) { return lines_[index]; }
@@ -43,7 +44,7 @@ class l1_tags {
   unsigned ways() const { return ways_; }
 
  private:
-  // The line is the last of its set to be replaced.
+  // Makes the line the last of its set in the replacement order.
   void renew(unsigned index) {
     if (lines_[index].behind != none) move_to_end(index);
   }
@@ -57,12 +58,13 @@ class l1_tags {
   unsigned sets_;
   unsigned ways_;
   replacement policy_;
-  std::uint64_t set_mask_;           // 0 if the number of sets is no power of two
+  std::uint64_t set_mask_;           // 0 if the number of sets is not a power of two
   std::vector<std::uint64_t> tags_;  // line numbers, or empty
   std::vector<line_state> lines_;
-  std::unique_ptr<std::uint8_t[]> data_;  // none is read before it was written
-  /// Tags of a set that share a hash: how many, and where the last of them was put. With hundreds of ways no search can
-  /// afford to look at each; for the same reason lines are kept in the order in which they are to be replaced.
+  std::unique_ptr<std::uint8_t[]> data_;  // uninitialized; never read before it is written
+  /// Per set and hash value: how many tags of the set have this hash, and the way that was filled last with one. It
+  /// spares the search of all ways, which is too slow with hundreds of them; for the same reason each set's lines are
+  /// linked in replacement order.
   struct hint {
     std::uint32_t count = 0;
     std::uint32_t way = 0;
@@ -73,7 +75,7 @@ class l1_tags {
   unsigned hints_per_set_ = 1;  // a power of two
   std::vector<hint> hints_;
   std::vector<std::uint32_t> first_;  // by set: the line to be replaced first
-  std::vector<std::uint32_t> last_;   // and last
+  std::vector<std::uint32_t> last_;   // by set: the line to be replaced last
 };
 
 }  // namespace heddle

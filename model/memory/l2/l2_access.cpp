@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The look-ups of an L2 slice: what a request finds, does and waits for.
+// The look-ups of an L2 slice: hits, misses, merges and atomics.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-// Bytes of the line that byte enables select; `length` bytes from `offset` on.
+// Bytes of the line that the byte enables select among `length` bytes from `offset` on.
 byte_mask enabled_bytes(const tlm::tlm_generic_payload& p, unsigned offset, unsigned length) {
   const std::uint8_t* enables = p.get_byte_enable_ptr();
   if (enables == nullptr) return byte_mask::run(offset, length);
@@ -31,12 +31,13 @@ byte_mask enabled_bytes(const tlm::tlm_generic_payload& p, unsigned offset, unsi
   return m;
 }
 
-// Bytes of the sectors that `wanted` lies in are fetched again, but those that the memory does not have yet.
+// Invalidates the clean bytes of every sector that `wanted` touches, so that they are fetched again. Dirty bytes stay
+// valid: the memory does not have them yet.
 void forget_clean(line_store::state& s, const byte_mask& wanted) {
   s.valid = s.valid & (s.dirty | ~byte_mask::sectors(wanted.touched_sectors()));
 }
 
-// The bytes of an atomic's cells; false when it is not well formed.
+// Adds the bytes of an atomic's cells to `bytes`; false if the atomic is malformed.
 bool cells_of(const atomic_request& a, byte_mask& bytes) {
   const unsigned size = isa::size_of(static_cast<isa::dtype>(a.type));
   if (a.count > a.offset.size() || size == 0 || size > 8) return false;
@@ -92,7 +93,7 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
     return true;
   }
   if (d.atomic != nullptr && atomic_free_ > now) return false;
-  // It goes on to the memory at once.
+  // A system-scope write or atomic is written through to the memory at once.
   if (d.system && (d.write || d.atomic != nullptr) && !memory_has_room()) return false;
   std::uint32_t slot = lines_.find(d.line);
   if (slot != none && lines_.at(slot).mshr != none) return join_miss(p, d, slot, now);
@@ -100,7 +101,7 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
   if (hit && d.system && !d.write) forget_clean(lines_.at(slot), d.bytes);
   const bool complete = d.write || (hit && lines_.at(slot).valid.covers(d.bytes));
   if (!complete && (free_mshrs_.empty() || !memory_has_room())) {
-    waits_for_room_ = !hit;  // nobody but this request brings the line
+    waits_for_room_ = !hit;  // without the line, only an MSHR and room towards the memory end the stall
     return false;
   }
   if (!hit) {
@@ -114,7 +115,7 @@ bool l2_slice::perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now
   return true;
 }
 
-// What was stored before goes to the memory, and what others may have written since is fetched from there again.
+// Writes back all earlier stores and drops the clean bytes, which other agents may have overwritten in memory.
 void l2_slice::fence(tlm::tlm_generic_payload& p) {
   ++fences_;
   drop_clean();
@@ -159,7 +160,8 @@ bool l2_slice::join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint
   mshr& m = mshrs_[lines_.at(slot).mshr];
   const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(slot).valid).touched_sectors();
   if (!d.write && d.atomic == nullptr && absent == 0 && m.ordered == 0) {
-    // A read may pass reads that wait, nothing else: a line's requests take effect in order.
+    // A read whose bytes are present may overtake waiting reads, but not writes or atomics: requests to one line take
+    // effect in order.
     count_read(d, 0, 0);
     serve(p, d, slot, now);
     return true;
@@ -216,7 +218,7 @@ void l2_slice::wake_waiters(std::uint32_t miss, cycle_t now) {
     const demand& d = waiters_[w].wants;
     const unsigned absent = d.write ? 0 : (d.bytes & ~lines_.at(m.slot).valid).touched_sectors();
     if ((absent & ~m.failed) != 0) {
-      // What drop_clean() took from under who waits is asked for anew.
+      // drop_clean() has invalidated bytes that this waiter needs: they are fetched again.
       const unsigned forgotten = absent & ~m.failed & ~m.pending;
       if (forgotten != 0) fetch(miss, d, forgotten);
       break;
@@ -288,7 +290,7 @@ void l2_slice::perform_atomic(tlm::tlm_generic_payload& p, const demand& d, std:
   if (d.system) write_back(slot);
   counters_[d.launch].atomic_lanes += a.count;
   counters_[d.launch].atomic_changes += changes;
-  // Lanes on one cell go through the atomic unit one after another; those on different cells at one time.
+  // Lanes with the same cell pass through the atomic unit one after another, lanes with different cells in parallel.
   auto taken = static_cast<cycle_t>((most - 1) * parameters_.atomic_interval_cycles + 0.5);
   if (most > 1) taken += parameters_.atomic_contention_cycles;
   if (parameters_.atomic_limit_cycles != 0) taken = std::min<cycle_t>(taken, parameters_.atomic_limit_cycles);

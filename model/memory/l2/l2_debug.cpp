@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The untimed doors of an L2 slice: debug transport and blocking transport, through its lines and its write-backs.
+// The untimed access paths of an L2 slice: debug and blocking transport, consistent with its lines and write-backs.
 #include <algorithm>
 #include <cstring>
 
@@ -8,8 +8,9 @@
 
 namespace heddle {
 
-// A memory may give less than it is asked for, and be asked for the rest. One without debug transport is reached by
-// blocking transport, which may wait and so needs a thread to wait in.
+// Accesses the memory by debug transport; a memory may return fewer bytes than requested, and is then called again for
+// the rest. A memory without debug transport is accessed by blocking transport, which may wait and therefore needs a
+// thread.
 unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   unsigned done = 0;
   while (done < length) {
@@ -26,8 +27,8 @@ unsigned l2_slice::memory_debug(bool write, std::uint64_t address, std::uint8_t*
   return done;
 }
 
-// Transfers like those of nb_transport: whole sectors, aligned powers of two of them, are read; natural runs of bytes
-// are written.
+// Uses the same transfers as nb_transport: reads are aligned power-of-two numbers of whole sectors, writes are
+// naturally aligned runs of bytes.
 unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8_t* data, unsigned length) {
   for (unsigned done = 0; done < length;) {
     const std::uint64_t first = address + done;
@@ -45,7 +46,7 @@ unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8
     p.set_data_ptr(image);
     p.set_data_length(n);
     p.set_streaming_width(n);
-    sc_core::sc_time delay;  // of no meaning: the access is untimed for who asked
+    sc_core::sc_time delay;  // ignored: the access is untimed for the caller
     memory_socket->b_transport(p, delay);
     if (!p.is_response_ok()) return done;
     const unsigned got = write ? n : length - done;
@@ -55,7 +56,7 @@ unsigned l2_slice::memory_blocking(bool write, std::uint64_t address, std::uint8
   return length;
 }
 
-// Brings the bytes of a debug write to all that may bring older ones to the memory or to who reads.
+// Updates all copies older than a debug write: queued and outstanding writes to the memory, and the line in this slice.
 void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uint8_t* data, const byte_mask& bytes) {
   std::uint8_t image[line_bytes] = {};
   std::memcpy(image + offset, data, bytes.count());
@@ -69,7 +70,7 @@ void l2_slice::patch(std::uint64_t line_address, unsigned offset, const std::uin
   const std::uint32_t slot = lines_.find(map_.local_address(line_address) / line_bytes);
   if (slot == line_store::none) return;
   copy_masked(lines_.data(slot), image, bytes);
-  // Valid also while a fetch is on its way: that one may bring the old bytes.
+  // Also marked valid during a fetch, which may return the old bytes.
   lines_.at(slot).valid |= bytes;
 }
 
@@ -79,7 +80,7 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   const byte_mask bytes = byte_mask::run(offset, length);
   const std::uint64_t line = map_.local_address(line_address) / line_bytes;
   if (write) {
-    // Twice, for the access to the memory may take time, in which lines come and go.
+    // Patched again after the memory access, which may take time in which lines are filled and evicted.
     patch(line_address, offset, data, bytes);
     const unsigned done = memory_debug(true, address, data, length);
     patch(line_address, offset, data, bytes);
@@ -98,7 +99,8 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   slot = lines_.find(line);
   byte_mask have = byte_mask::run(offset, done) | memory_.overlay(line_address, image);
   if (slot != line_store::none) {
-    // Where others write the memory, its bytes are newer than clean ones here, which stand in only where it gives none.
+    // If other agents write the memory, its bytes are newer than the clean bytes here, which are used only where the
+    // memory returned none.
     const line_store::state& s = lines_.at(slot);
     copy_masked(image, lines_.data(slot), shared_ ? s.dirty | (s.valid & ~have) : s.valid);
     have |= s.valid;
@@ -109,12 +111,12 @@ unsigned l2_slice::debug_line(bool write, std::uint64_t address, std::uint8_t* d
   return n;
 }
 
-// Bytes from `address` on, within a block of the interleaving, that lie in the memory alone: no line here has them, and
-// nothing is on its way.
+// Number of bytes from `address` on, within one block of the interleaving, that only the memory holds: no line has them
+// and no memory request is outstanding.
 unsigned l2_slice::bytes_in_memory_alone(std::uint64_t address, unsigned most) const {
   if (shared_ || !memory_.idle()) return 0;
   const std::uint64_t bytes = std::min<std::uint64_t>(map_.bytes_to_boundary(address), most);
-  std::uint64_t n = 0;  // counted from `address`: the end of the last line has no address
+  std::uint64_t n = 0;  // an offset, since the end of the last line has no address
   while (n < bytes && lines_.find(map_.local_address(address + n) / line_bytes) == line_store::none)
     n += line_bytes - (address + n) % line_bytes;
   return static_cast<unsigned>(std::min(n, bytes));
@@ -149,7 +151,7 @@ void l2_slice::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay)
     p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return;
   }
-  // Runs of enabled bytes, one after another.
+  // Each run of enabled bytes in turn.
   for (unsigned i = 0; i < p.get_data_length();) {
     unsigned n = 0;
     while (i + n < p.get_data_length() && d.bytes.test(d.offset + i + n)) ++n;

@@ -76,7 +76,7 @@ void l2_slice::accept(tlm::tlm_generic_payload& p, cycle_t arrival) {
   if (observer_ != nullptr)
     if (const auto* request = request_of(p)) observer_->reached_l2(*request);
   ++queued_;
-  // Its turn comes after those in front of it; when these are done the slice looks at it again.
+  // A request behind others needs no wake-up: schedule() wakes the slice for it when those in front are done.
   if (accesses_.size() == 1) clock_.wake_at(std::max(arrival + pipeline_, next_access_));
 }
 
@@ -119,7 +119,7 @@ void l2_slice::prefetch_hint(cycle_t cycle, bool distant) const {
 void l2_slice::look_up(cycle_t now) {
   stalled_ = false;
   if (accesses_.empty() || std::max(accesses_.front().due, next_access_) > now) return;
-  if (responses_.size() >= parameters_.queue_entries) return;  // goes on when a response has left
+  if (responses_.size() >= parameters_.queue_entries) return;  // resumes when a response has left
   if (waits_for_room_ && (free_mshrs_.empty() || !memory_has_room())) {
     stalled_ = true;
     return;
@@ -164,7 +164,7 @@ void l2_slice::take_responses(cycle_t now) {
     line_store::state& s = lines_.at(m.slot);
     const unsigned sectors = q.bytes.touched_sectors();
     if (status == tlm::TLM_OK_RESPONSE) {
-      // Bytes written since the request went out are newer than what comes back.
+      // Bytes written after the fetch was sent are newer than the fetched ones.
       copy_masked(lines_.data(m.slot), q.payload->line_data(), q.bytes & ~s.valid);
       s.valid |= q.bytes;
     } else {
@@ -242,7 +242,7 @@ void l2_slice::flush_some() {
       return;  // one line per cycle
     }
     if (flush_slot_ < lines_.slots()) return;
-    // Writes made from here on belong to others.
+    // Writes issued from here on do not belong to this flush.
     flush_slot_ = none;
     memory_.start_epoch();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: one slice of the L2 cache: sectored, write-back, write-validate with byte masks, atomics performed in order.
 // Sockets: request_socket (target, from the interconnect), memory_socket (initiator, to a channel); AT base protocol.
-// One cycle: memory responses merge, one look-up, one response up, one request down.
+// One cycle: memory responses are merged; one look-up; one response to the SMs; one request to the memory.
 // Parameters: [l2], memory.channels; hit_latency_cycles from the GPU, which knows the path. Source: docs/memory.md.
 #pragma once
 
@@ -27,9 +27,9 @@
 
 namespace heddle {
 
-/// A hit of which BEGIN_REQ comes in cycle t is answered (BEGIN_RESP) in cycle t + hit_latency_cycles, without load; a
-/// miss goes to memory in that cycle, and is answered in the cycle in which the data arrives.
-/// Requests lie within one 128-byte line; requests to one line take effect in the order of arrival.
+/// A hit whose BEGIN_REQ comes in cycle t gets its BEGIN_RESP in cycle t + hit_latency_cycles, without load. A miss
+/// sends its memory request in that cycle and is answered in the cycle in which the data arrives. Requests lie within
+/// one 128-byte line; requests to one line take effect in the order of arrival.
 class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_if<> {
  public:
   l2_slice(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config, unsigned index,
@@ -39,10 +39,9 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
-  /// Writes back every line that is dirty now, then calls `done` (in a cycle of the slice, at least one later).
+  /// Writes back all lines that are dirty now, then calls `done` (in a cycle of the slice, at least one later).
   void flush(std::function<void()> done) override;
-  /// Forgets all bytes that are not dirty, so that they are fetched again: somebody else may have written the memory.
-  /// What is on its way from there is fetched again, too.
+  /// Invalidates all clean bytes, since another agent may have written the memory. Fetches in flight are repeated.
   void drop_clean() override;
 
   bool idle() const override;
@@ -50,10 +49,10 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   unsigned least_response_cycles() const override { return static_cast<unsigned>(pipeline_); }
   void check_invariants() const override;
 
-  /// Has `observer` told of requests that arrive from now on; null: nobody.
+  /// Reports requests that arrive from now on to `observer`; null switches this off.
   void observe(request_observer* observer) const { observer_ = observer; }
 
-  /// Cycles in which the oldest request could not go on (no free miss entry, way, or room towards memory).
+  /// Cycles in which the oldest request was stalled (no free MSHR, way, or room towards the memory).
   std::uint64_t stall_cycles() const { return stall_cycles_; }
   unsigned index() const { return index_; }
 
@@ -64,17 +63,17 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t due = 0;
   };
-  /// What a request wants of its line.
+  /// A decoded request: what it accesses in its line.
   struct demand {
     std::uint64_t line_address = 0;
-    std::uint64_t line = 0;  // number of the line in the slice
+    std::uint64_t line = 0;  // line number within the slice
     unsigned offset = 0;     // of the first byte in the line
     byte_mask bytes;
     std::uint32_t launch = 0;
     atomic_request* atomic = nullptr;
     bool write = false;
     bool fence = false;
-    bool system = false;  // others write or read the bytes in memory while a kernel runs
+    bool system = false;  // system scope: other agents access the bytes in memory while a kernel runs
   };
   struct waiter {
     tlm::tlm_generic_payload* payload = nullptr;
@@ -83,11 +82,11 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   };
   struct mshr {
     std::uint32_t slot = none;
-    unsigned pending = 0;  // sectors on their way
+    unsigned pending = 0;  // sectors being fetched
     unsigned failed = 0;   // sectors that came back with an error
     tlm::tlm_response_status error = tlm::TLM_OK_RESPONSE;
     unsigned count = 0;    // waiters
-    unsigned ordered = 0;  // of these, writes and atomics
+    unsigned ordered = 0;  // waiters that are writes or atomics
     std::uint32_t head = none;
     std::uint32_t tail = none;
   };
@@ -112,9 +111,9 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   void end_flush();
   void schedule(cycle_t now);
 
-  /// False: malformed, the response status says how.
+  /// False if the request is malformed; the response status tells how.
   bool decode(tlm::tlm_generic_payload& p, demand& d) const;
-  /// Performs or parks the request; false: it cannot go on in this cycle.
+  /// Performs the request or queues it at an MSHR; false if it stalls in this cycle.
   bool perform(tlm::tlm_generic_payload& p, const demand& d, cycle_t now);
   bool join_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot, cycle_t now);
   bool start_miss(tlm::tlm_generic_payload& p, const demand& d, std::uint32_t slot);
@@ -140,8 +139,8 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   address_map map_;
   l2_parameters parameters_;
   unsigned index_;
-  bool shared_;       // others write the memory too: clean bytes may be old ones
-  cycle_t pipeline_;  // arrival to access
+  bool shared_;       // other agents write the memory too: clean bytes may be outdated
+  cycle_t pipeline_;  // cycles from arrival to look-up
   cycle_t interval_;
   clock_port clock_;
   bound_interface<tlm::tlm_bw_transport_if<>> initiator_;
@@ -152,31 +151,31 @@ class l2_slice : public l2_cache, public clocked, private tlm::tlm_fw_transport_
   tlm::tlm_generic_payload* held_ = nullptr;  // BEGIN_REQ not yet accepted
   cycle_t held_from_ = 0;
   cycle_t next_access_ = 0;
-  bool stalled_ = false;   // the oldest request could not go on
-  bool progress_ = false;  // in this cycle something happened that it may have waited for
+  bool stalled_ = false;   // the oldest request is stalled
+  bool progress_ = false;  // something happened in this cycle that may end the stall
   std::vector<mshr> mshrs_;
   std::vector<std::uint32_t> free_mshrs_;
   std::vector<waiter> waiters_;
   std::vector<std::uint32_t> free_waiters_;
   ring<tlm::tlm_generic_payload*> responses_;
-  ring<delayed> atomics_;  // performed, answered when their cycles are over
+  ring<delayed> atomics_;  // performed; answered when due
   cycle_t atomic_free_ = 0;
-  tlm::tlm_generic_payload* answering_ = nullptr;  // BEGIN_RESP sent, END_RESP to come
+  tlm::tlm_generic_payload* answering_ = nullptr;  // between BEGIN_RESP and END_RESP
   cycle_t response_free_ = 0;
-  std::vector<std::function<void()>> flush_requests_;  // not yet begun
+  std::vector<std::function<void()>> flush_requests_;  // for the next flush
   std::vector<std::function<void()>> flushing_;
-  unsigned fences_ = 0;              // begun and not answered
-  std::uint32_t flush_slot_ = none;  // next line to look at; none: not walking
-  unsigned queued_ = 0;              // levels for the trace
+  unsigned fences_ = 0;              // fences that are not answered yet
+  std::uint32_t flush_slot_ = none;  // next line of the flush; none: no walk in progress
+  unsigned queued_ = 0;              // for the trace
   unsigned misses_ = 0;
-  std::uint64_t sectors_hit_ = 0;  // of all launches; what joined a miss is neither
+  std::uint64_t sectors_hit_ = 0;  // of all launches; pending hits count as neither
   std::uint64_t sectors_missed_ = 0;
   std::uint64_t requests_in_ = 0;
   std::uint64_t responses_out_ = 0;
-  std::uint64_t lines_in_ = 0;  // lines that got a place
+  std::uint64_t lines_in_ = 0;  // lines allocated
   std::uint64_t stall_cycles_ = 0;
-  demand wanted_;                // what the oldest request wants, once it has been looked at
-  bool waits_for_room_ = false;  // it is stalled, and so it stays without a free miss entry and room towards the memory
+  demand wanted_;                // the oldest request, decoded, while it is stalled
+  bool waits_for_room_ = false;  // it is stalled until there is a free MSHR and room towards the memory
   cycle_t stalled_since_ = never;
   mutable request_observer* observer_ = nullptr;
 };

@@ -43,7 +43,7 @@ void line_store::install(std::uint32_t slot, std::uint64_t line) {
   renew(slot);
 }
 
-// The slot is the last of its set to be replaced.
+// Makes the slot the last of its set in the replacement order.
 void line_store::renew(std::uint32_t slot) {
   const auto way = static_cast<std::uint16_t>(slot % ways_);
   std::uint16_t* const first = order_.data() + (slot - way);

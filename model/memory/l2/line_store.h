@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// Tags, state and bytes of a set-associative cache of 128-byte lines: which bytes are valid, which are dirty, which
-/// line of a set gives way to another.
+/// Storage of a set-associative cache of 128-byte lines: tags, bytes, a valid and a dirty bit per byte, replacement
+/// order.
 class line_store {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -22,7 +22,7 @@ class line_store {
   struct state {
     byte_mask valid;
     byte_mask dirty;
-    std::uint32_t mshr = none;  // index of the miss that is outstanding for the line
+    std::uint32_t mshr = none;  // MSHR of the line's outstanding miss
     std::uint32_t launch = 0;   // launch that wrote it last
   };
 
@@ -32,7 +32,7 @@ class line_store {
   unsigned ways() const { return ways_; }
   unsigned slots() const { return sets_ * ways_; }
 
-  /// Slot of the line with number `line` (any number that is one-to-one with the line), or none.
+  /// Slot of the line with number `line` (any one-to-one numbering of lines), or none.
   std::uint32_t find(std::uint64_t line) const {
     const std::uint32_t set = set_of(line);
     const std::uint32_t base = set * ways_;
@@ -47,12 +47,12 @@ class line_store {
     }
     return none;
   }
-  /// Slot that `line` should take: an empty one, else the one that the policy names of those without an
-  /// outstanding miss, else none.
+  /// Slot for a new line: an empty one, else the one that the policy selects among those without an outstanding miss,
+  /// else none.
   std::uint32_t victim(std::uint64_t line);
-  /// Gives the slot to `line`, with no valid byte.
+  /// Assigns the slot to `line`, with no valid byte.
   void install(std::uint32_t slot, std::uint64_t line);
-  /// The slot was used.
+  /// Records a use of the slot.
   void touch(std::uint32_t slot) {
     if (policy_.renews()) renew(slot);
   }
@@ -78,19 +78,19 @@ class line_store {
   replacement policy_;
   std::uint64_t set_mask_ = 0;  // sets - 1 when that is a mask
   std::vector<std::uint64_t> tags_;
-  // A search looks at 16 bits of each of a set's tags, a replacement at the order in which its ways are to be replaced:
-  // a set of 24 ways is 48 bytes of either, where the tags themselves and ages would be 192.
+  // A search compares 16-bit hashes of a set's tags, and a replacement reads the order of its ways. For a set of 24
+  // ways each takes 48 bytes, where tags or time stamps would take 192.
   static constexpr unsigned group_ways = 8;
   typedef std::uint16_t mark_group __attribute__((vector_size(2 * group_ways)));
   static std::uint16_t mark_of(std::uint64_t line) {
     return static_cast<std::uint16_t>(line * 0x9e3779b97f4a7c15u >> 48);
   }
   void renew(std::uint32_t slot);
-  unsigned groups_;  // of a set
+  unsigned groups_;  // per set
   std::vector<mark_group> marks_;
-  std::vector<std::uint16_t> order_;  // by set: its ways, the first to be replaced first
+  std::vector<std::uint16_t> order_;  // by set: its ways, in replacement order
   std::vector<state> states_;
-  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // none is read before it was written
+  std::unique_ptr<std::uint8_t[], release_bytes> bytes_;  // uninitialized; never read before it is written
 };
 
 }  // namespace heddle

@@ -86,7 +86,7 @@ unsigned memory_port::write_sector(std::uint64_t line_address, unsigned sector, 
     }
     b += length;
   }
-  // Byte enables are legal but not every memory knows them, so a plain run is preferred where one or two do.
+  // Not every memory supports byte enables, so one or two plain runs are preferred where they suffice.
   const unsigned base = sector * sector_bytes;
   if (count > 2) {
     write_run(line_address, base, sector_bytes, bytes & byte_mask::run(base, sector_bytes), data, launch, epoch);
@@ -142,7 +142,7 @@ bool memory_port::send(cycle_t now) {
   asking_ = &p;
   const tlm::tlm_sync_enum answer = memory_.of(socket_).nb_transport_fw(p, phase, delay);
   const bool ignorable = answer == tlm::TLM_UPDATED && phase != tlm::END_REQ && phase != tlm::BEGIN_RESP;
-  // The rest comes, or came during the call, on the backward path.
+  // The remaining phases arrive, or arrived during the call, on the backward path.
   if (answer == tlm::TLM_ACCEPTED || ignorable) return true;
   asking_ = nullptr;
   free_at_ = clock_.domain().arrival(delay);
@@ -172,7 +172,7 @@ tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload& p, tlm
       free_at_ = arrival;
     }
     complete(p, arrival);
-    phase = tlm::END_RESP;  // never TLM_COMPLETED: some memories wait for END_RESP for ever
+    phase = tlm::END_RESP;  // never TLM_COMPLETED: some memories wait for END_RESP indefinitely
     return tlm::TLM_UPDATED;
   }
   return tlm::TLM_ACCEPTED;
@@ -195,7 +195,7 @@ void memory_port::complete(tlm::tlm_generic_payload& p, cycle_t arrival) {
     warned_ = true;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
   }
-  // Annotated delays may put a later call's arrival first: kept in order of arrival, equal ones in order of calls.
+  // Annotated delays can reorder arrivals, so responses are sorted by arrival, then by order of calls.
   responses_.push({arrival, static_cast<std::uint32_t>(index)});
   for (std::size_t i = responses_.size() - 1; i > 0 && responses_[i - 1].arrival > responses_[i].arrival; --i)
     std::swap(responses_[i - 1], responses_[i]);
@@ -211,8 +211,8 @@ void memory_port::release_first() {
   responses_.pop();
   if (requests_[index].write) {
     --writes_[requests_[index].epoch];
-    // Only now may a request that it holds back go: an answer that comes on an edge is seen at the next one, whoever
-    // runs first.
+    // A request held back by this write may leave only now. An answer that arrives on an edge is seen at the next edge,
+    // independent of the order in which the kernel runs processes.
     writing_.erase(std::find(writing_.begin(), writing_.end(), index));
   }
   requests_[index].payload->release();
@@ -237,7 +237,7 @@ void memory_port::read_first_again() {
 
 cycle_t memory_port::next(cycle_t now) const {
   cycle_t c = responses_.empty() ? never : responses_.front().arrival;
-  // Held back, the next request goes after the response of the write in its way, which wakes the slice.
+  // If the next request is held back, the response of the write that it waits for wakes the slice.
   if (!queue_.empty() && asking_ == nullptr && !held_back(requests_[queue_.front()]))
     c = std::min(c, std::max(free_at_, now + 1));
   return c;
@@ -257,7 +257,7 @@ byte_mask memory_port::overlay(std::uint64_t line_address, std::uint8_t* image) 
 
 memory_port::added_writes memory_port::patch(std::uint64_t line_address, const std::uint8_t* image,
                                              const byte_mask& bytes) {
-  byte_mask to_come;  // what a write that is still to be sent brings
+  byte_mask to_come;  // bytes that writes still in the queue will write
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     request& r = requests_[queue_[i]];
     if (!r.write || r.line_address != line_address) continue;
@@ -274,7 +274,7 @@ memory_port::added_writes memory_port::patch(std::uint64_t line_address, const s
     for (unsigned b = 0; b < line_bytes; ++b)
       if (overlap.test(b) && r.payload->line_data()[b] != image[b]) differs.set(b);
     if (!differs.any()) continue;
-    // Of the same epoch as the first: a flush that waits for that one waits for both.
+    // In the same epoch as the first write, so that a flush that waits for that one waits for both.
     const unsigned epoch = r.epoch;
     added.launch = r.payload->request.launch;
     added.bytes += differs.count();

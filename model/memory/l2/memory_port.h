@@ -15,10 +15,10 @@
 
 namespace heddle {
 
-/// The initiator of an L2 slice towards its memory: keeps the requests in order, sends one at a time under the request
-/// exclusion rule, and takes every answer that IEEE 1666 allows (END_REQ returned, called or implied; BEGIN_RESP
-/// returned or called, in any order; completion at once; annotated delays). A read of bytes that a write under way
-/// covers waits for that write: the base protocol lets a memory reorder them.
+/// The initiator of an L2 slice towards its memory. It keeps requests in order, sends one at a time under the request
+/// exclusion rule, and accepts every answer that IEEE 1666 allows (END_REQ returned, called or implied; BEGIN_RESP
+/// returned or called, in any order; immediate completion; annotated delays). A request to bytes that an outstanding
+/// write covers waits for that write, because the base protocol lets a memory reorder them.
 class memory_port : public tlm::tlm_bw_transport_if<> {
  public:
   /// One finished request.
@@ -26,16 +26,16 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
     cycle_t arrival = 0;
     std::uint32_t request = 0;
   };
-  /// What was asked; valid from enqueue to release().
+  /// A request; valid until release_first().
   struct request {
     line_payload* payload = nullptr;
     std::uint64_t line_address = 0;
     byte_mask bytes;        // of the line
-    std::uint32_t tag = 0;  // the owner's
+    std::uint32_t tag = 0;  // for the owner's use
     bool write = false;
     bool sent = false;
     bool answered = false;
-    bool stale = false;  // a read: somebody else may have written the memory since it was made
+    bool stale = false;  // a read: another agent may have written the memory since it was queued
     unsigned epoch = 0;
   };
 
@@ -43,24 +43,24 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
 
   /// Reads the natural run of `count` (1, 2, 4) sectors from sector `first` of a line.
   void read(std::uint64_t line_address, unsigned first, unsigned count, std::uint32_t tag, std::uint32_t launch);
-  /// Writes the bytes of `bytes` from the line image `data`, as natural power-of-two runs where few do, else with byte
-  /// enables. Returns the number of requests made.
+  /// Writes the bytes selected by `bytes` from the line image `data`: as naturally aligned power-of-two runs where few
+  /// suffice, else with byte enables. Returns the number of requests made.
   unsigned write_back(std::uint64_t line_address, const byte_mask& bytes, const std::uint8_t* data,
                       std::uint32_t launch);
 
-  /// Sends the next request if the port is free. Call once per cycle while wants_cycle(). True when one was sent.
+  /// Sends the next request if the port is free and nothing holds it back. True if one was sent.
   bool send(cycle_t now);
   /// The next response that has arrived by `now`, or null.
   const response* arrived(cycle_t now) const;
   const request& at(std::uint32_t index) const { return requests_[index]; }
-  /// Ends the request of the first response.
+  /// Ends the request of the first response and releases its payload.
   void release_first();
-  /// Somebody else may have written the memory: what reads made up to now bring is marked stale.
+  /// Marks all reads in flight as stale, since another agent may have written the memory.
   void mark_stale();
-  /// Ends the request of the first response, a read, and makes the same one again.
+  /// Ends the request of the first response, which must be a read, and repeats it.
   void read_first_again();
 
-  /// What the next calls look at will be wanted soon.
+  /// Prefetches into the host's cache what the next calls will read.
   void prepare(cycle_t now) const {
     if (const response* r = arrived(now)) {
       host_prefetch(&requests_[r->request], sizeof(request));
@@ -69,27 +69,28 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
     if (!queue_.empty()) host_prefetch(&requests_[queue_.front()], sizeof(request));
   }
 
-  /// Next cycle in which send() or arrived() can do something, never: not before a call from the memory.
+  /// The next cycle in which send() or arrived() can do something; never: only after a call from the memory.
   cycle_t next(cycle_t now) const;
 
   std::size_t queued() const { return queue_.size(); }
   bool idle() const { return active_ == 0; }
-  /// Divides writes into those made before and after: to know when the earlier ones are done. Only when older_writes()
-  /// is zero.
+  /// Separates earlier from later writes, so that older_writes() tells when the earlier ones are done. Call only when
+  /// older_writes() is zero.
   void start_epoch() { epoch_ ^= 1; }
   unsigned older_writes() const { return writes_[epoch_ ^ 1]; }
   const unsigned& level() const { return active_; }
 
-  /// Bytes of writes that the memory may not hold yet: laid over `image` (the line at `line_address`); returns which.
+  /// Copies the bytes of outstanding writes, which the memory may not hold yet, over `image` (the line at
+  /// `line_address`). Returns which bytes.
   byte_mask overlay(std::uint64_t line_address, std::uint8_t* image) const;
-  /// What patch() added.
+  /// The writes that patch() added.
   struct added_writes {
     unsigned requests = 0;
     unsigned bytes = 0;
-    std::uint32_t launch = 0;  // whose writes they follow
+    std::uint32_t launch = 0;  // launch of the writes that they follow
   };
-  /// Debug write: changes these writes' bytes where they overlap and have not been sent. What has been sent is the
-  /// memory's, so a second write follows it with what differs.
+  /// For a debug write: changes the overlapping bytes of queued writes. A write that has been sent can no longer be
+  /// changed, so a second write with the differing bytes follows it.
   added_writes patch(std::uint64_t line_address, const std::uint8_t* image, const byte_mask& bytes);
 
  private:
@@ -114,13 +115,13 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
   std::vector<request> requests_;
   std::vector<std::uint32_t> free_;
   ring<std::uint32_t> queue_;
-  ring<response> responses_;                    // by arrival
-  std::vector<std::uint32_t> writing_;          // writes sent, until their answers are taken
-  tlm::tlm_generic_payload* asking_ = nullptr;  // BEGIN_REQ sent, END_REQ to come
+  ring<response> responses_;                    // sorted by arrival
+  std::vector<std::uint32_t> writing_;          // writes sent whose responses are not taken yet
+  tlm::tlm_generic_payload* asking_ = nullptr;  // between BEGIN_REQ and END_REQ
   cycle_t free_at_ = 0;
   unsigned active_ = 0;
   unsigned epoch_ = 0;
-  unsigned writes_[2] = {0, 0};  // by epoch: made and not ended
+  unsigned writes_[2] = {0, 0};  // by epoch: writes made and not ended
   bool warned_ = false;
 };
 

@@ -58,7 +58,7 @@ void crossbar::push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_ge
 cycle_t crossbar::arbitrate(cycle_t now) {
   cycle_t next = never;
   granted_.clear();
-  // Two outputs may want the same input: the first asked rotates, so that none is preferred for ever.
+  // Outputs may compete for an input, so the output that is served first rotates and none starves.
   const unsigned first = static_cast<unsigned>(now % shape_.outputs);
   for (const bool wrapped : {false, true}) {
     for (std::size_t w = wrapped ? 0 : first / 64; w < (wrapped ? first / 64 + 1 : active_.size()); ++w) {
@@ -74,17 +74,17 @@ cycle_t crossbar::arbitrate(cycle_t now) {
   return next;
 }
 
-// Grants one packet to an output if it can, and works out when the next attempt makes sense. Returns when the packet at
+// Grants one packet to an output if possible and computes when to try again. Returns the cycle in which the packet at
 // the head of the output is complete there, if one was granted; else never.
 cycle_t crossbar::grant(unsigned output, cycle_t now) {
   if (full(output)) {
-    grantable_[output] = never;  // until one is popped
+    grantable_[output] = never;  // until a packet is popped
     return never;
   }
   const std::uint64_t* set = &candidates_[std::size_t{output} * words_];
   cycle_t next = never;
   const unsigned from = turn_[output];
-  // Once around the inputs, from `from` on; its word is visited twice, upper part first.
+  // Visits all inputs once, starting at `from`; the word of `from` is visited twice, upper part first.
   for (unsigned i = 0; i <= words_; ++i) {
     const unsigned w = (from / 64 + i) % words_;
     std::uint64_t bits = set[w];
@@ -132,7 +132,7 @@ void crossbar::update_due(unsigned output) {
     due_[output] = never;
     return;
   }
-  // After a hold-up the port still needs the packet's transfer time.
+  // After back-pressure the port still needs the packet's transfer time.
   due_[output] = std::max(packets_[head].at, last_pop_[output] + packets_[head].transfer);
 }
 

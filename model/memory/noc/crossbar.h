@@ -10,11 +10,11 @@
 
 namespace heddle {
 
-/// One direction of the interconnect: packets from input ports to output ports. Each input has a buffer of a fixed
-/// number of packets, sorted by output (no head-of-line blocking), and each port moves one packet at a time. An output
-/// takes round robin from the inputs that have a packet for it and are not moving another. What was granted crosses the
-/// wires in `latency` cycles and waits at the output; the wires hold as many packets as they are long, the output queue
-/// `output_entries` more. Packets from one input to one output keep their order.
+/// One direction of the interconnect: packets from input ports to output ports. Each input has a buffer for a fixed
+/// number of packets with one queue per output (no head-of-line blocking). Each port transfers one packet at a time. An
+/// output arbitrates round robin among the inputs that have a packet for it and are not transferring another. A granted
+/// packet crosses the wires in `latency` cycles and waits at the output; wires and output queue hold `latency` and
+/// `output_entries` packets. Packets from one input to one output stay in order.
 class crossbar {
  public:
   struct shape {
@@ -27,39 +27,39 @@ class crossbar {
   };
   explicit crossbar(const shape& s);
 
-  /// Takes a place in the buffer of an input; false: full. Then push() must follow.
+  /// Reserves a slot in the buffer of an input; false: full. After true, push() must follow.
   bool reserve(unsigned input, cycle_t now) { return slots_[input].take(now); }
-  /// A place is free, though it may be visible only in the next cycle.
+  /// True if a slot is free, though it may be visible only in the next cycle.
   bool has_room(unsigned input) const { return slots_[input].has_room(); }
-  /// Puts a packet of `bytes` into the reserved place; it takes part in arbitration from cycle `arrival` on.
+  /// Stores a packet of `bytes` in the reserved slot; it takes part in arbitration from cycle `arrival` on.
   void push(unsigned input, unsigned output, unsigned bytes, tlm::tlm_generic_payload& payload, cycle_t arrival);
-  /// Grants what can be granted in this cycle. Returns the next cycle in which a grant may be possible or a packet just
-  /// granted is complete at the head of its output (never: only after a push or a pop).
+  /// Grants all packets that can be granted in this cycle. Returns the next cycle in which a grant may be possible or a
+  /// packet just granted is complete at the head of its output (never: not before a push or a pop).
   cycle_t arbitrate(cycle_t now);
 
-  /// A packet that arbitrate() has just sent on its way: complete at its output in cycle `due`, if all before it are
-  /// popped when due.
+  /// A packet granted by arbitrate(). It is complete at its output in cycle `due` if all packets before it are popped
+  /// when due.
   struct grant_record {
     unsigned output;
     tlm::tlm_generic_payload* payload;
     cycle_t due;
   };
-  /// Those granted by the last arbitrate(), which are kept only if keep_grants() was called.
+  /// Enables granted(), the packets granted by the last arbitrate().
   void keep_grants() { keeps_grants_ = true; }
   const std::vector<grant_record>& granted() const { return granted_; }
-  /// A place is visibly free in cycle `now`.
+  /// True if a slot is visibly free in cycle `now`.
   bool has_visible_room(unsigned input, cycle_t now) const { return slots_[input].has_visible_room(now); }
 
-  /// Cycle in which the packet at the head of an output is complete there (never: none).
+  /// The cycle in which the packet at the head of an output is complete there (never: none).
   cycle_t due(unsigned output) const { return due_[output]; }
-  /// Calls f(output) for each output with packets granted and not popped, in the order of their numbers.
+  /// Calls f(output) for each output with packets granted and not popped, in ascending order.
   template <class F>
   void for_each_occupied(F&& f) {
     for (std::size_t w = 0; w < flying_.size(); ++w)
       for (std::uint64_t bits = flying_[w]; bits != 0; bits &= bits - 1)
         f(static_cast<unsigned>(w * 64) + static_cast<unsigned>(__builtin_ctzll(bits)));
   }
-  /// Removes and returns it.
+  /// Removes and returns the packet at the head of an output.
   tlm::tlm_generic_payload& pop(unsigned output, cycle_t now);
 
   bool idle() const { return packets_in_use_ == 0; }
@@ -67,12 +67,12 @@ class crossbar {
   const unsigned& input_level(unsigned input) const { return slots_[input].level(); }
   const unsigned& output_level(unsigned output) const { return in_flight_[output]; }
   unsigned outputs() const { return shape_.outputs; }
-  /// Cycles in which output ports moved bytes, and packets and bytes that went through.
+  /// Cycles in which output ports transferred bytes, and the packets and bytes transferred.
   std::uint64_t busy_cycles() const { return busy_cycles_; }
   std::uint64_t packets_in() const { return packets_in_; }
   std::uint64_t packets_out() const { return packets_out_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// Throws internal_error when packets were lost or duplicated.
+  /// Throws internal_error if packets were lost or duplicated.
   void check_invariants() const;
 
  private:
@@ -80,7 +80,7 @@ class crossbar {
   struct packet {
     tlm::tlm_generic_payload* payload = nullptr;
     cycle_t at = 0;         // in an input buffer: arrival; on the wires: complete at the output
-    unsigned transfer = 1;  // cycles on a port
+    unsigned transfer = 1;  // transfer cycles on a port
     std::uint32_t next = none;
   };
   struct fifo {
@@ -96,7 +96,7 @@ class crossbar {
   fifo& lane(unsigned input, unsigned output) { return lanes_[std::size_t{input} * shape_.outputs + output]; }
 
   shape shape_;
-  unsigned words_;  // 64-bit words of a set of inputs
+  unsigned words_;  // 64-bit words per set of inputs
   std::vector<packet> packets_;
   std::vector<std::uint32_t> free_packets_;
   std::vector<slot_counter> slots_;        // by input
@@ -106,8 +106,8 @@ class crossbar {
   std::vector<unsigned> waiting_;          // by output: packets in input buffers
   std::vector<std::uint64_t> active_;      // set of outputs with waiting_ > 0
   std::vector<cycle_t> output_free_;       // by output: first cycle in which its port is free
-  std::vector<cycle_t> grantable_;         // by output with packets waiting: no grant before
-  std::vector<unsigned> turn_;             // by output: input that is asked first
+  std::vector<cycle_t> grantable_;         // by output with packets waiting: earliest cycle of a grant
+  std::vector<unsigned> turn_;             // by output: round-robin pointer, the input that is tried first
   std::vector<fifo> wires_;                // by output
   std::vector<unsigned> in_flight_;        // by output: packets granted and not popped
   std::vector<cycle_t> last_pop_;          // by output

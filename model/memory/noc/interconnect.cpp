@@ -62,7 +62,7 @@ interconnect::interconnect(sc_core::sc_module_name name, clock_domain& clock, co
 }
 
 interconnect::~interconnect() {
-  // A run that was broken off leaves routes on payloads that outlive the interconnect.
+  // An aborted run leaves routes on payloads that outlive the interconnect.
   for (route_extension& r : routes_)
     if (r.payload != nullptr) r.payload->set_extension(r.outer);
 }
@@ -246,7 +246,7 @@ void interconnect::send_request(slice_port& port, cycle_t now) {
   if (answer == tlm::TLM_UPDATED && phase == tlm::END_REQ) return;
   const bool taken = begin_response(port, p, arrival);
   if (answer == tlm::TLM_COMPLETED && !taken) {
-    // No handshake is left to hold the response up: it stays the port's one held response and needs no END_RESP.
+    // No phase is left to apply back-pressure with: the response stays the port's held response and needs no END_RESP.
     SC_REPORT_ERROR(protocol_report, "a slice completed a request at once while its response port was full");
   }
   if (answer == tlm::TLM_UPDATED && taken) {
@@ -270,7 +270,7 @@ void interconnect::send_response(sm_port& port, cycle_t now) {
   tlm::tlm_generic_payload& p = responses_.pop(port.index, now);
   invariant(port.index >= announced_ports_ || now == due,
             "interconnect: a response is not there in the cycle that was announced");
-  if (port.index < announced_ports_) {  // its payload was let go then
+  if (port.index < announced_ports_) {  // the payload was released when the response was announced
     port.free_at = now + 1;
     --announced_;
     --in_flight_;
@@ -325,7 +325,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
   for (sm_port& port : sm_ports_) {
     if (port.held == nullptr) continue;
     if (port.undecided) {
-      if (port.held_from > now + 1) continue;  // its time has not come, and will run this
+      if (port.held_from > now + 1) continue;  // its departure time lies ahead; on_cycle is scheduled for then
       port.undecided = false;
       if (requests_.reserve(port.index, now)) {
         admit(port, port.held_from, port.asked_at - sc_core::sc_time_stamp());
@@ -334,7 +334,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
       ++held_requests_;
     }
     if (port.held_from > now || !requests_.reserve(port.index, now)) {
-      // Without room there is nothing to wait for but a grant, and a grant runs this again.
+      // Without room only a grant helps, and on_cycle runs this after every grant.
       if (requests_.has_room(port.index)) next = std::min(next, std::max(port.held_from, now + 1));
       continue;
     }
@@ -344,7 +344,7 @@ cycle_t interconnect::admit_requests(cycle_t now) {
   return next;
 }
 
-// Takes the request that is held in front of a port into the place that was reserved.
+// Moves the request held in front of a port into the reserved slot.
 void interconnect::admit(sm_port& port, cycle_t arrival, sc_core::sc_time delay) {
   tlm::tlm_generic_payload& p = *port.held;
   port.held = nullptr;
@@ -359,7 +359,7 @@ cycle_t interconnect::admit_responses(cycle_t now) {
   for (slice_port& port : slice_ports_) {
     if (port.held == nullptr) continue;
     if (port.held_from > now || !responses_.reserve(port.index, now)) {
-      // Without room there is nothing to wait for but a grant, and a grant runs this again.
+      // Without room only a grant helps, and on_cycle runs this after every grant.
       if (responses_.has_room(port.index)) next = std::min(next, std::max(port.held_from, now + 1));
       continue;
     }

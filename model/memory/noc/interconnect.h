@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: the crossbar between the SMs and the L2 slices: bandwidth per port, latency, queues, back-pressure, order.
 // Sockets: sm_socket[i] (target, one per SM), slice_socket[m] (initiator, one per memory channel); AT base protocol.
-// One cycle: complete packets leave the outputs, each free output is granted to one input, held-up senders are let in.
+// One cycle: complete packets leave the outputs; each free output is granted to one input; blocked senders are
+//   admitted.
 // Parameters: [interconnect], gpu.sm_count, memory.channels, l2.interleave_bytes, l2.hash.
 // Source: docs/memory.md; input-queued crossbar with one queue per output and round-robin grants.
 #pragma once
@@ -22,9 +23,9 @@
 
 namespace heddle {
 
-/// A response whose way is free is announced when it is granted, its arrival being the annotated delay: see
-/// announce_responses(). Without load, a request of which the sender's BEGIN_REQ comes in cycle t reaches the slice
-/// (BEGIN_REQ) in cycle t + latency_cycles + (its transfer cycles - 1); a response likewise.
+/// Without load, a request whose BEGIN_REQ comes in cycle t reaches the slice (BEGIN_REQ) in cycle t + latency_cycles +
+/// (its transfer cycles - 1); the same holds for a response. announce_responses() makes the interconnect announce
+/// responses when they are granted, with the arrival as annotated delay.
 class interconnect : public sc_core::sc_module, public clocked {
  public:
   interconnect(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
@@ -37,42 +38,44 @@ class interconnect : public sc_core::sc_module, public clocked {
   void trace(sc_core::sc_trace_file* file) const override;
 
   bool idle() const { return in_flight_ == 0 && requests_.idle() && responses_.idle(); }
-  /// Throws internal_error when a packet was lost or duplicated.
+  /// Throws internal_error if a packet was lost or duplicated.
   void check_invariants() const;
 
-  /// Both directions, for their packet, byte and busy counts.
+  /// Both directions, with their packet, byte and busy counters.
   const crossbar& requests() const { return requests_; }
   const crossbar& responses() const { return responses_; }
-  /// Requests and responses that had to wait in front of a full input buffer.
+  /// Requests and responses that waited in front of a full input buffer.
   std::uint64_t held_requests() const { return held_requests_; }
   std::uint64_t held_responses() const { return held_responses_; }
   const address_map& map() const { return map_; }
 
-  /// From now on, the first `ports` SM ports get each BEGIN_RESP when it is granted, with the time that it needs as
-  /// annotated delay. Whoever is bound there must answer BEGIN_RESP by return. Slices take at least `slice_cycles` to
-  /// answer, packets at least two to cross. Nothing arrives in another cycle than without.
+  /// From now on, the first `ports` SM ports receive each BEGIN_RESP when it is granted, with the remaining time as
+  /// annotated delay. The initiators bound there must answer BEGIN_RESP by return. Assumes that slices take at least
+  /// `slice_cycles` to answer and packets at least two cycles to cross. It does not change the cycle in which anything
+  /// arrives.
   void announce_responses(unsigned ports, unsigned slice_cycles);
-  /// With announced responses: the earliest cycle in which a response that is not announced yet can be at an SM port;
-  /// never: all are.
+  /// With announced responses: the earliest cycle in which a response that is not announced yet can reach an SM port;
+  /// never: all are announced.
   cycle_t next_response(unsigned sm, cycle_t now) const;
-  /// Whether the next request of an SM port is sure to be accepted at once, whenever it comes; `now`: the present cycle
-  /// here. Where it is not, a request with an annotated delay gets its END_REQ when its time has come, annotated
-  /// likewise if there was room.
+  /// True if the next request of an SM port is certain to be accepted at once, whenever it arrives; `now`: the present
+  /// cycle of this domain. Otherwise a request with an annotated delay gets its END_REQ when its time has come,
+  /// annotated in the same way if there was room.
   bool has_room(unsigned sm, cycle_t now) const {
     return sm_ports_[sm].held == nullptr && requests_.has_visible_room(sm, now);
   }
 
-  /// Bytes that a packet takes on the wires: the header and the data that travels in this direction.
+  /// Bytes of a packet on the wires: the header and the data that travels in this direction.
   static unsigned request_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
   static unsigned response_bytes(const tlm::tlm_generic_payload& payload, unsigned header_bytes);
 
  private:
   using route_state = line_payload::route_state;
-  /// Rides on a payload that has no place of its own for its route, or has it taken, while the interconnect has it.
+  /// Route of a payload that has no route field of its own, or whose field another interconnect uses; attached while
+  /// the payload is in this interconnect.
   struct route_extension : tlm::tlm_extension<route_extension> {
     route_state route;
-    route_extension* outer = nullptr;             // of another interconnect that the payload passed before
-    tlm::tlm_generic_payload* payload = nullptr;  // none: not in use
+    route_extension* outer = nullptr;             // route of another interconnect that the payload passed before
+    tlm::tlm_generic_payload* payload = nullptr;  // null: not in use
     tlm::tlm_extension_base* clone() const override { return nullptr; }
     void copy_from(const tlm::tlm_extension_base&) override {}
     void free() override { payload = nullptr; }  // the payload is being destroyed; the pool keeps the route
@@ -83,12 +86,13 @@ class interconnect : public sc_core::sc_module, public clocked {
     unsigned index = 0;
     tlm::tlm_generic_payload* held = nullptr;  // BEGIN_REQ not yet accepted
     cycle_t held_from = 0;
-    bool undecided = false;     // held was sent ahead of time: whether there is room for it shows only then
+    bool undecided = false;     // held was sent ahead of its time; whether there is room is decided then
     sc_core::sc_time asked_at;  // undecided: when it was sent
-    tlm::tlm_generic_payload* answering = nullptr;  // BEGIN_RESP sent, END_RESP to come
+    tlm::tlm_generic_payload* answering = nullptr;  // between BEGIN_RESP and END_RESP
     cycle_t free_at = 0;                            // first cycle in which the next BEGIN_RESP may be sent
     std::uint64_t first_open = 0;                   // number of the oldest request whose response is not announced
-    std::deque<cycle_t> earliest;  // of it and those after it: when the response may be granted; never: it has been
+    std::deque<cycle_t> earliest;  // from that request on: earliest cycle of the response's grant; never: it was
+                                   // granted
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
       return owner->from_sm(*this, p, f, t);
     }
@@ -100,7 +104,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     interconnect* owner = nullptr;
     bound_interface<tlm::tlm_fw_transport_if<>> slice;
     unsigned index = 0;
-    tlm::tlm_generic_payload* asking = nullptr;  // BEGIN_REQ sent, END_REQ to come
+    tlm::tlm_generic_payload* asking = nullptr;  // between BEGIN_REQ and END_REQ
     cycle_t free_at = 0;
     tlm::tlm_generic_payload* held = nullptr;  // BEGIN_RESP not yet accepted
     cycle_t held_from = 0;
@@ -148,7 +152,7 @@ class interconnect : public sc_core::sc_module, public clocked {
   unsigned held_now_ = 0;
   unsigned open_routes_ = 0;
   unsigned in_flight_ = 0;
-  unsigned announced_ = 0;  // of these, responses announced and not there yet: their payloads are not held
+  unsigned announced_ = 0;  // in flight as announced responses that have not arrived yet; their payloads are not held
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_responses_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: nothing; checks that both sides of a socket obey the base protocol, and passes every call on.
+// Models: no hardware; checks that both sides of a socket obey the base protocol, and forwards every call.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
-// One cycle: none; it works on calls, and adds no time.
+// One cycle: none; it acts on calls and adds no time.
 // Parameters: tlm.check puts one on every memory socket. Source: IEEE 1666-2011, clauses 11, 14 and 15.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and checks
-/// no more after that. Any number of transactions may be under way.
+/// Reports the first violation by SC_REPORT_ERROR("/heddle/protocol", ...), naming the socket and the rule, and then
+/// stops checking. Any number of transactions may be in flight.
 class protocol_monitor : public sc_core::sc_module,
                          private tlm::tlm_fw_transport_if<>,
                          private tlm::tlm_bw_transport_if<> {
@@ -24,24 +24,24 @@ class protocol_monitor : public sc_core::sc_module,
   tlm::tlm_target_socket<32> target_socket;
   tlm::tlm_initiator_socket<32> initiator_socket;
 
-  /// An initiator of ours never answers BEGIN_RESP with TLM_COMPLETED, which is legal but hangs some memories; for
-  /// other initiators this can be allowed.
+  /// Heddle's initiators never answer BEGIN_RESP with TLM_COMPLETED, which is legal but hangs some memories. This call
+  /// allows it for other initiators.
   void allow_completed_response() { completed_response_allowed_ = true; }
 
   std::uint64_t transactions() const { return transactions_; }
   std::size_t in_flight() const { return states_.size(); }
   bool idle() const { return states_.empty(); }
-  /// True once a violation was reported.
+  /// True after a violation was reported.
   bool violated() const { return violated_; }
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
   enum class stage : std::uint8_t { requested, accepted, responding };
 
-  /// A transaction under way, with the attributes that must not change.
+  /// A transaction in flight, with the attributes that must not change.
   struct state {
     stage at = stage::requested;
-    sc_core::sc_time last;  // time of its last phase, delay included
+    sc_core::sc_time last;  // time of its last phase, including the delay
     tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
     std::uint8_t* data = nullptr;
     std::uint8_t* enables = nullptr;
@@ -61,7 +61,7 @@ class protocol_monitor : public sc_core::sc_module,
   unsigned transport_dbg(tlm::tlm_generic_payload& p) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override;
 
-  /// What was passed down in a call, to be compared with what comes back.
+  /// The arguments of a forwarded call, to be compared with what the callee returns.
   struct call {
     tlm::tlm_phase phase;
     sc_core::sc_time delay;

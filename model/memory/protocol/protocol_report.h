@@ -3,7 +3,7 @@
 
 namespace heddle {
 
-/// Message type of reports about a bound module that breaks the TLM base protocol.
+/// Message type of reports about a bound module that violates the TLM base protocol.
 constexpr const char* protocol_report = "/heddle/protocol";
 
 }  // namespace heddle

@@ -18,7 +18,7 @@ void request_port::push(line_payload& payload, cycle_t cycle) {
   queue_.push({&payload, cycle});
   queued_ = static_cast<unsigned>(queue_.size());
   if (queue_.size() == 1) send(cycle);
-  // A request still here because of the request before it is woken by the end of that one.
+  // A request that must wait for the END_REQ of the one before is woken by that END_REQ.
   if (!queue_.empty() && requesting_ == nullptr) clock_.wake_at(std::max(free_cycle_, cycle + 1));
 }
 
@@ -29,8 +29,8 @@ bool request_port::send(cycle_t cycle) {
   return true;
 }
 
-// What would have left in cycles that are behind the part's own time leaves now; nobody has looked at the queue
-// meanwhile.
+// Sends the requests whose departure cycle this logical process has already simulated. Nothing has sampled the queue
+// since then.
 void request_port::start_past() {
   while (!queue_.empty() && requesting_ == nullptr) {
     const cycle_t cycle = std::max(free_cycle_, queue_.front().cycle);
@@ -39,7 +39,7 @@ void request_port::start_past() {
   }
 }
 
-// Sends the first of the queue, `ahead` from now.
+// Sends the first request of the queue with the annotated delay `ahead`.
 void request_port::start(const sc_core::sc_time& ahead) {
   line_payload& payload = *queue_.front().payload;
   queue_.pop();

@@ -12,32 +12,33 @@
 
 namespace heddle {
 
-/// The initiator's side of a memory port: the TLM-2.0 base protocol, approximately timed. Keeps the queue of requests,
-/// the request exclusion rule (IEEE 1666-2011, 16.2.6: no BEGIN_REQ before the END_REQ of the one before), and
-/// responses until their annotated time has come. It accepts every legal answer: END_REQ by return or by call, late, or
-/// implied by BEGIN_RESP; TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED and END_RESP,
-/// never TLM_COMPLETED. Wakes its owner when a request can leave or a response is due. In a part of a clock domain that
-/// is ahead of the present time, END_REQ may come for a cycle that the part has gone through already: what would have
-/// left since then leaves at once, with its own time.
+/// The initiator's side of a memory port: TLM-2.0 base protocol, approximately timed. It holds the queue of requests,
+/// obeys the request exclusion rule (IEEE 1666-2011, 15.2.6 e: no BEGIN_REQ before the END_REQ of the previous
+/// request), and holds responses until their annotated time. It accepts every legal answer: END_REQ by return or by
+/// call, late, or implied by BEGIN_RESP; TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED
+/// and END_RESP, never with TLM_COMPLETED. It wakes its owner when a request can leave or a response is due.
+/// In a logical process that is simulated ahead of the kernel's time, END_REQ may arrive for a cycle that the process
+/// has already simulated. The requests that could have left since then leave at once, each annotated with its own time.
 class request_port : public tlm::tlm_bw_transport_if<> {
  public:
   /// Binds itself to the backward path of `socket`.
   request_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock, unsigned queue_entries);
 
   bool full() const { return queue_.size() >= capacity_; }
-  /// Requests that may still be queued; more when some have left that are said to leave only later.
+  /// Free entries of the queue. A request whose annotated departure lies in the future counts as gone.
   unsigned room() const { return full() ? 0 : capacity_ - static_cast<unsigned>(queue_.size()); }
-  /// Queues a request, and sends it in this very cycle if nothing is before it. The queue must not be full.
+  /// Queues a request; sends it in the same cycle if the queue was empty and the port is free. The queue must not be
+  /// full.
   void push(line_payload& payload, cycle_t cycle);
-  /// Sends what may leave in `cycle`: one request at most. True if one left.
+  /// Sends at most one request, if it may leave in `cycle`. True if one left.
   bool send(cycle_t cycle);
-  /// The next response that is due by `cycle` (the caller releases it), or null.
+  /// The next response due by `cycle`, or null. The caller releases it.
   line_payload* take(cycle_t cycle);
 
-  /// No request queued or on its way, no response waiting.
+  /// True if no request is queued or outstanding and no response is waiting.
   bool idle() const { return queue_.empty() && in_flight_ == 0; }
   const unsigned& queued() const { return queued_; }
-  /// Requests sent, of which take() has not given the response.
+  /// Requests sent whose response take() has not returned yet.
   const unsigned& in_flight() const { return in_flight_; }
 
  private:

@@ -9,13 +9,14 @@
 
 namespace heddle {
 
-/// A transfer on its way to the memory.
+/// One of the transfers to the memory into which a request is split.
 struct transfer_splitter::part : tlm::tlm_generic_payload {
   using tlm_generic_payload::tlm_generic_payload;
   whole* of = nullptr;
-  // Whose bytes these are: who still holds the part when the whole has been answered finds them as they were.
+  // The split payload, whose bytes this part points into. The reference keeps them valid for a holder of the part after
+  // the whole has been answered.
   tlm::tlm_generic_payload* owner = nullptr;
-  std::vector<std::uint8_t> enables;  // where those of the whole repeat
+  std::vector<std::uint8_t> enables;  // the whole's byte enables, repeated to this part's length
 };
 
 struct transfer_splitter::part_pool : tlm::tlm_mm_interface {
@@ -67,7 +68,7 @@ std::vector<transfer_splitter::run> transfer_splitter::runs_of(const tlm::tlm_ge
   const auto enabled = [&](unsigned i) { return enables == nullptr || enables[i % period] == TLM_BYTE_ENABLED; };
   std::vector<run> runs;
   for (unsigned i = 0; i < all;) {
-    // The largest aligned run that fits, and without byte enables holds enabled bytes alone.
+    // The longest naturally aligned run that fits; without byte enables it contains only enabled bytes.
     unsigned length = 1;
     const auto fits = [&](unsigned n) {
       if (n > most_ || (p.get_address() + i) % n != 0 || i + n > all) return false;
@@ -141,10 +142,10 @@ void transfer_splitter::leave(tlm::tlm_generic_payload& p) {
   p.release();
 }
 
-// Everything that can be done now, and a wake-up for what is to come; calls on the backward path wake it as well.
+// Does everything that is possible now and schedules its next wake-up; calls on the backward path wake it as well.
 void transfer_splitter::work() {
   const sc_core::sc_time now = sc_core::sc_time_stamp();
-  // Not earlier: the call that brought the answer still goes through others.
+  // Not released earlier: the call that delivered the answer is still unwinding through other modules.
   for (tlm::tlm_generic_payload* q : answered_) q->release();
   answered_.clear();
   while (send_part(now) || end_request(now) || begin_response(now)) {}
@@ -250,7 +251,7 @@ void transfer_splitter::part_answered(part& q, const sc_core::sc_time& at) {
 void transfer_splitter::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) {
   if ((!p.is_read() && !p.is_write()) || p.get_data_length() == 0 || p.get_streaming_width() < p.get_data_length() ||
       (p.get_byte_enable_ptr() != nullptr && p.get_byte_enable_length() == 0))
-    return initiator_socket->b_transport(p, delay);  // refused there as it would be without us
+    return initiator_socket->b_transport(p, delay);  // the memory refuses it as it would without the splitter
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   for (const run& r : runs_of(p)) {
     part& q = pool_->acquire();

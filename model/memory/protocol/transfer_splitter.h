@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Models: the narrow port of a memory: splits transfers into those that a memory takes which knows no long bursts or no
-// byte enables. Sockets: target_socket (bind the initiator here), initiator_socket (to the memory). One cycle: none; it
-// passes things on at once, in delta cycles, one part after another. Parameters: memory.max_transfer_bytes,
-// memory.byte_enables (one on every external memory socket). Source: docs/integration.md.
+// Models: the narrow port of a memory: splits transfers for a memory that does not accept long bursts or byte enables.
+// Sockets: target_socket (bind the initiator here), initiator_socket (to the memory).
+// One cycle: none; it forwards in delta cycles, one part after another.
+// Parameters: memory.max_transfer_bytes, memory.byte_enables (one instance per external memory socket).
+// Source: docs/integration.md.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@
 
 namespace heddle {
 
-/// Each transfer becomes naturally aligned ones of a power of two of bytes, in the order of addresses; it is answered
-/// when all of them are, with the first error if there is one. Bytes are not copied: parts point into the data of the
-/// whole and hold a reference to it. Both exclusion rules are kept towards either side, and every answer that the base
-/// protocol allows is taken. Debug transport and DMI pass as they are.
+/// Splits each transfer into naturally aligned transfers of power-of-two size, in address order. The whole is answered
+/// when all parts are, with the first error if there is one. Bytes are not copied: parts point into the whole's data
+/// and hold a reference to it. Both exclusion rules are obeyed on both sides, and every answer that the base protocol
+/// allows is accepted. Debug transport and DMI are forwarded unchanged.
 class transfer_splitter : public sc_core::sc_module,
                           private tlm::tlm_fw_transport_if<>,
                           private tlm::tlm_bw_transport_if<> {
  public:
-  /// `most_bytes`: of one transfer, a power of two; without `byte_enables` runs of enabled bytes become transfers of
-  /// their own. Throws input_error.
+  /// `most_bytes`: the longest transfer, a power of two. Without `byte_enables`, runs of enabled bytes become separate
+  /// transfers. Throws input_error.
   transfer_splitter(sc_core::sc_module_name name, unsigned most_bytes, bool byte_enables);
   ~transfer_splitter() override;
 
@@ -41,12 +42,12 @@ class transfer_splitter : public sc_core::sc_module,
   };
   struct whole {
     tlm::tlm_generic_payload* payload = nullptr;
-    sc_core::sc_time ready;  // not before: its request, later its response
+    sc_core::sc_time ready;  // earliest time: first of its parts, then of its response
     std::vector<run> runs;
     std::size_t sent = 0;
     std::size_t answered = 0;
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
-    bool accepted = false;  // END_REQ has gone up
+    bool accepted = false;  // END_REQ was sent
   };
   struct part;
   struct part_pool;
@@ -73,11 +74,11 @@ class transfer_splitter : public sc_core::sc_module,
   unsigned most_;
   bool byte_enables_;
   std::unique_ptr<part_pool> pool_;
-  std::list<whole> wholes_;                          // in the order of their requests; parts point to them
-  whole* requesting_ = nullptr;                      // BEGIN_REQ came, END_REQ to be sent
-  tlm::tlm_generic_payload* asking_ = nullptr;       // a part: BEGIN_REQ sent, END_REQ to come
-  tlm::tlm_generic_payload* answering_ = nullptr;    // a whole: BEGIN_RESP sent, END_RESP to come
-  std::vector<tlm::tlm_generic_payload*> answered_;  // parts that are done with, and not yet given back
+  std::list<whole> wholes_;                          // in the order of requests; parts point to them
+  whole* requesting_ = nullptr;                      // between BEGIN_REQ and END_REQ
+  tlm::tlm_generic_payload* asking_ = nullptr;       // a part: between BEGIN_REQ and END_REQ
+  tlm::tlm_generic_payload* answering_ = nullptr;    // a whole: between BEGIN_RESP and END_RESP
+  std::vector<tlm::tlm_generic_payload*> answered_;  // answered parts that are not released yet
   sc_core::sc_time port_free_;
   sc_core::sc_time response_free_;
   sc_core::sc_event wake_;
