@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Models: the named barriers of the blocks resident on an SM.
-// Sockets: none; the SM passes arrivals on and resumes the warps that a completed barrier releases.
-// One cycle: an arrival completes its barrier when all warps of the block that still live (or the count given) have
-// come;
-//   when lanes are independent, when all its threads that still live (or the count given) have.
+// Sockets: none; the SM forwards arrivals and resumes the warps that a completed barrier releases.
+// One cycle: an arrival completes its barrier when all live warps of the block (or the given count) have arrived; with
+//   independent lanes, when all live threads (or the given count) have.
 // Parameters: sm.barriers_per_block, sm.max_blocks, sub_partition.divergence. Source: PTX ISA, bar and barrier.
 #pragma once
 
@@ -22,11 +21,11 @@ class barrier_unit : public sc_core::sc_module {
 
   barrier_unit(sc_core::sc_module_name name, const gpu_config& config);
 
-  /// A block of `warps` warps with `threads` threads took the CTA slot.
+  /// Assigns the CTA slot to a block of `warps` warps with `threads` threads.
   void open(unsigned cta_slot, unsigned warps, unsigned threads) { blocks_[cta_slot].open(warps, threads); }
-  /// Writes the state of the block in the CTA slot to a context, or takes it from there.
+  /// Saves the barrier state of the block in the CTA slot to a context, or restores it.
   void exchange(unsigned cta_slot, simt::context_image& image) { blocks_[cta_slot].exchange(image); }
-  /// As of block_barriers, of the block in the CTA slot.
+  /// The functions of block_barriers, for the block in the CTA slot.
   outcome arrive(unsigned cta_slot, unsigned warp, const isa::instruction& bar, const simt::warp_state& state,
                  simt::lane_mask mask, std::string& error) {
     return counted(blocks_[cta_slot].arrive(rules_, warp, bar, state, mask, error));

@@ -7,7 +7,7 @@ namespace heddle {
 
 namespace {
 
-// A barrier operand is uniform over the warp: the first active lane's value stands for all.
+// A barrier operand is uniform over the warp: the first active lane's value is used.
 std::uint32_t uniform_value(const isa::operand& o, const simt::warp_state& w, simt::lane_mask mask) {
   switch (o.kind) {
     case isa::operand_kind::immediate: return static_cast<std::uint32_t>(o.value);
@@ -29,7 +29,7 @@ void block_barriers::open(unsigned warps, unsigned threads) {
   live_threads_ = threads;
 }
 
-// In the order in which contexts have always held it.
+// The order of the fields defines the layout of a saved context.
 void block_barriers::exchange(simt::context_image& image) {
   image(live_);
   image(waiting_);
@@ -97,7 +97,7 @@ barrier_outcome block_barriers::arrive(const barrier_rules& rules, unsigned warp
   r.count += static_cast<unsigned>(__builtin_popcount(mask & (bar.psrc[0].negate ? ~p : p)));
   r.threads += came;
   o.barrier = number;
-  if (bar.sub != 1) {  // all forms but arrive wait
+  if (bar.sub != 1) {  // every form except arrive waits
     o.waits = true;
     r.waiting |= bit;
     r.waiters += came;

@@ -12,54 +12,55 @@
 
 namespace heddle {
 
-/// How a chip's barriers count.
+/// How a chip's barriers count arrivals.
 struct barrier_rules {
   explicit barrier_rules(const gpu_config& config);
-  unsigned barriers;  // that a block has
+  unsigned barriers;  // per block
   bool per_thread;    // lanes are independent: threads are counted, not warps
 };
 
-/// What an arrival, or an exit, brought about.
+/// The effect of an arrival or of an exit.
 struct barrier_outcome {
-  std::uint64_t release = 0;  // warps of the block that go on, bit per warp
-  unsigned barrier = 0;       // the one that it is about
+  std::uint64_t release = 0;  // warps of the block that are released, bit per warp
+  unsigned barrier = 0;       // the barrier that completed or that the warp arrived at
   bool completed = false;
-  bool waits = false;         // the arriving warp is among those that wait, or that are released
-  bool deadlock = false;      // all that live in the block wait and no barrier can complete
+  bool waits = false;         // the arriving warp waits, or was among those released
+  bool deadlock = false;      // all live warps (or threads) of the block wait and no barrier can complete
   std::uint32_t count = 0;    // reduction: threads whose predicate held
   std::uint32_t threads = 0;  // reduction: threads that took part
 };
 
-/// The named barriers of one block: who has come to each. Whoever executes the block asks here who may go on.
+/// The named barriers of one block: which warps have arrived at each, and which may continue.
 class block_barriers {
  public:
   /// A block of `warps` warps with `threads` threads.
   void open(unsigned warps, unsigned threads);
-  /// Writes the state to a context, or takes it from there.
+  /// Saves the state to a context, or restores it.
   void exchange(simt::context_image& image);
 
-  /// Warp `warp` of the block executed `bar` with the lanes of `mask`. `error` says when the barrier's number or its
-  /// count of threads is not allowed.
+  /// Warp `warp` of the block executed `bar` with the lanes of `mask`. `error` is set if the barrier's number or its
+  /// thread count is not allowed.
   barrier_outcome arrive(const barrier_rules& rules, unsigned warp, const isa::instruction& bar,
                          const simt::warp_state& state, simt::lane_mask mask, std::string& error);
-  /// `lanes` of the warp have exited, its `last` ones perhaps. Ask after_exit what that brought about, until nothing.
+  /// `lanes` of the warp have exited; `last`: no lane of the warp is left. Then call after_exit until it releases no
+  /// warp.
   void exited(unsigned warp, simt::lane_mask lanes, bool last);
   barrier_outcome after_exit(const barrier_rules& rules);
 
   /// Warps that wait at a barrier.
-  const std::uint64_t& waiting() const { return waiting_; }  // where a waveform can follow it
+  const std::uint64_t& waiting() const { return waiting_; }  // a reference, for tracing
   std::uint64_t live() const { return live_; }
   unsigned waits_at(unsigned warp) const { return waits_at_[warp]; }
-  /// All that live in the block wait and no barrier can complete.
+  /// True if all live warps (or threads) of the block wait and no barrier can complete.
   bool stuck(const barrier_rules& rules) const;
 
  private:
   struct barrier {
-    std::uint64_t arrived = 0;   // warps that came (waiting or not)
-    std::uint64_t waiting = 0;   // those that wait
-    std::uint32_t expected = 0;  // threads, in whole warps; 0: all that live
-    std::uint32_t arrivals = 0;  // threads that came; those that a warp which came lacks count too
-    std::uint32_t waiters = 0;   // threads that came and wait
+    std::uint64_t arrived = 0;   // warps that have arrived (waiting or not)
+    std::uint64_t waiting = 0;   // warps that wait
+    std::uint32_t expected = 0;  // threads, in whole warps; 0: all live threads
+    std::uint32_t arrivals = 0;  // threads that have arrived; the missing lanes of an arrived warp count as well
+    std::uint32_t waiters = 0;   // threads that have arrived and wait
     std::uint32_t count = 0;
     std::uint32_t threads = 0;
   };

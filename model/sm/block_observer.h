@@ -9,8 +9,8 @@ namespace heddle {
 
 struct resident_launch;
 
-/// Hears of the blocks and warps of SMs when they come and go: placed or back from memory, ended or on the way to
-/// memory.
+/// Observes blocks and warps entering SMs (placed, or restored from memory) and leaving them (completed, or swapped
+/// out).
 class block_observer {
  public:
   virtual ~block_observer() = default;

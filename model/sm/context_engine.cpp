@@ -11,8 +11,8 @@ namespace heddle {
 namespace {
 
 constexpr unsigned line_words = line_bytes / 4;
-constexpr unsigned places = 64;               // contexts of one SM in memory at one time
-constexpr std::uint64_t state_bytes = 65536;  // most that a warp may need beside its registers
+constexpr unsigned places = 64;               // contexts of one SM that may be in memory at one time
+constexpr std::uint64_t state_bytes = 65536;  // most bytes that a warp may need beside its registers
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 std::uint64_t place_bytes(const gpu_config& c) {
@@ -75,8 +75,8 @@ void context_engine::on_cycle(cycle_t cycle) {
   }
 }
 
-// Outstanding instructions have come back, results of fixed latency are in their registers, exited warps are gone and
-// what they stored is acknowledged.
+// Starts saving when the blocks are quiet: no instruction of theirs is outstanding, results of fixed latency are in the
+// registers, and the stores of exited warps are acknowledged.
 void context_engine::check_quiet(cycle_t cycle) {
   const auto ended = [this](unsigned s) { return resources_.block(s).transaction == nullptr; };
   cta_slots_.erase(std::remove_if(cta_slots_.begin(), cta_slots_.end(), ended), cta_slots_.end());
@@ -135,7 +135,7 @@ void context_engine::begin_saving(cycle_t cycle) {
   move_lines(cycle);
 }
 
-// Asks for or sends the next line, and ends the transfer when all have been answered.
+// Sends the next line, and ends the transfer when all lines have been answered.
 void context_engine::move_lines(cycle_t cycle) {
   if (!refused_ && next_word_ < image_.words().size() && in_flight_ < lines_in_flight_) send_line(cycle);
   if (next_word_ < image_.words().size()) {
@@ -153,7 +153,7 @@ bool context_engine::send_line(cycle_t cycle) {
     free_lines_.push_back(lines_.back().get());
   }
   line_access& l = *free_lines_.back();
-  // The line's traffic counts for the launch whose block it belongs to.
+  // The line's traffic counts for the launch of the block that it belongs to.
   std::size_t block = 0, end = 0;
   const auto& records = current_->blocks;
   for (; block < records.size(); ++block)
@@ -205,7 +205,7 @@ tlm::tlm_sync_enum context_engine::nb_transport_bw(l1_access& access, l1_phase& 
   return tlm::TLM_ACCEPTED;
 }
 
-// The context is in memory: what is here of it is given up.
+// The context is in memory: frees everything that the blocks hold on the SM.
 void context_engine::end_saving(cycle_t cycle) {
   context_transaction& t = *current_;
   t.saved_cycle = cycle;
@@ -259,8 +259,7 @@ void context_engine::begin_restoring(cycle_t cycle) {
   move_lines(cycle);
 }
 
-// Blocks that were dropped begin again, on the sub-partitions that they had; their warps take what warp ids are free
-// there.
+// Restarts dropped blocks on the sub-partitions that they had; their warps take any free warp ids there.
 void context_engine::run_anew(cycle_t cycle) {
   context_transaction& t = *current_;
   t.restore_cycle = t.resumed_cycle = cycle;

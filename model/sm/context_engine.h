@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Models: the context engine of an SM: takes resident blocks out to memory between two instructions, and brings them
-// back to
+// Models: the context engine of an SM: moves resident blocks to memory between two instructions, and restores them to
 //   the same sub-partitions under the same warp ids.
-// Sockets: memory_socket (initiator, l1_protocol) to the L1, whose way to memory its lines take.
-// One cycle: one line of 128 bytes leaves for memory, or is asked for, while fewer than lines_in_flight are on their
-// way. Parameters: [context]. Source: ARCHITECTURE section 4 "A context switch"; docs/preemption.md.
+// Sockets: memory_socket (initiator, l1_protocol) to the L1, through which its lines go to memory.
+// One cycle: sends one line of 128 bytes, or the request for one, while fewer than lines_in_flight are outstanding.
+// Parameters: [context]. Source: ARCHITECTURE section 4 "A context switch"; docs/preemption.md.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +25,11 @@
 
 namespace heddle {
 
-/// What the context engine asks of the SM around it.
+/// The services of the SM that the context engine uses.
 class context_supervisor {
  public:
   virtual ~context_supervisor() = default;
-  /// A block is back: a unified cache may be divided for it.
+  /// Called when a block is resident again: a unified cache may be repartitioned for it.
   virtual void divide_cache() = 0;
   virtual void program_fault(const std::string& text) = 0;
 };
@@ -43,22 +42,22 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
   tlm::tlm_initiator_socket<32, l1_protocol_types> memory_socket;
 
-  /// Takes all resident blocks out, or those that `t` names while the others run on; `saved` is reported when they are
-  /// gone. With mode flush nothing is written: they are dropped.
+  /// Takes all resident blocks off the SM, or those that `t` names while the others continue. Reports `saved` when they
+  /// are gone. With mode flush they are dropped and nothing is written.
   void preempt(context_transaction& t, cycle_t cycle);
-  /// Brings the blocks of `t` back as soon as their warp ids are free; `resumed` is reported when they run. Dropped
-  /// ones begin anew.
+  /// Brings the blocks of `t` back as soon as their warp ids are free. Reports `resumed` when they run. Dropped blocks
+  /// restart from the beginning.
   void restore(context_transaction& t, cycle_t cycle);
-  /// A stopped warp has become quiet, or a warp is gone.
+  /// To be called when a stopped warp has become quiet or a warp has left the SM.
   void look_again() {
     if (step_ != step::idle) clock_.wake_at(clock_.cycle());
   }
   bool idle() const { return step_ == step::idle; }
-  /// Device address of the area where contexts of all SMs are saved, in place of context.area_mib. While no context is
-  /// there.
+  /// Sets the device address of the area for saved contexts of all SMs, instead of context.area_mib. Allowed only while
+  /// no context is saved.
   void save_at(std::uint64_t address) { base_ = address; }
-  /// Device address of byte `offset` of the `place`-th context that the SM may have in memory at one time. Lines of all
-  /// SMs take turns, so that SMs that are switched together write to the same rows of memory.
+  /// Device address of byte `offset` of the SM's context number `place`. Lines of different SMs are interleaved, so
+  /// that SMs that are switched together write to the same rows of memory.
   std::uint64_t address(unsigned place, std::uint64_t offset) const {
     const std::uint64_t line = (place * place_bytes_ + offset) / line_bytes;
     return base_ + (line * sm_count_ + sm_id_) * line_bytes + offset % line_bytes;
@@ -70,16 +69,16 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
  private:
   enum class step : std::uint8_t { idle, quiescing, saving, waiting, restoring };
   static constexpr unsigned no_place = ~0u;
-  // The blocks of one switch that are in memory, or were dropped.
+  // The blocks of one switch, saved in memory or dropped.
   struct away_context {
     context_transaction* transaction = nullptr;
-    unsigned place = no_place;  // in the SM's context area; dropped blocks have none
+    unsigned place = no_place;  // in the SM's context area; none for dropped blocks
     std::vector<resident_block> blocks;
   };
   struct line_access {
     l1_access access;
     lsu_transaction transaction;
-    std::size_t word = 0;  // of the image
+    std::size_t word = 0;  // position in the image
   };
 
   tlm::tlm_sync_enum nb_transport_bw(l1_access& access, l1_phase& phase, sc_core::sc_time& delay) override;
@@ -113,11 +112,11 @@ class context_engine : public sc_core::sc_module, public clocked, private l1_bw_
 
   step step_ = step::idle;
   context_transaction* current_ = nullptr;
-  std::vector<unsigned> cta_slots_;  // of the blocks that are being switched
-  away_context context_;             // the one that is being written or read
+  std::vector<unsigned> cta_slots_;  // of the blocks being switched
+  away_context context_;             // the context being saved or restored
   std::vector<away_context> away_;
   simt::context_image image_;
-  std::size_t next_word_ = 0;  // of the image: the next line begins there
+  std::size_t next_word_ = 0;  // position of the next line in the image
   unsigned in_flight_ = 0;
   bool refused_ = false;
   std::vector<std::unique_ptr<line_access>> lines_;

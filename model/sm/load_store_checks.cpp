@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The load/store unit's checks: of the addresses it is given, and of its own bookkeeping.
+// The load/store unit's checks of addresses and of its own state.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -10,9 +10,10 @@
 
 namespace heddle {
 
-// True if every global lane's address is aligned and lies in a legal range; else the transaction says which does not.
+// True if every global lane's address is aligned and lies in a mapped range; otherwise sets the fault of the
+// transaction.
 bool load_store_unit::legal(lsu_transaction& t) {
-  if (t.launch->recording) return true;  // nobody mapped the memory of the machine on which it was recorded
+  if (t.launch->recording) return true;  // a recording has no list of the memory that was mapped
   std::uint64_t low = ~std::uint64_t{0};
   std::uint64_t high = 0;
   std::uint64_t bits = 0;
@@ -45,7 +46,7 @@ void load_store_unit::set_fault(lsu_transaction& t, unsigned lane, bool misalign
   t.fault_lane = lane;
 }
 
-// Counts the global or local access whose lines are in lines_.
+// Counts the global or local access whose coalesced lines are in lines_.
 void load_store_unit::count(const lsu_transaction& t) {
   if (t.texture) return;
   lsu_counters& c = counters[t.launch->launch_id];
@@ -58,7 +59,7 @@ void load_store_unit::count(const lsu_transaction& t) {
     sectors += static_cast<unsigned>(__builtin_popcount(lines_.parts[k].sectors));
   d->transactions += sectors;
   const unsigned requested = static_cast<unsigned>(__builtin_popcount(t.global_mask)) * t.bytes_per_lane;
-  d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes that ask for the same bytes share them
+  d->requested_bytes += std::min(requested, sectors * sector_bytes);  // lanes with the same address share bytes
 }
 
 void load_store_unit::check_invariants() const {

@@ -17,7 +17,7 @@ unsigned interval_of(double lanes) {
   return static_cast<unsigned>(std::max(1.0, std::ceil(simt::warp_size / std::max(lanes, 1.0 / 64))));
 }
 
-// Some of the instruction's data: the first of them are there in `first`, the last in `last`.
+// Merges the times of some of the instruction's data: the first data arrive in `first`, the last in `last`.
 void data_come(lsu_transaction& t, std::uint64_t first, std::uint64_t last) {
   t.first_cycle = std::min(t.first_cycle, first);
   t.ready_cycle = std::max(t.ready_cycle, last);
@@ -115,15 +115,15 @@ bool load_store_unit::pipes_free(const input& in, cycle_t cycle) const {
   if ((in.needs & needs_constants) != 0 && cycle < constant_free_) return false;
   if ((in.needs & needs_shared) != 0 && cycle < shared_free_) return false;
   if ((in.needs & needs_l1) == 0) return true;
-  // What has its translation goes first: accesses to one address keep their order.
+  // An access that has its translation goes first, so that accesses to one address stay in order.
   const bool waiting = !untranslated_.empty() && untranslated_.front().ready <= cycle;
   return streaming_ == nullptr && cycle >= l1_free_ && !waiting;
 }
 
-// Takes one instruction from the inputs, if one is ready and its way is free.
+// Takes one instruction from the inputs, if one is ready and its path is free.
 void load_store_unit::pick(cycle_t cycle) {
   starved_ = false;
-  const std::uint32_t before = (1u << next_input_) - 1;  // those whose turn is over
+  const std::uint32_t before = (1u << next_input_) - 1;  // inputs below the round-robin pointer come last
   for (std::uint64_t turn = (waiting_ & ~before) | std::uint64_t{waiting_ & before} << 32; turn != 0;
        turn &= turn - 1) {
     const unsigned index = static_cast<unsigned>(__builtin_ctzll(turn)) % 32;
@@ -183,15 +183,15 @@ void load_store_unit::coalesce_lanes(const lsu_transaction& t) {
   else coalesce(t.addresses(), t.global_mask, lines_);
 }
 
-// Its lines, which are in lines_, go to the L1 from this cycle on.
+// Sends the lines in lines_ to the L1, starting in this cycle.
 void load_store_unit::stream(lsu_transaction& t, cycle_t cycle) {
   streaming_ = &t;
   next_line_ = 0;
   send_line(cycle);
 }
 
-// Cycle in which all lines of lines_ have their translation, and older accesses of the same warp theirs: a warp's
-// accesses keep their order.
+// The first cycle in which all lines in lines_ and all older accesses of the same warp have their translation: a warp's
+// accesses stay in order.
 cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
   cycle_t ready = cycle;
   for (std::size_t k = 0; k < untranslated_.size(); ++k) {
@@ -203,7 +203,7 @@ cycle_t load_store_unit::translated(const lsu_transaction& t, cycle_t cycle) {
   return ready;
 }
 
-// Kept in the order in which they may go on; of equals the older first.
+// Sorted by the cycle of the translation, then by age.
 void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
   untranslated_.push({&t, ready});
   for (std::size_t k = untranslated_.size() - 1; k > 0 && untranslated_[k - 1].ready > ready; --k)
@@ -211,7 +211,7 @@ void load_store_unit::wait_for_translation(lsu_transaction& t, cycle_t ready) {
   clock_.wake_at(ready);
 }
 
-// The oldest access whose translation has come takes the way to the L1.
+// Sends the oldest translated access to the L1.
 void load_store_unit::resume(cycle_t cycle) {
   pick_at_ = 0;
   if (untranslated_.front().ready > cycle || streaming_ != nullptr || cycle < l1_free_) return;
@@ -237,7 +237,7 @@ void load_store_unit::on_chip(lsu_transaction& t, cycle_t cycle) {
   data_come(t, access.first_cycle, access.ready_cycle);
 }
 
-// Offers the next line of the streaming instruction to the L1.
+// Sends the next line of the streaming instruction to the L1.
 void load_store_unit::send_line(cycle_t cycle) {
   pick_at_ = 0;
   lsu_transaction& t = *streaming_;
@@ -275,12 +275,13 @@ void load_store_unit::send_line(cycle_t cycle) {
   if (t.outstanding == 0) finish(t, cycle);
 }
 
-// A load may overtake deferred loads; a store or an atomic would change what one of the same warp still has to read.
+// A load may overtake deferred loads. A store or an atomic may not: it could change what a deferred load of the same
+// warp has still to read.
 bool load_store_unit::passes_deferred(const lsu_transaction& t) const {
   return t.global_mask == 0 || t.kind == lsu_kind::load || t.kind == lsu_kind::constant_load;
 }
 
-// Offers the first deferred load to the L1 again.
+// Sends the first deferred load to the L1 again.
 void load_store_unit::execute_again(cycle_t cycle) {
   pick_at_ = 0;
   l1_access& a = *deferred_.front();
@@ -318,13 +319,13 @@ tlm::tlm_sync_enum load_store_unit::nb_transport_bw(l1_access& access, l1_phase&
   return tlm::TLM_ACCEPTED;
 }
 
-// Nothing of the instruction is missing any more: it is answered when its time has come.
+// Answers the instruction, which has no outstanding parts left, in its ready cycle.
 void load_store_unit::finish(lsu_transaction& t, cycle_t cycle) {
   if (t.ready_cycle <= cycle) {
     deliver(t);
     return;
   }
-  // Mostly it is the last one.
+  // Sorted by cycle; usually the new entry is the last.
   due_.push({t.ready_cycle, &t});
   for (std::size_t k = due_.size() - 1; k > 0 && due_[k - 1].cycle > due_[k].cycle; --k)
     std::swap(due_[k - 1], due_[k]);
@@ -353,7 +354,7 @@ void load_store_unit::set_throttled(bool now) {
   }
 }
 
-// Asks for the next cycle in which something can be done. What waits for an answer of the L1 is woken by it.
+// Schedules the next cycle with work. An access that waits for the L1 is woken by the L1's answer.
 void load_store_unit::sleep(cycle_t cycle) {
   if (streaming_ != nullptr && !refused_) clock_.wake_at(std::max(l1_free_, cycle + 1));
   if (!untranslated_.empty() && streaming_ == nullptr &&

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Models: an SM's load/store unit: address stages, arbitration, coalescing, checks of addresses, answers to the
-// sub-partitions. Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators,
-// on_chip_protocol); l1_socket
-//   (initiator, l1_protocol). To be attached to the clock after the L1 and before the sub-partitions.
-// One cycle: due answers go out; one line of a global access is looked up; one instruction is taken, round robin.
-// Parameters: [ldst], [tlb], [sm] sub_partitions. Source: Huerta et al., MICRO 2025, table 1 (queue, address stage,
-// shared stage).
+// Models: an SM's load/store unit: address stages, arbitration, coalescing, address checks, answers to the
+//   sub-partitions.
+// Sockets: partition_socket[k] (target, lsu_protocol); shared_socket, constant_socket (initiators, on_chip_protocol);
+//   l1_socket (initiator, l1_protocol). It must be attached to the clock after the L1 and before the sub-partitions.
+// One cycle: sends due answers; looks up one line of a global access; takes one instruction, round robin.
+// Parameters: [ldst], [tlb], [sm] sub_partitions.
+// Source: Huerta et al., MICRO 2025, table 1 (queue, address stage, shared stage).
 #pragma once
 
 #include <memory>
@@ -26,20 +26,19 @@
 
 namespace heddle {
 
-/// Warp instructions by kind. Requests are instructions, transactions 32-byte sectors moved, bytes those that threads
-/// asked for.
+/// Warp instructions by kind: requests are instructions, transactions are 32-byte sectors moved.
 struct lsu_counters {
   struct direction {
     std::uint64_t requests = 0;
     std::uint64_t transactions = 0;
-    std::uint64_t requested_bytes = 0;  // asked for by threads; of each instruction at most what moved
+    std::uint64_t requested_bytes = 0;  // requested by threads; per instruction at most the bytes moved
   };
   direction global_load;
   direction global_store;
   direction local_load;
   direction local_store;
   direction atomic;                // atomics and reductions on global memory
-  std::uint64_t instructions = 0;  // taken from the queues = responses + faults + in flight
+  std::uint64_t instructions = 0;  // taken from the queues; = responses + faults + in flight
   std::uint64_t responses = 0;
   std::uint64_t faults = 0;
 };
@@ -56,26 +55,26 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   per_launch<lsu_counters> counters;
   class tlb tlb;
 
-  /// No instruction queued or in flight.
+  /// True if no instruction is queued or in flight.
   bool idle() const { return queued_ == 0 && pending_ == 0; }
-  /// Instructions in flight: taken from a queue and not yet answered.
+  /// Instructions in flight: taken from a queue and not answered yet.
   unsigned pending() const { return pending_; }
   bool throttled() const { return throttled_; }
-  /// Throws internal_error if counters or queues contradict themselves.
+  /// Throws internal_error if counters or queues are inconsistent.
   void check_invariants() const;
   void on_cycle(cycle_t cycle) override;
   void prefetch_hint(cycle_t cycle, bool distant) const override;
   void trace(sc_core::sc_trace_file* file) const override;
 
  private:
-  // What an instruction needs of the ways onward.
+  // The paths that an instruction needs.
   static constexpr std::uint8_t needs_constants = 1, needs_shared = 2, needs_l1 = 4;
   // The input of one sub-partition.
   struct input {
     ring<lsu_transaction*> queue;
-    cycle_t next_pick = 0;   // the address stage is busy until then
-    cycle_t addressed = 0;   // the first of the queue has left the address stage
-    std::uint8_t needs = 0;  // of the first of the queue
+    cycle_t next_pick = 0;   // first cycle in which the address stage is free again
+    cycle_t addressed = 0;   // cycle in which the oldest instruction has left the address stage
+    std::uint8_t needs = 0;  // paths that the oldest instruction needs
     unsigned queued = 0;     // = queue.size(), for tracing
   };
   struct due_response {
@@ -84,7 +83,7 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   };
 
   void start_of_simulation() override;
-  // An access that waits for the translation of its addresses.
+  // An access that waits for its address translation.
   struct untranslated {
     lsu_transaction* transaction = nullptr;
     cycle_t ready = 0;
@@ -127,36 +126,37 @@ class load_store_unit : public sc_core::sc_module, public clocked, private lsu_f
   on_chip_initiator on_chip_backward_;
   unsigned queue_entries_;
   unsigned pending_limit_;
-  unsigned address_cycles_;   // issue to pick
-  unsigned pick_interval_;    // cycles between two picks from one input
-  unsigned accept_interval_;  // and from any
+  unsigned address_cycles_;   // from issue to pick
+  unsigned pick_interval_;    // between two picks from one input
+  unsigned accept_interval_;  // between two picks from any inputs
   cycle_t next_accept_ = 0;
   bool half_warps_;
   std::vector<input> inputs_;
-  unsigned next_input_ = 0;    // round robin: the first to be asked
-  std::uint32_t waiting_ = 0;  // inputs with something queued, bit per input
-  cycle_t pick_at_ = 0;        // no instruction can be taken before, and the clock calls then; 0: not known
+  unsigned next_input_ = 0;    // round-robin pointer: the input that is tried first
+  std::uint32_t waiting_ = 0;  // inputs with a queued instruction, bit per input
+  cycle_t pick_at_ = 0;        // no instruction can be taken before; on_cycle is scheduled for it; 0: not known
   unsigned queued_ = 0;
   unsigned pending_ = 0;
   cycle_t shared_free_ = 0;
   cycle_t constant_free_ = 0;
   cycle_t l1_free_ = 0;
-  lsu_transaction* streaming_ = nullptr;  // its lines go to the L1, one per cycle
+  lsu_transaction* streaming_ = nullptr;  // instruction whose lines go to the L1, one per cycle
   coalesced_access lines_;
   unsigned next_line_ = 0;
-  ring<untranslated> untranslated_;  // by the cycle of their translations
+  ring<untranslated> untranslated_;  // sorted by the cycle of their translation
   bool refused_ = false;             // the L1 has no room for the next line
-  bool starved_ = false;             // an instruction could be taken but for pending_limit_
+  bool starved_ = false;             // only pending_limit_ prevents that an instruction is taken
   bool throttled_ = false;
-  // Re-execution queue: loads that found no room in the L1. Later loads, which may hit, go by; what writes waits for
-  // them.
+  // Re-execution queue: loads that the L1 refused. Later loads, which may hit, overtake them; stores and atomics wait
+  // for them.
   unsigned deferred_entries_;
   ring<l1_access*> deferred_;
-  bool deferred_refused_ = false;  // the L1 has no room for the first of them
+  bool deferred_refused_ = false;  // the L1 refused the first of them
   std::vector<std::unique_ptr<l1_access>> accesses_;
   std::vector<l1_access*> free_accesses_;
-  ring<due_response> due_;  // earliest first
-  // What the sockets are bound to, looked up once: the way through port and export costs cache misses per instruction.
+  ring<due_response> due_;  // sorted by cycle
+  // The bound interfaces, looked up once: access through port and export costs the host cache misses for each
+  // instruction.
   std::vector<lsu_bw_if*> partitions_;
   l1_fw_if* l1_ = nullptr;
   lsu_transaction nothing_;  // payload of throttle_on and throttle_off

@@ -9,12 +9,12 @@
 
 namespace heddle {
 
-/// A sum over time, by steps of equal length; step k begins at cycle k x step_cycles(). They double in length when
-/// there are too many from the first to the last that counts something.
+/// A sum over time in steps of equal length; step k begins at cycle k x step_cycles(). The length doubles when there
+/// are too many steps from the first to the last nonzero one.
 class time_series {
  public:
   explicit time_series(std::size_t most_steps) : most_steps_(most_steps) {}
-  /// One whose first step is always that of cycle 0.
+  /// A series whose first step is always that of cycle 0.
   static time_series from_zero(std::size_t most_steps) {
     time_series t(most_steps);
     t.sums_.push_back(0);
@@ -22,10 +22,10 @@ class time_series {
   }
   /// Adds `value` in each cycle of [from, to).
   void add(cycle_t from, cycle_t to, std::uint64_t value);
-  /// Adds what another counted; steps become as long as the longer ones of both.
+  /// Adds another series; the longer step length of the two is used.
   void add(const time_series& other);
   cycle_t step_cycles() const { return step_; }
-  /// The number of the step that sums() begins with.
+  /// The number of the first step in sums().
   cycle_t first_step() const { return first_; }
   const std::vector<std::uint64_t>& sums() const { return sums_; }
 
@@ -38,29 +38,29 @@ class time_series {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Where the warp slots of one SM went that one launch could have filled: each cycle in which the SM holds a warp of it
-/// counts `blocks_per_sm` x warps of a block, and each of these is live or in exactly one of the others.
+/// Attribution of the warp slots of one SM that one launch could have filled. Each cycle in which the SM holds a warp
+/// of the launch counts `blocks_per_sm` x warps per block; each of these is live or in exactly one other category.
 struct launch_occupancy {
-  // Now
-  unsigned most_blocks = 0;  // of the launch that fit
+  // Present state
+  unsigned most_blocks = 0;  // blocks of the launch that fit on the SM
   unsigned warps_per_block = 0;
   unsigned blocks = 0;
   unsigned warps = 0;
-  std::uint64_t waiting = 0;  // warp-cycles of empty block places since the last block came: nobody filled them
-  unsigned came = 0;          // blocks, so far
-  // In all, warp-cycles
+  std::uint64_t waiting = 0;  // warp-cycles of empty block slots since the last block arrived, not filled so far
+  unsigned came = 0;          // blocks that have arrived
+  // Totals, in warp-cycles
   std::uint64_t live = 0;
-  std::uint64_t ended = 0;          // of warps that have ended and whose block has not
-  std::uint64_t filled_later = 0;   // of places to which a block came after all
-  std::uint64_t beside_others = 0;  // of empty places while other launches' blocks were on the SM
+  std::uint64_t ended = 0;          // of warps that have ended while their block has not
+  std::uint64_t filled_later = 0;   // of empty block slots before a later block arrived
+  std::uint64_t beside_others = 0;  // of empty block slots while blocks of other launches were on the SM
   std::uint64_t block_cycles = 0;   // of resident blocks
   std::uint64_t active_cycles = 0;  // cycles in which the SM held a warp of the launch
-  // The same over time
+  // Sums over time
   time_series live_over_time{128};
   time_series active_over_time{128};
 };
 
-/// The account of one SM, told of each change when it happens, in the order of time.
+/// Occupancy account of one SM. Every change must be reported when it happens, in order of time.
 class occupancy_account {
  public:
   void block_came(std::uint32_t launch, unsigned most_blocks, unsigned warps_per_block, cycle_t cycle);
@@ -70,7 +70,7 @@ class occupancy_account {
   /// Counts up to `cycle`.
   void settle(cycle_t cycle) { advance(cycle); }
   void check_invariants() const;
-  /// The account of a launch, up to the last change or settling.
+  /// The account of a launch, up to the last change or settle().
   const launch_occupancy& of(std::uint32_t launch) const { return launches_.at(launch); }
   /// Resident warps of all launches.
   const time_series& over_time() const { return over_time_; }

@@ -59,8 +59,8 @@ void resource_manager::on_cycle(cycle_t cycle) {
   if (!arrivals_.empty()) clock_.wake_at(arrivals_.front().cycle);
 }
 
-// The CWD knew, when it sent what arrives in `cycle`, of completions reported to it by then and of no others. Reckoning
-// with the same ones deals the warps as the CWD's fit test did.
+// For what arrives in `cycle`, the CWD knew only the completions reported to it when it was sent. Returning exactly
+// these resources makes this account assign the warps as the CWD's fit test did.
 void resource_manager::take_returned(cycle_t cycle) {
   const cycle_t sent = cycle - config_.cwd.dispatch_latency_cycles;
   while (!returned_.empty() && returned_.front().known <= sent) {
@@ -161,7 +161,7 @@ std::uint64_t resource_manager::release_warp(unsigned warp, bool stores_left, cy
   }
   occupancy.block_left(b.launch->launch_id, cycle);
   if (observer_ != nullptr) observer_->block_left(sm_id_, cta_slot, cycle);
-  // The block is gone: tell the CWD, which reckons with the resources when the message has reached it.
+  // The block is complete: informs the CWD, which counts the resources as free when the message has arrived.
   ++launch_residency[b.launch->launch_id].blocks;
   returned_.push_back({cycle + config_.cwd.dispatch_latency_cycles, std::move(b.allocation)});
   cta_transaction& t = *b.transaction;
@@ -189,7 +189,8 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
   tell(t, cta_phase::settled, cycle);
 }
 
-// A message that reaches the CWD after the latency; it may answer with another block.
+// Sends a message that reaches the CWD after the latency. The CWD may answer with another block, which limits the
+// window.
 void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) {
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);
@@ -264,7 +265,7 @@ unsigned resource_manager::swap_in(resident_block back, cycle_t cycle) {
 void resource_manager::report(context_transaction& t, cta_phase phase, cycle_t cycle) { tell(t, phase, cycle); }
 
 void resource_manager::report_fault(const std::string& text, cycle_t latency, const fault_details& details) {
-  if (failed_) return;  // the first is what counts
+  if (failed_) return;  // only the first fault counts
   failed_ = true;
   fault_.fault = text;
   fault_.details = details;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: the resource manager of an SM: CTA slots, warp slots, registers, shared memory and barriers of resident
-// blocks;
-//   it deals a block's warps to the sub-partitions and frees what they held when they are gone.
+//   blocks. It assigns a block's warps to the sub-partitions and frees the block's resources when the warps have
+//   exited.
 // Sockets: cta_socket (target) from the CWD.
 // One cycle: places the blocks whose dispatch arrives in this cycle.
 // Parameters: [sm], cwd.dispatch_latency_cycles. Source: ARCHITECTURE section 4 "A CTA".
@@ -27,7 +27,7 @@
 
 namespace heddle {
 
-/// What one block of a launch takes from an SM.
+/// The resources that one block of a launch needs on an SM.
 block_demand demand_of(const simt::launch_context& launch);
 
 /// A block resident on the SM.
@@ -35,21 +35,21 @@ struct resident_block {
   cta_transaction* transaction = nullptr;  // null: the CTA slot is free
   const resident_launch* launch = nullptr;
   simt::block_context context;
-  std::vector<std::uint8_t> shared;  // its shared memory
+  std::vector<std::uint8_t> shared;  // contents of its shared memory
   block_allocation allocation;
   std::vector<std::uint8_t> warps;  // warp id on the SM, by warp of the block
   unsigned warps_left = 0;
-  std::uint64_t live = 0;      // warps of the block that have not ended, bit per warp
-  unsigned most_blocks = 0;    // such blocks that an SM holds
-  std::uint64_t sequence = 0;  // which of all blocks that came to the SM
-  unsigned unsettled = 0;      // warps that are gone and whose stores are not all acknowledged
+  std::uint64_t live = 0;      // warps of the block that have not exited, bit per warp
+  unsigned most_blocks = 0;    // blocks of the launch that fit on an SM
+  std::uint64_t sequence = 0;  // number of the block among all that came to the SM
+  unsigned unsettled = 0;      // exited warps whose stores are not all acknowledged
 };
 
-/// How long, and how full, an SM was with warps of one launch (or of any).
+/// How long an SM held warps of one launch (or of any launch), and how many blocks completed.
 struct residency {
   std::uint64_t active_cycles = 0;  // cycles with at least one warp
   std::uint64_t blocks = 0;         // blocks completed
-  unsigned warps = 0;               // now
+  unsigned warps = 0;               // present number
   cycle_t since = 0;
   void enter(cycle_t cycle) {
     if (warps++ == 0) since = cycle;
@@ -57,20 +57,20 @@ struct residency {
   void leave(cycle_t cycle) {
     if (--warps == 0) active_cycles += cycle - since;
   }
-  /// Active cycles up to `cycle`, those of a stay that goes on included.
+  /// Active cycles up to `cycle`, including an interval that has not ended.
   std::uint64_t until(cycle_t cycle) const { return active_cycles + (warps != 0 && cycle > since ? cycle - since : 0); }
 };
 
-/// What the resource manager asks of the SM around it.
+/// The services of the SM that the resource manager uses.
 class block_supervisor {
  public:
   virtual ~block_supervisor() = default;
-  /// A block has its resources: create its warps, active from `cycle` on.
+  /// A block has its resources: its warps are to be created, active from `cycle` on.
   virtual void start_block(unsigned cta_slot, cycle_t cycle) = 0;
-  /// Blocks leave the SM, or come back to it.
+  /// Blocks are to leave the SM, or to return to it.
   virtual void preempt(context_transaction& t, cycle_t cycle) = 0;
   virtual void restore(context_transaction& t, cycle_t cycle) = 0;
-  /// The first block of a launch came to this SM.
+  /// The first block of a launch has arrived at this SM.
   virtual void start_launch(const resident_launch& launch) = 0;
 };
 
@@ -84,37 +84,39 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   resident_block& block(unsigned cta_slot) { return blocks_[cta_slot]; }
   const resident_block& block(unsigned cta_slot) const { return blocks_[cta_slot]; }
   unsigned resident_blocks() const { return resident_blocks_; }
-  /// The L1 that the SM's carve-out leaves.
+  /// The L1's size beside the SM's present carve-out.
   unsigned l1_bytes() const { return resources_.l1_bytes(); }
   unsigned cta_slots() const { return static_cast<unsigned>(blocks_.size()); }
-  /// Takes a free warp slot of a sub-partition; returns the warp id on the SM.
+  /// Allocates a free warp slot of a sub-partition. Returns the warp id on the SM.
   unsigned take_warp(unsigned cta_slot, unsigned warp_in_block, unsigned partition, cycle_t cycle);
-  /// A block that was dropped, and whose resources are reserved again, begins from the start. Returns its CTA slot.
+  /// Restarts a dropped block whose resources are reserved again. Returns its CTA slot.
   unsigned run_anew(resident_block dropped, cycle_t cycle);
-  /// CTA slot and warp of the block that a warp id holds.
+  /// CTA slot of a warp id, and the warp's number within its block.
   unsigned cta_slot_of(unsigned warp) const { return owner_[warp].cta_slot; }
   unsigned warp_in_block(unsigned warp) const { return owner_[warp].warp; }
-  /// The warp is gone: its slot and registers are free; with the block's last warp the block is complete. With
-  /// `stores_left`, stores of it are under way: stores_settled is called when all are acknowledged. Returns the block's
+  /// Frees the slot and registers of an exited warp; the last warp of a block completes the block. With `stores_left`,
+  /// stores of the warp are outstanding, and stores_settled is called when all are acknowledged. Returns the block's
   /// sequence number.
   std::uint64_t release_warp(unsigned warp, bool stores_left, cycle_t cycle);
-  /// The stores that one warp of the block had left are acknowledged. With the last such warp of a complete block the
-  /// CWD is told.
+  /// All outstanding stores of one exited warp of the block are acknowledged. With the last such warp of a complete
+  /// block, the CWD is informed.
   void stores_settled(std::uint64_t sequence, cycle_t cycle);
-  /// The block in the CTA slot has left for memory: frees all that it holds. Returns what is needed to bring it back.
+  /// Frees all resources of the block in the CTA slot, which has been saved or dropped. Returns what is needed to
+  /// restore it.
   resident_block swap_out(unsigned cta_slot, cycle_t cycle);
-  /// Takes the resources of a block that is to come back: the CWD knows that they are free.
+  /// Reserves the resources of a block that will be restored. The CWD has checked that they are free.
   void reserve(resident_block& b, cycle_t cycle);
-  /// Whether the ids of its warps are free as well.
+  /// True if the warp ids of the block are free too.
   bool warp_ids_free(const resident_block& b) const;
-  /// The block is resident again, under the same warp ids; its shared memory is to be filled. Returns its CTA slot.
+  /// Makes the block resident again under the same warp ids; the caller restores its shared memory. Returns its CTA
+  /// slot.
   unsigned swap_in(resident_block b, cycle_t cycle);
-  /// Tells the CWD how far a context switch is.
+  /// Reports the progress of a context switch to the CWD.
   void report(context_transaction& t, cta_phase phase, cycle_t cycle);
-  /// Tells the CWD, `latency` cycles from now, that the simulated program failed.
+  /// Reports to the CWD, `latency` cycles from now, that the simulated program failed.
   void report_fault(const std::string& text, cycle_t latency, const fault_details& details = {});
 
-  /// Has `observer` told of all blocks and warps from now on; null: nobody.
+  /// Reports all blocks and warps from now on to `observer`; null switches this off.
   void observe(block_observer* observer) { observer_ = observer; }
   bool idle() const { return resident_blocks_ == 0 && arrivals_.empty(); }
   void check_invariants() const;
@@ -136,7 +138,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
     cta_phase phase;
   };
   struct returned {
-    cycle_t known;  // the CWD reckons with it in dispatches sent from this cycle on
+    cycle_t known;  // the CWD counts it as free in dispatches sent from this cycle on
     block_allocation allocation;
   };
   struct owner {
@@ -147,7 +149,7 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   void begin(cta_transaction& t, const block_footprint& footprint, block_allocation allocation, cycle_t cycle);
   void take_returned(cycle_t cycle);
   void update_signals() const;
-  /// Something of what the levels show has changed.
+  /// To be called when a traced signal may have changed.
   void changed() const {
     if (signals_) update_signals();
   }
@@ -161,27 +163,27 @@ class resource_manager : public sc_core::sc_module, public clocked, public cta_f
   std::vector<resident_block> blocks_;
   std::vector<owner> owner_;               // by warp id
   std::vector<std::uint64_t> free_warps_;  // by sub-partition: mask of free warp slots
-  sm_resources resources_;                 // by block, in step with the CWD's account
+  sm_resources resources_;                 // kept equal to the CWD's account
   std::deque<arrival> arrivals_;
   std::deque<returned> returned_;
   struct unsettled_block {
     std::uint64_t sequence = 0;
     cta_transaction* transaction = nullptr;
-    unsigned warps = 0;  // of it whose stores are not all acknowledged
+    unsigned warps = 0;  // whose stores are not all acknowledged
   };
-  std::vector<unsettled_block> unsettled_;  // blocks that are complete but for these
+  std::vector<unsettled_block> unsettled_;  // completed blocks with outstanding stores
   std::uint64_t blocks_begun_ = 0;
   unsigned resident_blocks_ = 0;
   unsigned resident_warps_ = 0;
-  cta_transaction fault_;  // of no block: those may leave before it has arrived
+  cta_transaction fault_;  // not a block's transaction, which may end before the message arrives
   bool failed_ = false;
   std::uint32_t launches_seen_ = 0;
   std::vector<bool> launch_seen_;
-  // Levels of the trace, kept up to date while somebody traces them.
+  // Traced signals, updated only while they are traced.
   struct slot_signals {
     std::uint32_t launch = 0;
     std::uint64_t block = 0;
-    unsigned warps = 0;  // that have not ended; 0: the slot is free
+    unsigned warps = 0;  // that have not exited; 0: the slot is free
   };
   struct levels {
     std::vector<slot_signals> slots;

@@ -50,7 +50,7 @@ void shared_memory::b_transport(on_chip_access& access, sc_core::sc_time&) {
   c.bank_conflicts += passes - 1;
   const std::uint64_t requested = static_cast<unsigned>(__builtin_popcount(t.shared_mask)) * t.bytes_per_lane;
   const std::uint64_t moved = std::uint64_t{passes} * pass_bytes_;
-  c.requested_bytes += std::min(requested, moved);  // lanes that read one word share it
+  c.requested_bytes += std::min(requested, moved);  // lanes that read the same word share it
   c.moved_bytes += moved;
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models: the timing of an SM's shared memory: banks, conflicts, broadcast (its bytes are read and written at issue).
 // Sockets: access_socket (target, on_chip_protocol) from the load/store unit.
-// One cycle: one pass, in which each bank delivers one word to all lanes that want it; nothing happens between
-// accesses. Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles,
-// atomic_interval_cycles. Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the ways of a
-// conflict.
+// One cycle: one pass, in which each bank delivers one word to all lanes that need it; idle between accesses.
+// Parameters: [shared_memory] banks, bank_bytes, latency_cycles, pass_cycles, conflict_cycles, atomic_interval_cycles.
+// Source: Mei and Chu, TPDS 2017, section 6: latency grows linearly with the degree of a conflict.
 #pragma once
 
 #include <systemc>
@@ -27,7 +26,7 @@ struct shared_memory_counters {
   std::uint64_t atomic_requests = 0;
   std::uint64_t atomic_transactions = 0;
   std::uint64_t bank_conflicts = 0;   // sum of (passes - 1)
-  std::uint64_t requested_bytes = 0;  // asked for by threads; of each access at most what moved
+  std::uint64_t requested_bytes = 0;  // requested by threads; per access at most the bytes moved
   std::uint64_t moved_bytes = 0;      // passes times the width of all banks
 };
 
@@ -38,7 +37,7 @@ class shared_memory : public sc_core::sc_module, private on_chip_target {
   tlm::tlm_target_socket<32, on_chip_protocol_types> access_socket;
   per_launch<shared_memory_counters> counters;
 
-  /// Always true: an access is over when its call returns.
+  /// Always true: an access completes within its call.
   bool idle() const { return true; }
   /// Throws internal_error if a launch's counters contradict each other.
   void check_invariants() const;

@@ -58,14 +58,14 @@ void sm::use(program_services& services) {
 
 void sm::start_launch(const resident_launch&) { l1.invalidate(); }
 
-// Memory of the GPU's own is seen by nobody else.
+// Without external memory no agent outside the GPU can see its memory, and nothing is to be done.
 bool sm::begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) {
   if (config_.memory.model != choice::memory_model::external) return false;
   l1.system_fence(warp, launch, cycle);
   return true;
 }
 
-// Within the block's scope all go through this L1, in order.
+// Within a block's scope no invalidation is needed: all its warps access this L1, in order.
 void sm::fence_passed(unsigned scope) {
   const bool others = scope >= system_scope && config_.memory.model == choice::memory_model::external;
   if (others || (scope != 0 && config_.l1.fence_invalidates)) l1.invalidate();
@@ -84,7 +84,7 @@ void sm::start_block(unsigned cta_slot, cycle_t cycle) {
   }
 }
 
-// A unified cache is divided anew only while nothing runs but the block that has just come.
+// A unified cache is repartitioned only while the block that has just arrived is the only one.
 void sm::divide_cache() {
   const unsigned l1_bytes = resource_manager.l1_bytes();
   if (config_.shared_memory.unified_bytes == 0 || resource_manager.resident_blocks() != 1 || l1_bytes == l1_bytes_ ||
@@ -114,7 +114,7 @@ void sm::issued_alone(unsigned partition, cycle_t cycle) {
     if (k != partition) partitions[k].skip_issue(cycle);
 }
 
-// Those that wait get the unit in turn: each lets those before it go first.
+// Waiting sub-partitions get the shared unit in round-robin order: the gate of each stays closed for those before it.
 void sm::shared_unit_taken(isa::unit unit, unsigned partition, cycle_t cycle, cycle_t until) {
   const unsigned n = static_cast<unsigned>(partitions.size());
   for (unsigned k = 1; k <= n; ++k) {
@@ -130,7 +130,7 @@ void sm::lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) {
   const unsigned cta_slot = resource_manager.cta_slot_of(warp);
   const bool last = partition_of(warp).warp(slot_of(warp)).live == 0;
   barrier_unit.exited(cta_slot, resource_manager.warp_in_block(warp), lanes, last);
-  // One exit can complete several barriers.
+  // One exit may complete several barriers.
   for (;;) {
     const auto o = barrier_unit.after_exit(cta_slot);
     if (o.deadlock) return report_deadlock(cta_slot);
@@ -157,7 +157,7 @@ bool sm::barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_m
   return o.waits;
 }
 
-// Warps that a completed barrier lets go on; reducing barriers give each its result.
+// Resumes the warps that a completed barrier releases; a reducing barrier gives each its result.
 void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle) {
   const resident_block& b = resource_manager.block(cta_slot);
   for (std::uint64_t m = o.release; m; m &= m - 1) {
@@ -169,7 +169,7 @@ void sm::release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycl
 }
 
 void sm::report_deadlock(unsigned cta_slot) {
-  if (!deadlock_.empty()) return;  // of another block
+  if (!deadlock_.empty()) return;  // a deadlock of another block was reported
   deadlock_ = describe_deadlock({waiting_in(cta_slot)});
   resource_manager.report_fault(deadlock_, deadlock_latency_cycles);
 }
@@ -232,7 +232,7 @@ void sm::check_invariants() const {
   constant_cache.check_invariants();
 }
 
-// What is counted by instruction is what the sub-partitions count.
+// The counts by instruction must equal the counts of the sub-partitions.
 void sm::check_profiles() const {
   for (std::uint32_t launch = 0; launch < profiles.end(); ++launch) {
     const launch_profile& profile = profiles.at(launch);

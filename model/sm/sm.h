@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Models: one streaming multiprocessor: resource manager, barrier unit, sub-partitions, load/store unit, shared memory,
-// L1. Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
-// interconnect). One cycle: none of its own; its units, a part of the core clock, work in the order L1, load/store
-// unit, resource manager, context
-//   engine, sub-partitions.
+//   L1.
+// Sockets: cta_socket (the resource manager's, from the CWD); memory_socket (the L1's, AT base protocol, to the
+//   interconnect).
+// One cycle: none of its own; its units form one logical process of the core clock and run in the order L1, load/store
+//   unit, resource manager, context engine, sub-partitions.
 // Parameters: [sm] and the sections of its units. Source: ARCHITECTURE section 3.
 #pragma once
 
@@ -34,11 +35,11 @@ class sm : public sc_core::sc_module,
            public context_supervisor,
            private lost_locality_listener {
  public:
-  /// `ranges`: the device memory that is mapped; read only.
+  /// `ranges`: the mapped device memory; only read.
   sm(sc_core::sc_module_name name, clock_domain& core_clock, const gpu_config& config, unsigned id,
      const address_ranges& ranges);
 
-  const gpu_config config_;  // of all units
+  const gpu_config config_;  // for all units
   logical_process clock;     // of the SM's units
 
   l1_cache l1;
@@ -47,29 +48,28 @@ class sm : public sc_core::sc_module,
   class load_store_unit load_store_unit;
   class resource_manager resource_manager;
   class barrier_unit barrier_unit;
-  class instruction_cache second_instruction_cache;  // of no effect without second_level_bytes
-  sc_core::sc_vector<class instruction_cache>
-      instruction_caches;  // first level: one of the SM, or one for each sub-partition
+  class instruction_cache second_instruction_cache;                // without effect if second_level_bytes is 0
+  sc_core::sc_vector<class instruction_cache> instruction_caches;  // first level: one, or one for each sub-partition
   class context_engine context_engine;
   sc_core::sc_vector<sub_partition> partitions;
-  per_launch<launch_profile> profiles;  // of the launches' instructions, all sub-partitions together
+  per_launch<launch_profile> profiles;  // of the launches' instructions, over all sub-partitions
 
-  /// What the device runtime's routines work on outside the SM.
+  /// Sets the services outside the SM that the device runtime's routines use.
   void use(program_services& services);
   bool idle() const;
-  /// Throws internal_error when an invariant of ARCHITECTURE section 7 is broken.
+  /// Throws internal_error if an invariant of ARCHITECTURE section 7 is violated.
   void check_invariants() const;
-  /// Adds what active warps have spent up to `cycle` (exclusive) to the counters.
+  /// Adds the cycles of active warps up to `cycle` (exclusive) to the counters.
   void settle_accounts(cycle_t cycle);
-  /// Every waiting warp and where it waits, one a line: for a report of a program that cannot go on.
+  /// Every waiting warp and where it waits, one per line, for the report of a program that cannot continue.
   std::string waiting_warps() const;
-  /// Where the groups of the warp's lanes stand and what each waits for, for messages.
+  /// Where each group of the warp's lanes is in the program and what it waits for, for messages.
   std::vector<std::string> standing(unsigned warp) const;
-  /// In the next cycle nothing will depend on when the L1's queued requests leave.
+  /// True if the departure time of the L1's queued requests cannot affect this SM in the next cycle.
   bool departures_unobserved() const { return l1.departures_unobserved() && !partitions[0].scheduler.holds_memory(); }
-  /// Adds the blocks of which warps wait at barriers.
+  /// Appends the blocks that have warps waiting at barriers.
   void waiting_blocks(std::vector<waiting_block>& to) const;
-  /// What the SM has reported of a barrier that can never complete; empty: nothing.
+  /// The reported deadlock at a barrier; empty: none.
   const std::string& deadlock() const { return deadlock_; }
   unsigned id() const { return id_; }
 
@@ -81,7 +81,7 @@ class sm : public sc_core::sc_module,
   void lanes_exited(unsigned warp, simt::lane_mask lanes, cycle_t cycle) override;
   bool barrier_arrive(unsigned warp, const isa::instruction& bar, simt::lane_mask mask, cycle_t cycle) override;
   void warp_quiet(unsigned warp) override;
-  void program_fault(const std::string& text) override { program_fault_with(text, {}); }  // context_supervisor's too
+  void program_fault(const std::string& text) override { program_fault_with(text, {}); }  // also context_supervisor's
   void program_fault_with(const std::string& text, const fault_details& details) override;
   bool begin_system_fence(unsigned warp, std::uint32_t launch, cycle_t cycle) override;
   void fence_passed(unsigned scope) override;
@@ -98,7 +98,7 @@ class sm : public sc_core::sc_module,
 
  private:
   void release(unsigned cta_slot, const barrier_unit::outcome& o, cycle_t cycle);
-  /// The SM goes on: its other blocks get to where they wait, too.
+  /// The SM continues after the report: its other blocks run until they wait, too.
   void report_deadlock(unsigned cta_slot);
   waiting_block waiting_in(unsigned cta_slot) const;
   void check_profiles() const;
@@ -109,10 +109,10 @@ class sm : public sc_core::sc_module,
   unsigned slot_of(unsigned warp) const { return warp / config_.sm.sub_partitions; }
 
   shared_lanes shared_fp32_;
-  const bool independent_;  // lanes have their own program counters
+  const bool independent_;  // each lane has its own program counter
   unsigned id_;
   std::string deadlock_;
-  unsigned l1_bytes_ = 0;  // of a unified cache, since the last division
+  unsigned l1_bytes_ = 0;  // of a unified cache, at the last repartitioning
 };
 
 }  // namespace heddle

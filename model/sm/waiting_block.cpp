@@ -12,7 +12,7 @@ std::string place_of(const waiting_block& b) {
   return "(" + std::to_string(b.index.x) + "," + std::to_string(b.index.y) + "," + std::to_string(b.index.z) + ")";
 }
 
-// "warp 3 waits at …", and of several, neighbours that stand alike: "warps 3 to 7 wait at …".
+// "warp 3 waits at …"; consecutive warps in the same state are merged: "warps 3 to 7 wait at …".
 void add_warps(std::string& text, const waiting_block& b) {
   for (std::size_t w = 0; w < b.warps.size();) {
     std::size_t end = w + 1;
@@ -35,7 +35,7 @@ bool alike(const waiting_block& a, const waiting_block& b) {
   return a.launch == b.launch && a.for_ever == b.for_ever && a.warps == b.warps;
 }
 
-// The blocks by their places, neighbours in the grid's order as "from to".
+// Lists the blocks by index; blocks that are consecutive in the grid are merged to "from to".
 void add_blocks(std::string& text, const std::vector<const waiting_block*>& blocks) {
   text += blocks.size() == 1 ? "\n  and so in block " : "\n  and so in blocks ";
   for (std::size_t k = 0; k < blocks.size();) {
