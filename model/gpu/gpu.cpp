@@ -28,13 +28,13 @@ namespace heddle {
 
 namespace {
 
-// The interconnect's last port is the host's: it carries images in and out.
+// The interconnect's last port is the host's, for loading and reading images.
 gpu_config with_host_port(gpu_config config) {
   ++config.gpu.sm_count;
   return config;
 }
 
-// Units are numbered as the documents do: gpu.sm0, gpu.l2_slice3.
+// Units are numbered as in the documents: gpu.sm0, gpu.l2_slice3.
 std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
 
 }  // namespace
@@ -54,7 +54,7 @@ struct gpu::parts : lookahead {
   sc_core::sc_vector<random_delay> delays;
   sc_core::sc_vector<transfer_splitter> splitters;
   sc_core::sc_vector<address_translator> translators;
-  std::unique_ptr<progress_watch> watch;  // null where it cannot know what changes memory
+  std::unique_ptr<progress_watch> watch;  // null if memory changes cannot be counted
 
   parts(const gpu_config& c, const gpu_blocks& own)
       : config(c),
@@ -94,10 +94,10 @@ struct gpu::parts : lookahead {
     const cycle_t now = l2_clock.cycle();
     const cycle_t until = nothing_responded_until(part, now);
     if (interconnect.has_room(part, now)) return until;
-    return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // asked again before each cycle
+    return sms[part].departures_unobserved() ? std::min(until, cycle) : 0;  // called again before each cycle
   }
 
-  // A response is taken at the first edge after it has come.
+  // A response is accepted at the first core edge after its arrival.
   cycle_t nothing_responded_until(unsigned part, cycle_t l2_now) {
     const cycle_t next = interconnect.next_response(part, l2_now);
     if (next == never) return never;
@@ -107,13 +107,13 @@ struct gpu::parts : lookahead {
 
   sc_core::sc_event memory_halts;
   cycle_t ahead_until = 0;
-  cycle_t ahead_limit = 0;  // what it is while nobody has SMs wait for each other
+  cycle_t ahead_limit = 0;  // value of ahead_until unless bring_into_step() limits it
   bool ahead_preemptions = true;
   struct response_time {
     cycle_t l2_cycle = never;
     cycle_t core_cycle = 0;
   };
-  std::vector<response_time> responded;  // by SM, when last asked
+  std::vector<response_time> responded;  // by SM: result of the last call
 
   std::unique_ptr<grid_distributor> make_cwd(const gpu_blocks& own) {
     if (own.cwd) return own.cwd("cwd", core, config, host);
@@ -143,8 +143,7 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
   p.host.irq = &irq;
   p.host.connect(*p.cwd);
   for (sm& s : p.sms) s.use(p.host);
-  // Memory outside is shared with others: they see results at completion, and the GPU sees at the launch what they have
-  // written.
+  // Other agents share external memory: they see results at completion, and the GPU sees their writes at a launch.
   const bool shared = config.memory.model == choice::memory_model::external;
   if (shared)
     p.host.before_launch = [this] {
@@ -156,12 +155,12 @@ gpu::gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_block
     for (sm& s : parts_->sms) s.context_engine.save_at(address);
   };
   p.host.on_fault = [this](std::string& text) {
-    // One SM has told of one block: here all SMs are in the same cycle, and the warps of all blocks can be named.
+    // One SM has reported one block. Here all SMs are in the same cycle, so the warps of all blocks can be named.
     if (std::any_of(parts_->sms.begin(), parts_->sms.end(), [&](const sm& s) { return s.deadlock() == text; }))
       text = barrier_deadlock();
     parts_->core.halt();
     parts_->cwd->halt();
-    // The memory's edges at this instant may be before or behind the core's: all of them are still worked at.
+    // At this instant the memory clocks' edges may come before or after the core's; all of them are still processed.
     parts_->memory_halts.notify(sc_core::SC_ZERO_TIME);
   };
   SC_HAS_PROCESS(gpu);
@@ -218,7 +217,7 @@ void gpu::build_memory(const gpu_blocks& own) {
 void gpu::connect_memory() {
   parts& p = *parts_;
   const gpu_config& c = p.config;
-  // With tlm.check a monitor sits in every arrow of the memory path; with delays, on either side of them.
+  // With tlm.check there is a monitor in every connection of the memory path; with delays, one on each side of them.
   std::size_t next_monitor = 0;
   std::size_t next_delay = 0;
   const auto watch = [&](auto& initiator, auto& target) {
@@ -282,7 +281,7 @@ void gpu::flush(std::function<void()> done) {
     });
 }
 
-// No clock has anything to do and no answer is to come from outside; or SystemC itself has nothing left.
+// True if no clock has work and no external answer is outstanding, or if SystemC itself has no pending activity.
 bool gpu::stuck() const {
   const parts& p = *parts_;
   if (sc_core::sc_get_status() == sc_core::SC_PAUSED && !sc_core::sc_pending_activity()) return true;
@@ -299,7 +298,7 @@ std::string gpu::barrier_deadlock() const {
   if (told == sms.end()) return {};
   std::vector<waiting_block> blocks;
   for (const sm& s : sms) s.waiting_blocks(blocks);
-  // None: it has been switched out meanwhile.
+  // If none is deadlocked now, the reported block has been switched out meanwhile.
   const bool any = std::any_of(blocks.begin(), blocks.end(), [](const waiting_block& b) { return b.for_ever; });
   return any ? describe_deadlock(std::move(blocks)) : told->deadlock();
 }
@@ -335,7 +334,7 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   parts& p = *parts_;
   const bool direct =
       p.config.memory.model != choice::memory_model::external && !p.config.tlm.check && p.delays.size() == 0;
-  // Packets that cross in one cycle come a cycle later than granted, or not, as those before them do.
+  // With a latency of one cycle, packets before a granted one can delay it by a cycle, so it cannot be announced.
   if (!direct || p.config.interconnect.latency_cycles < 2 || until == 0) return;
   unsigned slice_cycles = ~0u;
   for (const l2_cache& s : p.slices) slice_cycles = std::min(slice_cycles, s.least_response_cycles());
@@ -346,7 +345,7 @@ void gpu::simulate_ahead(cycle_t until, bool preemptions) {
   p.core.set_lookahead(&p);
 }
 
-// No horizon lies further off than the cycle before the one in which a failure would be told.
+// No SM's safe time lies beyond the cycle before the one in which a fault would be reported.
 cycle_t gpu::bring_into_step() {
   const cycle_t meeting = cycle() + fault_latency_cycles;
   parts_->ahead_until = std::min(parts_->ahead_until, meeting);
@@ -370,7 +369,7 @@ bool gpu::idle() const {
 
 namespace {
 
-// With nothing on its way, what one level asked for is what the next was asked for.
+// With nothing in flight, what each level has sent must equal what the next level has received.
 template <class Sms, class Slices, class Channels>
 void check_conservation(const Sms& sms, const Slices& slices, const Channels& channels) {
   std::uint64_t sent = 0, received = 0;
@@ -387,7 +386,7 @@ void check_conservation(const Sms& sms, const Slices& slices, const Channels& ch
         fetched += c->fetch_bytes;
         written += c->write_back_bytes;
       }
-    if (i >= channels.size()) continue;  // memory outside: it counts for itself
+    if (i >= channels.size()) continue;  // external memory has its own counters
     for (std::uint32_t l = 0; l < channels[i].counters().end(); ++l)
       if (const memory_counters* c = channels[i].counters().find(l)) {
         read_bytes += c->read_bytes;

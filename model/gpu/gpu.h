@@ -29,9 +29,9 @@ struct gpu_blocks;
 
 class gpu : public sc_core::sc_module {
  public:
-  /// Throws input_error when the configuration makes no GPU.
+  /// Throws input_error if the configuration is invalid.
   gpu(sc_core::sc_module_name name, const gpu_config& config);
-  /// With blocks of one's own (gpu/gpu_blocks.h) in place of some of the GPU's.
+  /// Replaces some of the GPU's blocks by the caller's own (gpu/gpu_blocks.h).
   gpu(sc_core::sc_module_name name, const gpu_config& config, const gpu_blocks& own);
   ~gpu() override;
 
@@ -43,39 +43,39 @@ class gpu : public sc_core::sc_module {
   const gpu_config& config() const;
   /// Core cycle of the present time.
   cycle_t cycle() const;
-  /// The simulated program's failure, "" while there is none.
+  /// True if the simulated program has failed.
   bool faulted() const;
-  /// Which warps wait for ever at barriers, of all blocks; "": no block is known to. It becomes the failure
-  /// `deadlock_latency_cycles` later.
+  /// Describes the warps of all blocks that are deadlocked at barriers; "": no deadlock is known. It is reported as the
+  /// program's failure `deadlock_latency_cycles` later.
   std::string barrier_deadlock() const;
-  /// Nothing is in flight anywhere.
+  /// True if nothing is in flight.
   bool idle() const;
-  /// Throws internal_error when an invariant is broken; at the end of a run (idle) also the conservation laws.
+  /// Throws internal_error if an invariant is violated; at the end of a run (idle) also for the conservation laws.
   void check_invariants() const;
-  /// To be called before the simulation starts: lets SMs be simulated ahead of the GPU's time, by as much as cannot
-  /// change a result (docs/decisions/0002-ahead.md), but not to cycle `until`. For whoever looks into SMs only through
-  /// a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may ask for some. Of no effect
-  /// where memory lies outside or an arrow of the memory path is watched or delayed.
+  /// Call before the simulation starts. Lets SMs be simulated ahead of the kernel's time by their lookahead, which
+  /// cannot change a result (docs/decisions/0002-ahead.md), but not to cycle `until`. SMs may then be observed only
+  /// through a cycle_observer, after `until`, or when nothing runs. `preemptions`: the host may request some. Has no
+  /// effect with external memory or if a socket of the memory path is monitored or delayed.
   void simulate_ahead(cycle_t until, bool preemptions);
-  /// For whoever wants to look at all units between two runs of the simulation: the cycle, not far off, in which all
-  /// SMs are in step with the GPU's time. They stay so until release_ahead(). It changes no result.
+  /// For observing all units between two runs of the simulation: returns a cycle, in the near future, in which all SMs
+  /// are in step with the kernel's time. They stay in step until release_ahead(). It changes no result.
   cycle_t bring_into_step();
-  /// SMs may be simulated ahead again as simulate_ahead() has said.
+  /// SMs may be simulated ahead again, as simulate_ahead() has set.
   void release_ahead();
-  /// The host will launch or ask for something by itself in cycle `cycle` at the latest: until then programs that wait
-  /// are not taken for deadlocked.
+  /// Announces that the host will launch or request something by cycle `cycle`; until then, waiting programs are not
+  /// reported as deadlocked.
   void host_acts_until(cycle_t cycle);
-  /// Asked now and then while the host has a launch executed functionally; when it answers true the launch is given up.
+  /// `asked` is called repeatedly while a launch is executed functionally; the launch is aborted when it returns true.
   void stop_functional_when(std::function<bool()> asked);
-  /// Adds what active warps have spent up to now to the counters, for metrics in the middle of a run.
+  /// Adds the cycles of active warps up to now to the counters, for metrics during a run.
   void settle_accounts();
 
-  // The parts, for metrics and observers.
+  // The units, for metrics and observers.
   const grid_distributor& cwd() const;
   const host_interface& host() const;
   unsigned sm_count() const;
   const sm& sm_at(unsigned i) const;
-  /// For exchanging what can be exchanged before the first launch: a scheduling policy.
+  /// For changes before the first launch, such as another scheduling policy.
   sm& sm_at(unsigned i);
   unsigned channel_count() const;
   const l2_cache& slice_at(unsigned i) const;

@@ -15,16 +15,16 @@ class l2_cache;
 class memory_model;
 class scheduling_policy;
 
-/// Blocks of an architect's own in place of a GPU's: functions that make them, each asked where the GPU would make its
-/// own; those left empty make the GPU's own. `name` is the block's name below the GPU and stays its name. None may
+/// User-defined replacements for blocks of a GPU: functions that are called where the GPU would make its own block; an
+/// empty function keeps the GPU's own. `name` is the name that the block must have below the GPU. No function may
 /// return null.
 struct gpu_blocks {
-  /// The CWD, on the core clock. Its grids' ends and the SMs' faults are told to the listener.
+  /// The CWD, on the core clock. It reports completed grids and the SMs' faults to the listener.
   std::function<std::unique_ptr<grid_distributor>(const char* name, clock_domain&, const gpu_config&, grid_listener&)>
       cwd;
   /// L2 slice `index` of memory.channels, on the L2's clock.
   std::function<std::unique_ptr<l2_cache>(const char* name, clock_domain&, const gpu_config&, unsigned index)> l2_slice;
-  /// Memory channel `index` of memory.channels, on the DRAM's clock; not asked with memory.model = external.
+  /// Memory channel `index` of memory.channels, on the DRAM's clock; not called with memory.model = external.
   std::function<std::unique_ptr<memory_model>(const char* name, clock_domain&, const gpu_config&, unsigned index)>
       memory_channel;
   /// The scheduling policy of one sub-partition.

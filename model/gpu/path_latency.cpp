@@ -10,11 +10,10 @@
 namespace heddle {
 
 unsigned l2_hit_cycles(const gpu_config& config) {
-  // Issue, address stage and L1 port; the answer passes the load/store unit in the cycle in which it comes. Core
-  // cycles.
+  // Core cycles of issue, address stage and L1 port; the response passes the load/store unit in its arrival cycle.
   const double sm_cycles = config.ldst.address_latency_cycles;
   const double ratio = config.interconnect.clock_mhz / config.gpu.core_clock_mhz;
-  // Request header one way; header and one sector the other.
+  // A request is a header, a response a header and one sector.
   const unsigned up = 1, down = (config.interconnect.header_bytes + config.l2.sector_bytes +
                                  config.interconnect.response_bytes_per_cycle - 1) /
                                 config.interconnect.response_bytes_per_cycle;

@@ -5,9 +5,8 @@
 
 namespace heddle {
 
-/// Cycles (of the L2's clock) that an L2 slice takes for a hit, so that a load's issue to its dependent issue is
-/// `l2.latency_cycles` core cycles in all on an L2 hit without load. Throws input_error when the path to the slice and
-/// back alone is longer.
+/// Hit latency of an L2 slice, in cycles of the L2's clock, for which an unloaded L2 hit takes `l2.latency_cycles` core
+/// cycles from issue to dependent issue. Throws input_error if the path to the slice and back alone takes longer.
 unsigned l2_hit_cycles(const gpu_config& config);
 
 }  // namespace heddle

@@ -7,12 +7,12 @@ namespace heddle {
 
 namespace {
 
-constexpr unsigned least_samples = 64;  // so that what was under way when the window began has arrived
+constexpr unsigned least_samples = 64;  // enough for everything in flight at the start of the window to arrive
 constexpr unsigned most_samples = 512;
-constexpr unsigned most_lines = 64;  // of warps, in a report
+constexpr unsigned most_lines = 64;  // lines about warps in a report
 
-// Distances that no loop's length divides, in cycles and then in cycles in which anything happens: between these a loop
-// that waits for memory stands still, and is seen in one place only.
+// Sampling distances that are not multiples of a loop's length, in cycles and then in active cycles. A loop that waits
+// for memory makes no progress in inactive cycles, and would otherwise always be sampled in the same place.
 cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
 unsigned busy_distance(unsigned sample) { return sample % 29; }
 
@@ -40,7 +40,7 @@ void progress_watch::after_cycle() {
   }
   const bool more_to_come = cycle <= host_acts_ || cwd_.waits_for_time(cycle);
   if (cwd_.idle() || more_to_come || samples_ == 0 || moved_ != blocks_moved() || changes_ != memory_changes()) {
-    // A window is opened by a look that finds no block moved since the last one.
+    // A window starts when no block has moved since the last check.
     const bool quiet = !cwd_.idle() && !more_to_come && moved_ == blocks_moved();
     begin_window(cycle);
     samples_ = quiet ? 1 : 0;
@@ -67,7 +67,7 @@ void progress_watch::begin_window(cycle_t cycle) {
   warps_.clear();
 }
 
-// Blocks that have come to an SM, have ended, left it or come back.
+// Counts blocks that were placed on an SM, completed, switched out or restored.
 std::uint64_t progress_watch::blocks_moved() const {
   std::uint64_t n = cwd_.blocks_submitted() + cwd_.blocks_completed();
   for (const grid_record& g : cwd_.grids()) n += g.dispatched;
@@ -96,7 +96,7 @@ progress_watch::verdict progress_watch::sample() {
         if (at == warps_.size()) warps_.emplace_back();
         const warp_phase phase = p.phase(slot);
         if (phase == warp_phase::empty) continue;
-        // One on its way to the end or to memory, or one that follows a recording, which has an end.
+        // The warp exits or is switched out, or follows a recording, which has an end.
         if (phase == warp_phase::exited || phase == warp_phase::stopped || p.recorded(slot)) return verdict::changes;
         any = true;
         all &= note(warps_[at], p.fingerprint(slot), p.settled_at(slot), phase == warp_phase::at_barrier);
@@ -104,8 +104,8 @@ progress_watch::verdict progress_watch::sample() {
   return all && any && samples_ >= least_samples ? verdict::ended : verdict::open;
 }
 
-// True: the warp will do nothing that it has not done before. One that is found in the state of the last look may just
-// have stood still, or have come round to it, as a branch to itself does at once: only the latter has issued something.
+// True if the warp will do nothing that it has not done before. If its state equals that of the last sample, it has
+// either not moved or returned to it, as a branch to itself does; only in the latter case has it issued something.
 bool progress_watch::note(history& h, std::uint64_t state, cycle_t settled, bool waits) {
   const bool same = !h.states.empty() && h.states.back() == state;
   h.waits = waits && (h.states.empty() || same);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: nothing of the chip: it looks whether the simulated programs can still come to an end.
+// Models: no hardware; detects simulated programs that can never end.
 // Sockets: none; it reads the units' states and counters between two cycles.
-// One cycle: nothing, until no block has begun or ended for gpu.watchdog_cycles; then samples of the warps' states,
-// some hundred
-//   cycles apart.
+// One cycle: nothing until no block has begun or ended for gpu.watchdog_cycles; then it samples the states of all
+//   warps, some hundred cycles apart.
 // Parameters: gpu.watchdog_cycles. Source: docs/preemption.md.
 #pragma once
 
@@ -20,28 +19,29 @@
 
 namespace heddle {
 
-/// Programs are deterministic: while memory keeps its values, a warp that is back in a state that it has been in goes
-/// round for ever. When all running warps do, or wait at barriers, nothing will ever change again, and `on_end` is told
-/// who waits for what.
+/// Programs are deterministic: while memory keeps its values, a warp that returns to an earlier state repeats itself
+/// without end. When every running warp repeats itself or waits at a barrier, nothing will ever change, and `on_end` is
+/// called with a description of what each warp waits for.
 class progress_watch : public cycle_observer {
  public:
-  /// All outlive the watch. Slices whose changes cannot be counted, and memory that others write, must not be watched.
+  /// All arguments must outlive the watch. It must not watch slices that do not count changes, or memory that other
+  /// agents write.
   progress_watch(clock_domain& clock, const gpu_config& config, const grid_distributor& cwd,
                  sc_core::sc_vector<sm>& sms, sc_core::sc_vector<l2_cache>& slices,
                  std::function<void(const std::string&)> on_end);
 
   void after_cycle() override;
   cycle_t next_sample() const override { return next_; }
-  /// The host will do something by itself in cycle `cycle`, or before.
+  /// The host will act by cycle `cycle`.
   void host_acts_until(cycle_t cycle) { host_acts_ = cycle; }
 
  private:
   // A warp's states in the samples of one window.
   struct history {
     std::vector<std::uint64_t> states;
-    cycle_t settled = 0;    // sub_partition::settled_at, when last looked at
-    bool returned = false;  // it has gone on since it was in a state, and is in it again
-    bool waits = false;     // at a barrier, when last looked at
+    cycle_t settled = 0;    // sub_partition::settled_at at the last sample
+    bool returned = false;  // it has issued since it was in an earlier state, and is in that state again
+    bool waits = false;     // was at a barrier at the last sample
   };
   enum class verdict { changes, open, ended };
 
@@ -62,10 +62,10 @@ class progress_watch : public cycle_observer {
   cycle_t next_;
   cycle_t host_acts_ = 0;
   cycle_t unchanged_since_ = 0;
-  std::uint64_t moved_ = 0;  // at the beginning of the window
+  std::uint64_t moved_ = 0;  // at the start of the window
   std::uint64_t changes_ = 0;
   unsigned samples_ = 0;
-  unsigned busy_ = 0;  // cycles in which something happens, still to pass
+  unsigned busy_ = 0;  // active cycles to skip before the next sample
 };
 
 }  // namespace heddle

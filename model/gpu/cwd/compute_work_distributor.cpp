@@ -80,12 +80,12 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   take_arrivals(cycle);
   if (halted_) return;
   if (switches_ != 0) drive_switches(cycle);
-  // A grid that becomes ready may fit where the others do not.
+  // Blocks of a grid that becomes ready may fit where blocks of other grids do not.
   for (const std::uint32_t id : candidates_)
     if (grids_[id].ready_cycle == cycle) blocked_ = false;
   if (cycle >= next_dispatch_ && !blocked_) {
     if (dispatch_one(cycle)) {
-      // Fractions of a cycle are kept while blocks follow one another.
+      // Fractions of a cycle are kept while dispatches are back to back.
       if (dispatch_free_ + 1 <= static_cast<double>(cycle)) dispatch_free_ = static_cast<double>(cycle);
       dispatch_free_ += config_.cwd.dispatch_interval_cycles;
       next_dispatch_ = static_cast<cycle_t>(std::ceil(dispatch_free_));
@@ -97,7 +97,7 @@ void compute_work_distributor::on_cycle(cycle_t cycle) {
   schedule(cycle);
 }
 
-// What arrives in one cycle is taken by SM number, whatever the order in which SMs sent it.
+// Arrivals of one cycle are processed by SM number, independent of the order in which the SMs sent them.
 void compute_work_distributor::take_arrivals(cycle_t cycle) {
   std::stable_sort(arrivals_.begin(), arrivals_.end(), [](const arrival& a, const arrival& b) {
     return a.cycle != b.cycle ? a.cycle < b.cycle : a.transaction->sm < b.transaction->sm;
@@ -143,7 +143,7 @@ void compute_work_distributor::settled(block_in_flight& b, cycle_t cycle) {
   finish_if_done(g, cycle);
 }
 
-// A grid is finished when all its blocks are complete and all that they stored is acknowledged.
+// A grid is finished when all its blocks are complete and all its stores are acknowledged.
 void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   if (g.completed != g.blocks() || g.unsettled != 0) return;
   g.end_cycle = cycle;
@@ -153,7 +153,7 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   auto& stream = streams_[g.launch->stream];
   stream.pop_front();
   if (!stream.empty()) {
-    // The next launch of the stream was waiting for this one: its latency begins now.
+    // The stream's next launch waited for this one: its launch latency begins now.
     grid_record& next = grids_[stream.front()];
     next.ready_cycle = std::max(next.ready_cycle, cycle + config_.cwd.launch_latency_cycles);
   } else {
@@ -163,8 +163,8 @@ void compute_work_distributor::finish_if_done(grid_record& g, cycle_t cycle) {
   listener_.grid_finished(g, cycle);
 }
 
-// An SM takes no new block in the middle of a switch or while blocks that have left it are wanted back, and none of a
-// grid that it was to be freed of.
+// An SM accepts no new block during a context switch or while blocks that have left it are due to return, and no block
+// of a grid that has blocks switched out of it.
 bool compute_work_distributor::accepts(unsigned sm, const grid_record& g) const {
   const sm_account& a = accounts_[sm];
   if (a.switching || a.draining != nullptr || !a.requests.empty()) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the Compute Work Distributor: grids of several streams, their blocks placed on SMs by resources and priority.
+// Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
-// One cycle: takes completions that arrive, then dispatches one block of the most urgent grid that fits somewhere.
+// One cycle: takes arriving completions, then dispatches one block of the most urgent grid that fits an SM.
 // Parameters: [cwd]. Source: ARCHITECTURE section 4 "A CTA".
 #pragma once
 
@@ -31,7 +31,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   ~compute_work_distributor() override;
 
   void submit(std::shared_ptr<const resident_launch> launch) override;
-  /// SMs that hold no blocks are left alone; one in the middle of another switch first ends that.
+  /// SMs without blocks are not preempted. A switch in progress on an SM ends before the next one begins.
   void preempt(const preempt_request& request) override;
   void check_invariants() const override;
   std::string who_waits() const override;
@@ -48,24 +48,24 @@ class compute_work_distributor : public grid_distributor, public clocked, public
  private:
   struct sm_account {
     sm_resources resources;
-    std::uint64_t blocks = 0;  // resident, as the CWD reckons
+    std::uint64_t blocks = 0;  // according to the CWD's account
     enum class answer : std::uint8_t { unknown, no, yes };
     mutable answer takes_all =
-        answer::unknown;  // any block that is to be placed; asked anew when resources or grids have changed
+        answer::unknown;  // every candidate grid's next block fits; unknown after a change of resources or grids
     std::deque<context_in_flight*> requests;   // preemptions that have not begun
-    std::vector<context_in_flight*> away;      // whose blocks have left, oldest first
-    context_in_flight* draining = nullptr;     // its blocks run to their end
-    context_in_flight* drains_next = nullptr;  // its blocks do, while others of the request leave otherwise
-    cycle_t slice_start = 0;                   // since when the blocks that are resident have been, the first of them
+    std::vector<context_in_flight*> away;      // preemptions whose blocks have left, oldest first
+    context_in_flight* draining = nullptr;     // a preemption whose blocks run to their end
+    context_in_flight* drains_next = nullptr;  // the same, while the request's other blocks leave in another mode
+    cycle_t slice_start = 0;                   // arrival of the first resident block
     bool switching = false;                    // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
   };
   struct block_in_flight : cta_transaction {
     block_allocation allocation;
-    cycle_t since = 0;      // when it was sent to its SM; later by the time that it was away
-    bool resident = false;  // on its SM, or on the way to or from there
+    cycle_t since = 0;      // cycle of the dispatch, moved later by the time spent switched out
+    bool resident = false;  // on its SM, or being sent to or from it
   };
-  // The blocks that an SM holds, as far as it matters who makes room for whom.
+  // The blocks resident on an SM, as far as preemption decisions need them.
   struct residents {
     bool any = false;
     std::int32_t most_urgent = 0;
@@ -87,7 +87,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool takes_all(const sm_account& a) const;
   void forget_who_takes_all();
   void dispatch(grid_record& g, unsigned sm, cycle_t cycle);
-  /// Grids that may dispatch now: the first unfinished one of each stream, most urgent first.
+  /// Collects the grids that may dispatch: the first unfinished one of each stream, most urgent first.
   void refresh_candidates();
   void schedule(cycle_t cycle);
 
@@ -105,7 +105,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   cycle_t next_switch(cycle_t cycle) const;
   void set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now);
   void ask(unsigned sm, preemption_mode mode, cycle_t now, cycle_t resume_after, std::uint32_t waits_for);
-  // What a preemption costs (compute_work_distributor_cost.cpp)
+  // The cost of a preemption (compute_work_distributor_cost.cpp)
   struct block_choice {
     block_in_flight* block;
     preemption_mode mode;
@@ -117,7 +117,7 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   bool can_flush(unsigned sm) const;
   bool can_flush(const block_in_flight& b) const;
   double context_bytes_per_cycle(unsigned sm) const;
-  // Who makes room for whom (compute_work_distributor_room.cpp)
+  // Preemption for priority and time slices (compute_work_distributor_room.cpp)
   void make_room(cycle_t cycle);
   void make_room_by_priority(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
   void make_room_by_slice(const grid_record& g, const std::vector<residents>& on, cycle_t cycle);
@@ -133,14 +133,14 @@ class compute_work_distributor : public grid_distributor, public clocked, public
   std::map<std::uint32_t, std::deque<std::uint32_t>> streams_;  // unfinished launches by stream
   std::vector<std::uint32_t> candidates_;
   std::vector<arrival> arrivals_;
-  unsigned switches_ = 0;  // of these, not yet ended
+  unsigned switches_ = 0;  // context switches that have not ended
   std::vector<std::unique_ptr<block_in_flight>> blocks_;
   std::vector<block_in_flight*> free_blocks_;
   cycle_t next_dispatch_ = 0;
-  double dispatch_free_ = 0;  // the same, not rounded up
-  bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid's readiness
+  double dispatch_free_ = 0;  // next_dispatch_ before rounding up
+  bool blocked_ = false;      // nothing fits until a completion, a new grid or a grid that becomes ready
   bool halted_ = false;
-  unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, which all SMs share
+  unsigned with_runtime_ = 0;  // unfinished grids whose programs call the device runtime, whose state all SMs share
 };
 
 }  // namespace heddle

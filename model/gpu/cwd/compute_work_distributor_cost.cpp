@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What it would cost to take each block off an SM: estimates in cycles of its time that are lost. After Park, Park,
-// Mahlke, "Chimera: Collaborative Preemption for Multitasking on a Shared GPU", ASPLOS 2015, which decides by block
+// Estimates the cost of taking each block off an SM, in cycles of the block's time that are lost. After Park, Park,
+// Mahlke, "Chimera: Collaborative Preemption for Multitasking on a Shared GPU", ASPLOS 2015, which decides per block
 // from the same quantities.
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@ bool compute_work_distributor::can_flush(unsigned sm) const {
                      [&](const auto& b) { return !b->resident || b->sm != sm || can_flush(*b); });
 }
 
-// The rate of the SM's port, or its share of the memory's when all SMs that are asked now share it.
+// The rate of the SM's port, or its share of the memory's rate if several SMs are being preempted.
 double compute_work_distributor::context_bytes_per_cycle(unsigned sm) const {
   unsigned sharing = 1;
   for (unsigned k = 0; k < accounts_.size(); ++k)
@@ -30,8 +30,8 @@ double compute_work_distributor::context_bytes_per_cycle(unsigned sm) const {
   return std::max(1e-9, std::min(port, memory));
 }
 
-// Until the block has run as long as the mean of those of its grid that have ended; if it has, as long as the longest
-// of them.
+// Estimated remaining cycles: until the mean run time of the grid's completed blocks; after that, until their longest;
+// after that, infinite.
 double compute_work_distributor::cycles_left(const block_in_flight& b, double age) const {
   const grid_record& g = grids_[b.launch->launch_id];
   const double mean = g.completed == 0 ? 0 : static_cast<double>(g.block_cycles) / static_cast<double>(g.completed);
@@ -40,10 +40,10 @@ double compute_work_distributor::cycles_left(const block_in_flight& b, double ag
   return age < longest ? longest - age : std::numeric_limits<double>::infinity();
 }
 
-// drain: what is left of the block; flush: what it has run; switch: out and back, of all blocks that are switched, for
-// each of them. Those that one of the first two costs least leave that way, as many as makes the sum over all blocks
-// least. A block may wait for another one, for a lock that it holds: it runs to its end beside blocks that leave only
-// if it is of a kernel shown idempotent.
+// The cost of drain is what is left of the block, that of flush what it has run. The cost of a switch is the transfer
+// of all switched contexts out and back, for each switched block. The blocks for which drain or flush costs least leave
+// that way, as many as minimizes the sum over all blocks. A block may wait for another one (for a lock that it holds),
+// so it drains beside blocks that leave only if its kernel is shown idempotent.
 std::vector<compute_work_distributor::block_choice> compute_work_distributor::cheapest(unsigned sm, cycle_t now) const {
   const bool stops = config_.context.preemption == choice::preemption::instruction;
   std::vector<block_choice> choice;
@@ -67,7 +67,7 @@ std::vector<compute_work_distributor::block_choice> compute_work_distributor::ch
   std::stable_sort(choice.begin(), choice.end(), [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
   const double rate = context_bytes_per_cycle(sm);
   double sum = 0, least = std::numeric_limits<double>::infinity();
-  std::size_t kept = 0;  // in their mode; the others are switched
+  std::size_t kept = 0;  // that keep their mode; the others are switched
   for (std::size_t k = 0;; ++k) {
     const double cost = sum + static_cast<double>(choice.size() - k) * 2 * bytes / rate;
     if (cost <= least) {

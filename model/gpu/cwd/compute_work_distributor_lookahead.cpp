@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How far an SM may be simulated ahead of the CWD: what the CWD may still send it, and when that arrives.
+// The lookahead of an SM towards the CWD: what the CWD may still send to it, and when that arrives.
 #include <algorithm>
 #include <cmath>
 
@@ -8,15 +8,15 @@
 namespace heddle {
 
 cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
-  // What calls of the device runtime read and change, SMs have in common: they must make them in the order of time.
+  // Calls of the device runtime access state that all SMs share, so SMs must make them in order of time.
   if (with_runtime_ != 0) return now;
   const cycle_t latency = config_.cwd.dispatch_latency_cycles;
-  cycle_t until = now + latency;  // whatever it is, it is sent in the next cycle at the earliest
+  cycle_t until = now + latency;  // any message is sent in the next cycle at the earliest
   const bool makes_room = config_.context.time_slice_cycles != 0 ||
                           (config_.context.priority_preemption != choice::priority_preemption::none && unfinished_ > 1);
   if (!requests && !makes_room && switches_ == 0 && streams_.size() <= config_.cwd.max_resident_grids) {
-    // Blocks of grids that do not fit this SM now have to wait for one of its own blocks to end. Grids that are still
-    // to come are not ready before their launch latency is over.
+    // A grid whose blocks do not fit this SM now must wait for one of the SM's own blocks to end. A grid that is
+    // submitted later is not ready before its launch latency has passed.
     const sm_account& a = accounts_[sm];
     until = now + std::max(1u, config_.cwd.launch_latency_cycles) + latency - 1;
     cycle_t next_block = never;
@@ -25,9 +25,9 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
       if (g.dispatched != g.blocks() && a.resources.fits(g.footprint)) next_block = std::min(next_block, g.ready_cycle);
     }
     if (next_block != never) {
-      // Blocks of other grids may go to the SMs before this one already now.
+      // The SMs before this one may get blocks of other grids from now on.
       const double before = blocks_before(sm) * config_.cwd.dispatch_interval_cycles;
-      const bool rounded = before != std::floor(before);  // the first of them may have been rounded up
+      const bool rounded = before != std::floor(before);  // the first dispatch may have been rounded up
       const cycle_t its_turn =
           std::max(now + 1, next_dispatch_) + static_cast<cycle_t>(before) - (rounded && before >= 1 ? 1 : 0);
       until = std::min(until, std::max(next_block, its_turn) + latency - 1);
@@ -40,7 +40,7 @@ cycle_t compute_work_distributor::nothing_arrives_until(unsigned sm, cycle_t now
   return until;
 }
 
-// Whatever block is placed next fits on the SM.
+// True if the next block fits on the SM, whichever grid it comes from.
 bool compute_work_distributor::takes_all(const sm_account& a) const {
   if (a.takes_all == sm_account::answer::unknown) {
     const bool all = std::all_of(candidates_.begin(), candidates_.end(), [&](std::uint32_t id) {
@@ -52,7 +52,8 @@ bool compute_work_distributor::takes_all(const sm_account& a) const {
   return a.takes_all == sm_account::answer::yes;
 }
 
-// Other SMs that get a block before this one, as far as it is worth counting: their turn comes first, and they take it.
+// The number, counted up to `enough`, of other SMs that certainly get a block before this one: they come first in
+// placement order, and any block fits them.
 unsigned compute_work_distributor::blocks_before(unsigned sm) const {
   constexpr unsigned enough = 16;
   return placement_->served_before(sm, static_cast<unsigned>(accounts_.size()), enough,

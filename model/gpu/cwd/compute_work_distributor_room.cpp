@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who makes room for whom: less urgent blocks for a launch of higher priority, and streams for each other after a time
+// Makes room by preemption: less urgent blocks for a launch of higher priority, and streams for each other after a time
 // slice.
 #include <algorithm>
 
@@ -29,7 +29,7 @@ cycle_t compute_work_distributor::slice_end(const sm_account& a) const {
   return a.slice_start + config_.context.time_slice_cycles;
 }
 
-// Some grid's blocks fit nowhere.
+// Called when the blocks of some grid fit nowhere.
 void compute_work_distributor::make_room(cycle_t cycle) {
   const bool by_priority = config_.context.priority_preemption != choice::priority_preemption::none;
   const bool by_slice = config_.context.time_slice_cycles != 0;
@@ -43,7 +43,8 @@ void compute_work_distributor::make_room(cycle_t cycle) {
   }
 }
 
-// As many SMs as the launch's blocks need, those with the fewest blocks first, of those that hold nothing as urgent.
+// Preempts as many SMs as the launch's blocks need: among those with only less urgent blocks, the ones with fewest
+// blocks.
 void compute_work_distributor::make_room_by_priority(const grid_record& g, const std::vector<residents>& on,
                                                      cycle_t cycle) {
   const std::uint64_t per_sm = std::max(1u, g.footprint.limits.least());
@@ -67,7 +68,7 @@ void compute_work_distributor::make_room_by_priority(const grid_record& g, const
   for (const unsigned sm : chosen) ask(sm, mode, cycle, 0, g.launch->launch_id);
 }
 
-// All SMs where blocks of other streams, none of them more urgent, have had their time.
+// Preempts all SMs on which only blocks of other streams, none more urgent, have used up their time slice.
 void compute_work_distributor::make_room_by_slice(const grid_record& g, const std::vector<residents>& on,
                                                   cycle_t cycle) {
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {

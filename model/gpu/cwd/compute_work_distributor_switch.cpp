@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Context switches as the CWD sees them: which SM is freed of its blocks, and when they come back.
+// The CWD's side of context switches: which SM gives up its blocks, and when they return.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -30,7 +30,7 @@ void compute_work_distributor::ask(unsigned sm, preemption_mode mode, cycle_t no
 void compute_work_distributor::drive_switches(cycle_t cycle) {
   for (unsigned sm = 0; sm < accounts_.size(); ++sm) {
     sm_account& a = accounts_[sm];
-    // A request takes out what is resident now; who is away and wanted back comes after it.
+    // A request takes out the blocks that are resident now; blocks due to return are restored after it.
     while (!a.switching && a.draining == nullptr) {
       if (!a.requests.empty()) begin_switch(sm, cycle);
       else if (!bring_back(sm, cycle)) break;
@@ -38,7 +38,7 @@ void compute_work_distributor::drive_switches(cycle_t cycle) {
   }
 }
 
-// Begins the oldest preemption of the SM that has been asked for; one that finds no blocks is dropped.
+// Begins the oldest requested preemption of the SM, or drops it if the SM has no blocks.
 void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
   context_in_flight& c = *a.requests.front();
@@ -50,16 +50,18 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     return;
   }
   if (a.blocks == 0) {
-    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;  // parts of a request that found some come after it
+    if (c.first == nullptr)
+      ++preempt_counts_.found_no_blocks;  // further parts of a request that did find blocks are
+                                          // not counted
     --switches_;
     blocked_ = false;
-    set_resume_cycle(a, c, cycle, cycle);  // of the request's other parts
+    set_resume_cycle(a, c, cycle, cycle);  // for the request's other parts
     const auto at = std::find_if(contexts_.begin(), contexts_.end(), [&](const auto& p) { return p.get() == &c; });
     contexts_.erase(at);
     return;
   }
   if (c.mode == preemption_mode::automatic) divide(c, cycle);
-  // A launch that came after the request was checked may not be dropped: it runs to its end.
+  // A launch that arrived after the request was checked may not allow flush: it is drained then.
   if (c.mode == preemption_mode::flush && c.leaving.empty() && !can_flush(sm)) c.mode = preemption_mode::drain;
   if (c.mode == preemption_mode::drain) {
     a.draining = &c;
@@ -68,9 +70,8 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
   tell(sm, c, cta_phase::preempt, cycle);
 }
 
-// Each block leaves in the mode that is estimated to cost least. Blocks are dropped first, for that takes no time, then
-// switched; those that run to their end do so meanwhile. What else than the request itself is needed for that are
-// further parts of it.
+// Assigns each block the mode with the least estimated cost. Flushed blocks leave first, since that takes no time, then
+// switched ones; draining blocks run meanwhile. Each mode after the first becomes a further part of the request.
 void compute_work_distributor::divide(context_in_flight& c, cycle_t cycle) {
   sm_account& a = accounts_[c.sm];
   const std::vector<block_choice> choice = cheapest(c.sm, cycle);
@@ -132,7 +133,7 @@ void compute_work_distributor::saved(context_in_flight& c, cycle_t cycle) {
   set_resume_cycle(a, c, c.saved_cycle, cycle);
 }
 
-// A block of an SM that is being drained has ended.
+// Records the end of a block on a draining SM.
 void compute_work_distributor::note_drained(sm_account& a, const block_in_flight& b, cycle_t cycle) {
   context_in_flight& c = a.draining != nullptr ? *a.draining : *a.drains_next;
   if (!c.leaving.empty() && std::find(c.leaving.begin(), c.leaving.end(), &b) == c.leaving.end()) return;
@@ -153,8 +154,8 @@ void compute_work_distributor::end_draining(sm_account& a, cycle_t cycle) {
   set_resume_cycle(a, c, cycle, cycle);
 }
 
-// Blocks that made room for a launch are wanted back once that has been dispatched, all others after their time, which
-// begins when the last part of the request has left the SM.
+// Blocks that made room for a launch are due to return once that launch has been dispatched, others after their time,
+// which begins when the last part of the request has left the SM.
 void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight& c, cycle_t saved, cycle_t now) {
   const bool more = c.first != nullptr && !a.requests.empty() && a.requests.front()->first == c.first;
   cycle_t at = never;
@@ -166,8 +167,8 @@ void compute_work_distributor::set_resume_cycle(sm_account& a, context_in_flight
     if (c.first != nullptr && other->first == c.first) other->resume_cycle = at;
 }
 
-// Blocks that begin anew wait for those of their launch that come back under old warp ids: the local memory of these is
-// by warp id.
+// Flushed blocks wait for switched blocks of their launch, which return under their old warp ids: local memory is
+// addressed by warp id.
 bool compute_work_distributor::wanted_back(const sm_account& a, const context_in_flight& c, cycle_t cycle) const {
   if (c.resume_cycle > cycle) return false;
   if (c.mode != preemption_mode::flush) return true;
@@ -180,14 +181,14 @@ bool compute_work_distributor::wanted_back(const sm_account& a, const context_in
   });
 }
 
-// Calls blocks back that are wanted, the last that left first, as soon as there is room for them. False: nothing to do
-// now.
+// Restores blocks that are due to return, those that left last first, as soon as they fit. Returns false if nothing can
+// be done now.
 bool compute_work_distributor::bring_back(unsigned sm, cycle_t cycle) {
   sm_account& a = accounts_[sm];
   const auto is_wanted = [&](const auto* c) { return wanted_back(a, *c, cycle); };
   const auto last = std::find_if(a.away.rbegin(), a.away.rend(), is_wanted);
   if (last == a.away.rend()) return false;
-  // Time slices go round: who left first comes back first.
+  // Time slices rotate: the blocks that left first return first.
   context_in_flight& c =
       config_.context.time_slice_cycles != 0 ? **std::find_if(a.away.begin(), a.away.end(), is_wanted) : **last;
   if (c.mode == preemption_mode::drain) {
@@ -241,14 +242,14 @@ bool compute_work_distributor::waits_for_time(cycle_t now) const {
                      [&](std::uint32_t id) { return to_come(grids_[id].ready_cycle); });
 }
 
-// Blocks that are away are wanted back at a known time; all else is begun by a message or a request.
+// Blocks that are away are due at a known time; everything else begins with a message or a request.
 cycle_t compute_work_distributor::next_switch(cycle_t cycle) const {
   cycle_t at = never;
   for (const sm_account& a : accounts_)
     for (const context_in_flight* c : a.away)
       if (c->resume_cycle > cycle) at = std::min(at, c->resume_cycle);
       else if (config_.context.time_slice_cycles != 0 && may_be_asked(a) && slice_end(a) > cycle)
-        at = std::min(at, slice_end(a));  // wanted back, and others have the room until then
+        at = std::min(at, slice_end(a));  // they are due, but other blocks may use up their time slice
   return at;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: what a GPU asks of its Compute Work Distributor, and the records that it keeps for metrics; whoever replaces
-// the CWD derives
-//   from it (gpu_blocks.h).
-// Sockets: cta_socket[i] (initiator), one per SM, to be bound by the one that derives.
-// One cycle: that of the one that derives.
+// Models: the interface that a GPU expects of its Compute Work Distributor, and the records for metrics; a replacement
+//   of the CWD derives from it (gpu_blocks.h).
+// Sockets: cta_socket[i] (initiator), one per SM; the derived class binds them.
+// One cycle: defined by the derived class.
 // Parameters: gpu.sm_count.
 #pragma once
 
@@ -23,90 +22,90 @@
 
 namespace heddle {
 
-/// A grid from its doorbell to its end, and after: the record of a launch.
+/// The record of a launch, kept from its doorbell on, also after its end.
 struct grid_record {
   std::shared_ptr<const resident_launch> launch;
-  block_footprint footprint;  // what each of its blocks takes
+  block_footprint footprint;  // resources of each block
   cycle_t doorbell_cycle = 0;
-  cycle_t ready_cycle = 0;  // from when its blocks may be dispatched
+  cycle_t ready_cycle = 0;  // from which its blocks may be dispatched
   cycle_t start_cycle = 0;  // first block placed on an SM
-  cycle_t end_cycle = 0;    // the last block complete, and the last store acknowledged
+  cycle_t end_cycle = 0;    // last block complete and last store acknowledged
   std::uint64_t dispatched = 0;
-  std::uint64_t block_cycles = 0;  // that its completed blocks spent on SMs, all together
-  cycle_t longest_block = 0;       // that one of them spent
+  std::uint64_t block_cycles = 0;  // sum over its completed blocks of the cycles spent on SMs
+  cycle_t longest_block = 0;       // longest time that a completed block spent on an SM
   std::uint64_t completed = 0;
-  std::uint64_t unsettled = 0;  // of them, those with stores that are not acknowledged
+  std::uint64_t unsettled = 0;  // completed blocks with stores that are not acknowledged
   bool finished = false;
   std::uint64_t blocks() const { return launch->recording ? launch->recording->blocks() : launch->grid.count(); }
 };
 
-/// Preemptions of single SMs: a request that names ten SMs asks ten times. What was asked and did neither is still to
-/// begin.
+/// Preemptions of single SMs: a request that names ten SMs counts ten times. The difference to those that found no
+/// blocks and those recorded as context switches has not begun yet.
 struct preempt_counts {
   std::uint64_t asked = 0;            // by jobs and hosts, for launches of higher priority, for time slices
-  std::uint64_t found_no_blocks = 0;  // when their turn came: dropped, without an entry among the context switches
+  std::uint64_t found_no_blocks = 0;  // dropped when they were to begin, without a record among the context switches
 };
 
-/// Who hears of the end of a grid, or of the simulated program's failure.
+/// Receives the end of each grid and the simulated program's failure.
 class grid_listener {
  public:
   virtual ~grid_listener() = default;
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
-  /// The same, and the text also says what lies in memory.
+  /// As program_fault, with details of the memory at the faulting address.
   virtual void program_fault_with(const std::string& text, const fault_details& details) {
     static_cast<void>(details);
     program_fault(text);
   }
-  /// Whether blocks of the launch may be dropped on the way and run anew with the same result.
+  /// True if blocks of the launch may be dropped halfway and restarted with the same result.
   virtual bool idempotent(const resident_launch&) { return false; }
 };
 
-/// A request that blocks leave SMs before their time.
+/// A request that blocks leave SMs before they end.
 struct preempt_request {
   std::vector<unsigned> sms;
   preemption_mode mode = preemption_mode::context_switch;
-  cycle_t resume_after = 0;  // from the SM's saved cycle to the request that brings the blocks back
+  cycle_t resume_after = 0;  // from the SM's saved cycle to the request to restore the blocks
 };
 
-/// A preemption of one SM, from its request on, and after: the record of it.
+/// The record of one SM's preemption, kept from its request on, also after its end.
 struct context_in_flight : context_transaction {
   cycle_t resume_after = 0;
-  cycle_t resume_cycle = never;         // when the blocks are wanted back; known once they have left
-  std::uint32_t waits_for = no_launch;  // they are wanted back when all blocks of this launch have been dispatched
+  cycle_t resume_cycle = never;         // when the blocks are due to return; known once they have left
+  std::uint32_t waits_for = no_launch;  // they are due when all blocks of this launch have been dispatched
   static constexpr std::uint32_t no_launch = 0xffffffff;
-  const context_in_flight* first =
-      nullptr;         // of the parts of one request, where its blocks leave in different modes; or null
-  bool saved = false;  // the blocks are away
+  const context_in_flight* first = nullptr;  // first part of a request that was divided by mode; else null
+  bool saved = false;                        // the blocks have left the SM
   bool resumed = false;
 };
 
-/// The SMs speak cta_protocol.h. A dispatch cannot be refused, so a CWD has to know what fits an SM:
-/// occupancy/sm_resources.h reckons it.
+/// The protocol to the SMs is cta_protocol.h. A dispatch cannot be refused, so a CWD must know what fits on an SM:
+/// occupancy/sm_resources.h computes it.
 class grid_distributor : public sc_core::sc_module {
  public:
   sc_core::sc_vector<tlm::tlm_initiator_socket<32, cta_protocol_types>> cta_socket;
 
-  /// A doorbell: the grid runs after those of its stream. Its number is launch->launch_id (0, 1, 2 …). Its end is told
-  /// to the grid_listener that the CWD was made with.
+  /// A doorbell: the grid runs after the earlier ones of its stream. Its number is launch->launch_id (0, 1, 2 …). Its
+  /// end is reported to the grid_listener that the CWD was constructed with.
   virtual void submit(std::shared_ptr<const resident_launch> launch) = 0;
-  /// Blocks that run on the SMs when the request reaches them leave, and come back. Without an implementation: throws
+  /// Blocks that run on the SMs when the request reaches them leave and are restored later. The default throws
   /// input_error.
   virtual void preempt(const preempt_request& request);
-  /// Throws internal_error when an account does not add up.
+  /// Throws internal_error if an account does not add up.
   virtual void check_invariants() const {}
-  /// Blocks that wait for a place on an SM, one line each beginning with a line's end: for a report of a program that
-  /// cannot end.
+  /// Describes the blocks that wait for a place on an SM, each line preceded by a line break, for the report of a
+  /// program that cannot end.
   virtual std::string who_waits() const { return {}; }
-  /// A fault has ended the run: dispatch nothing more.
+  /// A fault has ended the run: nothing more is dispatched.
   virtual void halt() = 0;
-  /// All that it does by itself happens in cycles that it asked its clock domain for; then a GPU whose clocks have
-  /// nothing to do is known to be stuck.
+  /// True if it acts only in cycles that it has requested from its clock domain. A GPU whose clocks have no work is
+  /// then known to be stuck.
   virtual bool works_by_clock() const { return false; }
-  /// Something that has been asked for begins by itself in a cycle that is to come.
+  /// True if something already requested begins by itself in a future cycle.
   virtual bool waits_for_time(cycle_t now) const { return static_cast<void>(now), false; }
-  /// The last cycle by which nothing reaches the SM that the CWD sends after its cycle `now`, unless in answer to what
-  /// that SM sends from now on. `requests`: whether anybody may call preempt(). Who does not know answers `now`.
+  /// Lookahead towards an SM: the last cycle by which nothing that the CWD sends after its cycle `now` can reach the
+  /// SM, except in answer to what the SM sends from now on. `requests`: preempt() may be called. A CWD that cannot tell
+  /// returns `now`.
   virtual cycle_t nothing_arrives_until(unsigned sm, cycle_t now, bool requests) const {
     (void)sm, (void)requests;
     return now;

@@ -7,7 +7,7 @@ namespace heddle {
 
 namespace {
 
-/// One block to each SM in turn.
+/// Places blocks on the SMs in round-robin order.
 class breadth_first : public placement_policy {
  public:
   int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) override {
@@ -41,7 +41,7 @@ class depth_first : public placement_policy {
   }
 };
 
-/// The SM with the fewest resident blocks; ties: the lowest number.
+/// Chooses the SM with the fewest resident blocks; ties: the lowest number.
 class most_free : public placement_policy {
  public:
   int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) override {

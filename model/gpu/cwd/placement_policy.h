@@ -14,10 +14,11 @@ namespace heddle {
 class placement_policy {
  public:
   virtual ~placement_policy() = default;
-  /// `resident[i]`: blocks that SM i holds; `fits(i)`: the block fits there. Returns the SM, or -1 if it fits nowhere.
+  /// `resident[i]`: number of blocks on SM i; `fits(i)`: the block fits on SM i. Returns the SM, or -1 if the block
+  /// fits nowhere.
   virtual int choose(const std::vector<std::uint64_t>& resident, const std::function<bool(unsigned)>& fits) = 0;
-  /// Of `sms` SMs, how many are sure to get a block before `sm` gets one, counted up to `most`; `fits(i)`: whatever
-  /// block comes next fits on SM i, until it has got one.
+  /// How many of `sms` SMs certainly get a block before `sm`, counted up to `most`; `fits(i)`: any next block fits on
+  /// SM i until SM i has got one.
   virtual unsigned served_before(unsigned sm, unsigned sms, unsigned most,
                                  const std::function<bool(unsigned)>& fits) const {
     (void)sm, (void)sms, (void)most, (void)fits;
@@ -25,7 +26,7 @@ class placement_policy {
   }
 };
 
-/// The policy of `cwd.placement`.
+/// Makes the policy of `cwd.placement`.
 std::unique_ptr<placement_policy> make_placement_policy(choice::placement which);
 
 }  // namespace heddle

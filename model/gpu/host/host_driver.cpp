@@ -19,14 +19,14 @@
 namespace heddle {
 
 namespace {
-constexpr std::uint64_t gap = 4096;         // unmapped, behind every allocation
-constexpr std::uint64_t page_bytes = 4096;  // the least of the GPUs' page sizes
+constexpr std::uint64_t gap = 4096;         // unmapped, after every allocation
+constexpr std::uint64_t page_bytes = 4096;  // the smallest page size of the GPUs
 constexpr std::uint64_t alignment = 256;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::size_t fill_bytes = std::size_t{1} << 20;  // written at one time
+constexpr std::size_t fill_bytes = std::size_t{1} << 20;  // written per access
 }  // namespace
 
-/// What kernels may touch, as the GPU was told.
+/// The memory that kernels may access, as mapped on the GPU.
 struct host_driver::memory_record {
   address_ranges mapped;
   simt::texture_table textures;
@@ -58,8 +58,7 @@ std::uint64_t host_driver::allocate(std::uint64_t bytes) {
   return address;
 }
 
-// What a driver maps is whole pages: kernels may touch the rest of a variable's last page, which lies in the gap behind
-// it.
+// As a driver maps whole pages, kernels may access the rest of a variable's last page, which lies in the gap after it.
 std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
   static_assert(gap >= page_bytes, "the rest of the last page meets no other allocation");
   const host_link::call call(*link_);
@@ -68,7 +67,7 @@ std::uint64_t host_driver::allocate_pages(std::uint64_t bytes) {
   return address;
 }
 
-// The next bytes that nobody has. Where contexts are saved no program has its data.
+// Reserves the next free bytes. The context area is never handed out.
 std::uint64_t host_driver::reserve(std::uint64_t bytes, std::uint64_t behind) {
   place_contexts();
   const std::uint64_t address = next_address_;
@@ -118,7 +117,7 @@ void host_driver::fill(std::uint64_t address, std::uint8_t byte, std::size_t byt
     write(address + done, block.data(), std::min(block.size(), bytes - done));
 }
 
-// Puts bytes where the GPU can fetch them for a command.
+// Copies bytes into device memory, from where the GPU fetches them for a command.
 std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
   const std::uint64_t address = next_address_;
   next_address_ = (address + std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
@@ -126,8 +125,8 @@ std::uint64_t host_driver::stage(const void* data, std::size_t bytes) {
   return address;
 }
 
-// Drivers of GPUs that share a memory know nothing of each other but that the device memory they hand out is apart. An
-// architect who has chosen the area wants it there.
+// Drivers of GPUs that share a memory know only that their ranges of device memory are disjoint, so the context area is
+// derived from the driver's range. An area chosen in the configuration is kept.
 void host_driver::place_contexts() {
   if (has_context_area_) return;
   has_context_area_ = true;

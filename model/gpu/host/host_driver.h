@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the driver of the GPU on the host: what a CPU's software does through the GPU's host socket.
+// Models: the driver of the GPU on the host: all accesses of CPU software go through the GPU's host socket.
 // Sockets: host_socket (LT initiator) to gpu.host_socket; irq (optional input) from gpu.irq.
-// One cycle: none; calls take what the way to the GPU takes: no time where it is bound to it directly.
+// One cycle: none; a call takes the time of the path to the GPU: none if it is bound directly.
 // Parameters: those of the GPU it drives. Source: docs/host_interface.md (register map).
 #pragma once
 
@@ -39,9 +39,9 @@ namespace simt {
 struct texture_descriptor;
 }
 
-/// One kernel launch as a host program asks for it.
+/// One kernel launch as requested by a host program.
 struct launch_request {
-  /// A recorded kernel; then only stream, priority and carve-out of the rest count.
+  /// A recorded kernel; of the other members only stream, priority and carve-out are used then.
   std::shared_ptr<const sass_trace::trace_kernel> recording;
   unsigned module = 0;  // handle of load_module
   std::string kernel;
@@ -54,7 +54,8 @@ struct launch_request {
   std::uint32_t max_registers = 0;       // 0: as the kernel needs
   std::vector<std::uint8_t> parameters;  // the parameter area: values in the kernel's order, naturally aligned
 
-  /// Appends the next parameter: a number, or a struct as CUDA lays it out. Its size must be the kernel's parameter's.
+  /// Appends the next parameter: a number, or a struct in CUDA's layout. Its size must be that of the kernel's
+  /// parameter.
   template <class T>
   launch_request& argument(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>, "kernels take plain data");
@@ -65,29 +66,28 @@ struct launch_request {
   }
 };
 
-/// Where a module variable lives.
+/// The location of a module variable.
 struct symbol_location {
   bool constant = false;
   std::uint64_t address = 0;  // device address (of the bank image for .const)
   std::uint64_t size = 0;
 };
 
-/// A PTX module to be loaded, and the name of its file for messages.
+/// A PTX module to be loaded, with its file name for messages.
 struct module_text {
   std::string text;
   std::string file;
 };
 
-/// Any number of SC_THREADs may call: each call has the GPU for itself until it returns, and they have it in the order
-/// in which they came. What the way to the GPU annotates as delay is waited out. Calls from outside the simulation and
-/// from methods are for ways that do not wait, and take no time; while a thread's call is under way they throw
-/// input_error.
+/// Any number of SC_THREADs may call: calls are carried out one at a time, in the order in which they were made. A
+/// delay that the path to the GPU annotates is waited for. Calls from outside the simulation and from SC_METHODs
+/// require a path that does not wait, take no time, and throw input_error while a thread's call is in progress.
 class host_driver : public sc_core::sc_module {
  public:
-  /// The driver hands out device memory from `first_address` on: drivers of GPUs that share a memory each have a part
-  /// of their own, at least 16 MiB apart, and with it an area of their own for contexts (docs/preemption.md).
-  /// `socket_base` is the address at which the bus between has the GPU's host socket; it is added to the address of
-  /// every access. Throws input_error for a `first_address` below the default one or that is no multiple of 256.
+  /// The driver hands out device memory from `first_address` on. Drivers of GPUs that share a memory need start
+  /// addresses at least 16 MiB apart; each derives its own context area from its start address (docs/preemption.md).
+  /// `socket_base` is the bus address of the GPU's host socket; it is added to the address of every access. Throws
+  /// input_error for a `first_address` below the default or not a multiple of 256.
   host_driver(sc_core::sc_module_name name, const gpu_config& config,
               std::uint64_t first_address = default_first_address, std::uint64_t socket_base = 0);
   ~host_driver() override;
@@ -97,82 +97,82 @@ class host_driver : public sc_core::sc_module {
   tlm::tlm_initiator_socket<32> host_socket;
   sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> irq;
 
-  /// Parses a PTX module, places its variables in device memory and hands it to the GPU. Throws input_error.
+  /// Parses a PTX module, places its variables in device memory and passes it to the GPU. Throws input_error.
   unsigned load_module(const std::string& ptx, const std::string& file_name);
-  /// The same of several; those that need each other (.extern names that another one defines) are linked and have one
-  /// handle. A handle for each, in their order.
+  /// Loads several modules. Those that depend on each other (.extern names that another one defines) are linked and
+  /// share one handle. Returns a handle for each, in their order.
   std::vector<unsigned> load_modules(const std::vector<module_text>& modules);
-  /// The file of a loaded module, as messages about its kernels name it; of linked ones all.
+  /// The file name of a loaded module as used in messages about its kernels; for linked modules, all file names.
   std::string file_of(unsigned module) const;
   /// Bits of a module's addresses: 32 or 64.
   unsigned address_size(unsigned module) const;
-  /// Makes a texture's handle the value of the .texref and .surfref of this name in the loaded modules. False: there is
-  /// none.
+  /// Sets the .texref and .surfref of this name in the loaded modules to a texture's handle. False if there is none.
   bool bind_texture(const std::string& reference, std::uint64_t handle);
-  /// Kernels of a module, and a kernel's parameters (name, offset, size). Throws input_error when there is none such.
+  /// The names of a module's kernels. Throws input_error if there is no such module.
   std::vector<std::string> kernels(unsigned module) const;
   /// The machine program that a launch would run (lowered once and kept). Throws input_error.
   const isa::program& program(unsigned module, const std::string& kernel, unsigned max_registers = 0);
-  /// Types of a kernel's parameters as the module declares them; none: an array, a reference, …
+  /// Types of a kernel's parameters as declared in the module; none: an array, a reference, …
   std::vector<isa::dtype> parameter_types(unsigned module, const std::string& kernel) const;
-  /// The first module among those loaded that has this kernel. Throws input_error naming the kernels there are.
+  /// The first loaded module with this kernel. Throws input_error that lists the known kernels.
   unsigned module_of(const std::string& kernel) const;
   /// A variable of any loaded module. Throws input_error.
   symbol_location symbol(const std::string& name) const;
-  /// The same of one module.
+  /// A variable of one module.
   symbol_location symbol(unsigned module, const std::string& name) const;
 
-  /// Device memory, 256-byte aligned, followed by an unmapped gap; addresses depend only on the order of calls. Throws
-  /// input_error where it would run into the area of contexts, which config's `context.area_mib` or save_contexts_at()
+  /// Allocates device memory, 256-byte aligned and followed by an unmapped gap; addresses depend only on the order of
+  /// calls. Throws input_error if it would reach the context area, which `context.area_mib` or save_contexts_at()
   /// moves.
   std::uint64_t allocate(std::uint64_t bytes);
-  /// Lets kernels touch memory that somebody else has placed there: another GPU's driver, a CPU. Throws input_error
-  /// where something is mapped already.
+  /// Lets kernels access memory that another agent has allocated: another GPU's driver, a CPU. Throws input_error if it
+  /// overlaps mapped memory.
   void map(std::uint64_t address, std::uint64_t bytes);
-  /// Kernels may no longer touch what map() or allocate() gave them at this address. Throws input_error where nothing
-  /// begins there.
+  /// Withdraws the access granted by map() or allocate() at this address. Throws input_error if no mapping begins
+  /// there.
   void unmap(std::uint64_t address);
-  /// Where the GPU saves contexts that are switched out, instead of where the driver would have it. Throws input_error
-  /// while launches run and for an address that is no multiple of 128.
+  /// Sets the address at which the GPU saves contexts, instead of the driver's default. Throws input_error while
+  /// launches run and for an address that is not a multiple of 128.
   void save_contexts_at(std::uint64_t address);
-  /// Images out of and into device memory. Throw input_error for an address that the GPU or the way to it refuses.
+  /// Write and read device memory. Throw input_error for an address that the GPU or the path to it refuses.
   void write(std::uint64_t address, const void* data, std::size_t bytes);
   void read(std::uint64_t address, void* data, std::size_t bytes);
   void fill(std::uint64_t address, std::uint8_t byte, std::size_t bytes);
 
-  /// Takes what kernels print (printf), in the order of their execution, when a kernel ends, a fault stops the GPU or
-  /// much has been printed. Without it the text goes to sc_report as information.
+  /// Receives the text that kernels print (printf), in the order of execution, when a kernel ends, a fault stops the
+  /// GPU or much text is waiting. If not set, the text goes to sc_report as information.
   std::function<void(const std::string&)> on_print;
 
-  /// Makes an image in device memory known as a texture or surface; returns its handle, a value for kernel parameters.
-  /// Launches before it do not know it. Throws input_error.
+  /// Registers an image in device memory as a texture or surface. Returns its handle, to be passed as a kernel
+  /// parameter. Earlier launches do not know it. Throws input_error.
   std::uint64_t create_texture(const simt::texture_descriptor& t);
 
-  /// Checks that the launch can ever run (block fits an SM, limits); throws input_error naming the limiting resource.
+  /// Checks that the launch can run at all (the block fits an SM, limits); throws input_error naming the limiting
+  /// resource.
   void check(const launch_request& request);
   /// Rings the doorbell; returns the launch's number (0, 1, 2 … in the order of calls). Call check() first.
   unsigned launch(const launch_request& request);
-  /// Executes a launch functionally, at once and in no simulated time: memory, printed text and faults become what a
-  /// launch makes them. It has no number and no metrics. Throws input_error while launches are pending or running,
-  /// where memory lies outside the GPU, and when it was asked to stop. Returns the warp instructions executed; whether
-  /// the program has failed fault() says.
+  /// Executes a launch functionally, at once and in zero simulated time, with the same effect on memory, printed text
+  /// and faults as a launch. It has no number and no metrics. Throws input_error while launches are pending or running,
+  /// with external memory, and when it was asked to stop. Returns the warp instructions executed; fault() tells whether
+  /// the program has failed.
   std::uint64_t execute(const launch_request& request);
-  /// Frees SMs of the blocks that run there until `resume_after` core cycles have gone by since each was free; no SMs
-  /// named: all. Call check_preempt() first.
+  /// Takes the resident blocks off SMs, each until `resume_after` core cycles after its SM was free; an empty list of
+  /// SMs means all. Call check_preempt() first.
   void preempt(const std::vector<unsigned>& sms, preemption_mode mode, std::uint64_t resume_after);
-  /// Throws input_error for a mode that the GPU lacks or an SM that there is not.
+  /// Throws input_error for a mode that the GPU does not support or an SM that does not exist.
   void check_preempt(const std::vector<unsigned>& sms, preemption_mode mode) const;
-  /// Throws input_error if blocks of the launch are not shown to give the same result when they are dropped and run
-  /// anew.
+  /// Throws input_error if it is not shown that blocks of the launch give the same result when they are dropped and
+  /// restarted.
   void check_flush(const launch_request& request);
   bool finished(unsigned launch_number);
   /// Notified when a launch completes or the GPU faults.
   const sc_core::sc_event& progress_event() const { return progress_; }
   /// Blocks the calling SC_THREAD until the launch has finished or the GPU has faulted. With `irq` bound it sleeps
-  /// until the GPU interrupts; unbound, or where the line is found not to rise, it asks every thousand core cycles.
-  /// Throws input_error for a number that no launch has and outside threads.
+  /// until the GPU interrupts; if it is unbound, or found not to rise, the GPU is polled every thousand core cycles.
+  /// Throws input_error for an unknown launch number and outside threads.
   void wait_for(unsigned launch_number);
-  /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty: none.
+  /// Text of the fault that stopped the GPU (kernel, PTX line, block, thread, address); empty if none.
   std::string fault();
 
  private:
@@ -180,7 +180,7 @@ class host_driver : public sc_core::sc_module {
   struct memory_record;
   struct launch_plan {
     const isa::program* program = nullptr;
-    std::uint64_t local_bytes = 0;  // of the whole GPU
+    std::uint64_t local_bytes = 0;  // for the whole GPU
   };
   void end_of_elaboration() override;
   void serve_interrupts();
@@ -212,7 +212,7 @@ class host_driver : public sc_core::sc_module {
   bool has_heap_ = false;
   bool has_workspace_ = false;
   bool has_context_area_ = false;
-  bool asks_ = false;  // no interrupt comes, or none is bound
+  bool asks_ = false;  // polls, since no interrupt arrives or none is bound
   std::unique_ptr<memory_record> memory_;
   std::vector<bool> finished_;
   sc_core::sc_event progress_;

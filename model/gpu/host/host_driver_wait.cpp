@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the driver learns from the GPU: completions, faults, printed text, by interrupt or by asking.
+// Reception of completions, faults and printed text from the GPU, by interrupt or by polling.
 #include <algorithm>
 
 #include "heddle/config/error.h"
@@ -12,21 +12,21 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t all_causes = host_interrupt::completion | host_interrupt::fault | host_interrupt::print;
-// After so many waits, each twice as long as the one before, only the interrupt counts: a simulation in which nothing
-// happens ends.
+// Each wait is twice as long as the one before. After this many, only the interrupt counts, so that a simulation
+// without activity ends.
 constexpr unsigned most_doubts = 20;
 }  // namespace
 
 void host_driver::end_of_elaboration() {
   asks_ = irq.size() == 0;
   if (asks_) return;
-  // Only here is it known whether there is a line to listen to. A thread, for the way to the GPU may take its time.
+  // Only now is it known whether irq is bound. It is a thread, since the path to the GPU may take time.
   SC_HAS_PROCESS(host_driver);
   SC_THREAD(serve_interrupts);
 }
 
-// The interrupt line says that there is something to fetch. A cause that comes after the clear raises the line again;
-// what came before is found by the poll that follows.
+// Fetches the news after an interrupt. A cause raised after the clear raises the line again; an earlier one is found by
+// the poll that follows.
 void host_driver::serve_interrupts() {
   {
     const host_link::call call(*link_);
@@ -41,7 +41,7 @@ void host_driver::serve_interrupts() {
     }
     ++wakes_;
     progress_.notify(sc_core::SC_ZERO_TIME);
-    // A line that another model passes on may fall late.
+    // If another model forwards the line, it may fall late.
     if (irq->read()) wait(between_questions(), irq->value_changed_event());
   }
 }
@@ -71,7 +71,7 @@ void host_driver::take_prints() {
   else SC_REPORT_INFO("/heddle/printf", text.c_str());
 }
 
-// Who cannot wait for another's call to end learns what is known.
+// A caller that cannot wait for another call to end gets the last known state.
 bool host_driver::finished(unsigned launch_number) {
   if (in_thread() || link_->free_here()) {
     const host_link::call call(*link_);
@@ -80,7 +80,7 @@ bool host_driver::finished(unsigned launch_number) {
   return launch_number < finished_.size() && finished_[launch_number];
 }
 
-// The GPU has a cause, and the line that it should have raised is low.
+// True if the GPU has a pending interrupt but irq is low.
 bool host_driver::interrupt_is_missing() {
   const host_link::call call(*link_);
   return (link_->read_register(host_register::interrupt_pending) & all_causes) != 0 && !irq->read();
@@ -94,7 +94,7 @@ void host_driver::wait_for(unsigned launch_number) {
   for (;;) {
     const std::uint64_t wakes = wakes_;
     if (finished(launch_number) || !fault().empty()) return;
-    if (wakes != wakes_) continue;  // while the questions were on their way
+    if (wakes != wakes_) continue;  // an interrupt arrived during the accesses
     if (asks_) {
       wait(between_questions());
     } else if (doubts == most_doubts) {
@@ -104,7 +104,7 @@ void host_driver::wait_for(unsigned launch_number) {
       if (wakes != wakes_) continue;
       ++doubts;
       if (!interrupt_is_missing()) continue;
-      // It may be on its way, through an interrupt controller that takes its time.
+      // It may be delayed by an interrupt controller.
       wait(between_questions() * 10.0, progress_);
       if (wakes != wakes_ || asks_) continue;
       asks_ = true;

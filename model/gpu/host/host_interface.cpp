@@ -15,7 +15,7 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t register_space = host_register::print + host_register::print_size;
-constexpr std::size_t much_text = std::size_t{1} << 20;          // as large as CUDA's buffer is by default
+constexpr std::size_t much_text = std::size_t{1} << 20;          // the default size of CUDA's buffer
 constexpr std::uint64_t identity_value = 0x0100'454c'4444'4548;  // "HEDDLE\0\1"
 }  // namespace
 
@@ -43,7 +43,7 @@ tlm::tlm_sync_enum host_interface::nb_transport_bw(tlm::tlm_generic_payload&, tl
   throw internal_error(std::string(name()) + ": the host's memory accesses are debug transports");
 }
 
-// Approximately-timed hosts get their answer at once.
+// An approximately-timed host gets its response at once.
 tlm::tlm_sync_enum host_interface::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
                                                    sc_core::sc_time& delay) {
   if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
@@ -72,7 +72,7 @@ void host_interface::b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time&)
     p.set_response_status(store_register(address, p.get_data_ptr(), p.get_data_length()));
     return;
   }
-  // Only a read that is no debug read takes a completion.
+  // Only a normal read takes a completion; a debug read does not.
   if (p.is_read() && address == host_register::completion_pop &&
       (p.get_data_length() == 8 || p.get_data_length() == 4)) {
     const std::uint64_t value = pop_completion();
@@ -103,7 +103,7 @@ unsigned host_interface::transport_dbg(tlm::tlm_generic_payload& p) {
   return load_register(address, data, bytes);
 }
 
-// A host of 32 bits writes the upper half first; the lower one carries out both.
+// A 32-bit host writes the upper half first; the write of the lower half carries out both.
 tlm::tlm_response_status host_interface::store_register(std::uint64_t address, const std::uint8_t* data,
                                                         unsigned bytes) {
   if ((bytes != 8 && bytes != 4) || address % bytes != 0) return tlm::TLM_BURST_ERROR_RESPONSE;
@@ -195,12 +195,12 @@ void host_interface::raise(std::uint64_t cause) {
   irq_changed_.notify(sc_core::SC_ZERO_TIME);
 }
 
-// The line is driven from one process, whoever caused the change: a plain sc_signal allows no second writer.
+// The line is driven from one process for all causes, since sc_signal allows only one writer.
 void host_interface::drive_irq() {
   if (irq == nullptr || irq->size() == 0) return;
   const bool active = (interrupt_pending_ & interrupt_enable_) != 0;
-  // A cause that comes in the delta cycle in which the last one was cleared makes an edge of its own, for who waits for
-  // edges.
+  // A cause that arrives in the delta cycle in which the last one was cleared gets an edge of its own, for
+  // edge-triggered hosts.
   (*irq)->write(active && !irq_fell_);
   if (active && irq_fell_) irq_changed_.notify(sc_core::SC_ZERO_TIME);
   irq_fell_ = false;
@@ -208,7 +208,7 @@ void host_interface::drive_irq() {
 
 unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                                        unsigned bytes) {
-  if (bytes == 0 || bytes - 1 > ~address) return 0;  // nothing lies behind the last address
+  if (bytes == 0 || bytes - 1 > ~address) return 0;  // no byte lies behind the last address
   const bool write = command == tlm::TLM_WRITE_COMMAND;
   const unsigned done = functional_memory_.open() ? functional_memory_.exchange(write, address, data, bytes)
                                                   : plain_access(command, address, data, bytes);
@@ -221,7 +221,7 @@ unsigned host_interface::memory_access(tlm::tlm_command command, std::uint64_t a
   return done;
 }
 
-// The memory itself, past what has been brought here.
+// Accesses the memory itself, bypassing the pages of functional execution.
 unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
                                       unsigned bytes) {
   tlm::tlm_generic_payload p;
@@ -233,7 +233,7 @@ unsigned host_interface::plain_access(tlm::tlm_command command, std::uint64_t ad
   return memory_socket->transport_dbg(p);
 }
 
-// A module variable's byte as the host has put it there; null: there is none.
+// A byte of a module variable as written by the host; null if there is no variable.
 std::uint8_t* host_interface::variable_byte(std::uint64_t address) {
   for (auto l = modules_.rbegin(); l != modules_.rend(); ++l)
     for (auto [base, image] : l->images())
@@ -241,7 +241,7 @@ std::uint8_t* host_interface::variable_byte(std::uint64_t address) {
   return nullptr;
 }
 
-// A command is carried out at once; a refused one leaves its reason in the message registers.
+// Carries out a command at once. If it is refused, the message registers hold the reason.
 template <class Action>
 void host_interface::attempt(Action&& action) {
   error_ = 0;
@@ -308,7 +308,7 @@ bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) 
   for (unsigned done = 0; done < bytes;) {
     done += memory_access(tlm::TLM_READ_COMMAND, address + done, to + done, bytes - done);
     if (done == bytes) break;
-    // Memory outside without debug transport: nobody can wait here for its answer.
+    // External memory without debug transport; blocking transport cannot be used, as this process cannot wait.
     const std::uint8_t* variable = variable_byte(address + done);
     if (variable == nullptr)
       throw program_error(
@@ -319,7 +319,7 @@ bool host_interface::inspect(std::uint64_t address, void* data, unsigned bytes) 
   return true;
 }
 
-// The host takes the text when a grid has ended, as CUDA's does; before that only where much waits.
+// The host takes the text when a grid has ended, as CUDA does; earlier only if much is waiting.
 void host_interface::print(const std::string& text) {
   const bool little = printed_.size() < much_text;
   printed_ += text;
@@ -332,7 +332,7 @@ void host_interface::program_fault_with(const std::string& text, const fault_det
   failure_ = text;
   details_ = details;
   if (on_fault) on_fault(failure_);
-  // The memory's edges at this instant may be before or behind the core's: when both are over, nothing depends on that.
+  // At this instant the memory clocks' edges may come before or after the core's. The text is read after both.
   if (details_.pieces.empty()) tell_fault();
   else details_due_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -347,7 +347,7 @@ void host_interface::tell_fault() {
       more += p.text.empty() ? simt::read_string(read, p.address) : p.text;
     failure_.insert(details_.at, more);
   } catch (const program_error&) {
-    // What cannot be read stays unsaid.
+    // Text that cannot be read is left out.
   }
   fault_ = failure_;
   raise(host_interrupt::fault);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: the door of the GPU to its host: registers, command descriptors in device memory, completions, interrupt.
-// Sockets: the gpu's host_socket (LT target) binds to it; memory_socket (initiator) reaches device memory for the host.
-// One cycle: none; it acts on accesses and on the CWD's reports.
+// Models: the GPU's interface to its host: registers, command descriptors in device memory, completions, interrupt.
+// Sockets: the gpu's host_socket (LT target) is bound to it; memory_socket (initiator) accesses device memory for the
+//   host.
+// One cycle: none; it acts on accesses and on reports of the CWD.
 // Parameters: [gpu], limits of [sm]. Source: docs/host_interface.md.
 #pragma once
 
@@ -40,23 +41,23 @@ class host_interface : public sc_core::sc_module,
  public:
   host_interface(sc_core::sc_module_name name, clock_domain& clock, const gpu_config& config);
 
-  tlm::tlm_initiator_socket<32> memory_socket;  // debug transport only: images in and out
+  tlm::tlm_initiator_socket<32> memory_socket;  // debug transport only: loads and reads images
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>* irq = nullptr;
 
-  /// The device memory that kernels may touch.
+  /// The device memory that kernels may access.
   const address_ranges& ranges() const { return ranges_; }
   void connect(grid_distributor& cwd) { cwd_ = &cwd; }
-  /// Called when a grid has ended and before its completion is told; the callee calls the function it is given.
+  /// Called when a grid has ended, before its completion is reported. The callee must call the function passed to it.
   std::function<void(std::function<void()>)> before_completion;
-  /// Called when a launch has been accepted and before it begins.
+  /// Called when a launch has been accepted, before it begins.
   std::function<void()> before_launch;
-  /// Called when the host has said where contexts are to be saved.
+  /// Called when the host has set the address of the context area.
   std::function<void(std::uint64_t)> on_context_area;
-  /// Called when the simulated program has failed, with what is known of it; the callee may say more.
+  /// Called when the simulated program has failed, with the message; the callee may extend it.
   std::function<void(std::string&)> on_fault;
-  /// Asked now and then while a launch is executed functionally; true: it is to be given up.
+  /// Called repeatedly while a launch is executed functionally; true aborts it.
   std::function<bool()> stop_asked;
-  /// Says whether anything in the GPU will still happen, and if not, what waits for what.
+  /// True if nothing in the GPU will happen any more; sets the text to what waits for what.
   std::function<bool(std::string&)> stuck;
 
   void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override;
@@ -76,12 +77,12 @@ class host_interface : public sc_core::sc_module,
   void print(const std::string& text) override;
   std::uint64_t heap_allocate(std::uint64_t bytes) override { return heap_.allocate(bytes); }
   bool heap_free(std::uint64_t address) override { return heap_.free(address); }
-  /// Notified when a launch completes or the program fails; the irq line says the same to whoever is not in C++.
+  /// Notified when a launch completes or the program fails; the irq line signals the same outside C++.
   sc_core::sc_event completion_event;
   bool faulted() const { return !fault_.empty(); }
-  /// Launches have been accepted whose end has not been told.
+  /// True if launches have been accepted whose completion has not been reported.
   bool busy() const { return completed_ < launches_; }
-  /// Nothing will happen any more: tells the host to look.
+  /// Informs the host that nothing will happen any more.
   void report_stuck();
   void trace(sc_core::sc_trace_file* file) const override;
 
@@ -122,7 +123,7 @@ class host_interface : public sc_core::sc_module,
     ptx::loaded_module module;
     std::uint64_t constants_address = 0;
     std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const decoded_program>> programs;
-    /// Its variables in device memory: where they begin, what the host has put there.
+    /// Its variables in device memory: start address and initial values written by the host.
     std::array<std::pair<std::uint64_t, std::vector<std::uint8_t>*>, 2> images() {
       return {{{module.global_base, &module.global_image}, {constants_address, &module.constant_image}}};
     }
@@ -137,31 +138,31 @@ class host_interface : public sc_core::sc_module,
   std::uint64_t heap_base_ = 0;
   std::uint64_t grid_workspace_ = 0;
   std::uint64_t context_area_;
-  std::string printed_;  // by kernels, not yet taken by the host
+  std::string printed_;  // by kernels, not taken by the host yet
   std::vector<loaded> modules_;
-  // By the program's identity: launches of one traced kernel share its code in the instruction caches.
+  // By program, so that launches of one traced kernel share its code in the instruction caches.
   std::map<const isa::program*, std::shared_ptr<const decoded_program>> recorded_programs_;
-  std::map<const isa::program*, global_footprint> footprints_;  // of programs whose launches were to be dropped
-  std::shared_ptr<const sass_trace::trace_kernel> recorded_;    // that came with the last write
+  std::map<const isa::program*, global_footprint> footprints_;  // of programs for which flush was considered
+  std::shared_ptr<const sass_trace::trace_kernel> recorded_;    // that accompanied the last write
   std::shared_ptr<const simt::texture_table> textures_;
   std::uint32_t launches_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t next_code_address_ = 0;
   std::deque<std::uint32_t> completion_queue_;
-  functional_memory functional_memory_;  // what launches executed functionally have brought here
+  functional_memory functional_memory_;  // pages held by functional execution
   functional_executor functional_executor_;
-  std::uint64_t upper_half_ = 0;      // written by a 32-bit host; waits for the lower one
-  std::uint64_t upper_register_ = 0;  // of that register
+  std::uint64_t upper_half_ = 0;      // written by a 32-bit host, until the lower half follows
+  std::uint64_t upper_register_ = 0;  // the register of upper_half_
   std::uint64_t result_ = 0;
   std::uint64_t error_ = 0;
   std::string message_;
   std::string fault_;
-  bool failing_ = false;  // the program has failed; what is said of it may still be to be read
-  std::string failure_;   // that text so far
+  bool failing_ = false;  // the program has failed; parts of the message may still have to be read
+  std::string failure_;   // the message so far
   fault_details details_;
   sc_core::sc_event details_due_;
   sc_core::sc_event irq_changed_;
-  bool irq_fell_ = false;  // there was no cause for the line, since it was driven
+  bool irq_fell_ = false;  // the line had no cause at some time since it was last driven
   std::uint64_t interrupt_enable_ = 0;
   std::uint64_t interrupt_pending_ = 0;
   std::uint64_t map_base_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the host's command descriptors ask for: modules, textures, launches, preemption.
+// The commands of the host's command descriptors: modules, textures, launches, preemption.
 #include <algorithm>
 #include <cstring>
 
@@ -12,12 +12,12 @@ namespace heddle {
 
 namespace {
 constexpr std::uint64_t constant_bank_bytes = 65536;
-// What a descriptor may name: more is a mistake, and must not exhaust the host's memory.
+// Limits of sizes in descriptors: larger values are errors and must not exhaust the host's memory.
 constexpr std::uint64_t most_text = std::uint64_t{1} << 28;
 constexpr std::uint64_t most_name = std::uint64_t{1} << 16;
-// Local memory of recorded launches: above all addresses that a GPU's programs use.
+// Local memory of recorded launches lies above all addresses that programs use.
 constexpr std::uint64_t recorded_local_base = std::uint64_t{1} << 47;
-constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;  // of a stream
+constexpr std::uint64_t recorded_local_bytes = std::uint64_t{1} << 40;  // per stream
 }  // namespace
 
 std::vector<std::uint8_t> host_interface::fetch(std::uint64_t address, std::uint64_t bytes, std::uint64_t most,
@@ -67,7 +67,7 @@ std::uint64_t host_interface::load_module(const load_module_descriptor& d) {
   return modules_.size() - 1;
 }
 
-// Launches that run keep the table that they began with; a handle is a place in it, from 1 on.
+// Running launches keep the table that they started with. A handle is an index into the table, counted from 1.
 std::uint64_t host_interface::create_texture(const create_texture_descriptor& d) {
   simt::texture_descriptor t;
   t.address = d.address;
@@ -95,7 +95,7 @@ std::shared_ptr<const decoded_program> host_interface::program(std::uint32_t mod
   return known;
 }
 
-// Kernels lie one after another in code memory, each on a line of its own.
+// Kernels are placed one after another in code memory, each on its own line.
 std::shared_ptr<const decoded_program> host_interface::place_code(std::shared_ptr<const isa::program> program) {
   const std::uint64_t bytes = program->code.size() * config_.instruction_cache.instruction_bytes;
   auto decoded = decode(std::move(program), config_, next_code_address_);
@@ -113,7 +113,7 @@ std::uint64_t host_interface::launch(const launch_descriptor& d) {
   return submit(std::move(l));
 }
 
-// The SMs must not be at work: what they hold of memory, and what is here, would not know of each other.
+// No launch may be in flight: the caches' contents and the pages held here are not coherent.
 std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
   if (config_.memory.model == choice::memory_model::external)
     throw input_error("a launch cannot be executed functionally in memory outside the GPU (memory.model = external)");
@@ -127,7 +127,7 @@ std::uint64_t host_interface::execute_functionally(const launch_descriptor& d) {
     throw input_error("kernel '" + l->program->kernel + "' was given up: it was to be stopped");
   if (o.how == functional_executor::ending::failed) {
     program_fault_with(o.text, o.details);
-    if (fault_.empty()) {  // no memory changes any more
+    if (fault_.empty()) {  // memory no longer changes
       details_due_.cancel();
       tell_fault();
     }
@@ -229,7 +229,7 @@ void host_interface::preempt(const preempt_descriptor& d) {
   cwd_->preempt(r);
 }
 
-// Launches of one program, at addresses of their own, share what its code shows.
+// Launches of one program with different parameters share the analysis of its code.
 std::string host_interface::why_not_flush(const resident_launch& launch) {
   if (launch.recording) return "a recording does not say what its stores change";
   const isa::program& p = *launch.program;

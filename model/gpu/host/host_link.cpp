@@ -74,7 +74,7 @@ void host_link::access(tlm::tlm_command command, std::uint64_t address, void* da
     if (recorded != nullptr) p.set_extension(recorded);
     sc_core::sc_time delay;
     socket_->b_transport(p, delay);
-    if (recorded != nullptr) p.clear_extension(recorded);  // it is the caller's
+    if (recorded != nullptr) p.clear_extension(recorded);  // the caller owns it
     if (delay != sc_core::SC_ZERO_TIME && in_thread()) sc_core::wait(delay);
     if (!p.is_response_ok()) {
       char place[24];

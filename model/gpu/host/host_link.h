@@ -12,15 +12,15 @@ namespace heddle {
 
 struct recorded_kernel;
 
-/// The driver's way to the GPU: accesses to registers and device memory, one call after another.
+/// The driver's access path to the GPU: registers and device memory, one call after another.
 class host_link : private tlm::tlm_bw_transport_if<> {
  public:
   /// `base` is added to the address of every access. Binds the socket's backward path.
   host_link(tlm::tlm_initiator_socket<32>& socket, std::uint64_t base);
 
-  /// While it lives the way belongs to the thread that made it, which may make more of them; other threads wait for
-  /// their turn, in the order in which they came. Outside threads nobody can wait: there it throws input_error while a
-  /// thread's call is under way.
+  /// While a call object exists, the path belongs to the thread that made it, which may make further ones; other
+  /// threads wait in the order in which they came. A caller outside threads cannot wait, so the constructor throws
+  /// input_error there while a thread's call is in progress.
   class call {
    public:
     explicit call(host_link& link);
@@ -35,10 +35,10 @@ class host_link : private tlm::tlm_bw_transport_if<> {
     sc_core::sc_process_handle thread_;
     bool waits_in_line_ = false;
   };
-  /// A call could begin here and now.
+  /// True if a call could begin here and now.
   bool free_here() const;
 
-  /// Reads or writes, and waits out the delay that the way annotates. Throws input_error when it is refused.
+  /// Reads or writes, and waits for the delay that the path annotates. Throws input_error if the access is refused.
   void access(tlm::tlm_command command, std::uint64_t address, void* data, std::size_t bytes,
               recorded_kernel* recorded = nullptr);
   std::uint64_t read_register(std::uint64_t offset);
@@ -52,7 +52,7 @@ class host_link : private tlm::tlm_bw_transport_if<> {
 
   tlm::tlm_initiator_socket<32>& socket_;
   std::uint64_t base_;
-  std::deque<const call*> line_;  // threads' calls: the first has the way
+  std::deque<const call*> line_;  // calls of threads; the first one has the path
   sc_core::sc_event next_call_;
 };
 

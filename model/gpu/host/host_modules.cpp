@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules of a host program: parsed, linked where they need each other, placed in device memory and handed to the GPU.
+// Modules of a host program: parsed, linked if they depend on each other, placed in device memory and passed to the
+// GPU.
 #include "heddle/gpu/host/host_modules.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t default_heap_bytes = 8u << 20;  // CUDA's default for malloc in kernels
 
-/// Texts and names of modules to be linked go to the GPU with NUL between them.
+/// Texts and names of linked modules are passed to the GPU separated by NUL.
 void check_separable(const ptx::module_source& s) {
   if (s.text.find('\0') != std::string::npos)
     throw input_error(s.file + ": the character NUL, expected none in a module that is linked");
@@ -84,7 +85,7 @@ unsigned host_driver::load(std::shared_ptr<const ptx::ast_module> ast, const std
   return static_cast<unsigned>(modules_.size() - 1);
 }
 
-/// What the GPU says of linked modules, with the places in their own files.
+/// Replaces places in linked modules by places in their own files, in a message from the GPU.
 std::string host_driver::with_own_places(std::string message) const {
   for (const auto& m : modules_) message = ptx::with_own_places(*m->module.ast, std::move(message));
   return message;

@@ -13,7 +13,7 @@
 
 namespace heddle {
 
-/// What the driver keeps of a loaded module.
+/// The driver's record of a loaded module.
 struct host_driver::module_record {
   ptx::loaded_module module;
   unsigned handle = 0;

@@ -22,10 +22,10 @@ constexpr std::uint64_t map_base = 0x50;
 constexpr std::uint64_t map_bytes = 0x58;
 constexpr std::uint64_t map_command = 0x60;  // WO: 1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it
 constexpr std::uint64_t cycle = 0x68;        // RO: core cycle
-constexpr std::uint64_t heap_base = 0x70;    // WO with heap_bytes: where malloc in kernels takes from
+constexpr std::uint64_t heap_base = 0x70;    // WO, used with heap_bytes: start of the heap of malloc in kernels
 constexpr std::uint64_t heap_bytes = 0x78;   // WO: gives the heap [heap_base, heap_base + heap_bytes)
-constexpr std::uint64_t print_bytes = 0x80;  // RO: bytes of text that kernels have printed and nobody has taken
-constexpr std::uint64_t print_pop = 0x88;    // WO: drops that many bytes of it
+constexpr std::uint64_t print_bytes = 0x80;  // RO: bytes of text that kernels have printed and the host has not taken
+constexpr std::uint64_t print_pop = 0x88;    // WO: drops that many bytes of the text
 constexpr std::uint64_t grid_workspace =
     0x90;  // WO: zeroed bytes where the blocks of grids meet: workspace_slots of workspace_bytes
 constexpr std::uint64_t context_area =
@@ -41,13 +41,13 @@ constexpr unsigned workspace_slots = 1024, workspace_bytes = 16;  // launch n ta
 namespace host_status {
 constexpr std::uint64_t busy = 1;   // launches are pending or running
 constexpr std::uint64_t fault = 2;  // the simulated program failed; the GPU has stopped (message)
-constexpr std::uint64_t stuck = 4;  // launches are pending, and nothing in the GPU will ever happen again (message)
+constexpr std::uint64_t stuck = 4;  // launches are pending, and the GPU is deadlocked (message)
 }  // namespace host_status
 
 namespace host_interrupt {
 constexpr std::uint64_t completion = 1;
 constexpr std::uint64_t fault = 2;
-constexpr std::uint64_t print = 4;  // much text waits to be taken
+constexpr std::uint64_t print = 4;  // much text is waiting
 }  // namespace host_interrupt
 
 enum class host_command : std::uint32_t {
@@ -71,7 +71,7 @@ struct load_module_descriptor {
   std::uint64_t constants_address = 0;  // where the .const variables are: read at each launch
 };
 
-/// Also of host_command::execute, which needs no area of local memory and has no stream, priority or carve-out.
+/// Also used for host_command::execute, which needs no local memory area and has no stream, priority or carve-out.
 struct launch_descriptor {
   std::uint32_t command = static_cast<std::uint32_t>(host_command::launch);
   std::uint32_t module = 0;          // handle
@@ -90,7 +90,7 @@ struct launch_descriptor {
   std::uint64_t local_bytes = 0;
 };
 
-/// Frees SMs of the blocks that run there, for a time.
+/// Takes the resident blocks off SMs for a time.
 struct preempt_descriptor {
   std::uint32_t command = static_cast<std::uint32_t>(host_command::preempt);
   std::uint32_t mode = 0;          // 0 drain, 1 switch, 2 flush, 3 auto
@@ -99,7 +99,7 @@ struct preempt_descriptor {
   std::uint64_t resume_after = 0;  // core cycles from an SM's saved cycle on
 };
 
-/// Launches the kernel that the doorbell's recorded_kernel extension holds; grid, block and resources are as recorded.
+/// Launches the kernel in the doorbell's recorded_kernel extension; grid, block and resources are as recorded.
 struct launch_recording_descriptor {
   std::uint32_t command = static_cast<std::uint32_t>(host_command::launch_recording);
   std::uint32_t stream = 0;
@@ -107,7 +107,7 @@ struct launch_recording_descriptor {
   std::int32_t carveout_percent = -1;
 };
 
-/// Makes an image in device memory known as a texture or surface; the result is its handle. Names of values:
+/// Registers an image in device memory as a texture or surface; the result is its handle. The values' names are in
 /// simt/texture/texture.h.
 struct create_texture_descriptor {
   std::uint32_t command = static_cast<std::uint32_t>(host_command::create_texture);

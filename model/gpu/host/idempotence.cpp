@@ -15,12 +15,12 @@ namespace {
 using isa::opcode;
 using isa::operand_kind;
 
-constexpr std::uint64_t unknown = std::uint64_t{1} << 63;  // beside bits 0 to 62 for slots of parameters
+constexpr std::uint64_t unknown = std::uint64_t{1} << 63;  // bits 0 to 62 are parameter slots
 constexpr unsigned slots_followed = 63;
 constexpr unsigned slot_bytes = 8;
 constexpr std::uint8_t module_constants = 3;  // bank of .const variables
 
-/// Which parameters the value of each register may have been computed from, before one instruction.
+/// The parameters from which the value of each register may have been computed, before one instruction.
 using origins = std::array<std::uint64_t, 256>;
 
 bool is_global(const isa::instruction& i) {
@@ -42,14 +42,14 @@ std::uint64_t origin_of(const isa::operand& o, const origins& at) {
   return from;
 }
 
-/// The flow of origins through a program: forward, to a fixed point.
+/// Forward data-flow analysis of the origins of values, to a fixed point.
 class origin_flow {
  public:
   explicit origin_flow(const isa::program& program) : code_(program.code), before_(code_.size()) {
     if (code_.empty()) return;
     before_[0].emplace();
     before_[0]->fill(0);
-    // What is kept in shared and local memory is one pool: it grows until nothing changes any more.
+    // All values kept in shared and local memory form one pool, which grows until nothing changes.
     for (changed_ = true; changed_;) {
       changed_ = false;
       for (std::size_t k = 0; k < code_.size(); ++k)
@@ -92,7 +92,7 @@ class origin_flow {
     }
   }
 
-  // Where an instruction's result may come from.
+  // The possible origins of an instruction's result.
   std::uint64_t result_of(const isa::instruction& i, const origins& at) const {
     switch (i.op) {
       case opcode::ld:
@@ -120,7 +120,7 @@ class origin_flow {
       changed_ = changed_ || pool != pool_;
       pool_ = pool;
     }
-    // A generic store may reach shared or local memory as well.
+    // A generic store may also write shared or local memory.
     if (i.op == opcode::st && i.mem_space == isa::space::generic) {
       const std::uint64_t pool = pool_ | origin_of(i.src[1], at);
       changed_ = changed_ || pool != pool_;
@@ -152,12 +152,12 @@ class origin_flow {
   }
 
   const std::vector<isa::instruction>& code_;
-  std::vector<std::optional<origins>> before_;  // empty: not reached
+  std::vector<std::optional<origins>> before_;  // no value: not reached
   std::uint64_t pool_ = 0;
   bool changed_ = false;
 };
 
-/// The allocations that an access can reach; none: it may be any.
+/// The allocations that an access can reach; empty if it may reach any.
 std::vector<std::uint64_t> reach_of(const access_origin& a, const std::vector<std::uint8_t>& parameters,
                                     const address_ranges& ranges) {
   std::vector<std::uint64_t> bases;

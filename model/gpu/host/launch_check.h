@@ -11,15 +11,15 @@
 
 namespace heddle {
 
-/// Throws input_error, naming the limiting resource, when a launch can never run on the GPU: a dimension of 0, too many
-/// threads, .reqntid or .maxntid not kept, a block that fits no SM.
+/// Throws input_error, naming the limiting resource, for a launch that can never run on the GPU: a dimension of 0, too
+/// many threads, .reqntid or .maxntid violated, a block that fits no SM.
 void check_launch(const gpu_config& config, const isa::program& program, const std::uint32_t grid[3],
                   const std::uint32_t block[3], std::uint32_t dynamic_shared_bytes, int carveout_percent);
 
-/// Throws input_error for a mode of preemption that the GPU lacks, and for an SM that there is not.
+/// Throws input_error for a preemption mode that the GPU does not support, and for an SM that does not exist.
 void check_preemption(const gpu_config& config, const std::vector<unsigned>& sms, preemption_mode mode);
 
-/// The message that refuses mode flush for a kernel, which may not be dropped for the reason `why`.
+/// The message that refuses mode flush for a kernel, with the reason `why`.
 std::string flush_refusal(const std::string& kernel, const std::string& why);
 
 }  // namespace heddle

@@ -10,7 +10,7 @@
 namespace heddle {
 
 /// Ignorable extension of a write to the command register: the recorded kernel that the command launches. A recording
-/// is no data of the GPU's memory, so it comes beside the descriptor.
+/// does not exist in the GPU's memory, so it accompanies the descriptor.
 struct recorded_kernel : tlm::tlm_extension<recorded_kernel> {
   explicit recorded_kernel(std::shared_ptr<const sass_trace::trace_kernel> k) : kernel(std::move(k)) {}
   std::shared_ptr<const sass_trace::trace_kernel> kernel;
