@@ -3,12 +3,12 @@
 
 namespace heddle {
 
-/// Who is bound to a socket, asked of it once: the socket lies in cache lines of its own, which each call through it
-/// would touch.
+/// Caches the interface to which a socket is bound: a call through the socket itself would access cache lines of its
+/// own each time.
 template <class Interface>
 class bound_interface {
  public:
-  /// Only from the start of simulation on, when all is bound.
+  /// Call only after the start of simulation, when all sockets are bound.
   template <class Socket>
   Interface& of(Socket& socket) {
     if (__builtin_expect(who_ == nullptr, 0)) who_ = socket.operator->();

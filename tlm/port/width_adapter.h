@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: nothing; joins sockets whose types name different widths, which do not bind to each other.
+// Models: no hardware; connects sockets whose types have different widths, which cannot be bound to each other.
 // Sockets: target_socket (bind the initiator here), initiator_socket (to the target).
-// One cycle: none; it passes every call on, and adds no time.
+// One cycle: none; it forwards every call without added time.
 // Parameters: the two widths in bits. Source: IEEE 1666-2011, clauses 13.2 (sockets) and 14.18 (endianness).
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace heddle {
 
-/// The width in a socket's type orders the bytes of words on hosts of big endianness, and limits nothing: on the hosts
-/// that Heddle runs on, which are of little endianness, the payload is the same on either side.
+/// The width in a socket's type only affects the byte order of words on big-endian hosts. On the little-endian hosts
+/// that Heddle supports, the payload is the same on both sides.
 ///
 ///     heddle::width_adapter<32, 64> adapter("adapter");
 ///     gpu.memory_socket[0].bind(adapter.target_socket);

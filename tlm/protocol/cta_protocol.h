@@ -19,59 +19,58 @@ namespace simt {
 struct launch_context;
 }
 
-/// What passes between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore. Backward:
-/// complete, settled (follows a complete that has left stores: all of the block are acknowledged), fault, saved (the SM
-/// is free of the blocks that it names), resumed (they run again). A dispatch is never refused: the CWD knows what
-/// fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
+/// Protocol between the CWD and an SM's resource manager. Forward (CWD to SM): dispatch, preempt, restore. Backward:
+/// complete, settled (after a complete with outstanding stores: all stores of the block are acknowledged), fault, saved
+/// (the SM is free of the blocks that it names), resumed (they run again). A dispatch is never refused: the CWD knows
+/// what fits. After preempt or restore the CWD sends nothing to that SM before saved or resumed.
 enum class cta_phase : std::uint8_t { dispatch, preempt, restore, complete, settled, fault, saved, resumed };
 
-/// Cycles until the CWD hears of a program's failure and stops all SMs: chosen; longer than SMs are ever simulated
-/// ahead, so that those that go on meanwhile are all stopped in the same cycle.
+/// Cycles until the CWD learns of a program's failure and stops all SMs. The value is a choice: it exceeds the time by
+/// which any SM is simulated ahead, so that SMs that continue meanwhile are all stopped in the same cycle.
 constexpr unsigned fault_latency_cycles = 256;
-/// A barrier that can never complete is told later: by then the other blocks have come to where they wait, and all can
+/// A barrier deadlock is reported later: by then the other blocks have reached the points where they wait, and all can
 /// be named.
 constexpr unsigned deadlock_latency_cycles = 10000;
 
-/// One thread block on its way. Owned by the CWD, which keeps it until the block is complete and settled; an SM may
-/// read it and write the fields marked so.
+/// A thread block sent to an SM. Owned by the CWD, which keeps it until the block is complete and settled; an SM may
+/// read it and write the marked fields.
 struct cta_transaction {
   const simt::launch_context* launch = nullptr;
   std::uint64_t block = 0;                               // linear block index in the grid, x fastest
-  std::shared_ptr<const isa::recorded_block> recording;  // of a recorded launch: what the block does
+  std::shared_ptr<const isa::recorded_block> recording;  // of a recorded launch: the block's instructions
   unsigned sm = 0;
-  unsigned cta_slot = 0;               // set by the SM: the CTA slot it got
-  std::vector<std::uint8_t> warp_ids;  // set by the SM: its warps' ids on the SM, by warp of the block
-  bool stores_left = false;            // set by the SM with phase complete: stores are under way, settled will follow
+  unsigned cta_slot = 0;               // set by the SM: the allocated CTA slot
+  std::vector<std::uint8_t> warp_ids;  // set by the SM: warp ids on the SM, by warp of the block
+  bool stores_left = false;            // set by the SM with phase complete: stores are outstanding, settled will follow
   std::string fault;                   // set by the SM with phase fault: what went wrong, where
-  fault_details details;               // likewise, and what the text also says
+  fault_details details;               // set by the SM with phase fault: further parts of the text
 };
 
 /// A block that was resident when its SM was preempted.
 struct switched_block {
-  cta_transaction* transaction = nullptr;  // owned by the CWD; of no meaning once the block is complete
+  cta_transaction* transaction = nullptr;  // owned by the CWD; invalid once the block is complete
   std::uint32_t launch = 0;                // launch_context::launch_id
   std::uint64_t block = 0;
-  std::vector<std::uint8_t> warp_ids;  // of the warps that had not ended
+  std::vector<std::uint8_t> warp_ids;  // of the warps that had not exited
   std::vector<std::uint8_t> restored_warp_ids;
   std::uint64_t bytes_saved = 0;
   std::uint64_t bytes_restored = 0;
 };
 
-/// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and come back. Owned by the
-/// CWD. Cycles are 0 until they are reached.
+/// The payload of preempt, restore, saved and resumed: the blocks of one SM that leave it and return. Owned by the CWD.
+/// A cycle is 0 until it is reached.
 struct context_transaction : cta_transaction {
   preemption_mode mode = preemption_mode::context_switch;
-  std::vector<const cta_transaction*>
-      leaving;  // the blocks that are meant, where not all; those that have ended are passed over
+  std::vector<const cta_transaction*> leaving;  // blocks that leave; empty: all. Completed ones are ignored
   std::uint64_t request_cycle = 0;
-  std::uint64_t quiesced_cycle = 0;    // set by the SM: nothing of the blocks is outstanding
+  std::uint64_t quiesced_cycle = 0;    // set by the SM: no operation of the blocks is outstanding
   std::uint64_t saved_cycle = 0;       // set by the SM: the last byte has arrived in memory
-  std::uint64_t restore_cycle = 0;     // set by the SM: it begins to read
+  std::uint64_t restore_cycle = 0;     // set by the SM: reading begins
   std::uint64_t resumed_cycle = 0;     // set by the SM: the warps may issue again
   std::vector<switched_block> blocks;  // set by the SM
 };
 
-/// TLM traits of the arrow CWD <-> resource manager.
+/// TLM traits of the connection CWD <-> resource manager.
 struct cta_protocol_types {
   using tlm_payload_type = cta_transaction;
   using tlm_phase_type = cta_phase;

@@ -8,16 +8,16 @@
 
 namespace heddle {
 
-/// What the text of a failure also says, but that lies in device memory. An SM that is simulated ahead of the others
-/// cannot read it: memory may still change before its time comes. Whoever hears of the failure does, and leaves all of
-/// it out if some cannot be read.
+/// Parts of a failure's text that lie in device memory. An SM that is simulated ahead of the others cannot read them,
+/// since memory may still change before its time is reached. The receiver of the failure reads them, and leaves all of
+/// them out if one cannot be read.
 struct fault_details {
   struct piece {
-    std::string text;           // as it is; or, if empty,
-    std::uint64_t address = 0;  // where a text lies that ends with a zero byte
+    std::string text;           // the text itself; if empty:
+    std::uint64_t address = 0;  // address of a zero-terminated text
   };
   std::vector<piece> pieces;
-  std::size_t at = 0;  // where in the text of the failure they belong
+  std::size_t at = 0;  // position of the pieces in the failure's text
 };
 
 }  // namespace heddle

@@ -50,7 +50,7 @@ void line_payload::make_read(std::uint64_t line_address, std::uint8_t sectors) {
 }
 
 void line_payload::make_write(std::uint64_t line_address) {
-  // Enables are 0x00 or 0xff, so that eight of them are looked at together.
+  // Enables are 0x00 or 0xff, so eight of them are tested together.
   unsigned sectors = 0;
   std::uint64_t all = ~std::uint64_t{0};
   for (unsigned s = 0; s < sectors_per_line; ++s) {

@@ -14,12 +14,12 @@ constexpr unsigned line_bytes = 128;
 constexpr unsigned sector_bytes = 32;
 constexpr unsigned sectors_per_line = line_bytes / sector_bytes;
 
-/// An atomic or reduction on up to 32 lanes within one 128-byte line: exists only between an SM and an L2 slice
-/// (command TLM_IGNORE_COMMAND). Lanes are performed in the order of the list.
+/// An atomic or reduction on up to 32 lanes within one 128-byte line, used only between an SM and an L2 slice (command
+/// TLM_IGNORE_COMMAND). Lanes are performed in the order of the list.
 struct atomic_request {
   std::uint8_t operation = 0;  // isa::atomic_op
   std::uint8_t type = 0;       // isa::dtype
-  bool returns = false;        // false: reduction, no old values come back
+  bool returns = false;        // false: reduction, no old values are returned
   unsigned count = 0;
   std::array<std::uint8_t, 32> lane{};
   std::array<std::uint8_t, 32> offset{};  // byte offset of the cell in the line
@@ -28,34 +28,35 @@ struct atomic_request {
   std::array<std::uint64_t, 32> result{};  // old values, written by the slice
 };
 
-/// Ignorable extension of the generic payload in the memory path: who asks and why. A target that ignores it behaves
-/// right; ours use it for statistics, policy and atomics.
+/// Ignorable extension of the generic payload in the memory path: the origin and the purpose of a request. A target
+/// that ignores it behaves correctly; Heddle's targets use it for statistics, policies and atomics.
 struct gpu_request : tlm::tlm_extension<gpu_request> {
-  /// fence: a TLM_IGNORE_COMMAND without atomic; answered when what was stored before is in memory that others see, and
-  /// nothing that they may have written since is held. Whoever holds nothing may answer at once.
+  /// fence: a TLM_IGNORE_COMMAND without atomic. It is answered when earlier stores are in the memory that other agents
+  /// see, and no data is held that they may have overwritten. A target that holds no data may answer at once.
   enum class kind : std::uint8_t { load, store, atomic, texture, constant, instruction, context, fence };
   kind what = kind::load;
   unsigned sm = 0;
   unsigned warp = 0;
-  std::uint8_t cache = 0;            // isa::cache_op
-  bool system = false;               // others than the GPU share the bytes: read and written in the memory itself
-  std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is asked for (loads) or touched (stores)
+  std::uint8_t cache = 0;  // isa::cache_op
+  bool system = false;  // system scope: other agents share the bytes, so they are read and written in the memory itself
+  std::uint8_t sectors = 0;          // bit s: sector s of the 128-byte line is requested (loads) or written (stores)
   std::uint32_t launch = 0;          // launch_context::launch_id
-  std::uint64_t token = 0;           // the initiator's own
+  std::uint64_t token = 0;           // for the initiator's use
   atomic_request* atomic = nullptr;  // owned by the payload
 
   tlm::tlm_extension_base* clone() const override { return new gpu_request(*this); }
   void copy_from(const tlm::tlm_extension_base& o) override { *this = static_cast<const gpu_request&>(o); }
 };
 
-/// A generic payload with room for one line, its byte enables and the extension, drawn from a payload_pool.
+/// A generic payload with storage for one line, its byte enables and the extension; from a payload_pool.
 class line_payload final : public tlm::tlm_generic_payload {
  public:
   explicit line_payload(tlm::tlm_mm_interface* mm);
-  /// The payload given, which must come from a payload_pool.
+  /// Casts a payload that comes from a payload_pool.
   static line_payload& of(tlm::tlm_generic_payload& p) { return static_cast<line_payload&>(p); }
 
-  /// The payload given if it is one of these; else null. Without a look at the extensions, which lie elsewhere.
+  /// The payload as line_payload if it is one, else null. Does not access the extensions, which lie elsewhere in
+  /// memory.
   static line_payload* if_one(tlm::tlm_generic_payload& p) {
     return typeid(p) == typeid(line_payload) ? &of(p) : nullptr;
   }
@@ -63,24 +64,24 @@ class line_payload final : public tlm::tlm_generic_payload {
     return typeid(p) == typeid(line_payload) ? static_cast<const line_payload*>(&p) : nullptr;
   }
 
-  /// Makes it a read of the sectors of `sectors` (bit per sector) in the line at `address`: the smallest aligned
-  /// power-of-two run of bytes; byte enables only when that run has holes.
+  /// Makes it a read of the sectors in `sectors` (bit per sector) of the line at `address`: the smallest aligned
+  /// power-of-two run of bytes, with byte enables only if that run has holes.
   void make_read(std::uint64_t line_address, std::uint8_t sectors);
-  /// Makes it a write of the bytes of `data` with enables set (0xff / 0x00 per byte) in the line at `address`.
+  /// Makes it a write of the enabled bytes of `data` (0xff / 0x00 per byte) in the line at `address`.
   void make_write(std::uint64_t line_address);
-  /// Makes it an atomic on the line at `address`: command TLM_IGNORE_COMMAND, request.atomic to be filled in.
+  /// Makes it an atomic on the line at `address`: command TLM_IGNORE_COMMAND; the caller fills in request.atomic.
   void make_atomic(std::uint64_t line_address);
-  /// Makes it a fence to the slice that has the line at `address`.
+  /// Makes it a fence for the slice that owns the line at `address`.
   void make_fence(std::uint64_t line_address);
 
-  /// Data pointer of byte `offset` of the line that a read or write lies in.
+  /// The bytes of the line in which the read or write lies.
   std::uint8_t* line_data() { return data_.data(); }
   std::uint8_t* line_enables() { return enables_.data(); }
 
   gpu_request request;
-  /// Where it came from, for the interconnect that has it; payloads of others carry that in an extension.
+  /// The route within the interconnect that has accepted it; other payloads carry it in an extension.
   struct route_state {
-    const void* owner = nullptr;  // none: not under way
+    const void* owner = nullptr;  // null: not in an interconnect
     unsigned sm = 0;
     unsigned slice = 0;
     std::uint64_t number = 0;  // among the requests of its SM
@@ -89,21 +90,21 @@ class line_payload final : public tlm::tlm_generic_payload {
 
  private:
   friend class payload_pool;
-  void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the request says what it is
+  void make_ignored(std::uint64_t line_address);  // command TLM_IGNORE_COMMAND: the extension tells the purpose
 
   alignas(64) std::array<std::uint8_t, line_bytes> data_{};
   alignas(64) std::array<std::uint8_t, line_bytes> enables_{};
-  std::unique_ptr<atomic_request> atomic_;  // from its first atomic on: few payloads ever are one
+  std::unique_ptr<atomic_request> atomic_;  // allocated at its first atomic, as few payloads ever are one
 };
 
-/// What the payload says of who asks and why; null: nothing.
+/// The payload's gpu_request, or null if it has none.
 inline const gpu_request* request_of(const tlm::tlm_generic_payload& p) {
   const line_payload* own = line_payload::if_one(p);
   return own != nullptr ? &own->request : p.get_extension<gpu_request>();
 }
 
-/// Memory manager of line payloads: acquire() gives one with reference count 1; release to zero brings it back.
-/// One pool per initiator, never shared. Must outlive its payloads.
+/// Memory manager of line payloads: acquire() returns one with reference count 1; it returns to the pool when the count
+/// reaches zero. One pool per initiator, never shared. Must outlive its payloads.
 class payload_pool : public tlm::tlm_mm_interface {
  public:
   payload_pool() = default;
@@ -113,7 +114,7 @@ class payload_pool : public tlm::tlm_mm_interface {
 
   line_payload& acquire();
   void free(tlm::tlm_generic_payload* p) override;
-  /// Payloads out of the pool now.
+  /// Payloads that are presently out of the pool.
   std::size_t in_use() const { return all_.size() - free_.size(); }
 
  private:

@@ -13,7 +13,7 @@ namespace simt {
 struct warp_state;
 }
 
-/// One warp instruction on its way from the dispatch port of a sub-partition to an execution unit. The unit executes it
+/// One warp instruction sent from the dispatch port of a sub-partition to an execution unit. The unit executes it
 /// (blocking transport, zero delay) and annotates when its result may be used.
 struct issue_transaction {
   const isa::instruction* instruction = nullptr;
@@ -21,7 +21,7 @@ struct issue_transaction {
   simt::warp_state* warp = nullptr;
   std::uint32_t mask = 0;          // lanes that execute
   std::uint64_t cycle = 0;         // issue cycle
-  unsigned initiation_cycles = 1;  // cycles that the unit's input is held
+  unsigned initiation_cycles = 1;  // cycles for which the unit's input is occupied
   unsigned latency_cycles = 1;     // annotated by the unit: issue to earliest dependent issue
 };
 

@@ -16,63 +16,62 @@ struct launch_context;
 struct decoded_instruction;
 struct memory_operation;
 
-/// What passes between a sub-partition's LDST unit and the SM's load/store unit.
-/// Forward: request. A sub-partition holds `ldst.queue_entries` credits; a request takes one.
-/// Backward: credit (the request left the input queue; the credit is returned), response (a load's or atomic's data is
-/// complete, or a store is performed: acknowledged by the L2), fault (illegal address: `fault` says which), and, with
-/// no payload of meaning, throttle_on / throttle_off (the load/store unit is held up by the memory system).
+/// Protocol between a sub-partition's LDST unit and the SM's load/store unit.
+/// Forward: request. A sub-partition has `ldst.queue_entries` credits; a request takes one.
+/// Backward: credit (the request left the input queue, which returns the credit), response (the data of a load or
+/// atomic is complete, or a store is performed: acknowledged by the L2), fault (illegal address: `fault` describes it),
+/// and, without a meaningful payload, throttle_on / throttle_off (back-pressure of the memory system on the load/store
+/// unit).
 enum class lsu_phase : std::uint8_t { request, credit, response, fault, throttle_on, throttle_off };
 
 enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_load };
 
 /// One warp's memory instruction. Addresses are resolved: lanes of `shared_mask` have byte offsets in the block's
-/// shared memory (their function is done at issue, the unit models their time only), lanes of `global_mask` have global
-/// addresses (local memory is already mapped to the launch's local area, and `local` says so). Owned by the
+/// shared memory (their function is performed at issue, the unit models only their time), lanes of `global_mask` have
+/// global addresses (local memory is already mapped to the launch's local area, marked by `local`). Owned by the
 /// sub-partition's pool from request to response.
-struct alignas(64) lsu_transaction {  // without the lanes' addresses and data it is two cache lines, of which the first
-                                      // is all that an answer needs
+struct alignas(64) lsu_transaction {  // two cache lines without the lanes' addresses and data; a response accesses only
+                                      // the first
   const simt::launch_context* launch = nullptr;
-  // For the sub-partition that issued it:
-  memory_operation* operation = nullptr;  // of which it is all or a part
+  // For use by the sub-partition that issued it:
+  memory_operation* operation = nullptr;  // it is all or a part of this operation
   const decoded_instruction* decoded = nullptr;
-  // For the load/store unit while the transaction is its own.
+  // For use by the load/store unit until the response.
   std::uint64_t ready_cycle = 0;  // earliest cycle of the response
-  std::uint64_t first_cycle = 0;  // in which the first of its data are there
-  std::uint32_t outstanding = 0;  // line accesses not yet answered
+  std::uint64_t first_cycle = 0;  // when the first of its data arrive
+  std::uint32_t outstanding = 0;  // line accesses without response
   std::uint32_t global_mask = 0;
   std::uint16_t partition = 0;  // sub-partition index = socket index
-  std::uint16_t slot = 0;       // of its warp there
-  std::uint16_t residency = 0;  // which of the warps that the slot has held
+  std::uint16_t slot = 0;       // slot of its warp there
+  std::uint16_t residency = 0;  // number of the warp among those that the slot has held
   lsu_kind kind = lsu_kind::load;
   std::uint8_t bytes_per_lane = 4;  // 1, 2, 4, 8, 16
   bool all_sent = false;
-  bool sole = false;       // it is all of its operation, not a part
-  bool faulted = false;    // `fault` says why
-  bool data = true;        // false: nobody looks at the loaded bytes
+  bool sole = false;       // it is the whole operation, not a part
+  bool faulted = false;    // `fault` gives the reason
+  bool data = true;        // false: the loaded values are not needed
   bool local = false;      // the global lanes are local memory
-  bool texture = false;    // of a texture or surface: not counted as global accesses
+  bool texture = false;    // for a texture or surface: not counted as global accesses
   bool read_only = false;  // ld.global.nc, texture path: may be cached everywhere
   bool bypass_l1 = false;  // .cg .cv .volatile, atomics
 
   const isa::instruction* instruction = nullptr;
   std::uint64_t issue_cycle = 0;
-  const std::uint64_t* shared_addresses =
-      nullptr;  // the lanes' addresses, where many transactions share them: then own_addresses are none
+  const std::uint64_t* shared_addresses = nullptr;  // addresses shared by several transactions; null: own_addresses
   static constexpr std::uint64_t not_known = ~std::uint64_t{0};
-  std::uint64_t differing_bits = not_known;  // in which the addresses of the lanes differ
+  std::uint64_t differing_bits = not_known;  // bits in which the lanes' addresses differ
   std::uint32_t shared_mask = 0;
   std::uint32_t constant_mask = 0;  // constant_load: lanes that read; their addresses are offsets in the bank
-  unsigned word = 0;                // which part of the operation it is
+  unsigned word = 0;                // index of this part of the operation
   std::uint16_t warp = 0;           // warp id on the SM
 
   /// By lane.
   const std::uint64_t* addresses() const { return shared_addresses != nullptr ? shared_addresses : own_addresses; }
 
-  alignas(64) std::uint64_t own_addresses[32];  // of lanes that are in no mask: anything
-  std::uint32_t words[4]
-                     [32];  // store or atomic operands by lane; loads: the loaded bytes, little endian; others anything
+  alignas(64) std::uint64_t own_addresses[32];  // undefined for lanes in no mask
+  std::uint32_t words[4][32];  // by lane: store or atomic operands, or the loaded bytes (little endian); else undefined
   unsigned fault_lane = 0;
-  std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else anything
+  std::string fault;  // phase fault: "illegal address 0x… (lane n)"; else undefined
 };
 
 struct lsu_protocol_types {

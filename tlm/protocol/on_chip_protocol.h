@@ -8,13 +8,13 @@ namespace heddle {
 
 struct lsu_transaction;
 
-/// One warp's access to storage whose timing is known when it begins: shared memory, constant cache. Blocking
-/// transport with zero delay; the answer is in ready_cycle and free_cycle.
+/// One warp's access to storage whose timing is known in advance: shared memory, constant cache. Blocking transport
+/// with zero delay; the target returns ready_cycle and free_cycle.
 struct on_chip_access {
   const lsu_transaction* transaction = nullptr;
   std::uint64_t cycle = 0;        // of the first pass
-  unsigned passes = 0;            // set by the target: how often the storage is accessed
-  std::uint64_t first_cycle = 0;  // may be set by the target: when the first of the passes' data are there
+  unsigned passes = 0;            // set by the target: number of accesses to the storage
+  std::uint64_t first_cycle = 0;  // may be set by the target: when the data of the first pass arrive
   std::uint64_t ready_cycle = 0;  // set by the target: when a dependent instruction may issue
   std::uint64_t free_cycle = 0;   // set by the target: when the next access may begin
 };
@@ -24,7 +24,7 @@ struct on_chip_protocol_types {
   using tlm_phase_type = tlm::tlm_phase;
 };
 
-/// The target's side but for b_transport.
+/// Base class of a target, which implements b_transport.
 class on_chip_target : public tlm::tlm_fw_transport_if<on_chip_protocol_types> {
  public:
   tlm::tlm_sync_enum nb_transport_fw(on_chip_access& a, tlm::tlm_phase&, sc_core::sc_time& delay) override {
@@ -35,7 +35,7 @@ class on_chip_target : public tlm::tlm_fw_transport_if<on_chip_protocol_types> {
   unsigned transport_dbg(on_chip_access&) override { return 0; }
 };
 
-/// The initiator's side: blocking transport has no backward calls.
+/// The initiator's backward interface: blocking transport makes no backward calls.
 class on_chip_initiator : public tlm::tlm_bw_transport_if<on_chip_protocol_types> {
  public:
   tlm::tlm_sync_enum nb_transport_bw(on_chip_access&, tlm::tlm_phase&, sc_core::sc_time&) override {

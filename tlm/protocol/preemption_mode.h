@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// How blocks leave an SM before their time: run to their end; are written to memory and read back; are dropped and run
-/// anew; or whichever of these is estimated to cost least.
+/// How blocks leave an SM before they end: they run to their end; they are written to memory and restored; they are
+/// dropped and restarted from the beginning; or whichever of these is estimated to cost least.
 enum class preemption_mode : std::uint8_t { drain, context_switch, flush, automatic };
 
 }  // namespace heddle
