@@ -22,7 +22,7 @@ inline void each_lane(simt::lane_mask mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(__builtin_ctz(mask)));
 }
 
-/// A load of all lanes from one page, of whole words.
+/// Loads whole words of all lanes from one page.
 template <unsigned words>
 void gather(const std::uint8_t* page, const std::uint64_t* addresses, std::uint32_t* to) {
   for (unsigned k = 0; k < words; ++k)
@@ -54,7 +54,7 @@ void scatter(std::uint8_t* page, const std::uint64_t* addresses, simt::lane_mask
   }
 }
 
-// Of all lanes: those outside `mask` do no harm.
+// Computes the addresses of all lanes; those outside `mask` are not used.
 inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, simt::lane_mask mask,
                          std::uint64_t* addresses) {
   const isa::operand& a = i.src[0];
@@ -65,8 +65,8 @@ inline void addresses_of(const isa::instruction& i, const simt::warp_state& w, s
   for (unsigned l = 0; l < isa::warp_size; ++l) addresses[l] = (low[l] | std::uint64_t{high[l]} << 32) + offset;
 }
 
-// The usual accesses to shared memory: whole words of all lanes, from or to registers. False: it is another one, or a
-// wrong one.
+// Fast path for the usual accesses to shared memory: whole words of all lanes, to or from registers. Returns false for
+// any other access and for an illegal one.
 bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes) {
   const isa::operand& a = i.src[0];
   const bool loads = i.op == isa::opcode::ld;
@@ -87,7 +87,7 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
   if (wrong != 0) return false;
   std::uint32_t* const words = w.regs + std::size_t{first} * isa::warp_size;
   std::uint8_t* const memory = w.block->shared;
-  // As lanes follow each other: of those that store to one place the last one's data stays.
+  // In lane order: if lanes store to the same place, the last one's data stays.
   for (unsigned k = 0; k < bytes / 4; ++k) {
     std::uint32_t* const row = words + k * isa::warp_size;
     std::uint8_t* const here = memory + 4 * k;
@@ -101,7 +101,7 @@ bool quick_shared(const isa::instruction& i, simt::warp_state& w, unsigned bytes
 
 }  // namespace
 
-// The page in which all lanes' addresses lie, where they may be; else null.
+// The page that contains all lanes' addresses if they are legal; else null.
 functional_memory::page* functional_executor::common_page(functional_step& s, simt::lane_mask mask,
                                                           const std::uint64_t* addresses, unsigned bytes) {
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
@@ -121,7 +121,7 @@ functional_memory::page* functional_executor::common_page(functional_step& s, si
   ranges_.refresh(s.where);
   const std::uint64_t begin = first / page_bytes * page_bytes;
   if (!s.where.holds(begin, begin + page_bytes - 1)) {
-    // The first or the last page of a range, or another range than the last time.
+    // The first or the last page of a range, or another range than the last access.
     std::uint64_t low = first, high = first;
     each_lane(mask, [&](unsigned l) {
       low = std::min(low, addresses[l]);
@@ -214,7 +214,7 @@ void functional_executor::any_access(block& b, warp& x, functional_step& s, simt
   access(b, x, s, mask, addresses);
 }
 
-// Any load, store, atomic or reduction; each lane in its own space.
+// Any load, store, atomic or reduction; each lane in its own address space.
 void functional_executor::access(block& b, warp& x, functional_step& s, simt::lane_mask mask,
                                  std::uint64_t* addresses) {
   simt::warp_state& w = x.state;
@@ -252,7 +252,7 @@ void functional_executor::access(block& b, warp& x, functional_step& s, simt::la
   const bool loads = i.op == isa::opcode::ld;
   const unsigned chunk = std::min(bytes, 4u), count = (bytes + 3) / 4;
   alignas(64) std::uint32_t words[4][isa::warp_size];
-  // Where word k of the lane's data lies.
+  // Address of word 0 of the lane's data; the following words lie at the returned distance.
   std::uint8_t* here = nullptr;
   const auto find = [&](unsigned l) {
     const bool own = (local >> l & 1) != 0;

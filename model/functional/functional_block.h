@@ -11,8 +11,8 @@ namespace heddle {
 struct functional_executor::warp {
   simt::warp_state state;
   bool done = false;
-  bool waits = false;             // at a barrier, or all its lanes for each other
-  std::uint8_t* local = nullptr;  // word k of lane l at (32 k + l) words
+  bool waits = false;             // at a barrier, or all its lanes wait for each other
+  std::uint8_t* local = nullptr;  // word k of lane l at word 32 k + l
 };
 
 struct functional_executor::block {
@@ -21,13 +21,13 @@ struct functional_executor::block {
   std::vector<std::uint8_t> shared;
   std::vector<warp> warps;
   block_barriers barriers;
-  std::vector<std::uint32_t> registers;  // of all warps, with room to align them
+  std::vector<std::uint32_t> registers;  // of all warps, with padding for alignment
   std::vector<std::uint8_t> local;
-  unsigned slot = 0;  // which of the chip's blocks it stands for
-  bool spun = false;  // when it was left, its warps were asking again and again
+  unsigned slot = 0;  // which of the chip's block slots it uses
+  bool spun = false;  // its warps were spinning at the end of the last visit
 };
 
-/// Ends the launch.
+/// Thrown to end the launch.
 struct functional_executor::failure {
   std::string text;
   fault_details details;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The blocks of a launch: which are there, whose turn it is, whether they can ever end.
+// The blocks of a launch: which are resident, in which order they run, and detection of deadlocks.
 #include "heddle/functional/functional_executor.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace heddle {
 
 namespace {
 
-constexpr std::uint64_t block_quantum = 200'000;  // warp instructions of a block before others get their turn
-constexpr std::uint64_t quiet_rounds = 16;        // before states are compared: most who wait do so briefly
-constexpr unsigned most_lines = 64;               // of warps, in a message
+constexpr std::uint64_t block_quantum = 200'000;  // warp instructions of a block before other blocks run
+constexpr std::uint64_t quiet_rounds = 16;        // rounds before states are compared: most waits are brief
+constexpr unsigned most_lines = 64;               // lines about warps in a message
 
 std::string place_of(const isa::program& p, std::uint32_t pc) {
   return p.file + ":" + std::to_string(p.code[pc].line) + ":" + std::to_string(p.code[pc].column);
@@ -65,7 +65,7 @@ functional_executor::outcome functional_executor::execute(const resident_launch&
   return o;
 }
 
-// Where nobody waits for another block, one place is enough: its storage stays in the host's caches.
+// As long as no block waits for another, one resident block is enough: its storage stays in the host's caches.
 void functional_executor::run_blocks(const resident_launch& launch) {
   const std::uint64_t total = launch.grid.count();
   const std::uint64_t room = blocks_per_sm_ * config_.gpu.sm_count;
@@ -142,8 +142,8 @@ void functional_executor::start(block& b, std::uint64_t number) {
   }
 }
 
-// Lets the block's warps run in turn. True: it has ended. Else its quantum is used up, or all that do not wait ask
-// again and again for what others do.
+// Runs the block's warps in turn. Returns true when the block has ended. Otherwise its quantum is used up, or all its
+// warps wait or spin.
 bool functional_executor::visit(block& b) {
   const std::uint64_t end = executed_ + block_quantum;
   b.spun = false;
@@ -167,7 +167,7 @@ bool functional_executor::visit(block& b) {
   }
 }
 
-// Warps that a completed barrier lets go on; reducing barriers give each its result.
+// Resumes the warps that a completed barrier releases; a reducing barrier gives each its result.
 void functional_executor::release(block& b, const barrier_outcome& o) {
   for (std::uint64_t m = o.release; m != 0; m &= m - 1) {
     warp& x = b.warps[static_cast<unsigned>(__builtin_ctzll(m))];
@@ -208,9 +208,8 @@ void functional_executor::fail_deadlocked(const block& b) {
   throw failure{describe_deadlock({w}), {}};
 }
 
-// What a round over all blocks does is determined by their state as long as memory stays as it is: when a state comes
-// again, it comes again for ever. The state that later ones are compared with is taken anew at twice the distance
-// (Brent's method).
+// As long as memory does not change, the state of all blocks determines what the next round does: a state that recurs
+// recurs forever. The state that later ones are compared with is replaced at doubling distances (Brent's method).
 void functional_executor::look_for_circles(bool moved) {
   const bool quiet = watches_ && !moved && !changed_;
   watches_ = !moved;

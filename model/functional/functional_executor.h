@@ -20,9 +20,9 @@
 
 namespace heddle {
 
-/// Executes launches without time, as fast as the host can, by the functions by which the SMs execute instructions.
-/// Blocks run one after another, and in turn with as many others as the chip would hold where they wait for each other.
-/// The same launch on the same memory always takes the same course.
+/// Executes launches without timing, as fast as the host can, with the functions by which the SMs execute instructions.
+/// Blocks run one after another. If they wait for each other, they alternate with as many others as the chip would
+/// hold. Execution is deterministic: the same launch on the same memory always runs the same way.
 class functional_executor {
  public:
   functional_executor(const gpu_config& config, functional_memory& memory, const address_ranges& ranges,
@@ -36,18 +36,18 @@ class functional_executor {
     fault_details details;
     std::uint64_t warp_instructions = 0;
   };
-  /// Executes the launch to its end. Clocks, which programs may ask, begin at `cycle`, or where the last launch left
-  /// them if that is later, and count an instruction as a cycle.
+  /// Executes the launch to its end. Clocks that programs read start at `cycle`, or where the last launch left them if
+  /// that is later, and count one cycle per instruction.
   outcome execute(const resident_launch& launch, std::uint64_t cycle);
 
-  /// Asked now and then; true: the launch is to be given up.
+  /// Called repeatedly; true aborts the launch.
   std::function<bool()> stop_asked;
 
  private:
   struct warp;
   struct block;
   struct failure;
-  /// Why a warp does not go on.
+  /// Why a warp stops running.
   enum class pause : std::uint8_t { none, exited, waits, spins, quantum };
 
   // Blocks (functional_executor.cpp)
@@ -94,21 +94,21 @@ class functional_executor {
   std::map<const decoded_program*, std::unique_ptr<functional_program>> programs_;
   std::unique_ptr<simt::texture_access> texture_;
 
-  // Of the launch that is executed:
+  // The launch that is executed:
   const resident_launch* launch_ = nullptr;
   functional_program* program_ = nullptr;
   std::uint64_t blocks_per_sm_ = 1;
   std::vector<std::unique_ptr<block>> resident_;
-  std::vector<std::unique_ptr<block>> spare_;  // their storage is used again
+  std::vector<std::unique_ptr<block>> spare_;  // for reuse of their storage
   std::uint64_t next_block_ = 0;
   std::uint64_t executed_ = 0;  // warp instructions
-  std::uint64_t clock_ = 0;     // when it began
+  std::uint64_t clock_ = 0;     // at the start of the launch
   unsigned bad_lane_ = 0;
-  // Whether blocks go round in circles:
-  bool watches_ = false;       // changes of memory are noted
-  bool changed_ = false;       // memory has changed, or a warp has asked for what changes by itself
-  std::uint64_t quiet_ = 0;    // rounds in which nothing outside warps and blocks has changed
-  std::uint64_t kept_at_ = 0;  // the one whose fingerprint was kept
+  // Detection of blocks that repeat themselves without end:
+  bool watches_ = false;     // changes of memory are tracked
+  bool changed_ = false;     // memory has changed, or a warp has read something that changes by itself, such as a clock
+  std::uint64_t quiet_ = 0;  // rounds without a change outside warps and blocks
+  std::uint64_t kept_at_ = 0;  // the round whose fingerprint is in kept_
   std::uint64_t kept_ = 0;
 };
 

@@ -18,7 +18,7 @@ functional_memory::page& functional_memory::bring(std::uint64_t address) {
   }
   std::unique_ptr<page>& p = last_[address % region_bytes / page_bytes];
   if (!p) {
-    p.reset(new page);  // not zeroed: it is filled
+    p.reset(new page);  // not zeroed, as it is filled below
     ++pages_;
     const std::uint64_t begin = address / page_bytes * page_bytes;
     invariant(below_(false, begin, p->bytes, page_bytes) == page_bytes, "device memory gave less than a page");
@@ -45,7 +45,7 @@ unsigned functional_memory::exchange(bool write, std::uint64_t address, std::uin
         std::memcpy(data + done, here, n);
       }
     } else {
-      // As far as no page is here, at once.
+      // The whole run of bytes without pages here, in one access.
       while (done + n < bytes && find(a + n) == nullptr)
         n = static_cast<unsigned>(std::min<std::uint64_t>(bytes - done, n + page_bytes));
       const unsigned moved = below_(write, a, data + done, n);

@@ -9,9 +9,9 @@
 
 namespace heddle {
 
-/// Device memory as launches that are executed functionally see it: pages that are fetched when they are first touched
-/// and written back when somebody else may look. While pages are here they are newer than the memory, so that all
-/// others' untimed accesses go by exchange().
+/// Device memory for launches that are executed functionally: pages are fetched at the first access and written back
+/// before any timed access. While a page is held here it is newer than the memory, so all other untimed accesses must
+/// use exchange().
 class functional_memory {
  public:
   static constexpr std::uint64_t page_bytes = 65536;
@@ -20,12 +20,12 @@ class functional_memory {
     bool dirty = false;
     alignas(64) std::uint8_t bytes[page_bytes];
   };
-  /// The memory below: reads or writes, and says how many bytes it has.
+  /// The memory below: reads or writes, and returns the number of bytes transferred.
   using backing = std::function<unsigned(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes)>;
 
   explicit functional_memory(backing below) : below_(std::move(below)) {}
 
-  /// The page that holds the address. Throws internal_error where the memory below has not all of it.
+  /// The page that contains the address. Throws internal_error if the memory below does not have the whole page.
   page& at(std::uint64_t address) {
     if (__builtin_expect(address / region_bytes == last_number_, 1))
       if (page* p = last_[address % region_bytes / page_bytes].get()) return *p;
@@ -38,13 +38,13 @@ class functional_memory {
     return p.bytes + address % page_bytes;
   }
 
-  /// Pages are here.
+  /// True if pages are held.
   bool open() const { return pages_ != 0; }
   std::uint64_t pages() const { return pages_; }
-  /// Somebody else's access: to the pages that are here, to the memory below elsewhere. Returns how many bytes it has
-  /// moved.
+  /// An access from outside: to pages that are held here, otherwise to the memory below. Returns the number of bytes
+  /// transferred.
   unsigned exchange(bool write, std::uint64_t address, std::uint8_t* data, unsigned bytes);
-  /// Writes back what has been written and forgets all pages.
+  /// Writes back all dirty pages and drops all pages.
   void close();
 
  private:

@@ -10,10 +10,10 @@
 
 namespace heddle {
 
-/// What executing an instruction without time comes to.
+/// How an instruction is executed functionally.
 enum class functional_kind : std::uint8_t { plain, branch, load, store, shared, other };
 
-/// One instruction, for the loop that executes warps.
+/// One instruction, prepared for the loop that executes warps.
 struct functional_step {
   simt::execute_function execute = nullptr;
   const decoded_instruction* decoded = nullptr;
@@ -22,12 +22,12 @@ struct functional_step {
   bool synchronises = false;  // lanes may have to wait for others first
   bool asks_time = false;
   back_edge turn = back_edge::none;
-  std::uint8_t bytes = 0;  // that a lane of a load or store moves
+  std::uint8_t bytes = 0;  // per lane of a load or store
   isa::predicate guard;
-  address_ranges::hint where;  // where its addresses last were
+  address_ranges::hint where;  // address range of its last access
 };
 
-/// A program with its steps; `hints` in them change as it is executed.
+/// A program with its steps; the hints in them change during execution.
 struct functional_program {
   std::shared_ptr<const decoded_program> decoded;
   std::vector<functional_step> steps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instructions of a warp, one after another, until it waits, has ended or gives way.
+// Executes instructions of a warp until it waits, exits, spins or has used up its quantum.
 #include "heddle/config/error.h"
 #include "heddle/functional/functional_block.h"
 #include "heddle/simt/warp/divergence.h"
@@ -10,8 +10,8 @@ namespace heddle {
 
 namespace {
 
-constexpr unsigned spin_turns = 64;             // of loops that may wait for others, before these get their turn
-constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in other loops
+constexpr unsigned spin_turns = 64;             // iterations of loops that may wait for others, before others run
+constexpr std::uint64_t warp_quantum = 20'000;  // instructions of a warp in other loops, before others run
 
 inline void step_on(simt::warp_state& w) {
   if (__builtin_expect(w.pc + 1 == w.reconverge, 0)) return simt::advance(w);
@@ -64,15 +64,15 @@ functional_executor::pause functional_executor::run(block& b, warp& x) {
   }
 }
 
-// An instruction (cycle) of the launch has gone by for each that was executed.
+// The launch's clock advances by one cycle per executed instruction.
 void functional_executor::tell_time(simt::warp_state& w) const {
   w.cycle = clock_ + executed_;
   w.clock_low = static_cast<std::uint32_t>(w.cycle);
   w.time_ns = static_cast<std::uint64_t>(static_cast<double>(w.cycle) * 1000.0 / config_.gpu.core_clock_mhz);
 }
 
-// May the instruction execute on the lanes of `mask`, or must they wait for others that it names? Those that wait come
-// to it again.
+// True if the instruction can execute on the lanes of `mask`; false if they must wait for other lanes that it names.
+// Waiting lanes execute the instruction again later.
 bool functional_executor::lanes_present(simt::warp_state& w, const isa::instruction& i, simt::lane_mask mask) {
   if (w.granted) {
     w.granted = false;
@@ -105,7 +105,7 @@ functional_executor::pause functional_executor::other(block& b, warp& x, functio
     case issue_kind::sleep:
       simt::advance(w);
       if (mask == 0) return pause::none;
-      // A thread may sleep as little as it likes: what other lanes have to do comes first.
+      // A thread may sleep for any time, however short: other lanes run first.
       return w.independent && simt::give_way(w) ? pause::none : pause::spins;
     case issue_kind::system_call:
       changed_ = true;
@@ -151,7 +151,7 @@ functional_executor::pause functional_executor::exit(block& b, warp& x, simt::la
   if (!w.independent && w.live != 0) return pause::none;
   x.waits = w.live != 0 && w.active == 0;
   b.barriers.exited(w.warp_in_block, mask, w.live == 0);
-  // One exit can complete several barriers.
+  // One exit may complete several barriers.
   for (;;) {
     const barrier_outcome o = b.barriers.after_exit(rules_);
     if (o.deadlock) fail_deadlocked(b);
