@@ -21,8 +21,10 @@ std::uint64_t device_memory::allocate(std::uint64_t bytes) {
     free_.erase(found);
     driver_.map(address, wanted);
   } else {
-    address = driver_.allocate(size);
-    driver_.unmap(address);
+    // Whole pages, because memory that the host uses too is mapped there at the same address.
+    const std::uint64_t place = driver_.allocate(size + unit);
+    driver_.unmap(place);
+    address = (place + unit - 1) / unit * unit;
     driver_.map(address, wanted);
   }
   live_[address] = wanted;

@@ -189,6 +189,16 @@ void managed() {
   RIGHT(cudaMemcpyFromSymbol(&back, &counter, 4, 0, cudaMemcpyDeviceToHost));
   HOLDS(back == 256);
   HOLDS(*shared_with_host == 14);
+  // In pages of their own, whatever a module has placed before them: they can be given back and had again.
+  for (std::size_t round = 0; round < 3; ++round) {
+    char *a = nullptr, *b = nullptr;
+    RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&a), 7424 + 4096 * round, 1));
+    RIGHT(cudaMallocManaged(reinterpret_cast<void**>(&b), 100, 1));
+    HOLDS(reinterpret_cast<std::uintptr_t>(a) % 4096 == 0 && reinterpret_cast<std::uintptr_t>(b) % 4096 == 0);
+    a[0] = b[99] = 1;
+    RIGHT(cudaFree(a));
+    RIGHT(cudaFree(b));
+  }
 }
 
 void pinned() {
