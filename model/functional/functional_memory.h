@@ -10,8 +10,8 @@
 namespace heddle {
 
 /// Device memory for launches that are executed functionally: pages are fetched at the first access and written back
-/// before any timed access. While a page is held here it is newer than the memory, so all other untimed accesses must
-/// use exchange().
+/// before a timed launch starts. While a page is held here it is newer than the memory, so all other untimed accesses
+/// must use exchange().
 class functional_memory {
  public:
   static constexpr std::uint64_t page_bytes = 65536;

@@ -11,8 +11,8 @@ constexpr unsigned least_samples = 64;  // enough for everything in flight at th
 constexpr unsigned most_samples = 512;
 constexpr unsigned most_lines = 64;  // lines about warps in a report
 
-// Sampling distances that are not multiples of a loop's length, in cycles and then in active cycles. A loop that waits
-// for memory makes no progress in inactive cycles, and would otherwise always be sampled in the same place.
+// Sampling distances, varied so that no loop's length divides them all: cycles, then active cycles. A loop that waits
+// for memory does not move in inactive cycles, so distances in cycles alone would sample it in one place only.
 cycle_t distance(unsigned sample) { return 101 + sample * sample % 97; }
 unsigned busy_distance(unsigned sample) { return sample % 29; }
 

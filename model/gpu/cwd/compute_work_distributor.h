@@ -50,14 +50,13 @@ class compute_work_distributor : public grid_distributor, public clocked, public
     sm_resources resources;
     std::uint64_t blocks = 0;  // according to the CWD's account
     enum class answer : std::uint8_t { unknown, no, yes };
-    mutable answer takes_all =
-        answer::unknown;  // every candidate grid's next block fits; unknown after a change of resources or grids
-    std::deque<context_in_flight*> requests;   // preemptions that have not begun
-    std::vector<context_in_flight*> away;      // preemptions whose blocks have left, oldest first
-    context_in_flight* draining = nullptr;     // a preemption whose blocks run to their end
-    context_in_flight* drains_next = nullptr;  // the same, while the request's other blocks leave in another mode
-    cycle_t slice_start = 0;                   // arrival of the first resident block
-    bool switching = false;                    // the SM has been told to save or restore and has not answered
+    mutable answer takes_all = answer::unknown;  // every candidate's next block fits; unknown after a change
+    std::deque<context_in_flight*> requests;     // preemptions that have not begun
+    std::vector<context_in_flight*> away;        // preemptions whose blocks have left, oldest first
+    context_in_flight* draining = nullptr;       // a preemption whose blocks run to their end
+    context_in_flight* drains_next = nullptr;    // the same, while the request's other blocks leave in another mode
+    cycle_t slice_start = 0;                     // arrival of the first resident block
+    bool switching = false;                      // the SM has been told to save or restore and has not answered
     explicit sm_account(const gpu_config& config) : resources(config) {}
   };
   struct block_in_flight : cta_transaction {

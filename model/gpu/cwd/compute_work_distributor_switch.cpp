@@ -50,9 +50,7 @@ void compute_work_distributor::begin_switch(unsigned sm, cycle_t cycle) {
     return;
   }
   if (a.blocks == 0) {
-    if (c.first == nullptr)
-      ++preempt_counts_.found_no_blocks;  // further parts of a request that did find blocks are
-                                          // not counted
+    if (c.first == nullptr) ++preempt_counts_.found_no_blocks;  // not for a further part of a divided request
     --switches_;
     blocked_ = false;
     set_resume_cycle(a, c, cycle, cycle);  // for the request's other parts

@@ -52,7 +52,7 @@ class grid_listener {
   virtual ~grid_listener() = default;
   virtual void grid_finished(const grid_record& grid, cycle_t cycle) = 0;
   virtual void program_fault(const std::string& text) = 0;
-  /// As program_fault, with details of the memory at the faulting address.
+  /// As program_fault; `details`: further parts of the text, which lie in device memory.
   virtual void program_fault_with(const std::string& text, const fault_details& details) {
     static_cast<void>(details);
     program_fault(text);
@@ -61,7 +61,7 @@ class grid_listener {
   virtual bool idempotent(const resident_launch&) { return false; }
 };
 
-/// A request that blocks leave SMs before they end.
+/// A request to free SMs of their blocks for a time.
 struct preempt_request {
   std::vector<unsigned> sms;
   preemption_mode mode = preemption_mode::context_switch;

@@ -9,7 +9,7 @@ namespace heddle {
 /// aligned reads and writes. Addresses from isa::heap_base on are device memory.
 namespace host_register {
 constexpr std::uint64_t identity = 0x00;  // RO: "HEDDLE\0\1"
-constexpr std::uint64_t status = 0x08;    // RO: status_bits
+constexpr std::uint64_t status = 0x08;    // RO: bits of host_status
 constexpr std::uint64_t command = 0x10;   // WO, the doorbell: device address of a command descriptor
 constexpr std::uint64_t result = 0x18;    // RO: module handle, launch number or warp instructions of the last command
 constexpr std::uint64_t error = 0x20;     // RO: 0 or 1: the last command, mapping or context area was refused (message)
@@ -23,14 +23,12 @@ constexpr std::uint64_t map_bytes = 0x58;
 constexpr std::uint64_t map_command = 0x60;  // WO: 1 maps [map_base, map_base + map_bytes) for kernels, 2 unmaps it
 constexpr std::uint64_t cycle = 0x68;        // RO: core cycle
 constexpr std::uint64_t heap_base = 0x70;    // WO, used with heap_bytes: start of the heap of malloc in kernels
-constexpr std::uint64_t heap_bytes = 0x78;   // WO: gives the heap [heap_base, heap_base + heap_bytes)
+constexpr std::uint64_t heap_bytes = 0x78;   // WO: sets the heap to [heap_base, heap_base + heap_bytes)
 constexpr std::uint64_t print_bytes = 0x80;  // RO: bytes of text that kernels have printed and the host has not taken
 constexpr std::uint64_t print_pop = 0x88;    // WO: drops that many bytes of the text
-constexpr std::uint64_t grid_workspace =
-    0x90;  // WO: zeroed bytes where the blocks of grids meet: workspace_slots of workspace_bytes
-constexpr std::uint64_t context_area =
-    0x98;  // RW: where contexts are saved; only while no launches are pending or running
-constexpr std::uint64_t message = 0x1000;  // RO: text of the last error or fault
+constexpr std::uint64_t grid_workspace = 0x90;  // WO: zeroed, for grid barriers: workspace_slots x workspace_bytes
+constexpr std::uint64_t context_area = 0x98;    // RW: context area; written only while not busy
+constexpr std::uint64_t message = 0x1000;       // RO: text of the last error or fault
 constexpr std::uint64_t message_size = 0x4000;
 constexpr std::uint64_t print = 0x5000;  // RO: the first bytes of the printed text
 constexpr std::uint64_t print_size = 0x4000;

@@ -14,8 +14,7 @@ namespace heddle {
 /// A global access of a kernel, described by the origins of its address.
 struct access_origin {
   std::uint64_t slots = 0;  // bit s: the address depends on the 8 bytes of parameters at 8 s
-  bool unknown = false;     // it depends on a value that may be a pointer itself, or on parameters beyond the first 512
-                            // bytes
+  bool unknown = false;     // it depends on a possible pointer, or on parameters beyond the first 512 bytes
   std::uint32_t line = 0;   // in the source
 };
 

@@ -37,8 +37,7 @@ class lost_locality {
   unsigned tags_per_warp_;
   lost_locality_listener& listener_;
   std::vector<holder> places_;          // by index in the cache
-  std::vector<std::uint64_t> victims_;  // per warp a ring of tags_per_warp_ lines (bit 0 of a line address is never
-                                        // set)
+  std::vector<std::uint64_t> victims_;  // per warp a ring of tags_per_warp_ line addresses (no_line: none)
   std::vector<unsigned> next_;          // by warp: next position in the ring
 };
 

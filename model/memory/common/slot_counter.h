@@ -6,7 +6,7 @@
 namespace heddle {
 
 /// Counts the free slots of a queue that other clock domains fill. A slot freed in cycle c can be taken from cycle c +
-/// 1 on, so that the result does not depend on which of two processes the kernel runs first at the same instant.
+/// 1 on, so that the result does not depend on which of two processes SystemC runs first at the same instant.
 class slot_counter {
  public:
   explicit slot_counter(unsigned capacity = 0) : capacity_(capacity) {}

@@ -5,7 +5,6 @@
 // One cycle: any number of look-ups. A missing page is filled after a fixed time; several fills may be outstanding.
 // Parameters: [tlb].
 // Source: Jia et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
-// et al. 2018, table 3.1 (coverage, page size); LRU over all entries.
 #pragma once
 
 #include <cstdint>

@@ -87,8 +87,7 @@ class dram_channel : public memory_model {
   std::vector<bank_state> banks_;
   std::vector<entry> queue_;          // in order of arrival
   std::size_t ready_ = 0;             // the first ready_ entries are ready
-  std::vector<std::uint8_t> wanted_;  // by bank, during a choice: 1 claimed by an older request, 2 reserved for a
-                                      // starving one
+  std::vector<std::uint8_t> wanted_;  // by bank, during a choice: 1 claimed, 2 reserved for a starving request
   std::vector<unsigned> hits_;        // by bank: ready requests for its open row
   std::size_t all_hits_ = 0;
   cycle_t quiet_until_ = 0;      // no command for the entries that are ready now can issue before; 0: not known

@@ -212,7 +212,7 @@ void memory_port::release_first() {
   if (requests_[index].write) {
     --writes_[requests_[index].epoch];
     // A request held back by this write may leave only now. An answer that arrives on an edge is seen at the next edge,
-    // independent of the order in which the kernel runs processes.
+    // independent of the order in which SystemC runs processes.
     writing_.erase(std::find(writing_.begin(), writing_.end(), index));
   }
   requests_[index].payload->release();

@@ -41,7 +41,7 @@ class memory_port : public tlm::tlm_bw_transport_if<> {
 
   memory_port(tlm::tlm_initiator_socket<32>& socket, clock_port& clock);
 
-  /// Reads the natural run of `count` (1, 2, 4) sectors from sector `first` of a line.
+  /// Reads the naturally aligned run of `count` (1, 2, 4) sectors from sector `first` of a line.
   void read(std::uint64_t line_address, unsigned first, unsigned count, std::uint32_t tag, std::uint32_t launch);
   /// Writes the bytes selected by `bytes` from the line image `data`: as naturally aligned power-of-two runs where few
   /// suffice, else with byte enables. Returns the number of requests made.

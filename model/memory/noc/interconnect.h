@@ -91,8 +91,7 @@ class interconnect : public sc_core::sc_module, public clocked {
     tlm::tlm_generic_payload* answering = nullptr;  // between BEGIN_RESP and END_RESP
     cycle_t free_at = 0;                            // first cycle in which the next BEGIN_RESP may be sent
     std::uint64_t first_open = 0;                   // number of the oldest request whose response is not announced
-    std::deque<cycle_t> earliest;  // from that request on: earliest cycle of the response's grant; never: it was
-                                   // granted
+    std::deque<cycle_t> earliest;  // by request from that one on: earliest grant of the response; never: granted
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& f, sc_core::sc_time& t) override {
       return owner->from_sm(*this, p, f, t);
     }

@@ -17,8 +17,8 @@ namespace heddle {
 /// request), and holds responses until their annotated time. It accepts every legal answer: END_REQ by return or by
 /// call, late, or implied by BEGIN_RESP; TLM_COMPLETED; responses in any order. It answers BEGIN_RESP with TLM_UPDATED
 /// and END_RESP, never with TLM_COMPLETED. It wakes its owner when a request can leave or a response is due.
-/// In a logical process that is simulated ahead of the kernel's time, END_REQ may arrive for a cycle that the process
-/// has already simulated. The requests that could have left since then leave at once, each annotated with its own time.
+/// In a logical process that is simulated ahead of SystemC's time, END_REQ may arrive for a cycle that the process has
+/// already simulated. The requests that could have left since then leave at once, each annotated with its own time.
 class request_port : public tlm::tlm_bw_transport_if<> {
  public:
   /// Binds itself to the backward path of `socket`.
