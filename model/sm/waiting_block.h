@@ -17,9 +17,8 @@ struct waiting_block {
   std::uint64_t number = 0;  // block number in the grid
   simt::dim3 index;
   const isa::program* program = nullptr;
-  bool for_ever = false;  // all live warps wait, and no barrier can complete
-  std::vector<std::pair<unsigned, std::vector<std::string>>>
-      warps;  // by warp of the block: the positions of its groups of lanes
+  bool for_ever = false;                                             // all live warps wait, and no barrier can complete
+  std::vector<std::pair<unsigned, std::vector<std::string>>> warps;  // by warp: where its groups of lanes are
 };
 
 /// Describes where all warps of `blocks` wait: deadlocked blocks first, then in the order of launches, blocks and

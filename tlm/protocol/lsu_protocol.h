@@ -30,8 +30,7 @@ enum class lsu_kind : std::uint8_t { load, store, atomic, reduction, constant_lo
 /// shared memory (their function is performed at issue, the unit models only their time), lanes of `global_mask` have
 /// global addresses (local memory is already mapped to the launch's local area, marked by `local`). Owned by the
 /// sub-partition's pool from request to response.
-struct alignas(64) lsu_transaction {  // two cache lines without the lanes' addresses and data; a response accesses only
-                                      // the first
+struct alignas(64) lsu_transaction {  // two cache lines precede the addresses and data; a response reads only the first
   const simt::launch_context* launch = nullptr;
   // For use by the sub-partition that issued it:
   memory_operation* operation = nullptr;  // it is all or a part of this operation
