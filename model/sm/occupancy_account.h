@@ -39,7 +39,7 @@ class time_series {
 };
 
 /// Attribution of the warp slots of one SM that one launch could have filled. Each cycle in which the SM holds a warp
-/// of the launch counts `blocks_per_sm` x warps per block; each of these is live or in exactly one other category.
+/// of the launch counts most_blocks x warps_per_block slots; each of these is live or in exactly one other category.
 struct launch_occupancy {
   // Present state
   unsigned most_blocks = 0;  // blocks of the launch that fit on the SM

@@ -189,8 +189,8 @@ void resource_manager::stores_settled(std::uint64_t sequence, cycle_t cycle) {
   tell(t, cta_phase::settled, cycle);
 }
 
-// Sends a message that reaches the CWD after the latency. The CWD may answer with another block, which limits the
-// window.
+// Sends a message that reaches the CWD after the latency. The CWD may answer with another block, so the time window
+// must end before that answer can arrive.
 void resource_manager::tell(cta_transaction& t, cta_phase phase, cycle_t cycle) {
   const unsigned latency = config_.cwd.dispatch_latency_cycles;
   sc_core::sc_time delay = clock_.domain().delay_until(cycle + latency - 1);

@@ -2,7 +2,7 @@
 // Models: the Compute Work Distributor: places the blocks of several streams' grids on SMs by resources and priority.
 // Sockets: cta_socket[i] (initiator), one per SM.
 // One cycle: takes arriving completions, then dispatches one block of the most urgent grid that fits an SM.
-// Parameters: [cwd]. Source: ARCHITECTURE section 4 "A CTA".
+// Parameters: [cwd]. Source: docs/architecture.md, "The life of a block".
 #pragma once
 
 #include <cstdint>
