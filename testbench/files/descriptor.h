@@ -23,7 +23,7 @@ class descriptor {
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   int release() { return std::exchange(fd_, -1); }
-  /// As close(2): what a file system could not keep is told here.
+  /// As close(2); the result reports a deferred write error of the file system.
   int close() { return fd_ < 0 ? 0 : ::close(std::exchange(fd_, -1)); }
 
  private:

@@ -16,7 +16,7 @@ namespace heddle::testbench {
 
 namespace {
 
-/// Empty: there is no such file, errno tells why.
+/// Empty: the path does not resolve, and errno holds the reason.
 std::string canonical(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
   return real ? real.get() : "";
@@ -76,7 +76,7 @@ int file_access::open(const std::string& path, int flags, std::string& problem) 
 std::unique_ptr<input_file> file_access::open_file(const std::string& path, const std::string& who) const {
   if (path.empty() || path.find('\0') != std::string::npos) throw input_error(who + ": expected the name of a file");
   std::string problem;
-  // Not blocking, so that a pipe is refused instead of waited for.
+  // Non-blocking, so that a pipe is refused without waiting for its writer.
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, problem);
   if (fd < 0) throw input_error(who + ": cannot read '" + path + "': " + problem);
   auto file = std::make_unique<input_file>(fd, input_file::kind::regular);

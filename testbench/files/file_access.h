@@ -14,28 +14,28 @@ class input_file;
 
 namespace heddle::testbench {
 
-/// Which files a job may name: all, or those below one folder. Symbolic links are resolved first. What is opened then
-/// is reached from that folder step by step without following links, so that a link that is put there meanwhile is
-/// refused and not followed.
+/// The files that a job may name: all files, or those below one folder. Symbolic links are resolved first. The
+/// resolved path is then opened component by component from that folder without following links, so a link created in
+/// the meantime is refused.
 class file_access {
  public:
   /// All files.
   file_access() = default;
-  /// Those below `folder`; `who` is for messages: "--confine". Throws input_error if it is no folder.
+  /// Only files below `folder`; `who` is for messages: "--confine". Throws input_error if `folder` is not a folder.
   file_access(const std::string& folder, const std::string& who);
 
   bool is_confined() const { return root_ != nullptr; }
-  /// It is an existing file that may be named.
+  /// True if `path` is an existing file that may be named.
   bool holds_file(const std::string& path) const;
-  /// Size of a regular file that can be read, and a whole one. Throw input_error with `who` (whose file it is) in
-  /// front.
+  /// The size and the content of a readable regular file. Both throw input_error whose message begins with `who` (the
+  /// file's user).
   std::uint64_t size(const std::string& path, const std::string& who) const;
   std::string read(const std::string& path, const std::string& who) const;
-  /// A folder for openat(2); not open: `problem` tells why.
+  /// A folder for openat(2). If it cannot be opened, the descriptor is not open and `problem` holds the reason.
   descriptor open_folder(const std::string& path, std::string& problem) const;
-  /// Throws input_error if `path` is an existing file that lies elsewhere, for what is opened by its name later.
+  /// Throws input_error if `path` is an existing file outside the folder. For files that are opened by name later.
   void check(const std::string& path, const std::string& who) const;
-  /// The same of a file that need not exist, nor its folder.
+  /// As check(), for a file that need not exist and whose folder need not exist.
   void check_new(const std::string& path, const std::string& who) const;
 
  private:
@@ -44,13 +44,14 @@ class file_access {
   int open(const std::string& path, int flags, std::string& problem) const;
   std::unique_ptr<input_file> open_file(const std::string& path, const std::string& who) const;
 
-  std::string folder_;  // as written
-  std::string prefix_;  // its canonical name with a '/' at the end
+  std::string folder_;  // as the user wrote it
+  std::string prefix_;  // canonical path of the folder, with a '/' at the end
   std::shared_ptr<const descriptor> root_;
 };
 
-/// How a GPU's configuration reads the files that it is based on: with `confine` only those below that folder or below
-/// its own; empty: all. Shipped ones it reads by itself.
+/// Returns the reader for the files on which a GPU's configuration is based. `confine` restricts it to files below
+/// that folder or below the configuration's own folder; empty: no restriction. The configuration reads shipped files
+/// itself.
 std::function<std::string(const std::string& file)> reader_of_bases(const std::string& confine, const std::string& gpu);
 
 }  // namespace heddle::testbench

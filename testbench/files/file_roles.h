@@ -9,27 +9,26 @@
 
 namespace heddle::testbench {
 
-/// What each file of a run is: files are told apart as the system does it, by device and inode, and those that do not
-/// exist yet by their folder's and their name. So "o.bin", "./o.bin", a symbolic link and a hard link to it are one
-/// file.
+/// The role of each file in a run. Files are identified by device and inode, and files that do not exist yet by their
+/// folder and name. "o.bin", "./o.bin", a symbolic link and a hard link to it are thus one file.
 class file_roles {
  public:
-  /// A file that is read. One that does not exist, or is none, is somebody else's error. `who` is for messages:
-  /// "module", "--gpu".
+  /// Adds a file that is read. A path that does not exist or is not a regular file is ignored here: its reader reports
+  /// it. `who` is for messages: "module", "--gpu".
   void add_input(const std::string& path, const std::string& who);
-  /// A file that is written. Throws input_error ("WHO: 'PATH' ...") if it is read or written by something else;
-  /// `beside`: an input of that who may be it, because one option names both.
+  /// Adds a file that is written. Throws input_error ("WHO: 'PATH' ...") if another role reads or writes it. An input
+  /// named by `beside` may be the same file, because one option names both.
   void add_output(const output_place& place, const std::string& who, const std::string& beside = "");
-  /// find_output() and the same.
+  /// The same for the place that find_output() returns.
   void add_output(const std::string& path, const std::string& who) { add_output(find_output(path, who), who); }
 
  private:
-  using identity =
-      std::tuple<std::uint64_t, std::uint64_t, std::string>;  // device, inode, and a name in that folder or nothing
+  using identity = std::tuple<std::uint64_t, std::uint64_t,
+                              std::string>;  // device, inode, and the name in that folder (empty: an existing file)
   static identity identity_of(const output_place& place);
 
-  std::multimap<identity, std::string> inputs_;  // and who reads it
-  std::map<identity, std::string> outputs_;      // and who writes it
+  std::multimap<identity, std::string> inputs_;  // with the reader
+  std::map<identity, std::string> outputs_;      // with the writer
 };
 
 }  // namespace heddle::testbench

@@ -17,7 +17,7 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr int most_links = 40;  // as the kernel follows
+constexpr int most_links = 40;  // as many as the Linux kernel follows
 
 std::string directory_of(const std::string& path) {
   const auto slash = path.rfind('/');
@@ -25,7 +25,7 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Devices that hold nothing: null, zero, full (memory devices 3, 5, 7), and terminals.
+/// Devices that hold no data: null, zero, full (memory devices 3, 5, 7), and terminals.
 bool holds_nothing(const struct stat& status) {
   if (!S_ISCHR(status.st_mode)) return false;
   const unsigned major = ::major(status.st_rdev), minor = ::minor(status.st_rdev);
@@ -48,8 +48,8 @@ int own_number(const std::string& path) {
   return digits.size() < 8 ? std::atoi(digits.c_str()) : -1;
 }
 
-/// Follows links in the last part of a path, also one to what does not exist yet: it comes into being. Empty: they go
-/// in a circle.
+/// Follows links in the last component of a path, including a link to a missing file, which the output then creates.
+/// Empty: the links form a cycle.
 std::string follow(std::string path) {
   for (int k = 0; k < most_links; ++k) {
     char link[PATH_MAX];

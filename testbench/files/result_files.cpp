@@ -34,7 +34,7 @@ void write_all(int fd, const void* data, std::size_t bytes, const std::string& p
   }
 }
 
-/// The permissions of a file that replaces `before`. Who may read it through its group is only known if it gets that
+/// The permissions of a file that replaces `before`. The group permissions are kept only if the new file gets the same
 /// group.
 mode_t mode_like(const struct stat& before, int fd) {
   struct stat made {};
@@ -50,7 +50,7 @@ mode_t mode_like(const struct stat& before, int fd) {
 result_files::entry& result_files::make(const std::string& path, const file_access& access) {
   entry e;
   e.place = find_output(path, "", access);
-  // One open folder for all outputs that go there.
+  // Outputs in the same folder share one open folder descriptor.
   for (auto other = entries_.rbegin(); other != entries_.rend() && other - entries_.rbegin() < 16; ++other)
     if (other->place.folder && other->place.directory == e.place.directory) e.place.folder = other->place.folder;
   entries_.push_back(std::move(e));
@@ -66,7 +66,7 @@ void result_files::make_temporary(entry& e) {
         ::openat(e.place.folder->get(), e.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (e.file.is_open()) break;
     const int error = errno;
-    e.temporary.keep();  // whatever has that name is not ours
+    e.temporary.keep();  // the existing file of that name is not ours
     if (error != EEXIST || attempt == 100) fail(e.place.path, error);
   }
   struct stat status {};
@@ -77,7 +77,8 @@ void result_files::make_temporary(entry& e) {
   ::fchmod(e.file.get(), 0600);
 }
 
-// What somebody else writes for standard output or a pipe goes there when it is whole.
+// Output that another component writes for standard output or a pipe goes to an unlinked file first and is copied when
+// it is complete.
 void result_files::make_nameless(entry& e) {
   std::error_code ignored;
   std::string name = (std::filesystem::temp_directory_path(ignored) / "heddle-XXXXXX").string();
@@ -107,7 +108,7 @@ void result_files::add(const std::string& path, std::uint64_t bytes,
     read(at, piece.data(), piece.size());
     write_all(e.file.get(), piece.data(), piece.size(), path);
   }
-  // There may be more outputs than files that can be open.
+  // Closes the file: there may be more outputs than the limit of open files.
   finish(e);
 }
 
@@ -157,7 +158,7 @@ void result_files::rename(entry& e) {
 void result_files::write_directly(entry& e) {
   const std::string& path = e.place.path;
   const bool device = e.place.what == output_place::kind::device;
-  if (device && e.data.empty()) return;  // somebody else has written to it
+  if (device && e.data.empty()) return;  // another component has written to it
   std::fflush(stdout);
   descriptor to(device ? ::openat(e.place.folder->get(), e.place.name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)
                        : ::fcntl(e.place.number, F_DUPFD_CLOEXEC, 0));
@@ -174,7 +175,7 @@ void result_files::write_directly(entry& e) {
 }
 
 void result_files::commit() {
-  // What cannot be taken back must not follow names that were given already.
+  // Direct writes cannot be undone, so they must not fail after files have been renamed.
   for (entry& e : entries_)
     if (e.place.what != output_place::kind::file) write_directly(e);
   for (entry& e : entries_)

@@ -15,47 +15,47 @@
 
 namespace heddle::testbench {
 
-/// Files that appear whole or not at all: each is written under a temporary name in its own directory, and all take
-/// their names at the end, with the permissions of the files that they replace. Standard output, devices and what the
-/// shell opened are written at commit(). What was not committed is removed by the destructor, or when a signal ends the
-/// program. A temporary file is made under a name that nobody can foresee and that nothing has yet, and until it is
-/// whole only its owner may read it: a link that somebody else puts into the same directory is not followed.
+/// Result files that appear complete or not at all. Each is written under a temporary name in its own directory.
+/// commit() renames all of them, with the permissions of the files that they replace, and writes standard output,
+/// devices and descriptors opened by the shell. The destructor, or a signal that ends the program, removes what was
+/// not committed. A temporary name is unpredictable and new, and only the owner can read the file until it is
+/// complete: a link that another user puts into the directory is not followed.
 class result_files {
  public:
   result_files() = default;
   result_files(const result_files&) = delete;
   result_files& operator=(const result_files&) = delete;
 
-  /// Writes and syncs `bytes` under a temporary name. Throws input_error: full disk, …
+  /// Writes and syncs `bytes` under a temporary name. Throws input_error, for example when the disk is full.
   void add(const std::string& path, const void* data, std::size_t bytes, const file_access& access = {});
-  /// The same of `bytes` that `read` delivers in pieces, from an offset on.
+  /// The same for `bytes` that `read` delivers in chunks; its first argument is the offset.
   void add(const std::string& path, std::uint64_t bytes,
            const std::function<void(std::uint64_t, void*, std::size_t)>& read, const file_access& access);
   void add(const std::string& path, const std::string& text) { add(path, text.data(), text.size()); }
-  /// The name of an empty file for somebody else to open and write; what is in it at commit() becomes `path`. It stands
-  /// for the open file where the system has such names (/proc/self/fd), so that nobody can put another one in its
-  /// place.
+  /// Returns the name of an empty file that the caller opens and writes; commit() publishes its content as `path`.
+  /// Where the system has such names (/proc/self/fd), the name refers to the open file, so the file cannot be replaced
+  /// by another one.
   std::string reserve(const std::string& path);
-  /// The same, by the temporary file's name in its directory: for what must know it.
+  /// As reserve(), but returns the temporary file's name in its directory, for callers that need the real name.
   std::string reserve_name(const std::string& path);
-  /// Called with the names of all temporary files before the last of them comes into being: for who removes what a kill
-  /// leaves.
+  /// Called with the names of all temporary files before the last of them is created. A supervisor uses it to remove
+  /// the files of a killed process.
   std::function<void(const std::vector<std::string>&)> before_making;
-  /// Gives all files their names. Throws input_error.
+  /// Renames all files to their final names. Throws input_error.
   void commit();
-  /// The names committed so far, in the order added.
+  /// The committed names, in the order in which the files were added.
   const std::vector<std::string>& written() const { return written_; }
 
  private:
   struct entry {
     output_place place;
-    temporary_file temporary;  // without a name: nothing, or a file that has none
-    std::string name;          // of the temporary file in its directory
+    temporary_file temporary;  // no name: no temporary file, or an unnamed one
+    std::string name;          // name of the temporary file in its directory
     descriptor file;           // open until commit()
-    dev_t device = 0;          // which file was made
+    dev_t device = 0;          // identity of the created file
     ino_t inode = 0;
-    mode_t mode = 0;   // that it gets
-    std::string data;  // for what is written directly
+    mode_t mode = 0;   // final permissions
+    std::string data;  // for outputs that are written directly
   };
   entry& make(const std::string& path, const file_access& access);
   void make_temporary(entry& e);

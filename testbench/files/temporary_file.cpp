@@ -16,7 +16,8 @@ namespace heddle::testbench {
 
 namespace {
 
-// A signal's handler may neither allocate nor lock: the names lie in fixed places, and a flag says which of them count.
+// A signal handler may neither allocate nor lock: the names are in static arrays, and a flag says which entries are
+// valid.
 constexpr int slot_count = 16;
 char slots[slot_count][PATH_MAX];
 volatile sig_atomic_t in_use[slot_count];
@@ -25,7 +26,8 @@ void remove_and_end(int signal_number) {
   for (int k = 0; k < slot_count; ++k) {
     if (in_use[k]) ::unlink(slots[k]);
   }
-  ::raise(signal_number);  // SA_RESETHAND: this time it ends the program, and its parent sees why
+  ::raise(signal_number);  // SA_RESETHAND: the second signal ends the program, and its parent sees the signal in the
+                           // exit status
 }
 
 }  // namespace
@@ -36,7 +38,7 @@ void temporary_file::watch_signals() {
   struct sigaction action = {};
   action.sa_handler = remove_and_end;
   action.sa_flags = SA_RESETHAND | SA_NODEFER;
-  // A file that may grow no further is an error of the one who writes it, like a full disk, and not the program's end.
+  // Exceeding the file size limit (SIGXFSZ) becomes a write error, like a full disk, instead of ending the program.
   ::signal(SIGXFSZ, SIG_IGN);
   for (int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before;
@@ -48,7 +50,8 @@ void temporary_file::watch_signals() {
 std::string random_word() {
   constexpr char digits[] = "abcdefghijklmnopqrstuvwxyz234567";
   unsigned char bytes[16];
-  // 256 bytes and less are never cut short once the system's generator is ready, for which this waits.
+  // Requests of up to 256 bytes are never cut short once the system's generator is initialised; the call waits for
+  // that.
   while (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
     if (errno != EINTR) throw internal_error("the system gives no random numbers");
   std::string word;

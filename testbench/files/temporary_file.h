@@ -5,11 +5,12 @@
 
 namespace heddle::testbench {
 
-/// 80 bits that nobody can foresee, as letters and digits: for the name of a temporary file.
+/// 80 random, unpredictable bits as letters and digits, for the name of a temporary file.
 std::string random_word();
 
-/// The name of a file that must not outlive the program: it is unlinked by the destructor, and when SIGINT, SIGTERM or
-/// SIGHUP ends the program. At most 16 exist at once; more are unlinked by their destructors alone.
+/// The name of a file that must not outlive the program. The destructor unlinks the file, and so does the handler when
+/// SIGINT, SIGTERM or SIGHUP ends the program. The handler covers at most 16 files at once; the destructors alone
+/// unlink further ones.
 class temporary_file {
  public:
   temporary_file() = default;
@@ -20,11 +21,10 @@ class temporary_file {
 
   /// Empty: no file.
   const std::string& name() const { return name_; }
-  /// The file stays, under whatever name it was given.
+  /// Stops the tracking: the file stays, under whatever name it has now.
   void keep();
   void remove();
-  /// From here on these signals, where nobody else has taken them, remove what there is. The first file does it as
-  /// well.
+  /// Installs the handler for those of these signals that have the default action. The first file also installs it.
   static void watch_signals();
 
  private:

@@ -15,7 +15,7 @@ argument parse_scalar(const std::string& name, const std::string& text, const pl
 /// "zero", "iota32", "iotaf" or "random:SEED". Throws input_error.
 void parse_fill(const std::string& text, buffer& b);
 
-/// The job of one kernel launch from the command line; `entry` may be empty where the module has one kernel only. Each
+/// The job for one kernel launch from the command line. An empty `entry` selects the only kernel of the module. Each
 /// `--arg` becomes an argument, and a buffer and an output where it names one. Throws input_error.
 job job_of_arguments(const std::vector<std::string>& arguments, const file_access& access = {});
 

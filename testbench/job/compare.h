@@ -12,7 +12,7 @@ namespace heddle::testbench {
 
 unsigned bytes_of(element_type type);
 
-/// The outcome of comparing an output with what was expected.
+/// The result of comparing an output with its reference.
 struct comparison {
   std::string name;    // of the buffer or symbol
   std::string expect;  // the reference file
@@ -21,8 +21,8 @@ struct comparison {
   std::vector<std::string> first;  // up to five lines: "[index] got, expected reference"
 };
 
-/// Element by element: a match means |a-b| <= atol + rtol*|reference|; NaN equals NaN, an infinity only itself. Both
-/// byte strings must have the same size, a multiple of the element's.
+/// Compares element by element: a match means |a-b| <= atol + rtol*|reference|; NaN equals NaN, an infinity equals
+/// only itself. Both byte strings must have the same size, a multiple of the element size.
 comparison compare(const output& o, const std::vector<std::uint8_t>& got, const std::vector<std::uint8_t>& expected);
 
 /// The value of an IEEE 754 half precision number.

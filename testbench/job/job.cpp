@@ -14,7 +14,7 @@ namespace {
 
 std::string bytes_text(std::uint64_t n) { return grouped(n) + (n == 1 ? " byte" : " bytes"); }
 
-/// Refuses bytes [offset, offset + bytes) that are not all within buffer `b`.
+/// Throws if bytes [offset, offset + bytes) are not all within buffer `b`.
 void check_range(const buffer& b, std::uint64_t offset, std::uint64_t bytes, const place& where) {
   if (offset <= b.bytes && bytes <= b.bytes - offset) return;
   refuse(where, "bytes " + std::to_string(offset) + " to " + std::to_string(offset) + "+" + std::to_string(bytes) +
@@ -32,7 +32,7 @@ const T& existing(const std::vector<T>& all, const char* what, const std::string
 }
 
 void check_buffers(const job& j) {
-  // A model of a GPU should not push its host into swapping, let alone be killed for memory.
+  // The simulator should not make its host swap, or be killed for lack of memory.
   const std::uint64_t host_bytes =
       static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::uint64_t total = 0;
@@ -43,7 +43,8 @@ void check_buffers(const job& j) {
                           bytes_text(host_bytes) + ")");
     }
     for (const pointer_patch& p : b.pointers) {
-      check_range(b, p.at, 4, p.where);  // 8 where the modules have such addresses, which their texts say
+      check_range(b, p.at, 4, p.where);  // 4 bytes are the least; 8 where the modules use 64-bit addresses, which is
+                                         // known only after parsing
       const buffer& to = existing_buffer(j, p.to, p.where);
       if (p.offset > to.bytes)
         refuse(p.where, "offset " + std::to_string(p.offset) + " is outside of buffer '" + to.name + "'");
@@ -154,7 +155,7 @@ void add_files(const job& j, file_roles& roles) {
     if (!o.expect.empty()) roles.add_input(o.expect, "an expected output");
   for (const output& o : j.outputs) {
     if (o.file.empty()) continue;
-    // inout:FILE:FILE asks for just that: what was read is replaced.
+    // inout:FILE:FILE requests this: the input file is replaced by the output.
     const buffer* b = o.is_symbol ? nullptr : find_buffer(j, o.name);
     roles.add_output(find_output(o.file, o.where, j.access), o.where,
                      b != nullptr && b->where == o.where ? reader(*b) : "");

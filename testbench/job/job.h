@@ -18,7 +18,7 @@ struct trace_kernel;
 
 namespace heddle::testbench {
 
-/// Where a part of a job was written, for messages: "FILE:LINE:COL" or "--arg 'buf:16'".
+/// The source position of a part of a job, for messages: "FILE:LINE:COL" or "--arg 'buf:16'".
 using place = std::string;
 
 [[noreturn]] inline void refuse(const place& where, const std::string& message) {
@@ -33,7 +33,7 @@ struct pointer_patch {
   place where;
 };
 
-/// Device memory and what it holds at the start.
+/// Device memory and its initial content.
 struct buffer {
   enum class fill : std::uint8_t { zero, iota32, iotaf, random, file };
   std::string name;
@@ -45,11 +45,11 @@ struct buffer {
   place where;
 };
 
-/// A buffer as a texture or surface.
+/// Makes a buffer accessible as a texture or surface.
 struct texture {
   std::string name;
   std::string buffer;
-  simt::texture_descriptor descriptor;  // its address is known once the buffers have theirs
+  simt::texture_descriptor descriptor;  // its address is set once the buffers have theirs
   place where;
 };
 
@@ -68,20 +68,20 @@ struct argument {
   std::vector<std::uint8_t> bytes;
   std::string name;          // buffer, symbol, texture
   std::uint64_t offset = 0;  // buffer
-  std::string text;          // as people wrote it, for messages: "u32"
+  std::string text;          // the type as the user wrote it, for messages: "u32"
   place where;
 
   std::uint64_t size() const { return what == kind::bytes ? bytes.size() : 8; }
 };
 
-/// One step of a stream.
+/// One operation of a stream.
 struct operation {
   enum class kind : std::uint8_t { kernel, memset, copy, repeat, synchronise };
   kind what = kind::kernel;
   std::uint32_t stream = 0;
-  unsigned position = 0;  // kernel, memset and copy (of a job file) are counted in the order written, from 0
+  unsigned position = 0;  // kernel, memset and copy (of a job file) are numbered in the order written, from 0
   place where;
-  // kernel; a recorded one has but its recording, stream and carve-out
+  // kernel; a replayed kernel has only its recording, stream and carve-out
   std::shared_ptr<const sass_trace::trace_kernel> recording;
   std::string kernel;
   std::uint32_t grid[3] = {1, 1, 1};
@@ -90,9 +90,9 @@ struct operation {
   std::int32_t priority = 0;
   std::uint64_t at_cycle = 0;
   std::int32_t carveout = -1;   // percent; -1: the chip's default
-  std::uint32_t registers = 0;  // per thread; 0: as the kernel needs
+  std::uint32_t registers = 0;  // per thread; 0: as many as the kernel needs
   std::vector<argument> arguments;
-  // memset, copy: buffer and offset name the place written to
+  // memset, copy: buffer and offset name the destination
   std::string buffer;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -101,25 +101,26 @@ struct operation {
   std::uint64_t from_offset = 0;
   // repeat
   std::vector<operation> body;
-  std::string while_nonzero;  // buffer whose first 4 bytes decide after each round; empty: always `max` rounds
+  std::string
+      while_nonzero;  // buffer whose first 4 bytes are tested after each iteration; empty: always `max` iterations
   std::uint64_t max = 0;
 };
 
 enum class element_type : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, f32, f64 };
 
-/// What becomes of a buffer or module variable at the end.
+/// A buffer or module variable that is written to a file or compared at the end.
 struct output {
   std::string name;
   bool is_symbol = false;
-  std::string file;    // written there; empty: not
-  std::string expect;  // compared with that file; empty: not
+  std::string file;    // written to this file; empty: not written
+  std::string expect;  // compared with this file; empty: not compared
   element_type type = element_type::u8;
   double rtol = 0;
   double atol = 0;
   place where;
 };
 
-/// Frees SMs of the blocks that run there, for a time.
+/// Preempts the blocks on some SMs for a time.
 struct preemption {
   std::uint64_t at_cycle = 0;
   std::vector<unsigned> sms;  // empty: all
@@ -128,10 +129,10 @@ struct preemption {
   place where;
 };
 
-/// The bytes of files, by their names.
+/// The contents of files, by name.
 using file_contents = std::map<std::string, std::string>;
 
-/// A whole job; file names are as the program opens them (relative to where it runs, or absolute).
+/// A complete job; file names are as the program opens them (relative to its working directory, or absolute).
 struct job {
   std::string name;  // the job file, or the module of a single launch
   std::vector<std::string> modules;
@@ -140,28 +141,28 @@ struct job {
   std::vector<symbol_data> symbols;
   std::vector<texture> textures;
   std::vector<operation> operations;
-  std::vector<preemption> preemptions;  // by cycle
-  bool in_order = false;                // the host makes all operations one after another; else each stream on its own
+  std::vector<preemption> preemptions;  // ordered by cycle
+  bool in_order = false;  // the host performs all operations in sequence; otherwise each stream is independent
   std::vector<output> outputs;
-  std::shared_ptr<const file_contents> read_before;  // files that are not read again; null: none
-  file_access access;                                // which files it may name
+  std::shared_ptr<const file_contents> read_before;  // contents of files that are not read again; null: none
+  file_access access;                                // files that the job may name
 };
 
-/// The whole of a file of the job, and its size. Throw input_error.
+/// The content of a file of the job, and its size. Both throw input_error.
 std::string content_of(const job& j, const std::string& file, const place& where);
 std::uint64_t size_of(const job& j, const std::string& file, const place& where);
 
-/// Checks everything that needs no machine: names, ranges, files readable and of the right size, output places
-/// writable and no files that the job reads. Throws input_error.
+/// Checks everything that needs no simulated GPU: names, ranges, that input files are readable and have the right
+/// size, and that outputs are writable and are not inputs of the job. Throws input_error.
 void validate(const job& j);
 
 class file_roles;
-/// Adds all files that a job reads and writes. Throws input_error where one of these is one of those.
+/// Adds all files that a job reads and writes. Throws input_error if a file is both an input and an output.
 void add_files(const job& j, file_roles& roles);
 
 const buffer* find_buffer(const job& j, const std::string& name);
 const texture* find_texture(const job& j, const std::string& name);
-/// The same, where there has to be one. Throw input_error.
+/// As above, for a name that must exist. Both throw input_error.
 const buffer& existing_buffer(const job& j, const std::string& name, const place& where);
 const texture& existing_texture(const job& j, const std::string& name, const place& where);
 

@@ -15,13 +15,13 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time reaches it at any clock
+constexpr std::uint64_t latest_cycle = 1'000'000'000'000;  // simulated time can represent it at any clock frequency
 const std::vector<std::string> element_names = {"u8",  "s8",  "u16", "s16", "u32", "s32",
                                                 "u64", "s64", "f16", "f32", "f64"};
 
 using kind = json_value::kind;
 
-/// Turns the JSON of one file into a job.
+/// Converts the JSON of one file into a job.
 class parser {
  public:
   parser(const std::string& file, const file_access& access) : file_(file) {
@@ -292,7 +292,7 @@ class parser {
   void repeat(json_reader& o, operation& op) {
     op.what = operation::kind::repeat;
     op.body = operations(o, o.required("repeat"), o.path_of("repeat"), &op);
-    // Rounds of the host's work alone would take no simulated time.
+    // Iterations without a kernel would take no simulated time.
     const auto runs = [](const operation& b) {
       return b.what == operation::kind::kernel || b.what == operation::kind::repeat;
     };
@@ -365,7 +365,7 @@ class parser {
     job_.outputs.push_back(std::move(out));
   }
 
-  /// Which of `names` the text of a key is.
+  /// The index in `names` of a key's text.
   static std::size_t choice(json_reader& r, const std::string& key, const std::vector<std::string>& names) {
     const std::string name = r.string(key);
     const auto found = std::find(names.begin(), names.end(), name);

@@ -9,8 +9,8 @@
 
 namespace heddle::testbench {
 
-/// The textures of a job file; `j` has its buffers. Throws input_error: an unknown type, a buffer that is too small,
-/// ...
+/// Parses the textures of a job file; `j` already has its buffers. Throws input_error for an unknown type, a buffer
+/// that is too small, and the like.
 std::vector<texture> parse_textures(const json_value& all, const std::string& file, const job& j);
 
 }  // namespace heddle::testbench

@@ -14,7 +14,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// sc_report's handler is a plain function, so what it needs cannot be a member.
+// sc_report's handler is a plain function, so its state cannot be a member.
 struct log_state {
   log_level level = log_level::warning;
   std::vector<std::string> waiting;
@@ -25,7 +25,7 @@ log_state& state() {
   return s;
 }
 
-// Every line on its own: what a message quotes cannot begin another one that looks like Heddle's.
+// Prints each line separately, so that quoted text cannot start a line that looks like a message of Heddle.
 void print(const std::string& kind, const std::string& text) {
   const text_style style = style_of(STDERR_FILENO);
   const std::string word = kind == "error" ? style.red(kind) : kind == "warning" ? style.yellow(kind) : kind;
@@ -39,7 +39,7 @@ void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&)
   const std::string text = type + ": " + report.get_msg();
   switch (report.get_severity()) {
     case sc_core::SC_INFO: {
-      // The kernel's own remarks ("stopped by user") say nothing about the model.
+      // The SystemC kernel's own messages ("stopped by user") are not about the model.
       const bool detail = report.get_verbosity() > sc_core::SC_MEDIUM || type.rfind("/OSCI/", 0) == 0 ||
                           type.rfind("/IEEE_Std_1666/", 0) == 0;
       if (state().level >= (detail ? log_level::debug : log_level::info)) print(detail ? "debug" : "info", text);

@@ -8,14 +8,14 @@
 
 namespace heddle::testbench {
 
-/// The program's messages on stderr. An error is to be the first line there, so warnings wait until the end unless more
-/// was asked for than warnings.
+/// The program's messages on stderr. An error must be the first line there, so warnings are held back until the end
+/// unless the log level shows more than warnings.
 class message_log {
  public:
-  /// Routes sc_report here: errors throw, the rest is filtered by level.
+  /// Routes sc_report here: errors throw, other reports are filtered by level.
   static void install(log_level level);
   static void warning(const std::string& text);
-  /// Prints what waits. To be called after an error was printed, or at the end.
+  /// Prints the warnings that were held back. Call it after an error was printed, or at the end.
   static void flush();
   /// "heddle: error: …".
   static void error(const std::string& text);

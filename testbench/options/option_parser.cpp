@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned help_columns = 80;
 constexpr unsigned help_columns_of_text = 40;
-// No option that a user can write has a space in its name.
+// Contains a space, so it cannot clash with an option name that a user can write.
 const char* const positional_name = "positional argument";
 
 void add_to(po::options_description& all, const std::string& name, const option_entry& o, const std::string& help) {

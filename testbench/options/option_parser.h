@@ -9,16 +9,16 @@
 
 namespace heddle::testbench {
 
-/// One option as the user knows it. `meaning` says what its value is, and is all that completion needs: words in small
-/// letters between '|' are the values there are, FILE.json is a file with that ending, DIR a folder, SECTION.KEY=VALUE
-/// a parameter; empty: it takes no value.
+/// One command-line option. `meaning` describes its value and is all that completion needs: lower-case words between
+/// '|' are the possible values, FILE.json is a file with that ending, DIR a folder, SECTION.KEY=VALUE a parameter;
+/// empty: the option takes no value.
 struct option_entry {
   std::string name;
   char letter = 0;  // -o; 0: none
   std::string meaning;
   std::string help;
   bool repeatable = false;
-  std::vector<std::string> also;  // other names that are accepted
+  std::vector<std::string> also;  // other accepted names
 };
 
 struct option_group {
@@ -26,24 +26,24 @@ struct option_group {
   std::vector<option_entry> options;
 };
 
-/// One command's options: the table from which its arguments are read, and its help, its manual page and its completion
-/// are made. No guessing of abbreviated names, and messages in our words.
+/// The table of one command's options. It parses the arguments and generates the help, the manual page and the
+/// completion. Abbreviated names are not accepted, and all messages are Heddle's own.
 class option_parser {
  public:
-  /// `usage` is what follows "usage: heddle ", lines apart; `purpose` a sentence for the help.
+  /// `usage` follows "usage: heddle ", one form a line; `purpose` is a sentence for the help.
   option_parser(std::string command, std::string usage, std::string purpose);
 
-  /// Begins a group of options with its title; the next three add an option to it: with a text, with a text and
-  /// repeatable, without. A name is "output" or "output,o".
+  /// Begins a titled group of options. The next three functions add an option to it: with a value, with a repeatable
+  /// value, without a value. A name is "output" or "output,o".
   option_parser& group(const std::string& title);
   option_parser& value(const char* name, const char* meaning, const char* help);
   option_parser& values(const char* name, const char* meaning, const char* help);
   option_parser& flag(const char* name, const char* help);
-  /// Another name under which the option added last is accepted.
+  /// Adds an alternative name to the option added last.
   option_parser& also(const char* name);
-  /// What arguments that are no options are, as the meaning of an option, and how many there may be; without it none.
+  /// What positional arguments are, written as an option's meaning, and how many are allowed; none without this call.
   option_parser& operands(const char* meaning, std::size_t most = 1);
-  /// A paragraph of the manual page, and an example for it and for the help.
+  /// Adds a paragraph to the manual page, and an example to the manual page and the help.
   option_parser& note(const char* paragraph);
   option_parser& example(const char* arguments, const char* purpose);
 
@@ -53,14 +53,14 @@ class option_parser {
   std::string help() const;
 
   bool has(const std::string& option) const { return values_.count(option) != 0; }
-  /// Text of an option that has() been given.
+  /// The value of an option for which has() is true.
   const std::string& text(const std::string& option) const { return values_[option].as<std::string>(); }
   std::vector<std::string> list(const std::string& option) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
   std::uint64_t number(const std::string& option, std::uint64_t least, std::uint64_t most) const;
-  /// Which of the values of its meaning ("auto|always|never") an option was given.
+  /// The index of the given value in the option's meaning ("auto|always|never").
   std::size_t choice(const std::string& option) const;
-  /// The option as the user has written it: "--gpu".
+  /// The option as the user wrote it: "--gpu".
   std::string written(const std::string& option) const;
   [[noreturn]] void fail(const std::string& message) const;
 
@@ -72,7 +72,7 @@ class option_parser {
   const std::vector<option_group>& groups() const { return groups_; }
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::pair<std::string, std::string>>& examples() const { return examples_; }
-  /// The option of this name, or that accepts it; nullptr: none.
+  /// The option with this name or alternative name; nullptr: none.
   const option_entry* find(const std::string& name) const;
 
  private:
@@ -89,7 +89,7 @@ class option_parser {
   std::vector<std::string> notes_;
   std::vector<std::pair<std::string, std::string>> examples_;
   boost::program_options::variables_map values_;
-  std::map<std::string, std::string> written_;  // options that were given by another name
+  std::map<std::string, std::string> written_;  // options given by an alternative name
   std::vector<std::string> positionals_;
 };
 

@@ -11,7 +11,7 @@ void add_gpu_options(option_parser& p) {
   p.values("set", "SECTION.KEY=VALUE", "override one parameter; repeatable; wins over the file");
 }
 
-// What run and replay have in common.
+// Options that run and replay share.
 void add_simulation_options(option_parser& p) {
   p.group("Results");
   p.value("metrics", "FILE.json", "write the metrics; when SIGUSR1 comes, those so far");
@@ -36,13 +36,13 @@ void add_simulation_options(option_parser& p) {
       "SIGUSR1 writes a snapshot of the metrics, and the run goes on.");
 }
 
-// The launch of one kernel, of which the calculator knows a part.
+// Options of a single kernel launch; the occupancy calculator takes a part of them.
 void add_shared_bytes(option_parser& p, const char* help) { p.value("shared-bytes", "N", help).also("smem"); }
 void add_carveout(option_parser& p) {
   p.value("carveout", "PERCENT", "share of the unified cache that is shared memory (default: the chip's choice)");
 }
 
-constexpr std::size_t most_reports = 16;  // that a reader can still tell apart, side by side
+constexpr std::size_t most_reports = 16;  // as many as a reader can distinguish side by side
 
 }  // namespace
 

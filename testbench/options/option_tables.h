@@ -5,7 +5,7 @@
 
 namespace heddle::testbench {
 
-/// The options of each command: what they are called, what their values are, what they are for.
+/// The options of each command: names, values and help.
 option_parser options_of_run();
 option_parser options_of_exec();
 option_parser options_of_replay();

@@ -80,11 +80,12 @@ void read_simulation_options(const option_parser& p, run_options& o) {
 
 namespace {
 
-// "3,17-20"
+// Parses the choice of launches, such as "3,17-20".
 void read_choice(const option_parser& p, launch_choice& c) {
   c.none = p.has("skip-functional");
   c.names = p.list("kernel-name");
-  if (c.none && (p.has("launches") || !c.names.empty())) c.none = false;  // all but those chosen
+  if (c.none && (p.has("launches") || !c.names.empty()))
+    c.none = false;  // all launches but the chosen ones are functional
   if (!p.has("launches")) return;
   for (const std::string& part : split(p.text("launches"), ',')) {
     const auto ends = split(part, '-');
@@ -134,7 +135,7 @@ bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::
     help = p.help();
     return true;
   }
-  // What stands behind the mark is the program's, whatever it looks like; what stands before it is ours.
+  // Arguments after "--" belong to the program; arguments before it are options of heddle.
   const auto behind = static_cast<std::size_t>(arguments.end() - mark);
   o.environment = p.has("environment");
   if (o.environment && !p.positionals().empty()) p.fail("--environment is for a shell, which starts the program");

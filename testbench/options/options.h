@@ -15,11 +15,11 @@ struct launch_choice {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
   };
-  std::vector<range> numbers;      // empty: any
-  std::vector<std::string> names;  // patterns, of which one must fit; empty: any
-  bool none = false;               // not one of them
+  std::vector<range> numbers;      // empty: all
+  std::vector<std::string> names;  // patterns, one of which must match; empty: all
+  bool none = false;               // no launch is simulated in detail
 
-  /// `number`: in the order of the program's calls, from 0 on. `kernel` as the module has it.
+  /// `number` counts the program's launches from 0; `kernel` is the name in the module.
   bool in_detail(std::uint64_t number, const std::string& kernel) const;
   bool all() const { return !none && numbers.empty() && names.empty(); }
 };
@@ -27,22 +27,22 @@ struct launch_choice {
 enum class progress_mode : std::uint8_t { automatic, always, never };
 enum class log_level : std::uint8_t { error, warning, info, debug };
 
-/// What `heddle run` or `heddle replay` was asked for.
+/// The options of `heddle run`, `heddle replay` and `heddle exec`.
 struct run_options {
-  std::string job_file;  // empty: a single launch, below
-  std::string confine;   // folder that the job's files lie below; empty: anywhere
+  std::string job_file;  // empty: a single launch, given below
+  std::string confine;   // the job's files must be below this folder; empty: no restriction
   std::string kernel_file;
-  std::string kernel;  // entry; empty: the only one of the module
+  std::string kernel;  // entry; empty: the only kernel of the module
   std::uint32_t grid[3] = {1, 1, 1};
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0;
-  std::int32_t carveout = -1;                                           // percent; -1: the chip's default
-  std::uint32_t registers = 0;                                          // per thread; 0: as the kernel needs
-  std::vector<std::string> arguments;                                   // of the kernel; exec: the program and its own
-  launch_choice chosen;                                                 // exec
-  bool environment = false;                                             // exec: only tells what a shell needs
-  std::string kernels_list;                                             // replay
-  bool strict = false;                                                  // replay
+  std::int32_t carveout = -1;          // percent; -1: the chip's default
+  std::uint32_t registers = 0;         // per thread; 0: as many as the kernel needs
+  std::vector<std::string> arguments;  // kernel arguments; exec: the program and its arguments
+  launch_choice chosen;                // exec
+  bool environment = false;            // exec: only prints the environment that a shell needs
+  std::string kernels_list;            // replay
+  bool strict = false;                 // replay
   std::uint64_t trace_memory_mib = sass_trace::trace_store::usual_mib;  // replay
 
   std::string gpu = "gtx1080";
@@ -63,7 +63,7 @@ struct run_options {
   bool quiet = false;
 };
 
-/// Options of the commands that only tell something.
+/// Options of the commands that only print information.
 struct info_options {
   std::string gpu = "gtx1080";
   std::vector<std::string> overrides;
@@ -77,7 +77,7 @@ struct info_options {
   std::int32_t carveout = -1;
 };
 
-/// These read a command's arguments. True: `--help` was asked for and `help` holds the text. Throw input_error.
+/// Each parses a command's arguments. True: `--help` was given and `help` holds the text. Throw input_error.
 bool parse_run(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_exec(const std::vector<std::string>& arguments, run_options& o, std::string& help);
 bool parse_replay(const std::vector<std::string>& arguments, run_options& o, std::string& help);
@@ -86,7 +86,7 @@ bool parse_config(const std::vector<std::string>& arguments, info_options& o, st
 bool parse_disasm(const std::vector<std::string>& arguments, info_options& o, std::string& help);
 bool parse_occupancy(const std::vector<std::string>& arguments, info_options& o, std::string& help);
 
-/// "FILE:ENTRY" into its parts; a file whose whole name is `text` has no entry.
+/// Splits "FILE:ENTRY"; if `text` is the name of an existing file, the entry is empty.
 void split_kernel(const std::string& text, std::string& file, std::string& kernel);
 
 }  // namespace heddle::testbench

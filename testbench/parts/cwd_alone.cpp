@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The CWD between a host of one's own, which submits grids and hears of their end, and what stands for three SMs: a
-// long grid, and a more urgent one that comes while it runs and has to overtake it.
+// The CWD between a custom host and stand-ins for three SMs. The host submits a long grid and, while it runs, a grid
+// of higher priority that has to overtake it, and is notified of the end of each grid.
 //
 //   host --calls--> cwd.cta_socket[i] ==cta_protocol==> own_sm[i]
 #include <heddle/gpu/cwd/compute_work_distributor.h>
@@ -38,7 +38,7 @@ int sc_main(int argc, char* argv[]) {
   heddle::clock_domain clock("clock", config.gpu.core_clock_mhz);
   host listener;
   heddle::compute_work_distributor cwd("cwd", clock, config, listener);
-  // Blocks stay between 2 and 4 us, by their number.
+  // Blocks stay between 2 and 4 us, depending on their number.
   const auto stay = [](const heddle::cta_transaction& block) {
     return sc_core::sc_time(2.0 + block.block * 7 % 5 * 0.5, sc_core::SC_US);
   };
@@ -72,7 +72,7 @@ int sc_main(int argc, char* argv[]) {
     most = std::max(most, s->most_resident);
     right = right && s->resident == 0 && s->misunderstood == 0;
   }
-  // Registers and shared memory leave room for as many blocks as the SM has threads for.
+  // Registers and shared memory do not limit the blocks of an SM; its threads do.
   right = right && blocks == long_grid + urgent_grid && most == config.sm.max_threads / threads;
   right = right && listener.finished == std::vector<std::uint32_t>{1, 0};
   std::cout << (right ? "right" : "wrong") << ", " << blocks << " blocks, at most " << most

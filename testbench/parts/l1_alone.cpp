@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An L1 between what stands for a load/store unit and an L2 of one's own: eight warps load and store at random, each in
-// words of its own that share lines with the others', and compare what they load with what they stored last.
+// An L1 between a stand-in for a load/store unit and a custom L2. Eight warps load and store at random; each warp has
+// its own words, which share lines with those of other warps, and compares each loaded value with the last one it
+// stored.
 //
 //   warps ==l1_protocol==> l1.access_socket          l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>
@@ -18,8 +19,8 @@ namespace {
 constexpr unsigned warp_count = 8;
 constexpr unsigned words_per_line = heddle::line_bytes / 4;
 
-/// Issues accesses of one line each, and keeps to the protocol: an access that is refused is tried again when the L1
-/// says so.
+/// Issues accesses of one line each according to the protocol: a refused access is retried after the L1's retry
+/// notification.
 struct warps : sc_core::sc_module, heddle::l1_bw_if {
   tlm::tlm_initiator_socket<32, heddle::l1_protocol_types> socket{"socket"};
   unsigned finished = 0;
@@ -45,7 +46,7 @@ struct warps : sc_core::sc_module, heddle::l1_bw_if {
       heddle::l1_access access;
       access.transaction = &t;
       access.line = 0x1000'0000 + random() % 512 * heddle::line_bytes;
-      // Lane l of warp w has the words w, w + 8, ... of the line.
+      // Lane l of warp w owns the words w, w + 8, ... of the line.
       for (unsigned lane = 0; lane < words_per_line / warp_count; ++lane) {
         if (random() % 2 != 0) continue;
         const unsigned offset = (lane * warp_count + warp) * 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One L2 slice between a traffic generator and somebody else's DRAM: random reads and writes over more lines than it
-// holds, every byte read compared with what was written last.
+// One L2 slice between a traffic generator and a third-party DRAM: random reads and writes over more lines than the
+// slice holds. Every byte read is compared with the byte last written.
 //
 //   traffic ==AT==> l2_slice.request_socket          l2_slice.memory_socket ==AT==> dram.port[0]
 #include <heddle/heddle.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// Sends one transaction at a time, by the phases of the base protocol, as an L1 does.
+/// Sends one transaction at a time by the phases of the base protocol, as an L1 does.
 struct traffic : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<traffic> socket{"socket"};
   heddle::payload_pool pool;

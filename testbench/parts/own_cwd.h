@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a CWD of one's own for one SM: it keeps a fixed number of blocks resident and gives them out from the last to
-// the first. Sockets: cta_socket (initiator) to the SM's resource manager. One cycle: none; it acts on completions.
-// Parameters: the number of blocks, which has to fit the SM: a dispatch cannot be refused.
+// Models: a custom CWD for one SM: it keeps a fixed number of blocks resident and dispatches them from the last to the
+// first. Sockets: cta_socket (initiator) to the SM's resource manager. One cycle: none; it acts on completions.
+// Parameters: the number of blocks, which has to fit the SM, because a dispatch cannot be refused.
 #pragma once
 
 #include <heddle/sub_partition/dependence/decoded_program.h>
@@ -16,7 +16,7 @@ namespace parts {
 
 class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
  public:
-  /// `travel`: how long a message between CWD and SM takes.
+  /// `travel`: latency of a message between CWD and SM.
   own_cwd(sc_core::sc_module_name name, unsigned resident_blocks, const sc_core::sc_time& travel)
       : sc_module(name), resident_(resident_blocks), travel_(travel) {
     cta_socket.bind(*this);
@@ -28,12 +28,12 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
 
   tlm::tlm_initiator_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
 
-  /// All blocks of the grid.
+  /// Launches all blocks of the grid.
   void launch(std::shared_ptr<const heddle::resident_launch> what) {
     const std::uint64_t all = what->grid.count();
     launch(std::move(what), 0, all);
   }
-  /// `blocks` of them, from `first` on.
+  /// Launches `blocks` blocks from block `first` on.
   void launch(std::shared_ptr<const heddle::resident_launch> what, std::uint64_t first, std::uint64_t blocks) {
     launch_ = std::move(what);
     first_ = first;
@@ -61,7 +61,8 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
     if (phase == heddle::cta_phase::fault) {
       fault_ = block.fault;
       left_ = 0;
-    } else if (phase == heddle::cta_phase::complete) {  // settled says that its stores are acknowledged, too
+    } else if (phase == heddle::cta_phase::complete) {  // the later phase `settled` reports that its stores are
+                                                        // acknowledged, too
       ++completed_;
       room_.notify(delay + travel_);
     }
@@ -72,7 +73,7 @@ class own_cwd : public sc_core::sc_module, public heddle::cta_bw_if {
   unsigned resident_;
   sc_core::sc_time travel_;
   std::shared_ptr<const heddle::resident_launch> launch_;
-  std::deque<heddle::cta_transaction> blocks_;  // ours until they are complete
+  std::deque<heddle::cta_transaction> blocks_;  // owned here until they complete
   std::uint64_t first_ = 0;
   std::uint64_t left_ = 0;
   std::uint64_t completed_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models: an L2 of one's own that always hits: bytes after a fixed time. Atomics, which only an L2 of Heddle's knows,
-// are refused. Sockets: socket (target) from an SM's L1, approximately timed; END_REQ comes at once, so requests
+// Models: a custom L2 that always hits: data returns after a fixed time. Atomics, which are an extension of Heddle's
+// L2, are refused. Sockets: socket (target) from an SM's L1, approximately timed; END_REQ is immediate, so requests
 // overlap. One cycle: none. Parameters: the latency. Source: none.
 #pragma once
 
@@ -41,7 +41,7 @@ class own_l2 : public sc_core::sc_module {
   void respond(tlm::tlm_generic_payload& p, const tlm::tlm_phase&) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay;
-    // An L1 ends the response in the same call; another initiator may do it later.
+    // An L1 completes the response in the same call; another initiator may complete it later.
     if (socket->nb_transport_bw(p, phase, delay) != tlm::TLM_ACCEPTED) p.release();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a load/store unit of one's own: bytes after a fixed time, neither coalescing nor caches, no atomics.
+// Models: a custom load/store unit with a fixed latency, without coalescing, caches or atomics.
 // Sockets: socket (target, lsu_protocol) from one sub-partition.
-// One cycle: takes the oldest instruction of its queue, and answers those whose time has come.
+// One cycle: takes the oldest instruction of its queue, and responds to those whose latency has elapsed.
 // Parameters: the latency in cycles. Source: none.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace parts {
 
-/// To be made before the sub-partition, so that it works before it in each cycle.
+/// Construct it before the sub-partition, so that it runs first in each cycle.
 class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, public heddle::lsu_fw_if {
  public:
   own_load_store_unit(sc_core::sc_module_name name, heddle::clock_domain& clock, unsigned latency_cycles)
@@ -53,7 +53,7 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
       queue_.pop_front();
       perform(t);
       pending_.push_back({&t, cycle + latency_});
-      // Its place in the queue is free for another instruction, long before it is answered.
+      // Its queue entry is free for another instruction, long before the response.
       answer(t, heddle::lsu_phase::credit);
     }
     if (!queue_.empty()) clock_.wake_at(cycle + 1);
@@ -91,7 +91,7 @@ class own_load_store_unit : public sc_core::sc_module, public heddle::clocked, p
   heddle::clock_port clock_;
   unsigned latency_;
   std::deque<heddle::lsu_transaction*> queue_;
-  std::deque<pending> pending_;  // all take the same time, so they end in order
+  std::deque<pending> pending_;  // all have the same latency, so they complete in order
 };
 
 }  // namespace parts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A machine of one's own from Heddle's parts and other ones: two SMs, the crossbar and two L2 slices are Heddle's, the
-// CWDs (one for each SM, with half of the grid) and the DRAM are not.
+// A custom machine of Heddle's modules and others: two SMs, the crossbar and two L2 slices are Heddle's; the CWDs (one
+// for each SM, with half of the grid each) and the DRAM are not.
 //
 //   own_cwd[i] ==cta_protocol==> sm[i] ==AT==> interconnect ==AT==> l2_slice[m] ==AT==> dram.port[m]
 #include <heddle/gpu/path_latency.h>
@@ -81,7 +81,7 @@ int sc_main(int argc, char* argv[]) {
   const auto launch = parts::saxpy_launch(config, cosim::text_file(argv[1]), blocks, 128, n, a);
   for (unsigned i = 0; i < sms; ++i) top.cwd[i].launch(launch, i * blocks / sms, blocks / sms);
   sc_core::sc_start();
-  // Results lie in the L2 until somebody wants them in the DRAM.
+  // Results stay in the L2 until it is flushed to the DRAM.
   unsigned flushed = 0;
   for (auto& slice : top.l2) slice.flush([&] { ++flushed; });
   sc_core::sc_start();

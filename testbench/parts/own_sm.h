@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: what stands for an SM where only the distribution of blocks matters: each block stays for a time of its own.
+// Models: a stand-in for an SM where only the distribution of blocks matters: each block stays for its own duration.
 // Sockets: cta_socket (target, cta_protocol) from a CWD.
 // One cycle: none; it acts on messages.
-// Parameters: how long a block stays, as a function of its number. It cannot switch contexts.
+// Parameters: the duration of a block as a function of its number. It does not support context switches.
 #pragma once
 
 #include <heddle/simt/warp/warp_state.h>
@@ -34,7 +34,7 @@ class own_sm : public sc_core::sc_module, public heddle::cta_fw_if {
   }
 
   tlm::tlm_target_socket<32, heddle::cta_protocol_types> cta_socket{"cta_socket"};
-  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> ended;  // by launch and block: how often
+  std::map<std::pair<std::uint32_t, std::uint64_t>, unsigned> ended;  // completions, by launch and block
   unsigned resident = 0;
   unsigned most_resident = 0;
   std::uint64_t misunderstood = 0;  // phases other than dispatch

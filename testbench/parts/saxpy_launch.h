@@ -14,8 +14,8 @@ namespace parts {
 constexpr std::uint64_t x_array = 0x1000'0000;
 constexpr std::uint64_t y_array = 0x1001'0000;
 
-/// What a host interface makes of a launch descriptor: the lowered kernel, its geometry, its constant banks. y = a x +
-/// y for n elements, the arrays at x_array and y_array.
+/// The resident launch that a host interface creates from a launch descriptor: the lowered kernel, its geometry, its
+/// constant banks. It computes y = a x + y for n elements, with the arrays at x_array and y_array.
 inline std::shared_ptr<heddle::resident_launch> saxpy_launch(const heddle::gpu_config& config, const std::string& ptx,
                                                              std::uint32_t blocks, std::uint32_t threads,
                                                              std::uint32_t n, float a) {

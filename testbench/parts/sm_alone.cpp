@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One SM, without the rest of a GPU: a CWD and an L2 of one's own at its two sockets.
+// One SM without the rest of a GPU: a custom CWD and a custom L2 at its two sockets.
 //
 //   own_cwd ==cta_protocol==> sm.resource_manager          sm.l1.memory_socket ==AT==> own_l2
 #include <heddle/heddle.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One sub-partition, without the SM around it: somebody else places the warps and hears of their end, and a load/store
-// unit of one's own serves its memory instructions.
+// One sub-partition without the SM around it: a supervisor places the warps and is notified of their end, and a custom
+// load/store unit serves its memory instructions.
 //
 //   supervisor --calls--> partition --lsu_protocol--> own_load_store_unit
 #include <heddle/heddle.h>
@@ -18,7 +18,7 @@ namespace {
 using parts::x_array;
 using parts::y_array;
 
-/// Stands for the SM. Kernels without barriers and device runtime ask no more of it.
+/// Stands for the SM. Kernels without barriers and device runtime calls need no more of it.
 struct supervisor : heddle::warp_supervisor {
   unsigned finished = 0;
   std::string fault;

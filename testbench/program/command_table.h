@@ -9,18 +9,18 @@
 
 namespace heddle::testbench {
 
-/// One command of the program. Its options are the table that its arguments are read by.
+/// One command of the program. Its arguments are parsed by the table that `options` returns.
 struct command {
   const char* name;
-  std::vector<std::pair<const char*, const char*>> uses;  // what follows "heddle ", and what that does
+  std::vector<std::pair<const char*, const char*>> uses;  // what follows "heddle ", and its purpose
   option_parser (*options)();
   int (*run)(const std::vector<std::string>& arguments);  // returns the exit code; throws input_error
 };
 
-/// All commands, in the order in which people are told of them.
+/// All commands, in the order in which the help lists them.
 const std::vector<command>& command_table();
 std::vector<std::string> command_names();
-/// The command of this name. Throws input_error: there is none, and which was meant.
+/// The command of this name. Throws input_error with a suggestion if there is none.
 const command& command_named(const std::string& name);
 
 /// The text of `heddle --help`.

@@ -17,10 +17,10 @@ namespace {
 
 bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
 
-/// What a word can become.
+/// The possible completions of a word.
 class candidates {
  public:
-  /// Only what begins with `word` counts; `prefix` of the word stays as it is.
+  /// Only candidates that begin with `word` count; `prefix`, the part of the word before it, is kept.
   candidates(std::string word, std::string prefix) : word_(std::move(word)), prefix_(std::move(prefix)) {}
 
   const std::string& word() const { return word_; }
@@ -67,7 +67,7 @@ void add_arguments(candidates& found) {
   }
 }
 
-// The kernels of a module whose name and colon are typed already.
+// The kernels of a module after its name and a colon.
 void add_entries(candidates& found) {
   const auto colon = found.word().rfind(':');
   if (colon == std::string::npos) return;
@@ -76,7 +76,7 @@ void add_entries(candidates& found) {
     found.add(file + ":" + kernel);
 }
 
-/// What an option or operand of this meaning can be.
+/// The possible values of an option or operand of this meaning.
 void add_meaning(candidates& found, const std::string& meaning) {
   for (const std::string& part : split(meaning, '|')) {
     const auto dot = part.find('.');
@@ -108,7 +108,7 @@ void add_options(candidates& found, const option_parser& p, const std::vector<st
   }
 }
 
-/// The option whose value follows this word; nullptr: none.
+/// The option whose value is the word after this one; nullptr: none.
 const option_entry* takes_the_next(const option_parser& p, const std::string& word) {
   if (word.size() < 2 || word[0] != '-' || word.find('=') != std::string::npos) return nullptr;
   const option_entry* o = p.find(word.substr(word[1] == '-' ? 2 : 1));
@@ -156,7 +156,7 @@ int complete_command(const std::vector<std::string>& arguments) {
   try {
     std::fputs(complete({arguments.begin() + marked, arguments.end()}).c_str(), stdout);
   } catch (const std::exception&) {
-    // Somebody is in the middle of typing: what is wrong is said when he runs it.
+    // The command line is still incomplete; errors are reported when it is run.
   }
   return 0;
 }

@@ -6,19 +6,19 @@
 
 namespace heddle::testbench {
 
-/// What makes a shell complete: a small script that asks the program itself, so that it knows the options, GPUs and
-/// parameters of the program that is called.
+/// Completion scripts for shells. Each script calls the program itself, so it knows the options, GPUs and parameters
+/// of that version.
 std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();
 
-/// The command that these scripts call; no user needs it.
+/// The command that these scripts call; it is not for users.
 inline const std::string completion_request = "complete";
 
-/// `heddle complete -- WORD...`: what the last word, which may be empty, can become; the words before it are as typed,
-/// without the program's name. One candidate a line, with a tab and what it is where that is known. Last comes, where
-/// files are meant, a line ":files" with the endings, or ":folders". Never fails: what it does not understand it has
-/// nothing for.
+/// `heddle complete -- WORD...` prints the completions of the last word, which may be empty. The words before it are
+/// as typed, without the program's name. Each line is a candidate, followed by a tab and a description where there is
+/// one. If files are expected, the last line is ":files" with the accepted endings, or ":folders". The command never
+/// fails; for input that it cannot interpret it prints nothing.
 int complete_command(const std::vector<std::string>& arguments);
 
 }  // namespace heddle::testbench

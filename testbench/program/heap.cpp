@@ -15,14 +15,15 @@ namespace heddle::testbench {
 #if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 void use_huge_pages() {
-  constexpr std::size_t reserved_bytes = std::size_t{256} << 20;  // address space, no memory until it is used
+  constexpr std::size_t reserved_bytes = std::size_t{256}
+                                         << 20;  // address space; memory is allocated only when it is used
   constexpr std::uintptr_t page_bytes = std::uintptr_t{2} << 20;
-  // The heap grows once, stays grown, and is told about as a whole.
+  // The heap grows once, is never trimmed, and is advised as a whole.
   mallopt(M_TRIM_THRESHOLD, 2 * static_cast<int>(reserved_bytes));
   mallopt(M_TOP_PAD, static_cast<int>(reserved_bytes));
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   const auto before = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  void* volatile much = std::malloc(std::size_t{1} << 20);  // more than a heap that has just begun holds
+  void* volatile much = std::malloc(std::size_t{1} << 20);  // larger than a fresh heap
   std::free(much);
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0)) / page_bytes * page_bytes;
   const std::uintptr_t begin = (before + page_bytes - 1) / page_bytes * page_bytes;

@@ -3,9 +3,9 @@
 
 namespace heddle::testbench {
 
-/// Has the heap lie on huge pages where the system gives them. The state of a large GPU is tens of megabytes that are
-/// visited all over in every cycle: with small pages, many visits look up the page table as well. To be called before
-/// anything large is allocated; where it cannot be done nothing happens, and results are the same.
+/// Places the heap on huge pages where the system provides them. The state of a large GPU is tens of megabytes that
+/// every cycle accesses throughout; with small pages, many of these accesses miss the TLB. Call it before any large
+/// allocation. Where huge pages are not available it does nothing; results do not depend on it.
 void use_huge_pages();
 
 }  // namespace heddle::testbench

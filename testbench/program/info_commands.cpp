@@ -20,7 +20,7 @@ namespace {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-/// Bytes per second that the configured memory can move at most.
+/// Peak bandwidth of the configured memory, bytes per second.
 double memory_bandwidth(const gpu_config& c) {
   if (c.memory.model == choice::memory_model::dram)
     return c.memory.channels * static_cast<double>(c.dram.bytes_per_cycle) * c.dram.clock_mhz * 1e6;
@@ -154,7 +154,7 @@ int disasm_command(const std::vector<std::string>& arguments) {
   const gpu_config config = load_config(o.gpu, o.overrides);
   auto ast = ptx::parse(read_file(o.file, "disasm"), o.file);
   const std::uint64_t constants =
-      isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as a GPU with nothing else would
+      isa::heap_base + (ptx::global_bytes(*ast) + 255) / 256 * 256;  // as on a GPU that holds only this module
   const auto module = ptx::place(std::move(ast), isa::heap_base, constants);
   auto names = ptx::kernels(*module.ast);
   if (!o.kernel.empty()) names = {o.kernel};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's own main: SystemC's prints a banner before anything else.
+// The program's own main(), because SystemC's prints a banner first.
 #include <cstdlib>
 #include <systemc>
 

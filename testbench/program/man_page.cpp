@@ -10,7 +10,8 @@ namespace heddle::testbench {
 
 namespace {
 
-/// Text as groff takes it: '-' is what a user types, and no line begins with a control character.
+/// Escapes text for groff: '-' stays the ASCII character that a user types, and no line begins with a control
+/// character.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -54,7 +55,7 @@ std::string option_item(const option_entry& o) {
   return item(tag, help);
 }
 
-/// What holds for every command.
+/// The sections that all commands share.
 std::string tail(const std::string& self) {
   std::string text = ".SH EXIT STATUS\n";
   text += item("0", "done");

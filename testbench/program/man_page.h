@@ -7,8 +7,8 @@
 
 namespace heddle::testbench {
 
-/// The manual page of the program, heddle(1), and of one command, such as heddle-run(1), from the tables that arguments
-/// are read by.
+/// The manual page of the program, heddle(1), and of one command, such as heddle-run(1), generated from the option
+/// tables.
 std::string program_man_page();
 std::string command_man_page(const command& c);
 

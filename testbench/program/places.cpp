@@ -9,7 +9,7 @@ namespace heddle::testbench {
 
 std::string docs_folder() {
   namespace fs = std::filesystem;
-  // They lie beside the configurations, in the source tree as in an installed one.
+  // The pages are beside the configurations, both in the source tree and in an installed one.
   const fs::path folder = fs::path(shipped_config_folder()) / ".." / "docs";
   std::error_code ignored;
   return fs::is_regular_file(folder / "job.md", ignored) ? fs::weakly_canonical(folder, ignored).string() : "";

@@ -47,7 +47,7 @@ bool ends_in_one_of(const std::string& text, const std::vector<std::string>& end
   return std::any_of(endings.begin(), endings.end(), [&](const std::string& e) { return ends(text, e); });
 }
 
-/// The beginning of a regular file, enough to tell what it is; empty where it cannot be read.
+/// The beginning of a regular file, long enough to recognise its kind; empty if it cannot be read.
 std::string beginning_of(const std::string& file) {
   constexpr std::size_t enough = 65536;
   std::string text(enough, '\0');
@@ -78,7 +78,7 @@ bool is_configuration_section(const std::string& name) {
   return std::any_of(all.begin(), all.end(), [&](const parameter& p) { return p.section == name; });
 }
 
-/// INI text: the first line that says anything is a section, whose name tells.
+/// INI text: the name of the first section decides.
 file_kind kind_of_ini(const std::string& text) {
   for (std::string line : split(text, '\n')) {
     line.erase(0, std::min(line.find_first_not_of(" \t\r"), line.size()));
@@ -110,7 +110,8 @@ file_kind kind_of(const std::string& file) {
   return kind_of_ini(text);
 }
 
-/// "heddle run --kernel x.ptx:saxpy --grid X --block X --arg s32:N --arg buf:BYTES", as far as the module tells.
+/// The command to run a kernel of the module, such as "heddle run --kernel x.ptx:saxpy --grid X --block X --arg s32:N
+/// --arg buf:BYTES".
 std::string launch_of(const std::string& file) {
   std::string line = "heddle run --kernel " + printable(file);
   try {
@@ -125,12 +126,12 @@ std::string launch_of(const std::string& file) {
       return line;
     }
   } catch (const std::exception&) {
-    // What is wrong with the module is said when it is run.
+    // Errors in the module are reported when it is run.
   }
   return line + " --grid X --block X --arg TYPE:VALUE";
 }
 
-/// What to do with PTX that has yet to be made from `file`.
+/// How to use the PTX that is first compiled from `file`.
 std::string then(const std::string& command) {
   return command == "disasm" ? "then heddle disasm x.ptx"
                              : "then heddle run --kernel x.ptx --grid X --block X --arg TYPE:VALUE";
@@ -162,7 +163,7 @@ std::string with_trace(const std::string& file) {
   return "write its name into a file kernelslist.g beside it, then heddle replay " + printable(list.string());
 }
 
-/// What a kind of file is, and what to do with it, after "FILE is ".
+/// The kind of a file and how to use it; the text follows "FILE is ".
 std::string advice(file_kind kind, const std::string& command, const std::string& file) {
   const std::string name = printable(file);
   switch (kind) {

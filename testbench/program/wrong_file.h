@@ -8,9 +8,9 @@
 
 namespace heddle::testbench {
 
-/// Throws input_error where a file that the command is given is plainly of another kind than it takes (CUDA source, a
-/// program, a GPU's configuration, a trace …): one line that says what it is and what to do with it. Of anything else,
-/// the reader of the file is the judge.
+/// Throws input_error if a file argument is recognisably of another kind than the command takes (CUDA source, an
+/// executable, a GPU's configuration, a trace …). The one-line message says what the file is and how to use it. All
+/// other files are judged by their reader.
 void refuse_wrong_files(const command& c, const std::vector<std::string>& arguments);
 
 }  // namespace heddle::testbench

@@ -27,7 +27,7 @@ std::uint64_t core_time::cycle() const {
   return time_of(guess + 1) <= sc_core::sc_time_stamp() && guess < last() ? guess + 1 : guess;
 }
 
-// Half of the range, so that adding an interval to the present time cannot wrap.
+// Half of the range, so that adding an interval to the present time does not overflow.
 std::uint64_t core_time::last() const {
   return static_cast<std::uint64_t>(std::min(wide{1} << 63, (wide{1} << 63) * hertz_ / resolution_per_second_));
 }

@@ -6,7 +6,7 @@
 
 namespace heddle::testbench {
 
-/// Core cycles and simulated time: edge k is at round(k / frequency) in units of the time resolution.
+/// Converts between core cycles and simulated time: edge k is at round(k / frequency) in units of the time resolution.
 class core_time {
  public:
   explicit core_time(double frequency_mhz);
@@ -14,7 +14,7 @@ class core_time {
   /// The cycle of the last edge at or before the present time.
   std::uint64_t cycle() const;
   sc_core::sc_time time_of(std::uint64_t cycle) const;
-  /// The last cycle that simulated time can reach; time_of() of any later one is that of this one.
+  /// The last cycle that simulated time can represent; time_of() saturates there.
   std::uint64_t last() const;
 
  private:

@@ -21,9 +21,8 @@ std::string describe(const isa::program& program) {
   return parts.empty() ? "none" : join(parts, ", ");
 }
 
-// Whether the argument's bits are read as what they are not: those of an integer or an address as a floating-point
-// number, or the other way round. Parameters of type .bNN say nothing of what they hold, and neither does a hexadecimal
-// argument.
+// True if the bits of an argument are reinterpreted: an integer or address as a floating-point number, or the reverse.
+// Parameters of type .bNN and hexadecimal arguments do not say what they hold, so they never contradict.
 bool contradicts(const argument& a, isa::dtype type) {
   using isa::dtype;
   const bool is_integer = type >= dtype::u8 && type <= dtype::s64;
@@ -58,7 +57,7 @@ void device_job::load_modules() {
   std::vector<module_text> texts;
   for (const std::string& file : job_.modules) texts.push_back({content_of(job_, file, job_.modules_where), file});
   modules_ = driver_.load_modules(texts);
-  // Linked modules are one source, whose lines are numbered through.
+  // Linked modules form one source with continuous line numbers.
   std::map<std::string, std::vector<ptx::module_source>> parts;
   for (std::size_t k = 0; k < texts.size(); ++k)
     parts[driver_.file_of(modules_[k])].push_back({texts[k].text, texts[k].file});
@@ -139,7 +138,7 @@ launch_request device_job::make_request(const operation& op) {
   } catch (const input_error& e) {
     refuse(op.where, e.what());
   }
-  // Messages of lowering name the place in the PTX file themselves.
+  // Error messages of the lowering name the position in the PTX file.
   const isa::program& program = driver_.program(r.module, r.kernel, op.registers);
   std::copy(std::begin(op.grid), std::end(op.grid), std::begin(r.grid));
   std::copy(std::begin(op.block), std::end(op.block), std::begin(r.block));

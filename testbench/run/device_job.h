@@ -13,23 +13,23 @@
 
 namespace heddle::testbench {
 
-/// A job placed on a GPU: modules loaded, memory filled, every launch checked and ready to go.
+/// A job placed on a GPU: modules are loaded, memory is initialised, and every launch is checked and ready.
 class device_job {
  public:
-  /// Does all of that through the driver, in no simulated time. Throws input_error; the GPU has run nothing then.
+  /// Places the job through the driver, in no simulated time. Throws input_error; nothing has run on the GPU then.
   device_job(const job& j, host_driver& driver);
 
   const launch_request& request(const operation& op) const { return requests_.at(&op); }
-  /// The text of a module by its file; null: there is none of that name.
+  /// The text of a module by its file name; null: no such module.
   const std::string* source(const std::string& file) const;
   std::uint64_t address(const std::string& buffer) const { return addresses_.at(buffer); }
-  /// Bytes of an output; and `bytes` of it from `offset` on, as they are now.
+  /// The size of an output, and `bytes` bytes of its present content from `offset` on.
   std::uint64_t size(const output& o) const;
   void read(const output& o, std::uint64_t offset, void* data, std::size_t bytes) const;
 
  private:
   void load_modules();
-  bool has_narrow_addresses() const;  // of 32 bits, in all modules
+  bool has_narrow_addresses() const;  // true if all modules use 32-bit addresses
   void check_symbols();
   void check_preemptions();
   void prepare(const std::vector<operation>& operations);
@@ -48,7 +48,8 @@ class device_job {
   std::map<std::string, std::uint64_t> addresses_;
   std::map<std::string, std::uint64_t> handles_;  // of textures and surfaces
   std::map<const operation*, launch_request> requests_;
-  std::set<std::pair<std::string, std::size_t>> doubtful_;  // arguments that were warned of: kernel, position
+  std::set<std::pair<std::string, std::size_t>>
+      doubtful_;  // arguments for which a warning was printed: kernel, position
 };
 
 }  // namespace heddle::testbench

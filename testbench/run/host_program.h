@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the host's program: rings the doorbell for each launch of a job, stream by stream.
+// Models: the host's program, which rings the doorbell for each launch of a job, stream by stream.
 // Sockets: none; it calls the driver.
-// One cycle: none; it wakes when a launch completes and at the cycles that launches wait for.
+// One cycle: none; it wakes when a launch completes and at the start cycles of launches.
 // Parameters: the job and the core clock.
 #pragma once
 
@@ -20,16 +20,17 @@ class host_program : public sc_core::sc_module {
  public:
   host_program(sc_core::sc_module_name name, host_driver& driver, const core_time& clock);
 
-  /// Starts the job at the present time; the simulation is paused when it has ended. The job must outlive the program.
+  /// Starts the job at the present time. The simulation is paused when the job has ended. The job must outlive this
+  /// object.
   void start(const job& j, const device_job& device);
   bool ended() const { return ended_; }
-  /// Rethrows what ended the job early: program_error with the GPU's fault.
+  /// Rethrows the error that ended the job early: program_error with the GPU's fault.
   void rethrow() const;
-  /// Position in the job of each launch, by the driver's number.
+  /// The position in the job of each launch, indexed by the driver's launch number.
   const std::vector<unsigned>& positions() const { return positions_; }
-  /// Preemptions whose cycle has not come: so many of the last ones by cycle.
+  /// The number of preemptions whose cycle has not come.
   std::size_t preemptions_left() const { return preemptions_.size() - next_preemption_; }
-  /// A kernel that has been launched and has not finished; null: none.
+  /// A kernel that is launched and not finished; null: none.
   const operation* waiting_for() const;
 
  private:
@@ -37,13 +38,13 @@ class host_program : public sc_core::sc_module {
   void run_streams();
   void preempt(std::uint64_t now);
 
-  // One process for all streams, so that the order of launches made at one time does not depend on the order in which
-  // the kernel runs processes.
+  // One process serves all streams, so the order of launches at one time does not depend on the order in which the
+  // SystemC kernel runs processes.
   host_driver& driver_;
   const core_time& clock_;
   std::vector<stream> streams_;
   std::vector<unsigned> positions_;
-  std::vector<preemption> preemptions_;  // by cycle
+  std::vector<preemption> preemptions_;  // ordered by cycle
   std::size_t next_preemption_ = 0;
   sc_core::sc_event start_;
   std::exception_ptr error_;

@@ -20,7 +20,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// The last cycle in which the job does something by time.
+// The last cycle at which the job does something at a given time.
 std::uint64_t last_cycle_of(const std::vector<operation>& operations) {
   std::uint64_t last = 0;
   for (const operation& op : operations) last = std::max({last, op.at_cycle, last_cycle_of(op.body)});
@@ -64,15 +64,15 @@ job_runner::job_runner(const run_options& o, const job& j, const gpu_config& con
 job_runner::~job_runner() { gpu_.core_clock().ignore(signal_watch_); }
 
 run_outcome job_runner::run() {
-  // Elaborates, and lets the processes reach their first wait; no simulated time passes.
+  // Elaborates and runs the processes to their first wait; no simulated time passes.
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   device_ = std::make_unique<device_job>(job_, driver_);
-  if (signals_ != nullptr) signals_->note_stops();  // until here there is nothing to keep
+  if (signals_ != nullptr) signals_->note_stops();  // before this point there are no results to keep
   simulate();
   const bool whole = outcome_.failure.empty() && outcome_.stop_signal == 0;
   if (whole) {
     tell_of_late_preemptions();
-    // What the last launch left on its way (write-backs) arrives; then nothing may be in flight anywhere.
+    // Write-backs of the last launch complete; then nothing may be in flight in the GPU.
     machine_.run_for(sc_core::sc_time(1, sc_core::SC_MS));
     invariant(gpu_.idle(), "the job has ended, but something is still in flight in the GPU");
   }
@@ -96,14 +96,14 @@ void job_runner::simulate() {
   }
   if (program_.ended() || !outcome_.failure.empty()) return;
   outcome_.failure = driver_.fault();
-  // One that has been found but is not told yet is more than that it took long, or that somebody stopped it.
+  // A detected deadlock that is not reported yet takes precedence over the cycle limit and a stop signal.
   if (outcome_.failure.empty()) outcome_.failure = gpu_.barrier_deadlock();
   if (!outcome_.failure.empty()) {
     outcome_.stop_signal = 0;
     return;
   }
   if (outcome_.stop_signal == 0) outcome_.failure = simulated_ >= limit() ? limit_text() : deadlock_text();
-  // Whatever the last event was: that many cycles have passed.
+  // Advances simulated time to the full number of cycles, wherever the last event was.
   const sc_core::sc_time end = clock_.time_of(simulated_);
   if ((simulated_ >= limit() || outcome_.stop_signal != 0) && end > sc_core::sc_time_stamp())
     sc_core::sc_start(end - sc_core::sc_time_stamp(), sc_core::SC_RUN_TO_TIME);
@@ -113,11 +113,11 @@ std::uint64_t job_runner::limit() const {
   return options_.max_cycles ? std::min(options_.max_cycles, clock_.last()) : clock_.last();
 }
 
-// In slices, so that a progress line can be shown; where they end makes no difference to what is simulated.
+// Simulates in slices, so that a progress line can be shown; the slice ends do not affect the simulation.
 void job_runner::simulate_slices() {
   std::uint64_t slice = 1000;
   while (!program_.ended() && simulated_ < limit() && outcome_.stop_signal == 0) {
-    // Time itself stays at the last event before the slice's end.
+    // Simulated time itself stays at the last event before the slice's end.
     const std::uint64_t begun = simulated_;
     simulated_ += std::min(slice, limit() - simulated_);
     const double before = machine_.wall_seconds();
@@ -141,21 +141,21 @@ void job_runner::show_progress() {
                    machine_.wall_seconds());
 }
 
-// Whoever looks at the chip between two cycles wants all its SMs in the same one.
+// Samples between two cycles need all SMs at the same cycle.
 void job_runner::answer_signals() {
   const std::uint64_t meeting = std::min<std::uint64_t>(gpu_.bring_into_step(), limit());
   signal_watch_.listens = false;
   machine_.run_for(clock_.time_of(meeting) - sc_core::sc_time_stamp());
   signal_watch_.listens = true;
   const run_signals::request asked = signals_->take();
-  if (program_.ended()) return;  // what was asked for comes anyway
+  if (program_.ended()) return;  // the results are written anyway
   simulated_ = meeting;
   if (asked.snapshot) write_snapshot();
   outcome_.stop_signal = asked.stop;
   if (asked.stop == 0) gpu_.release_ahead();
 }
 
-// The run goes on, whatever becomes of it.
+// The run continues even if the snapshot fails.
 void job_runner::write_snapshot() {
   run_metrics m =
       machine_.metrics_so_far(program_.positions(), [this](const std::string& file) { return source(file); });
@@ -203,7 +203,7 @@ std::string job_runner::deadlock_text() const {
 
 void job_runner::take_outputs() {
   for (const output& o : job_.outputs) {
-    if (o.expect.empty() && !o.file.empty()) {  // in pieces: a buffer may be as large as the GPU's memory
+    if (o.expect.empty() && !o.file.empty()) {  // in chunks: a buffer may be as large as the GPU's memory
       machine_.files().add(
           o.file, device_->size(o),
           [&](std::uint64_t at, void* data, std::size_t bytes) { device_->read(o, at, data, bytes); }, job_.access);

@@ -16,26 +16,26 @@
 
 namespace heddle::testbench {
 
-/// Pauses the simulation behind a cycle in which a signal has asked for something.
+/// Pauses the simulation at the end of a cycle if a signal has requested something.
 class signal_watch : public cycle_observer {
  public:
   void after_cycle() override {
     if (run_signals::pending() && listens) sc_core::sc_pause();
   }
-  cycle_t next_sample() const override { return never; }  // it looks at no unit
+  cycle_t next_sample() const override { return never; }  // it samples no unit
   bool listens = true;
 };
 
-/// One simulation of one job: the GPU, the driver and the host's program, and what comes of them.
+/// One simulation of one job: the GPU, the driver and the host's program, and their results.
 class job_runner {
  public:
-  /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: none are listened to. Throws
-  /// input_error.
+  /// Builds the machine. `j` is validated and outlives the runner, as do `signals`; null: no signals are handled.
+  /// Throws input_error.
   job_runner(const run_options& o, const job& j, const gpu_config& config, run_signals* signals);
 
   ~job_runner();
 
-  /// Simulates, and writes the result files. Throws input_error with nothing written; a failure of the simulated
+  /// Simulates and writes the result files. Throws input_error before anything is written. A failure of the simulated
   /// program is part of the outcome.
   run_outcome run();
 
@@ -65,7 +65,7 @@ class job_runner {
   run_signals* const signals_;
   signal_watch signal_watch_;
   run_outcome outcome_;
-  std::uint64_t simulated_ = 0;  // cycles that have been simulated to their end
+  std::uint64_t simulated_ = 0;  // cycles simulated completely
 };
 
 }  // namespace heddle::testbench

@@ -33,7 +33,7 @@ double wall_seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What the lines say whose numbers the metrics have.
+// Adds the source text of the lines whose numbers are in the metrics.
 void quote_source(kernel_metrics& k, const std::string* source) {
   if (source == nullptr) return;
   std::size_t begin = 0;
@@ -65,7 +65,7 @@ machine::machine(const run_options& o, const gpu_config& config, std::uint64_t f
 }
 
 void machine::run_for(const sc_core::sc_time& duration) {
-  // SystemC warns of a start that moves nothing.
+  // SystemC warns if sc_start() is called with nothing to simulate.
   if (!sc_core::sc_pending_activity() || sc_core::sc_time_to_pending_activity() > duration) return;
   const double cpu = cpu_seconds_now();
   const double wall = wall_seconds_now();
@@ -90,7 +90,7 @@ run_metrics machine::final_metrics(const std::vector<unsigned>& positions, const
   return m;
 }
 
-// What the GPU does not know.
+// Adds the parts of the metrics that the GPU does not know.
 void machine::complete(run_metrics& m, const std::vector<unsigned>& positions, const source_finder& source) const {
   m.config = config_;
   double warp_instructions = 0;

@@ -20,19 +20,19 @@
 
 namespace heddle::testbench {
 
-/// What a run led to.
+/// The result of a run.
 struct run_outcome {
   run_metrics metrics;
   std::vector<comparison> checks;
   std::vector<std::string> written;
-  std::string failure;  // of the simulated program, several lines; empty: none
-  int stop_signal = 0;  // that ended the run before its end; 0: none did
+  std::string failure;  // of the simulated program, several lines; empty: success
+  int stop_signal = 0;  // the signal that ended the run early; 0: none
 };
 
-/// A GPU, its driver and what watches it, whoever the host is: a job's program or a CUDA program outside.
+/// A GPU with its driver and its views. The host is a job's program or an external CUDA program.
 class machine {
  public:
-  /// Text of a module by the name of its file; null: there is none of that name.
+  /// The text of a module by its file name; null: no such module.
   using source_finder = std::function<const std::string*(const std::string&)>;
 
   /// Throws input_error.
@@ -47,13 +47,13 @@ class machine {
   double cpu_seconds() const { return cpu_seconds_; }
   double wall_seconds() const { return wall_seconds_; }
 
-  /// Simulates so long, or until something pauses the simulation or nothing happens any more.
+  /// Simulates for `duration`, or until the simulation is paused or no activity is left.
   void run_for(const sc_core::sc_time& duration);
-  /// The metrics up to now, of a run that goes on or of one that has ended; `positions`: place of each launch in the
-  /// host's order, by the driver's number.
+  /// The metrics of a running simulation up to now, and of a finished one. `positions`: the position of each launch in
+  /// the host's order, indexed by the driver's launch number.
   run_metrics metrics_so_far(const std::vector<unsigned>& positions, const source_finder& source);
   run_metrics final_metrics(const std::vector<unsigned>& positions, const source_finder& source);
-  /// Writes what the options ask for, and gives all files their names. Throws input_error.
+  /// Writes the result files of the options and renames all files to their final names. Throws input_error.
   void write_files(run_outcome& outcome, const std::string& name);
 
  private:
@@ -64,7 +64,7 @@ class machine {
   core_time clock_;
   gpu gpu_;
   host_driver driver_;
-  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered in the driver's
+  sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;  // raised by the GPU's process, lowered by the driver's
   result_files files_;
   std::vector<std::unique_ptr<view>> views_;
   interval_sampler intervals_;

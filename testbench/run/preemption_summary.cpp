@@ -20,7 +20,7 @@ struct phase {
   std::uint64_t longest = 0;
 
   void add(std::uint64_t from, std::uint64_t to) {
-    if (to < from || to == 0) return;  // it never came to that
+    if (to < from || to == 0) return;  // the switch did not reach this phase
     ++count;
     sum += to - from;
     longest = std::max(longest, to - from);

@@ -10,11 +10,11 @@ struct run_metrics;
 
 namespace heddle::testbench {
 
-/// What the context switches of a run came to: by mode how many, the bytes that they moved, and how long SMs took to be
-/// free and to go on again. Empty where nobody asked for one.
+/// A summary of the context switches of a run: for each mode the number, the bytes moved, and the latencies until SMs
+/// were free and until they resumed. Empty if there was no preemption.
 std::vector<std::string> preemption_lines(const run_metrics& metrics);
 
-/// So many bytes, or whatever `unit` says, as "4.2 MB"; seconds as "3.19 us".
+/// A value with an SI prefix before `unit`, such as "4.2 MB"; seconds as "3.19 us".
 std::string scaled(double value, const char* unit);
 std::string duration(double seconds);
 

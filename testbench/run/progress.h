@@ -12,7 +12,8 @@
 
 namespace heddle::testbench {
 
-/// The progress line on stderr. On a terminal one line that is overwritten and wiped at the end; else a line a second.
+/// The progress line on stderr. On a terminal the line is overwritten and erased at the end; elsewhere one line a
+/// second is printed.
 class progress_line {
  public:
   progress_line(progress_mode mode, job_plan plan);
@@ -21,13 +22,13 @@ class progress_line {
   progress_line& operator=(const progress_line&) = delete;
 
   bool wanted() const { return wanted_; }
-  /// It is time to show the state again.
+  /// True if it is time to update the line.
   bool due() const;
-  /// Shows the state, due or not; `positions` of the launches in the job, by the driver's number; seconds of
-  /// simulation.
+  /// Shows the state, whether due or not. `positions`: the position of each launch in the job, indexed by the driver's
+  /// launch number; both times are seconds of simulation.
   void update(std::uint64_t cycle, const run_progress& p, const std::vector<unsigned>& positions, double cpu_seconds,
               double wall_seconds);
-  /// A line of its own, where progress is wanted.
+  /// Prints a separate line, if progress is shown.
   void remark(const std::string& text);
   void wipe();
 
@@ -41,10 +42,10 @@ class progress_line {
   progress_estimate estimate_;
 };
 
-/// A time that is left, for people: "12 s", "3:20 min", "1:05 h".
+/// A remaining time for people: "12 s", "3:20 min", "1:05 h".
 std::string duration_text(double seconds);
-/// One line without its end: cycles, blocks, speed and the time that is likely left; while no block has ended the
-/// instructions so far.
+/// The text of the line without a line break: cycles, blocks, speed and the estimated remaining time; the instructions
+/// so far until the first block has ended.
 std::string progress_text(std::uint64_t cycle, const run_progress& p, const progress_estimate& estimate,
                           double cpu_seconds);
 

@@ -11,14 +11,14 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr double speed_seconds = 20;  // over which the speed is taken
+constexpr double speed_seconds = 20;  // window over which the speed is measured
 
 std::uint64_t product(const std::uint32_t (&d)[3]) { return std::uint64_t{d[0]} * d[1] * d[2]; }
 
 void add(job_plan& plan, const std::vector<operation>& operations, std::uint64_t times) {
   for (const operation& op : operations) {
     if (op.what == operation::kind::repeat) {
-      // Rounds that the data decide on: one is made for sure.
+      // The number of iterations depends on data: one is certain.
       plan.open |= !op.while_nonzero.empty();
       add(plan, op.body, op.while_nonzero.empty() ? times * op.max : times);
       continue;
@@ -47,7 +47,7 @@ job_plan plan_of(const job& j) {
   return plan;
 }
 
-// Of the time that blocks have spent on SMs, what those that have ended did not is of those that run.
+// Block cycles of the running blocks are the block cycles spent on SMs minus those of completed blocks.
 double progress_estimate::whole_blocks(std::uint64_t cycle, const grid_progress& g) {
   const std::uint64_t running = g.dispatched - g.completed;
   const auto found = ages_.emplace(g.launch, age{g.start_cycle, running, 0}).first;

@@ -19,7 +19,7 @@ namespace {
 
 using kernel_ptr = std::shared_ptr<const sass_trace::trace_kernel>;
 
-// "6.1" as 61, as traces write it.
+// "6.1" as 61, the notation of traces.
 unsigned binary_version_of(const gpu_config& config) {
   std::string digits;
   for (const char c : config.gpu.compute_capability)
@@ -56,7 +56,7 @@ void tell_unknown_opcodes(const job& j) {
   message_log::warning("opcodes that are not known, replayed as what their names resemble: " + join(parts, ", "));
 }
 
-// Blocks that did nothing are left out of a trace, but so are those behind a place where it was cut off.
+// Traces omit blocks that did nothing, but a truncated trace also lacks blocks.
 void tell_missing_blocks(const job& j) {
   std::set<const sass_trace::trace_kernel*> told;
   for (const operation& op : j.operations) {
@@ -75,7 +75,7 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
   j.name = kernels_list;
   j.in_order = true;
   std::map<std::uint64_t, std::uint32_t>
-      streams;  // CUDA's numbers can be of 64 bits: ours count, in the order of appearance
+      streams;  // CUDA's stream numbers may have 64 bits: Heddle numbers streams in the order of appearance
   std::map<std::string, kernel_ptr> read;
   const auto store = std::make_shared<sass_trace::trace_store>(
       memory_mib << 20, std::min<std::uint64_t>(memory_mib << 20, sass_trace::trace_store::most_kept_bytes));
@@ -83,7 +83,7 @@ job job_of_traces(const std::string& kernels_list, bool strict, std::uint64_t me
     operation op;
     op.where = kernels_list + ":" + std::to_string(c.line) + ":1";
     if (c.what == sass_trace::list_command::kind::copy_to_device) {
-      // Data mean nothing to a replay, but the host waited here.
+      // The data do not matter to a replay, but the host waited here.
       op.what = operation::kind::synchronise;
     } else {
       kernel_ptr& kernel = read[c.file];

@@ -38,7 +38,7 @@ job make_job(const run_options& o) {
   return j;
 }
 
-// A value that changes nothing is most likely not what its user wanted.
+// Warns of overrides without effect: most likely the user intended something else.
 void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::string>& overrides) {
   std::set<std::string> told;
   for (const std::string& text : overrides) {
@@ -48,7 +48,7 @@ void warn_of_idle_overrides(const gpu_config& config, const std::vector<std::str
   }
 }
 
-// A summary would stand among the results.
+// True if a result goes to standard output, where a summary would mix with it.
 bool writes_to_stdout(const run_options& o, const job& j) {
   for (const std::string& file : {o.metrics_file, o.report_file, o.timeline_file, o.pipeline_file})
     if (is_standard_output(file)) return true;
@@ -94,8 +94,9 @@ int simulate(const run_options& o, const job& j, const gpu_config& config, run_s
                          ", before the job had ended: results are those of what ran until then");
   }
   if (!o.quiet && !writes_to_stdout(o, j)) std::fputs(summary_text(outcome, stdout_style()).c_str(), stdout);
-  // All results are written. The program ends, and SystemC would take each of ten thousand sockets and modules out of
-  // its tables by searching them, which takes longer than many a run: it is left to the system.
+  // All results are written and the program ends. Destroying the runner would remove each of ten thousand sockets and
+  // modules from SystemC's tables by a linear search, which takes longer than many runs, so the memory is left to the
+  // system.
   static_cast<void>(runner.release());
   if (outcome.stop_signal != 0) return 128 + outcome.stop_signal;
   return outcome.failure.empty() ? 0 : 1;

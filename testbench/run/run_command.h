@@ -15,13 +15,13 @@ namespace heddle::testbench {
 /// `heddle run`. Returns the exit code; throws input_error.
 int run_command(const std::vector<std::string>& arguments);
 
-/// Result files can be written, and none is another one or something that is read: the job's files, those in `roles`.
-/// Throws input_error.
+/// Checks that result files can be written and that each is distinct from the other results and from the inputs: the
+/// job's files and those in `roles`. Throws input_error.
 void check_result_files(const run_options& o, const job& j, file_roles roles);
-/// The configuration that the options name, of a GPU that this program can simulate; adds the files that it is read
-/// from to `roles`. Throws input_error.
+/// The configuration that the options name, checked to be one that this program can simulate. Adds the files it is
+/// read from to `roles`. Throws input_error.
 gpu_config machine_of(const run_options& o, file_roles& roles);
-/// Simulates the job, or what of it comes before a signal stops it, and tells how it went. Returns the exit code;
+/// Simulates the job, or the part of it before a signal stops it, and reports the result. Returns the exit code;
 /// throws input_error.
 int simulate(const run_options& o, const job& j, const gpu_config& config, run_signals& signals);
 

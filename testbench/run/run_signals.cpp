@@ -11,7 +11,7 @@ std::atomic<unsigned> run_signals::asked{0};
 
 namespace {
 
-// A handler can reach nothing but what lies in fixed places, and must not lock.
+// A signal handler can reach only static objects and must not lock.
 static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 constexpr unsigned stop_asked = 1, snapshot_asked = 2;
 
@@ -41,7 +41,7 @@ void note_snapshot(int) { requests->fetch_or(snapshot_asked); }
 void take_over(taken_signal& s, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // what is being read or written is not disturbed
+  action.sa_flags = SA_RESTART;  // reads and writes in progress are restarted
   sigemptyset(&action.sa_mask);
   if (::sigaction(s.number, nullptr, &s.before) != 0 || s.before.sa_handler == SIG_IGN) return;
   s.taken = ::sigaction(s.number, &action, nullptr) == 0;
@@ -65,7 +65,7 @@ run_signals::~run_signals() {
 }
 
 void run_signals::note_stops() {
-  temporary_file::watch_signals();  // so that a second signal finds the handler that removes the files
+  temporary_file::watch_signals();  // so that a second signal reaches the handler that removes the files
   for (taken_signal& s : stops) take_over(s, note_stop);
 }
 

@@ -6,27 +6,26 @@
 
 namespace heddle::testbench {
 
-/// What signals ask of a run: SIGINT and SIGTERM that it end, SIGUSR1 for a snapshot of its metrics. A process has one
-/// of these at most. Signals that it was told to ignore stay ignored.
+/// Requests to a run by signals: SIGINT and SIGTERM end it, SIGUSR1 takes a snapshot of its metrics. A process has at
+/// most one object of this class. Signals that the process ignores at its start stay ignored.
 class run_signals {
  public:
-  /// From here on SIGUSR1 asks for a snapshot; what it asks before the simulation begins is answered then.
+  /// From now on SIGUSR1 requests a snapshot; a request before the simulation starts is served when it starts.
   run_signals();
   ~run_signals();
   run_signals(const run_signals&) = delete;
   run_signals& operator=(const run_signals&) = delete;
 
-  /// From here on the first SIGINT or SIGTERM is only noted, and the second one ends the program at once, as the first
-  /// would have before.
+  /// From now on the first SIGINT or SIGTERM is only recorded, and the second one ends the program at once.
   void note_stops();
-  /// Something has been asked for that was not taken yet. Cheap enough for each simulated cycle.
+  /// True if a request is pending. Cheap enough to call in each simulated cycle.
   static bool pending() { return asked.load(std::memory_order_relaxed) != 0; }
 
   struct request {
-    int stop = 0;  // the signal that asks the run to end; 0: none does
+    int stop = 0;  // the signal that requests the end of the run; 0: none
     bool snapshot = false;
   };
-  /// What has been asked for since the last call.
+  /// Returns and clears the pending requests.
   request take();
 
  private:

@@ -60,7 +60,7 @@ void stream::advance(std::uint64_t now, std::vector<unsigned>& launched) {
 }
 
 void stream::host_operation(const operation& op) {
-  if (op.what == operation::kind::synchronise) return;  // all before it has ended
+  if (op.what == operation::kind::synchronise) return;  // all earlier operations have ended
   const std::uint64_t to = device_.address(op.buffer) + op.offset;
   if (op.what == operation::kind::memset) {
     driver_.fill(to, op.byte, op.bytes);

@@ -10,19 +10,21 @@
 
 namespace heddle::testbench {
 
-/// One stream of a job on the host: its operations in order. Kernels are handed to the GPU as soon as their cycle has
-/// come, the GPU keeps a stream's launches in order; what the host does itself waits for those before it.
+/// One stream of a job on the host: its operations in order. Kernels are passed to the GPU as soon as their start
+/// cycle is reached; the GPU keeps the launches of a stream in order. Operations of the host itself wait for all
+/// earlier operations.
 class stream {
  public:
-  /// All operations of stream `number`, or, of a job in order, all there are.
+  /// All operations of stream `number`; for a job in order, all operations.
   stream(std::uint32_t number, const job& j, const device_job& device, host_driver& driver);
 
-  /// Does all that can be done at core cycle `now`. `launched` takes the position in the job of each launch made.
+  /// Performs all operations that are possible at core cycle `now`. Appends the position in the job of each launch to
+  /// `launched`.
   void advance(std::uint64_t now, std::vector<unsigned>& launched);
   bool done() const { return at_ == steps_.size() && outstanding_.empty(); }
-  /// The cycle that the next launch waits for; the largest number when it waits for something else.
+  /// The start cycle that the next launch waits for; the largest number if it waits for something else.
   std::uint64_t wakes_at() const { return wakes_at_; }
-  /// Kernel that has not finished; null: none.
+  /// A kernel that has not finished; null: none.
   const operation* waiting_for() const { return outstanding_.empty() ? nullptr : outstanding_.front().op; }
 
  private:
@@ -30,8 +32,8 @@ class stream {
     enum class kind : std::uint8_t { run, loop_begin, loop_end };
     kind what = kind::run;
     const operation* op = nullptr;
-    std::size_t begin = 0;     // loop_end: its loop_begin
-    std::uint64_t rounds = 0;  // loop_begin: begun so far
+    std::size_t begin = 0;     // loop_end: index of its loop_begin
+    std::uint64_t rounds = 0;  // loop_begin: iterations begun so far
   };
   struct launch {
     unsigned number;

@@ -29,7 +29,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-/// A file's name cut in front, where it matters least.
+/// A file name truncated at the front, which matters least.
 std::string tail(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : "..." + text.substr(text.size() - most + 3);
 }
@@ -48,7 +48,7 @@ std::string dimensions(const std::uint32_t (&d)[3]) {
   return text;
 }
 
-// At blanks; a word that is too long for a line is cut.
+// Breaks lines at blanks; a word longer than a line is split.
 std::vector<std::string> wrap(const std::string& text, std::size_t most) {
   std::vector<std::string> lines;
   std::string rest = text;
@@ -81,7 +81,7 @@ class page {
     while (text_.back() == ' ') text_.pop_back();
     text_ += "\n";
   }
-  /// A text that may take several lines; `colour` empty: none.
+  /// A text of one or more lines; an empty `colour` means none.
   void wrapped(const std::string& label, const std::string& text, const char* colour = "") {
     std::string first = label;
     for (const std::string& part : wrap(text, width - 2 - label_width)) {
@@ -123,7 +123,7 @@ void write_cycles(page& p, const warp_cycle_counts& counts) {
   }
 }
 
-// The lines of the source at which most warp-cycles were lost, and to what most of them.
+// The source lines at which most warp-cycles were lost, and the main stall reasons.
 void write_hot_lines(page& p, const kernel_metrics& k) {
   std::vector<const line_metrics*> hot;
   const auto lost = [](const line_metrics& l) { return l.warp_cycles.active - l.warp_cycles.selected; };
@@ -144,7 +144,7 @@ void write_hot_lines(page& p, const kernel_metrics& k) {
   }
 }
 
-// Of the time between the first and the last data, how much the memory's bus moved data, and where the rest of it went.
+// The DRAM bus between the first and the last data: the share of cycles that moved data, and the causes of the others.
 void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
   if (c.memory.model != choice::memory_model::dram || d.busy_cycles == 0) return;
   const std::uint64_t all = d.busy_cycles + d.idle_cycles + d.refresh_cycles + d.turnaround_cycles + d.row_cycles;
@@ -154,7 +154,7 @@ void write_dram_bus(page& p, const dram_counts& d, const gpu_config& c) {
                          share(d.turnaround_cycles), share(d.refresh_cycles)));
 }
 
-// What keeps the achieved occupancy below the theoretical one, by a hundredth of all warp slots and more.
+// The causes that keep the achieved occupancy below the theoretical one by at least 1 % of all warp slots.
 void write_lost_occupancy(page& p, const kernel_metrics& k) {
   static const char* const texts[] = {"imbalance within blocks", "imbalance between blocks", "too few blocks",
                                       "partial last wave",       "launch latency",           "other kernels"};
@@ -222,7 +222,7 @@ void write_preemptions(page& p, const run_metrics& m) {
   }
 }
 
-// What the report would say first.
+// The first lines of the report: the verdict.
 void write_verdict(page& p, const run_metrics& m) {
   const verdict_lines v = verdict_of(m);
   if (v.bound.empty()) return;
@@ -231,8 +231,8 @@ void write_verdict(page& p, const run_metrics& m) {
   if (!v.advice.empty()) p.wrapped("try", v.advice);
 }
 
-// The message of a failure stands above all of this, on another stream: it is said again where people look last,
-// without its details.
+// Repeats the failure without its details at the end of the summary, where users look last; the full message is above,
+// on stderr.
 void write_failure(page& p, const std::string& failure) {
   if (failure.empty()) return;
   p.gap();

@@ -9,7 +9,7 @@ namespace heddle::testbench {
 
 struct run_outcome;
 
-/// What a run came to, for people: at most 80 columns.
+/// The summary of a run for people: at most 80 columns.
 std::string summary_text(const run_outcome& outcome, const text_style& style);
 
 }  // namespace heddle::testbench

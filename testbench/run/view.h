@@ -14,12 +14,12 @@ class gpu;
 
 namespace heddle::testbench {
 
-/// Something that watches a run and leaves files: a waveform, a timeline. It is made after the GPU and before the
-/// simulation starts, and writes under names that result_files::reserve() gave.
+/// An observer of a run that writes files: a waveform, a timeline. It is created after the GPU and before the
+/// simulation starts, and writes under names that result_files::reserve() returns.
 class view {
  public:
   virtual ~view() = default;
-  /// The simulation has ended: completes the files, with `mark` at their end if it was cut. Throws input_error: full
+  /// Completes the files after the simulation, with `mark` at their end if the run was cut. Throws input_error: full
   /// disk.
   virtual void finish(const std::string& mark) = 0;
 };
@@ -28,9 +28,9 @@ class view {
 std::vector<std::unique_ptr<view>> make_views(const run_options& o, gpu& g, result_files& files);
 struct view_file {
   std::string path;
-  const char* option;  // that asks for it
+  const char* option;  // option that requests it
 };
-/// The files that these views will leave, for checks before anything starts.
+/// The files that these views will write, for checks before the run.
 std::vector<view_file> view_files(const run_options& o);
 
 }  // namespace heddle::testbench

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::size_t deepest = 64;
 
-/// Walks over the text and tells how far the parser has read, which its callbacks do not say.
+/// Iterates over the text and records how far the parser has read, which its callbacks do not report.
 class counting_iterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -87,7 +87,7 @@ class tree_builder : public nlohmann::json_sax<json> {
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& e) override {
     auto place = place_of(begin_ + std::min<std::size_t>(position ? position - 1 : 0, end_ - begin_));
-    // "[json.exception…] parse error at line 1, column 2: what": only the last part is for people.
+    // "[json.exception…] parse error at line 1, column 2: what": only the last part is shown to users.
     std::string what = e.what();
     for (const char* part : {"] ", ": "}) {
       auto found = what.find(part);
@@ -106,8 +106,7 @@ class tree_builder : public nlohmann::json_sax<json> {
 
  private:
   std::pair<unsigned, unsigned> place_of(const char* at) {
-    // Events come in the order of the text; an earlier place than the last one cannot be asked for but by a token's
-    // start.
+    // Events arrive in text order. Only the start of the current token can be before the last position.
     if (at < counted_) {
       counted_ = begin_;
       line_ = 1;
@@ -122,7 +121,7 @@ class tree_builder : public nlohmann::json_sax<json> {
     return {line_, static_cast<unsigned>(at - line_start_) + 1};
   }
 
-  // Inside a string every quote is escaped, so the nearest one before that is not begins it.
+  // Quotes inside a string are escaped, so the nearest unescaped quote before this position opens the string.
   const char* quote_start() const {
     for (const char* p = at_ - 2; p > begin_; --p) {
       if (*p != '"') continue;
@@ -141,7 +140,7 @@ class tree_builder : public nlohmann::json_sax<json> {
     return std::isdigit(static_cast<unsigned char>(c)) || (c && std::strchr("+-.eE", c));
   }
 
-  // The parser has read one character past a number, unless the text ends with it.
+  // The parser has read one character past a number, unless the number ends the text.
   bool number() {
     const char* last = at_;
     if (last > begin_ && !of_number(last[-1])) --last;
@@ -186,7 +185,7 @@ class tree_builder : public nlohmann::json_sax<json> {
   unsigned line_ = 1;
   json_value root_;
   json_value* last_ = nullptr;
-  std::vector<json_value*> open_;            // an open value is the last of its parent's, so it does not move
+  std::vector<json_value*> open_;            // an open value is the last child of its parent, so it does not move
   std::vector<std::set<std::string>> seen_;  // keys of each open value
 };
 
@@ -213,7 +212,7 @@ const json_value* json_value::find(std::string_view key) const {
 
 json_value parse_json(const std::string& text, const std::string& file_name) {
   tree_builder builder(text, file_name);
-  // The parser would take it for the end of the text.
+  // The parser would take a zero byte for the end of the text.
   if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
     builder.refuse_at(zero, "not valid JSON: a zero byte");
   counting_iterator begin(text.data(), builder.farthest());

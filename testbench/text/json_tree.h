@@ -11,12 +11,12 @@
 
 namespace heddle::testbench {
 
-/// A JSON value that remembers where it stands, so that a wrong one can be pointed at.
+/// A JSON value with its position in the text, for error messages.
 struct json_value {
   enum class kind : std::uint8_t { null, boolean, number, string, array, object };
   kind what = kind::null;
   bool truth = false;
-  std::string text;                                       // string: its content; number: as written
+  std::string text;                                       // string: its content; number: as written in the text
   std::vector<json_value> items;                          // array: elements; object: values
   std::vector<std::string> keys;                          // object: key of each item, in the order written
   std::vector<std::pair<unsigned, unsigned>> key_places;  // object: line and column of each key
@@ -26,12 +26,12 @@ struct json_value {
   const json_value* find(std::string_view key) const;
 };
 
-/// Parses a JSON text. Throws input_error with the place: syntax errors, a key twice in one object, nesting above 64
-/// levels.
+/// Parses a JSON text. Throws input_error with the position for syntax errors, a duplicate key in one object, and
+/// nesting above 64 levels.
 json_value parse_json(const std::string& text, const std::string& file_name);
 
-/// Reads an object key by key with checks; every message names the place and the path ("launches[0].args[2]").
-/// A key that nobody asked for is an error that finish() throws.
+/// Reads an object key by key with checks; every message names the position and the path ("launches[0].args[2]").
+/// finish() throws for a key that was not read.
 class json_reader {
  public:
   json_reader(const json_value& value, const std::string& file, std::string path);
@@ -44,11 +44,10 @@ class json_reader {
   double real(const std::string& key, double otherwise);
   std::string string(const std::string& key);
   std::string path_of(const std::string& key) const;
-  /// The place of a key's value, or of the object where the key is missing.
+  /// The position of a key's value, or of the object if the key is missing.
   std::string place(const std::string& key) const;
   std::string place() const { return place_of(value_); }
-  /// Keys that an object of this sort can have, of which this one has others: they are for the message of finish()
-  /// alone.
+  /// Adds keys that this kind of object accepts. They are used only in the message of finish().
   void offer(const std::vector<std::string>& keys) { offered_.insert(offered_.end(), keys.begin(), keys.end()); }
   void finish() const;
   /// Where one of `wanted` keys had to be there: what a key of this object was meant to be, as suggestion() says it.

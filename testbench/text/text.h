@@ -10,7 +10,7 @@ namespace heddle::testbench {
 
 constexpr std::uint64_t largest_u32 = std::numeric_limits<std::uint32_t>::max();
 
-/// Whole numbers, decimal or 0x hexadecimal, nothing before or after. False: not one, or out of range.
+/// Whole numbers, decimal or 0x hexadecimal, without other characters. False: not a number, or out of range.
 bool parse_unsigned(const std::string& text, std::uint64_t& value);
 bool parse_signed(const std::string& text, std::int64_t& value);
 /// Decimal or hexadecimal floating point, inf and nan, correctly rounded.
@@ -20,11 +20,12 @@ bool parse_float(const std::string& text, double& value);
 std::vector<std::string> split(const std::string& text, char separator);
 std::string join(const std::vector<std::string>& parts, const std::string& separator);
 
-/// Size of a regular file that can be read; throws input_error with `who` (whose file it is) in front.
+/// Size of a readable regular file; throws input_error whose message begins with `who` (the file's user).
 std::uint64_t readable_size(const std::string& path, const std::string& who);
-/// A whole file; throws input_error like readable_size.
+/// The content of a file; throws input_error like readable_size.
 std::string read_file(const std::string& path, const std::string& who);
-/// The same, or all that comes from what the shell opened: `-` (standard input), /dev/stdin, process substitution.
+/// As read_file(), or reads a stream opened by the shell to its end: `-` (standard input), /dev/stdin, process
+/// substitution.
 std::string read_file_or_stream(const std::string& path, const std::string& who);
 
 /// 1234567 as "1,234,567".

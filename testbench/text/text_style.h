@@ -5,7 +5,7 @@
 
 namespace heddle::testbench {
 
-/// How text for people may look.
+/// The style of text for people: with or without colours.
 struct text_style {
   bool colour = false;
 
@@ -17,8 +17,8 @@ struct text_style {
   }
 };
 
-/// Colours only where `stream` (STDOUT_FILENO, STDERR_FILENO) is a terminal that can show them, and not where NO_COLOR
-/// asks for none.
+/// Enables colours only if `stream` (STDOUT_FILENO, STDERR_FILENO) is a terminal that supports them and NO_COLOR is
+/// not set.
 text_style style_of(int stream);
 text_style stdout_style();
 

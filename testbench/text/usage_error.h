@@ -8,7 +8,7 @@
 
 namespace heddle::testbench {
 
-/// A command line that is wrong, and where it is told how it should be: a line of its own after the message.
+/// An error in the command line. The hint, where to find the correct usage, is a separate line after the message.
 class usage_error : public input_error {
  public:
   usage_error(const std::string& message, std::string hint) : input_error(message), hint_(std::move(hint)) {}
