@@ -27,7 +27,8 @@ tlm::tlm_sync_enum at_port::nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tl
   return tlm::TLM_ACCEPTED;
 }
 
-// Every step of a transaction passes here at its time. END_REQ and BEGIN_RESP stand for our own decisions to send them.
+// Called at the time of each phase of a transaction. END_REQ and BEGIN_RESP are this port's own decisions to send
+// them.
 void at_port::on_event(tlm::tlm_generic_payload& p, const tlm::tlm_phase& phase) {
   if (phase == tlm::BEGIN_REQ) {
     dram_.perform(p);

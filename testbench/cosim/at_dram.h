@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a DRAM with open rows as somebody else's IP: it knows nothing of GPUs. Several ports share banks and data
+// Models: a third-party DRAM with open rows that knows nothing of GPUs. Several ports share the banks and the data
 // bus. Sockets: socket of each port (AT and LT target, 32 bits; debug transport, no DMI). One cycle: none; it is event
-// driven and speaks all four phases of the base protocol. Parameters: the timings below. Source: none, they are
+// driven and uses all four phases of the base protocol. Parameters: the timings below. Source: none, the values are
 // plausible.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace cosim {
 
 class at_dram;
 
-/// One way into the DRAM. Accepts a request every command_time, answers in the order in which the banks finish.
+/// One port of the DRAM. It accepts a request every command_time and responds in the order in which the banks finish.
 class at_port : public sc_core::sc_module {
  public:
   at_port(sc_core::sc_module_name name, at_dram& dram);
@@ -35,7 +35,7 @@ class at_port : public sc_core::sc_module {
   at_dram& dram_;
   tlm_utils::peq_with_cb_and_phase<at_port> events_;
   bool responding_ = false;                         // BEGIN_RESP sent, END_RESP not yet seen
-  std::deque<tlm::tlm_generic_payload*> finished_;  // wait for the response before them to end
+  std::deque<tlm::tlm_generic_payload*> finished_;  // each waits for the end of the previous response
 };
 
 class at_dram : public sc_core::sc_module {
@@ -45,9 +45,9 @@ class at_dram : public sc_core::sc_module {
   sc_core::sc_vector<at_port> port;
   sparse_bytes bytes;
 
-  /// Reads or writes the bytes of a transaction, byte enables and all, and sets its response status.
+  /// Reads or writes the bytes of a transaction, with byte enables, and sets its response status.
   void perform(tlm::tlm_generic_payload& p);
-  /// Time from now until the data of an access has passed the bus; books banks and bus.
+  /// Reserves bank and bus for an access; returns the time from now until its data have passed the bus.
   sc_core::sc_time serve(std::uint64_t address, unsigned length);
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t row_hits() const { return row_hits_; }

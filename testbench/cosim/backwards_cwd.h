@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a CWD of one's own for a whole GPU: one grid at a time, its blocks from the last to the first, each to the SM
-// with most room. Sockets: cta_socket[i] (initiator), one per SM. One cycle: takes the ends of blocks, then dispatches
-// one block. Parameters: cwd.dispatch_latency_cycles.
+// Models: a custom CWD for a whole GPU: one grid at a time, blocks from the last to the first, each to the SM with the
+// most free resources. Sockets: cta_socket[i] (initiator), one per SM. One cycle: takes the completions of blocks,
+// then dispatches one block. Parameters: cwd.dispatch_latency_cycles.
 #pragma once
 
 #include <heddle/gpu/cwd/grid_distributor.h>
@@ -54,14 +54,14 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   struct message {
     placed_block* block;
     heddle::cta_phase phase;
-    heddle::cycle_t taken_at;  // when it is taken
+    heddle::cycle_t taken_at;  // cycle at which this CWD takes it
   };
 
   bool dispatch(heddle::grid_record& grid, heddle::cycle_t cycle) {
     unsigned best = 0;
     for (unsigned i = 1; i < rooms_.size(); ++i)
       if (rooms_[i].warps() < rooms_[best].warps()) best = i;
-    if (!rooms_[best].fits(grid.footprint)) return false;  // goes on when a block has ended
+    if (!rooms_[best].fits(grid.footprint)) return false;  // dispatching resumes when a block has completed
     placed_block& b = blocks_.emplace_back();
     b.launch = grid.launch.get();
     b.block = grid.blocks() - ++grid.dispatched;
@@ -75,7 +75,7 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
     return true;
   }
 
-  // A block is complete, or what it had stored until then is acknowledged.
+  // Takes a message: a block is complete, or its stores are acknowledged.
   void take(heddle::cycle_t cycle) {
     const message m = messages_.front();
     messages_.pop_front();
@@ -102,7 +102,8 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
       return tlm::TLM_ACCEPTED;
     }
     auto& b = static_cast<placed_block&>(t);
-    messages_.push_back({&b, phase, clock_.domain().arrival(delay)});  // all take the same time, so they come in order
+    messages_.push_back(
+        {&b, phase, clock_.domain().arrival(delay)});  // all have the same latency, so they arrive in order
     clock_.wake_at(messages_.back().taken_at);
     return tlm::TLM_ACCEPTED;
   }
@@ -111,9 +112,9 @@ class backwards_cwd : public heddle::grid_distributor, public heddle::clocked, p
   unsigned latency_;
   heddle::grid_listener& listener_;
   heddle::clock_port clock_;
-  std::vector<heddle::sm_resources> rooms_;  // what each SM has left
+  std::vector<heddle::sm_resources> rooms_;  // free resources of each SM
   std::deque<placed_block> blocks_;
-  std::deque<message> messages_;  // on the way
+  std::deque<message> messages_;  // in flight
   bool halted_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace cosim {
 namespace reg = heddle::host_register;
 
 namespace {
-// The software's map of the memory that it shares with the GPU.
+// The software's memory map of the memory shared with the GPU.
 constexpr std::uint64_t descriptors = 0x1000'0000;
 constexpr std::uint64_t parameters = 0x1000'1000;
 constexpr std::uint64_t names = 0x1000'2000;
@@ -29,7 +29,7 @@ cpu::cpu(sc_core::sc_module_name name, const std::string& ptx) : sc_module(name)
 
 void cpu::software() {
   load_kernels();
-  // The second round finds other values at the same addresses: nothing of the first may linger in a cache.
+  // The second run finds other values at the same addresses: no stale data of the first run may remain in a cache.
   run_saxpy(1000, 2.0f);
   run_saxpy(3000, -0.5f);
   finished_ = true;
@@ -45,7 +45,7 @@ void cpu::load_kernels() {
   d.name_address = names;
   d.name_bytes = file.size();
   module_ = ring_doorbell(&d, sizeof d);
-  // Kernels may touch this and nothing else.
+  // Kernels may access only this range.
   write_register(reg::map_base, heap);
   write_register(reg::map_bytes, heap_bytes);
   write_register(reg::map_command, 1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models: a 32-bit CPU whose software drives a GPU by its registers alone, as a driver on a real bus would: descriptors
-// in
-//   memory, the doorbell, the interrupt. It uses no class of the GPU's library, only the register map.
+// Models: a 32-bit CPU whose software drives a GPU by its registers alone, as a driver on a real bus would:
+// descriptors in memory, the doorbell, the interrupt. It uses no class of the GPU's library, only the register map.
 // Sockets: bus (LT initiator); irq (input).
 // One cycle: none; it waits as long as its accesses take.
 // Parameters: the PTX text of saxpy.

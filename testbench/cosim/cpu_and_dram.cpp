@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU among others: its memory is somebody else's DRAM model, which it shares with a CPU; the CPU's software launches
-// kernels through the registers and sleeps until the interrupt.
+// A GPU in a platform: it shares a third-party DRAM model with a CPU. The CPU's software launches kernels through the
+// registers and sleeps until the interrupt.
 //
 //   cpu --> lt_bus --> gpu.host_socket
 //              \--> dram.port[0]          gpu.memory_socket[i] --> dram.port[1 + i]

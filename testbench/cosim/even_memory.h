@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: a memory channel of one's own for the inside of a GPU: all reads take one time, all writes another, one
-// answer in a cycle. Sockets: request_socket (target), which memory_model has. One cycle: answers one request whose
-// time is over. Parameters: the two times.
+// Models: a custom memory channel for the inside of a GPU: all reads have one latency, all writes another, with one
+// response a cycle. Sockets: request_socket (target), as memory_model has. One cycle: responds to one request whose
+// latency has elapsed. Parameters: the two latencies.
 #pragma once
 
 #include <heddle/memory/dram/memory_model.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A kernel that runs all the time and a CPU that gives it work through memory they share: flags, no launches, no
-// interrupts. The CPU reads and writes the DRAM by a port of its own; what passes between them is made visible by
-// accesses of the system's scope.
+// A persistent kernel and a CPU that gives it work through flags in shared memory, without launches and interrupts.
+// The CPU reads and writes the DRAM through its own port; system-scope accesses of the kernel make the data visible.
 //
 //   cpu.memory --> dram.port[0]      gpu.memory_socket[i] --> dram.port[1 + i]      driver --> gpu.host_socket
 #include <heddle/heddle.h>
@@ -14,7 +13,7 @@
 
 namespace {
 
-// a[0]: the CPU's flag; a[64]: the GPU's; a[32 ...]: 32 numbers, of which the kernel puts the squares at a[128 ...]. It
+// a[0]: the CPU's flag; a[64]: the GPU's; a[32 ...]: 32 numbers, whose squares the kernel writes to a[128 ...]. It
 // ends at flag 0.
 constexpr const char* server = R"(
 .version 7.0

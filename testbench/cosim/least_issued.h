@@ -8,7 +8,7 @@
 
 namespace cosim {
 
-/// Of the eligible warps the one that has issued least since it came.
+/// Selects the eligible warp that has issued the fewest instructions.
 class least_issued : public heddle::scheduling_policy {
  public:
   unsigned select(const heddle::warp_view& view) override {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Models: the bus of a loosely-timed platform: one CPU, a GPU's registers, a memory.
+// Models: the bus of a loosely-timed platform with one CPU, a GPU's registers and a memory.
 // Sockets: cpu (target), gpu and memory (initiators), all of 32 bits.
 // One cycle: none; an access takes 10 ns.
-// Parameters: the address from which on there is memory.
+// Parameters: the base address of the memory; lower addresses belong to the GPU.
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>

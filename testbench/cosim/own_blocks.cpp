@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A GPU with blocks of one's own inside, without touching the library: the CWD, the L2, the DRAM, the warp scheduler,
-// and all of them at once. All have to give the same product, each in a time of its own.
+// GPUs with custom blocks inside, without a change of the library: the CWD, the L2, the DRAM, the warp scheduler, and
+// all of them together. All must compute the same product, each in its own number of cycles.
 #include <heddle/gpu/gpu_blocks.h>
 #include <heddle/heddle.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// The makers of the blocks, as gpu_blocks takes them.
+/// The factories of the blocks, as gpu_blocks takes them.
 heddle::gpu_blocks all_own() {
   heddle::gpu_blocks own;
   own.cwd = [](const char* name, heddle::clock_domain& clock, const heddle::gpu_config& config,
@@ -51,7 +51,7 @@ int sc_main(int argc, char* argv[]) {
   dram.memory_channel = all.memory_channel;
   scheduler.scheduler = all.scheduler;
 
-  // GPUs side by side, so that one run compares them.
+  // All GPUs are in one simulation, so one run compares them.
   std::deque<cosim::matrix_product> gpus;
   gpus.emplace_back("plain", config, ptx);
   gpus.emplace_back("own_cwd", config, ptx, cwd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A warp scheduler of one's own, without touching the library: the class (least_issued.h), and one line that puts it
-// into every sub-partition. Compared with the policies that the library has, on a matrix product.
+// A custom warp scheduler, without a change of the library: the class (least_issued.h), and one line that installs it
+// in every sub-partition. It is compared with two policies of the library on a matrix product.
 #include <heddle/heddle.h>
 #include <heddle/sm/sm.h>
 
@@ -24,7 +24,7 @@ int sc_main(int argc, char* argv[]) {
     return 2;
   }
   const std::string ptx = cosim::text_file(argv[1]);
-  // Three GPUs side by side, so that one run compares them.
+  // Three GPUs are in one simulation, so one run compares them.
   cosim::matrix_product lrr("lrr", with_policy("lrr"), ptx), gto("gto", with_policy("gto"), ptx),
       own("own", with_policy("lrr"), ptx);
   for (unsigned i = 0; i < own.gpu.sm_count(); ++i)

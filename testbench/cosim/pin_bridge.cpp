@@ -26,7 +26,7 @@ unsigned pin_bridge::transport_dbg(tlm::tlm_generic_payload& p) {
   return p.get_data_length();
 }
 
-// The pins belong to one process, whoever calls.
+// One process drives the pins for all callers.
 void pin_bridge::drive() {
   while (true) {
     while (jobs_.empty()) wait(arrived_);
@@ -67,7 +67,7 @@ std::uint64_t pin_bridge::beat(bool write, std::uint32_t word, std::uint64_t dat
   request_data.write(data);
   request_strobe.write(strobe);
   request_valid.write(true);
-  // What is high before the edge counts at the edge.
+  // A signal that is high before the edge counts at the edge.
   do wait(clk.posedge_event());
   while (!request_ready.read());
   request_valid.write(false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: the way from transactions to pins: each transaction becomes accesses of 8 bytes at a request/response
-// interface. Sockets: socket (target, 32 bits; blocking and non-blocking; debug transport goes to the storage behind
-// the pins). One cycle: one beat is under way; the next begins when it is answered. Parameters: none. Source: none.
+// Models: a transactor from TLM to pins: each transaction becomes accesses of 8 bytes at a request/response interface.
+// Sockets: socket (target, 32 bits; blocking and non-blocking; debug transport goes to the storage behind the pins).
+// One cycle: at most one beat is in flight; the next begins after its response. Parameters: none. Source: none.
 #pragma once
 
 #include <tlm_utils/simple_target_socket.h>
@@ -18,7 +18,7 @@ class pin_bridge : public sc_core::sc_module {
  public:
   pin_bridge(sc_core::sc_module_name name, sparse_bytes& storage);
 
-  // The convenience socket turns non-blocking transactions into calls of b_transport, each in a process of its own.
+  // The convenience socket converts non-blocking transactions into calls of b_transport, each in its own process.
   tlm_utils::simple_target_socket<pin_bridge> socket{"socket"};
   sc_core::sc_in<bool> clk{"clk"};
   sc_core::sc_out<bool> request_valid{"request_valid"};
@@ -44,7 +44,7 @@ class pin_bridge : public sc_core::sc_module {
   std::uint64_t beat(bool write, std::uint32_t word, std::uint64_t data, std::uint32_t strobe);
 
   sparse_bytes& storage_;
-  std::deque<job*> jobs_;  // in the order of arrival, which is the order in which they take effect
+  std::deque<job*> jobs_;  // in the order of arrival, in which they take effect
   sc_core::sc_event arrived_;
   std::uint64_t beats_ = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models: a synchronous SRAM of 8-byte words at the pins of a memory controller.
 // Sockets: none; pins.
-// One cycle: on a rising edge with enable, writes the bytes of strobe or puts a word on read_data.
+// One cycle: on a rising edge with enable, writes the bytes selected by strobe or drives a word on read_data.
 // Parameters: none. Source: none.
 #pragma once
 

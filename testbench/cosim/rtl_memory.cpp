@@ -17,7 +17,7 @@ namespace {
 template <class T>
 using signal = sc_core::sc_signal<T>;
 
-/// The controller between bridge and storage, with the wires.
+/// The controller between bridge and storage, and the signals that connect them.
 struct rtl_memory : sc_core::sc_module {
   sc_core::sc_in<bool> clk{"clk"};
   cosim::pin_storage storage{"storage"};

@@ -9,7 +9,7 @@
 
 namespace cosim {
 
-/// The bytes of a large memory, of which little is ever touched; what was never written is zero.
+/// The bytes of a large, sparsely used memory; bytes that were never written are zero.
 class sparse_bytes {
  public:
   void write(std::uint64_t address, const std::uint8_t* data, std::size_t bytes) {

@@ -7,7 +7,7 @@
 
 namespace cosim {
 
-/// The text of a file, "" when it cannot be read.
+/// The text of a file, "" if it cannot be read.
 inline std::string text_file(const std::string& name) {
   std::ifstream file(name);
   return {std::istreambuf_iterator<char>(file), {}};

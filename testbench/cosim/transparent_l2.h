@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Models: no L2: every request goes on to the memory as it is. Atomics, which memories do not know, are refused.
-// Sockets: request_socket (target), memory_socket (initiator); both exclusion rules are those of who is bound to them.
+// Models: no L2: every request is forwarded to the memory unchanged. Atomics, which plain memories do not support, are
+// refused.
+// Sockets: request_socket (target), memory_socket (initiator); the bound modules provide both exclusion rules.
 // One cycle: none.
 // Parameters: none.
 #pragma once
@@ -41,7 +42,7 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
     ended_ += response && answer != tlm::TLM_ACCEPTED;
     return answer;
   }
-  // For the metrics, in which what one level asks for is what the next is asked for.
+  // For the metrics: the requests of one level must equal those that the next level receives.
   bool count(const tlm::tlm_generic_payload& p) {
     const auto* request = p.get_extension<heddle::gpu_request>();
     heddle::l2_counters& c = counters_[request != nullptr ? request->launch : 0];
@@ -58,7 +59,8 @@ class transparent_l2 : public heddle::l2_cache, private tlm::tlm_fw_transport_if
       ++c.write_backs;
       c.write_back_bytes += bytes;
     } else {
-      c.atomics += request != nullptr && request->atomic != nullptr;  // a fence finds nothing here to give or take
+      c.atomics +=
+          request != nullptr && request->atomic != nullptr;  // a fence has nothing to write back or invalidate here
       return false;
     }
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two GPUs of different generations on one memory: the first fills an array, the second works on it, both at the same
-// time on parts of their own. Each has a clock of its own kind: one is given from outside, one is the GPU's.
+// Two GPUs of different generations on one memory: the first fills an array, the second works on it, then both work at
+// the same time on separate halves. One is driven by an external clock, the other has its own.
 //
 //   first.memory_socket[i] --> dram.port[i]      second.memory_socket[i] --> dram.port[n + i]
 #include <heddle/heddle.h>
@@ -31,7 +31,7 @@ struct node : sc_core::sc_module {
     driver.irq(irq);
   }
 
-  /// y[i] = a * x[i] + y[i] for n elements; the arrays lie at the same addresses for every GPU.
+  /// y[i] = a * x[i] + y[i] for n elements; the arrays have the same addresses on every GPU.
   unsigned saxpy(unsigned n, float a, std::uint64_t x, std::uint64_t y) {
     heddle::launch_request request;
     request.kernel = "saxpy";
@@ -60,7 +60,8 @@ struct program : sc_core::sc_module {
     const unsigned n = 2048;
     first.driver.load_module(ptx, "saxpy.ptx");
     second.driver.load_module(ptx, "saxpy.ptx");
-    // Each driver hands out a part of the memory of its own; what a GPU has not been told of its kernels may not touch.
+    // Each driver allocates from its own part of the memory; kernels may access only ranges that are mapped on their
+    // GPU.
     const std::uint64_t x = first.driver.allocate(n * 4);
     const std::uint64_t y = first.driver.allocate(n * 4);
     second.driver.map(x, n * 4);
@@ -69,10 +70,10 @@ struct program : sc_core::sc_module {
     for (unsigned i = 0; i < n; ++i) values[i] = static_cast<float>(i);
     first.driver.write(x, values.data(), n * 4);
 
-    // y = 2x by the one, then y = 2x + 3x by the other, which must see what the first has written.
+    // One GPU computes y = 2x, then the other y = 2x + 3x, which must read the results of the first.
     first.driver.wait_for(first.saxpy(n, 2.0f, x, y));
     second.driver.wait_for(second.saxpy(n, 3.0f, x, y));
-    // Both at the same time: a half each.
+    // Both at the same time, each on one half.
     const unsigned half = n / 2;
     const unsigned a = first.saxpy(half, 1.0f, x, y);
     const unsigned b = second.saxpy(half, 1.0f, x + half * 4, y + half * 4);
@@ -103,7 +104,7 @@ int sc_main(int argc, char* argv[]) {
   sc_core::sc_clock clk("clk", 1.0, sc_core::SC_NS);
   top.first.gpu.clk(clk);
 
-  // An outside clock never ends, so the simulation needs a limit.
+  // An external clock never stops, so the simulation needs a limit.
   while (!top.right && sc_core::sc_time_stamp() < sc_core::sc_time(1, sc_core::SC_MS))
     sc_core::sc_start(10, sc_core::SC_US);
   std::cout << (top.right ? "right" : "wrong") << " at " << sc_core::sc_time_stamp() << ", " << dram.accesses()

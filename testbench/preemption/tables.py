@@ -11,7 +11,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WORKLOADS = os.path.join(ROOT, "testbench", "workloads")
-# Published: whole GPU, one way, microseconds; docs/preemption_cost.md says where.
+# Published context switch times: whole GPU, one direction, microseconds; docs/preemption_cost.md has the sources.
 PUBLISHED = {"p100": "25", "v100": "32", "a100": "40", "h100": "19"}
 MODES = ["none", "drain", "switch", "flush", "auto"]
 

@@ -15,7 +15,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using found = std::optional<change>;
 
-/// A kernel on a machine, and the changes that are found for it.
+/// A kernel with its machine, for which the rules look for changes.
 struct judged {
   const json& kernel;
   const machine_parameters& machine;
@@ -34,7 +34,7 @@ std::vector<change> first(std::initializer_list<found> all) {
   return out;
 }
 
-// Whole numbers stay whole.
+// Integral values become JSON integers.
 json as_number(double value) {
   if (value == std::floor(value) && std::fabs(value) < 9e15) return static_cast<std::int64_t>(value);
   return value;
@@ -45,7 +45,7 @@ found change_to(const judged& j, const std::string& key, const json& to, const c
   return change{key, j.machine.value(key), to, why, {}};
 }
 
-// What to try: twice as much, half as much, or another choice; nothing where the machine has no more of it.
+// Candidate changes: double, halve, or choose another value; none if the machine is at its limit.
 found twice(const judged& j, const std::string& key, const char* why,
             double most = std::numeric_limits<double>::infinity()) {
   const double now = j.machine.number(key);
@@ -57,7 +57,7 @@ found half(const judged& j, const std::string& key, const char* why) {
   return now >= 2 ? change_to(j, key, as_number(std::floor(now / 2)), why) : std::nullopt;
 }
 
-// The latency of an access holds that of its address, which stays.
+// The access latency includes the address latency, which does not change.
 found half_but_for_address(const judged& j, const std::string& key, const char* why) {
   const double now = j.machine.number(key), least = j.machine.number("ldst.address_latency_cycles") + 1;
   const double to = std::max(std::floor(now / 2), least);
@@ -72,7 +72,7 @@ found more_lanes(const judged& j, const std::string& key) {
 found more_sms(const judged& j, const char* why) { return twice(j, "gpu.sm_count", why); }
 found wider_issue(const judged& j) {
   found f = twice(j, "sub_partition.issue_width", "schedulers have more to issue than slots", 2);
-  // A second instruction is issued only where a rule says which two may be a pair.
+  // A second instruction issues only if the dual-issue rule allows some pairs.
   if (f && j.machine.is("sub_partition.dual_issue", "none")) f->also.emplace_back("sub_partition.dual_issue", "any");
   return f;
 }
@@ -81,8 +81,8 @@ found one_pass(const judged& j) {
                  change_to(j, "shared_memory.pass_cycles", 1, "a pass holds the banks for less"));
 }
 
-// A cache that never evicted a line was large enough: what missed, it had never had. Files of older versions do not
-// say.
+// A cache without evictions was large enough: its misses were cold misses. Files of older versions do not have this
+// count.
 bool evicted(const judged& j, const char* cache) {
   return !has(j.kernel, {"memory", cache, "evictions"}) || j.of_kernel({"memory", cache, "evictions"}) > 0;
 }
@@ -90,7 +90,7 @@ found more_l2(const judged& j) {
   return only_if(evicted(j, "l2"), twice(j, "l2.size_bytes", "what misses the L2 goes to the memory"));
 }
 
-// Bytes that came from the L2 several times, of which an L1 could have kept some.
+// True if bytes were read from the L2 several times, so that a larger L1 could have kept some.
 bool reused(const judged& j) {
   if (!has(j.kernel, {"memory", "l2", "read_bytes"})) return true;
   const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
@@ -102,7 +102,7 @@ found l1_on(const judged& j) {
                  change_to(j, "l1.cache_global_loads", true, "global loads bypass the L1"));
 }
 
-// Where L1 and shared memory are one, both of them together grow.
+// If L1 and shared memory are unified, the unified capacity grows, too.
 found grown(const judged& j, const char* key, const char* why) {
   found f = twice(j, key, why);
   const double unified = j.number("shared_memory.unified_bytes");
@@ -122,7 +122,7 @@ found more_shared(const judged& j, const char* why) {
   return f;
 }
 
-// Where the ports are: an SM has one, and so has a slice.
+// The number of ports is limited by channels or by SMs: each SM and each slice has one.
 found more_ports(const judged& j) {
   return j.number("memory.channels") <= j.number("gpu.sm_count")
              ? twice(j, "memory.channels", "more L2 slices side by side")
@@ -132,9 +132,9 @@ found wider_requests(const judged& j) {
   return twice(j, "interconnect.request_bytes_per_cycle", "requests and stores get away sooner");
 }
 
-// What keeps more warps off an SM, so that waits show.
+// The resource that limits the warps of an SM, if more warps would hide latency.
 found more_warps(const judged& j) {
-  // A grid that does not fill the places needs no more of them.
+  // A grid that does not fill the SMs gains nothing from more capacity.
   if (j.of_kernel({"theoretical_occupancy"}) >= 0.99 || (has(j.kernel, {"waves"}) && j.of_kernel({"waves"}) < 1))
     return std::nullopt;
   static constexpr const char* why = "more warps would hide the wait; this limits them";
@@ -151,7 +151,7 @@ found more_warps(const judged& j) {
   return std::nullopt;
 }
 
-// The latency of the memory itself, where a fair part of what comes from the L2 comes from there.
+// The latency of the memory itself, if at least a quarter of the bytes from the L2 came from the memory.
 found memory_latency(const judged& j) {
   const double from_memory = j.of_kernel({"memory", "dram", "read_bytes"});
   if (from_memory == 0 || from_memory < 0.25 * j.of_kernel({"memory", "l2", "read_bytes"})) return std::nullopt;
@@ -211,7 +211,7 @@ std::vector<change> memory_queue(const judged& j) {
 }
 
 std::vector<change> global_accesses(const judged& j) {
-  // Loads that bypass the L1 take no MSHR, and stores never do.
+  // Loads that bypass the L1 take no MSHR, and stores never take one.
   return first({only_if(!loads_bypass_l1(j), twice(j, "l1.mshr_entries", "more misses under way")), more_ports(j),
                 wider_requests(j),
                 twice(j, "l1.miss_queue_entries", "more requests wait for the interconnect instead of in the unit"),
@@ -238,7 +238,7 @@ std::vector<change> branches(const judged& j) {
 }
 
 std::vector<change> instructions_missing(const judged& j) {
-  // A line of source makes an instruction or two: where all that ran fits, each was waited for only when it came first.
+  // A source line makes one or two instructions: if the whole kernel fits the cache, its misses were cold misses.
   const auto lines = j.kernel.find("lines");
   const double count = lines != j.kernel.end() && lines->is_array() ? static_cast<double>(lines->size()) : 0;
   const double bytes = 2 * count * j.number("instruction_cache.instruction_bytes");
@@ -267,7 +267,7 @@ std::vector<change> contexts(const judged& j) {
 }
 std::vector<change> schedulers(const judged& j) { return first({wider_issue(j), more_sms(j, "more schedulers")}); }
 
-// A wait that most warps are in: what it is called, and what would shorten it.
+// A state in which most warps wait: its name, and the changes that would shorten it.
 struct wait_rule {
   const char* state;
   const char* name;
@@ -307,7 +307,7 @@ std::vector<change> faster_memory(const judged& j) {
                                                      : twice(j, "memory.bytes_per_cycle", "a wider memory")});
 }
 
-// A part that is busy: the parameters that make it wider, or ask less of it.
+// A busy part of the chip: the changes that widen it or reduce its load.
 struct resource_rule {
   const char* resource;
   lister changes;

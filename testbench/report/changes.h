@@ -10,34 +10,34 @@
 
 namespace heddle::testbench {
 
-/// A parameter that would make a busy part wider or a wait shorter.
+/// A parameter change that would widen a busy part of the chip or shorten a wait.
 struct change {
   std::string key;
   nlohmann::ordered_json from;
   nlohmann::ordered_json to;
   std::string why;
-  /// Parameters that must change along.
+  /// Parameters that must change with it.
   std::vector<std::pair<std::string, nlohmann::ordered_json>> also;
 };
 
-/// The options of the command line that make it: `--set KEY=VALUE`, and those of `also`.
+/// The command-line options for the change: `--set KEY=VALUE`, and those of `also`.
 std::string options_of(const change& c);
-/// A parameter's value as the command line takes it.
+/// A parameter's value in the syntax of the command line.
 std::string value_text(const nlohmann::ordered_json& value);
 
-/// What would widen a part of speed_of_light(), most telling first, and only what the machine has.
+/// Changes that would widen a part of speed_of_light(), the most effective first; only parameters that the machine
+/// has.
 std::vector<change> changes_for_resource(const std::string& resource, const nlohmann::ordered_json& kernel,
                                          const machine_parameters& machine);
-/// What would shorten a wait (a key of `warp_states`), likewise.
+/// The same for changes that would shorten a wait (a key of `warp_states`).
 std::vector<change> changes_for_wait(const std::string& state, const nlohmann::ordered_json& kernel,
                                      const machine_parameters& machine);
-/// What a wait is called in a verdict; empty for one that the rules do not know.
+/// The name of a wait in a verdict; empty if no rule knows it.
 std::string name_of_wait(const std::string& state);
-/// A shorter launch.
+/// Changes that would shorten the launch latency.
 std::vector<change> changes_for_launch(const machine_parameters& machine);
 
-/// All that the rules could ever want changed on this machine, whatever the kernel does: for a test that the machine
-/// takes it.
+/// All changes that any rule could propose on this machine, for a test that the machine accepts them.
 std::vector<change> all_changes(const machine_parameters& machine);
 
 }  // namespace heddle::testbench

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# cmake -DPAGE=... -DOUTPUT=... -P embed_page.cmake: writes the page as a C++ source, in pieces that any compiler takes.
+# cmake -DPAGE=... -DOUTPUT=... -P embed_page.cmake: writes the page as a C++ source, in string literals short enough
+# for any compiler.
 file(READ "${PAGE}" hex HEX)
 string(LENGTH "${hex}" digits)
 set(source "// SPDX-License-Identifier: MIT\n#include \"testbench/report/page_template.h\"\n\nnamespace heddle::testbench {\n\nstd::string_view page_template() {\n")

@@ -23,7 +23,7 @@ namespace {
 using json = nlohmann::ordered_json;
 using kind = json_value::kind;
 
-// A metrics file with one of everything, which says of what kind each value is.
+// An example with an element of every kind; it defines the type of each value in a metrics file.
 json example() {
   run_metrics m;
   m.stopped = "SIGINT";
@@ -49,11 +49,11 @@ json example() {
   m.sms = {s};
   m.intervals = {{0}, {0}, {0}, {0}, {warp_state_counts()}};
   json all = json::parse(to_json(m));
-  all["gpu"]["config"] = json::object();  // parameters come and go
+  all["gpu"]["config"] = json::object();  // the set of parameters differs between versions
   return all;
 }
 
-// What a page cannot do without; the rest may be missing in files of other versions.
+// Members that the page needs; all others may be missing in files of other versions.
 const std::set<std::string> needed = {"schema",
                                       "gpu",
                                       "cycles",
@@ -86,7 +86,7 @@ const char* name_of(const json& j) {
 
 bool is_like(const json_value& v, const json& j) {
   switch (v.what) {
-    case kind::null: return j.is_number();  // how JSON writes what is no number
+    case kind::null: return j.is_number();  // JSON writes NaN and infinities as null
     case kind::boolean: return j.is_boolean();
     case kind::number: return j.is_number();
     case kind::string: return j.is_string();
@@ -126,7 +126,7 @@ json meanings() {
   return all;
 }
 
-// The parameters of the shipped GPU; null where there is none of that name, or it cannot be read.
+// The parameters of the shipped GPU; null if there is none of that name or it cannot be read.
 json preset_of(const json& gpu) {
   const auto name = gpu.value("name", std::string());
   const auto shipped = shipped_gpus();
@@ -138,7 +138,7 @@ json preset_of(const json& gpu) {
   }
 }
 
-// Parameters that differ from those of the shipped GPU, and yet change nothing: by name, why.
+// Parameters that differ from those of the shipped GPU but have no effect: the reason by name.
 json without_effect(const json& values, const json& preset) {
   json all = json::object();
   if (!preset.is_object()) return all;
@@ -155,7 +155,7 @@ json without_effect(const json& values, const json& preset) {
   return all;
 }
 
-// What the rules say of each kernel.
+// The verdicts of the rules on each kernel.
 json judgements(const json& metrics) {
   const machine_parameters machine(metrics["gpu"]["config"]);
   json all = json::array();
@@ -163,7 +163,7 @@ json judgements(const json& metrics) {
   return all;
 }
 
-// What the reader knows a run by, and, of one that is not whole, that it is not.
+// The name of a run in the page; for an incomplete run it says so.
 std::string title_of(const std::string& name, const json& content) {
   const auto cycle = [&](const char* key) {
     const auto found = content.find(key);

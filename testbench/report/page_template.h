@@ -5,7 +5,7 @@
 
 namespace heddle::testbench {
 
-/// The content of testbench/report/page.html; the build writes the source that defines it.
+/// The content of testbench/report/page.html; the build generates the source that defines it.
 std::string_view page_template();
 
 }  // namespace heddle::testbench

@@ -19,7 +19,7 @@ namespace {
 std::string data_of(const std::vector<std::string>& files) {
   std::vector<named_metrics> metrics;
   for (const std::string& file : files) {
-    readable_size(file, "report");  // a pipe is not waited for
+    readable_size(file, "report");  // refuses a pipe without waiting for its writer
     if (is_store(file)) {
       if (files.size() > 1)
         throw input_error("'" + file +

@@ -12,7 +12,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// What stands in the page where the data belong.
+// The placeholder for the data in the page.
 constexpr std::string_view mark = "@HEDDLE_DATA@";
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string report_page(const std::string& json) {
   invariant(at != std::string_view::npos && page.find(mark, at + 1) == std::string_view::npos,
             "the report's page has no place for data");
   std::string out(page.substr(0, at));
-  // Only strings of a JSON text can hold these, and there an escape means the same.
+  // In JSON these characters occur only inside strings, where the escape is equivalent.
   for (const char c : valid_utf8(json)) {
     if (c == '<') out += "\\u003c";
     else if (c == '>') out += "\\u003e";

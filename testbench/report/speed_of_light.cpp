@@ -11,12 +11,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Cycles of another clock in a core cycle.
+// Cycles of another clock per core cycle.
 double clock_ratio(const machine_parameters& m, const char* clock) {
   return ratio(m.number(clock), m.number("gpu.core_clock_mhz"));
 }
 
-// The side with fewer ports is the narrow one: an SM has one, and so has a slice.
+// The narrower side of the interconnect: each SM and each slice has one port.
 double ports(const machine_parameters& m) {
   return std::min(m.number("memory.channels", 1), m.number("gpu.sm_count", 1));
 }
@@ -41,9 +41,9 @@ double issue_per_cycle(const machine_parameters& m) {
          std::max(1.0, m.number("sub_partition.issue_width", 1));
 }
 
-// Cycles that the packets of a kernel take on the ports between SMs and L2 slices: requests (writes take their data
-// along) and responses (reads bring it). A packet takes whole cycles; its size is the mean of all, metrics have no
-// more.
+// Cycles that the packets of a kernel occupy the ports between SMs and L2 slices: requests (writes carry their data)
+// and responses (reads carry theirs). A packet takes whole cycles; the mean packet size is used because the metrics
+// have no distribution.
 struct packet_cycles {
   double requests;
   double responses;
@@ -64,7 +64,7 @@ packet_cycles packets(const json& kernel, const machine_parameters& m) {
           way(count - writes, "interconnect.response_bytes_per_cycle")};
 }
 
-/// Collects the parts that the chip has.
+/// Collects the parts of the chip.
 struct use_list {
   std::vector<resource_use> all;
   double cycles;

@@ -19,11 +19,11 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr const char* magic = "SQLite format 3";
-// A page that a browser opens at once; what is beyond it can be asked of the database.
+// Limits the page to a size that a browser opens at once; further values can be queried from the database.
 constexpr std::size_t most_values = 4'000'000;
-constexpr std::size_t largest_values = 32'000'000;  // of what a sweep asks for by name
+constexpr std::size_t largest_values = 32'000'000;  // for metrics that a sweep names
 
-// Numbers as numbers: SQLite's REAL comes as its shortest text.
+// Numbers become JSON numbers: SQLite's REAL arrives as its shortest text.
 json value_of(const sql_statement& row, int column) {
   const std::string text = row.shortest(column);
   std::int64_t whole = 0;
@@ -129,8 +129,8 @@ class sweep_reader {
   json axes_ = json::array();
   json metrics_ = json::array();
   json points_ = json::array();
-  std::map<std::int64_t, std::size_t> at_;                      // place in points_ by position
-  std::map<std::int64_t, std::vector<std::size_t>> of_result_;  // places in points_ by result
+  std::map<std::int64_t, std::size_t> at_;                      // index in points_ by position
+  std::map<std::int64_t, std::vector<std::size_t>> of_result_;  // indices in points_ by result
 };
 
 }  // namespace

@@ -5,11 +5,12 @@
 
 namespace heddle::testbench {
 
-/// Whether a file is a database, by its first bytes.
+/// True if the first bytes of the file are those of a database.
 bool is_store(const std::string& file);
 
-/// What the page shows of a sweep's store, as JSON: each sweep with its axes, its points and their metrics. Of sweeps
-/// that name no metrics those of kernels as wholes, no series and no single lines. Throws input_error.
+/// The content of the page for a sweep's store, as JSON: each sweep with its axes, points and metrics. For a sweep
+/// that names no metrics, only totals of kernels are included, not time series or values of single lines. Throws
+/// input_error.
 std::string report_of_store(const std::string& file);
 
 }  // namespace heddle::testbench

@@ -13,21 +13,22 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr double busy = 0.6;     // a part that was used that much of the time bounds the kernel
-constexpr double few_sms = 0.6;  // SMs with work for less of the time than that: too few blocks
+constexpr double busy = 0.6;     // a part in use for at least this share of the time bounds the kernel
+constexpr double few_sms = 0.6;  // SMs with work for a smaller share of the time: too few blocks
 constexpr double few_waves = 0.5;
-constexpr double noticed = 0.05;  // shares below are no reason to change a parameter
+constexpr double noticed = 0.05;  // smaller shares are no reason to change a parameter
 constexpr std::size_t most_changes = 2;
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// A reason to change something, and what.
+/// A reason for changes, and the changes.
 struct cause {
   double share;
   std::vector<change> changes;
 };
 
-// By what they could save at the most: the share of the cause, for each further change of the same cause half of it.
+// Orders changes by the most they could save: the share of the cause, and half of it for each further change of the
+// same cause.
 std::vector<change> by_weight(const std::vector<cause>& causes) {
   std::vector<std::pair<double, const change*>> weighed;
   for (const cause& c : causes) {
@@ -43,7 +44,7 @@ std::vector<change> by_weight(const std::vector<cause>& causes) {
   return out;
 }
 
-// The first ones of different parameters.
+// The first changes that name different parameters.
 std::vector<change> pick(std::initializer_list<std::vector<change>> groups) {
   std::vector<change> out;
   for (const auto& changes : groups)

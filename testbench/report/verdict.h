@@ -10,7 +10,7 @@
 
 namespace heddle::testbench {
 
-/// A state of warps that do not issue, and its share of the active warp-cycles.
+/// A state in which warps do not issue, and its share of the active warp-cycles.
 struct wait_share {
   std::string name;
   double share = 0;
@@ -19,11 +19,11 @@ struct wait_share {
 /// The states of a kernel's warps other than `selected`, the largest share first.
 std::vector<wait_share> waits(const nlohmann::ordered_json& kernel);
 
-/// What bounds a kernel, and the parameters most worth changing. The rules are those of docs/report.md, in that order;
-/// the report's page and the summary both show what they say.
+/// The bound of a kernel, and the parameter changes most likely to help. The rules are those of docs/report.md, in
+/// that order; the report's page and the summary both show the result.
 struct verdict {
   std::string kind;   // nothing, throughput, launch, parallelism or latency
-  std::string bound;  // the part or the state that bounds
+  std::string bound;  // the part or state that bounds the kernel
   std::string headline;
   std::vector<std::string> reasons;  // sentences
   std::vector<change> changes;       // at most two
@@ -32,7 +32,7 @@ struct verdict {
 /// `kernel`: an object of the metrics' `kernels`.
 verdict judge(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
-/// The verdict, and the figures that it stands on, as the page takes them.
+/// The verdict and the figures it is based on, in the form that the page takes.
 nlohmann::ordered_json judgement(const nlohmann::ordered_json& kernel, const machine_parameters& machine);
 
 }  // namespace heddle::testbench

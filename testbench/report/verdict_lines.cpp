@@ -17,7 +17,7 @@ verdict_lines verdict_of(const run_metrics& metrics) {
   if (metrics.kernels.empty()) return {};
   const auto longest = std::max_element(metrics.kernels.begin(), metrics.kernels.end(),
                                         [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
-  // The rules read metrics files; of a run they get what would stand in one.
+  // The rules read metrics files, so the run is converted to the JSON of one.
   run_metrics alone;
   alone.config = metrics.config;
   alone.kernels = {*longest};

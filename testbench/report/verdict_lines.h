@@ -9,10 +9,10 @@ struct run_metrics;
 
 namespace heddle::testbench {
 
-/// What the report says first of a run: of its longest kernel, which the page opens with.
+/// The first lines of the report of a run, about its longest kernel, with which the page opens.
 struct verdict_lines {
-  std::string bound;   // "Bound by latency: ...", the kernel named where there are several; empty: no kernel ran
-  std::string advice;  // the first change, as options, and why; empty: none
+  std::string bound;   // "Bound by latency: ...", with the kernel's name if there are several; empty: no kernel ran
+  std::string advice;  // the first change as options, and its reason; empty: none
 };
 verdict_lines verdict_of(const run_metrics& metrics);
 

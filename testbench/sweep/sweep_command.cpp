@@ -65,7 +65,7 @@ class sweep_run {
     message_log::flush();
     std::fflush(stdout);
     ::signal(signal, SIG_DFL);
-    ::raise(signal);  // the parent sees why
+    ::raise(signal);  // so that the parent sees the signal in the exit status
     return code;
   }
 
@@ -76,7 +76,8 @@ class sweep_run {
     return file;
   }
 
-  // Points of this shard that have no result yet, or not the one that is wanted. Of equal points the first.
+  // Finds the points of this shard that have no result yet, or one that is to be replaced. Of points with equal ids
+  // only the first is run.
   void find_work() {
     std::set<sweep_plan::point_id> seen;
     for (std::size_t p = 0; p < plan_.size(); ++p) {
@@ -116,7 +117,7 @@ class sweep_run {
     request.confine = options_.confine;
     request.arguments = options_.slurm_arguments;
     slurm_engine engine(plan_, store_, request);
-    // Until its task has come to it, a point that is run again has no result.
+    // A point that is run again has no result until its task has run it.
     if (options_.resume)
       for (const std::size_t p : work_)
         if (store_.status(plan_.id_text(p)) != point_status::done) store_.remove(plan_.id_text(p));
@@ -182,8 +183,8 @@ class sweep_run {
   sweep_plan plan_;
   result_store store_;
   std::vector<std::size_t> work_;
-  std::size_t points_ = 0;  // of this shard, equal ones counted once
-  std::size_t run_ = 0;     // by this process, others of work_ meanwhile by somebody else
+  std::size_t points_ = 0;  // of this shard; points with equal ids count once
+  std::size_t run_ = 0;     // by this process; other processes may have run the rest of work_
   bool submitted_ = false;
 };
 

@@ -8,12 +8,12 @@
 
 namespace heddle::testbench {
 
-/// What `heddle sweep` was asked for.
+/// The options of `heddle sweep`.
 struct sweep_options {
   std::string file;
-  std::string confine;  // folder that all jobs' files lie below; empty: each job's own folder
+  std::string confine;  // all jobs' files must be below this folder; empty: each job's own folder
   bool slurm = false;
-  unsigned jobs = 0;   // points at a time, or tasks of the array; 0: as the engine thinks fit
+  unsigned jobs = 0;   // points at a time, or tasks of the array; 0: the engine's default
   unsigned shard = 0;  // from 1 on; 0: all
   unsigned shards = 1;
   bool resume = false;
@@ -25,7 +25,7 @@ struct sweep_options {
   bool quiet = false;
 };
 
-/// Reads the arguments. True: `--help` was asked for and `help` holds the text. Throws input_error.
+/// Parses the arguments. True: `--help` was given and `help` holds the text. Throws input_error.
 bool parse_sweep(const std::vector<std::string>& arguments, sweep_options& o, std::string& help);
 
 }  // namespace heddle::testbench

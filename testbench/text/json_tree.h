@@ -50,7 +50,8 @@ class json_reader {
   /// Adds keys that this kind of object accepts. They are used only in the message of finish().
   void offer(const std::vector<std::string>& keys) { offered_.insert(offered_.end(), keys.begin(), keys.end()); }
   void finish() const;
-  /// Where one of `wanted` keys had to be there: what a key of this object was meant to be, as suggestion() says it.
+  /// For an object that lacks all of the `wanted` keys: names the key that may be a misspelling, as suggestion()
+  /// formats it.
   std::string suggestion_among(const std::vector<std::string>& wanted) const;
 
   std::string place_of(const json_value& v) const;

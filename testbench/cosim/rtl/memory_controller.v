@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A memory controller of one bank with an open row: one access of 8 bytes at a time; another row costs ROW_CYCLES more. The storage
-// behind it has the timing of a synchronous SRAM: data one cycle after the address.
+// A memory controller of one bank with an open row. It serves one access of 8 bytes at a time; an access to another
+// row takes ROW_CYCLES more. The storage has the timing of a synchronous SRAM: data one cycle after the address.
 module memory_controller #(
     parameter ROW_CYCLES = 12,
     parameter ROW_BITS = 8  // words of a row, as a power of two
 ) (
     input             clk,
     input             reset,
-    // Requests: taken in a cycle in which valid and ready are high.
+    // Requests: accepted in a cycle in which valid and ready are high.
     input             request_valid,
     output            request_ready,
     input             request_write,
     input      [31:0] request_word,    // address / 8
     input      [63:0] request_data,
     input      [ 7:0] request_strobe,  // a bit per byte to be written
-    // One answer for each request, in order.
+    // One response for each request, in order.
     output reg        response_valid,
     output     [63:0] response_data,
     // Storage.

@@ -20,17 +20,17 @@ namespace heddle::testbench {
 
 namespace {
 
-// What a kernel prints, and warnings, would be those of a thousand points at once.
+// Discards the output of kernels and warnings, which would mix those of many points.
 void silence() {
   const int null = ::open("/dev/null", O_RDWR);
   if (null < 0) return;
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, fd);
 }
 
-// A process whose result could not be written ends with this and the system's number of what was wrong.
+// Exit codes from this one on mean that the result could not be written; the difference is errno.
 constexpr int unwritable_code = 128;
 
-// A point must not go on alone, writing into a store that somebody else may have begun anew.
+// Ends this process with its parent: an orphan could write into a store that another sweep has started again.
 void end_with(pid_t parent) {
 #if defined(__linux__)
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,7 +46,7 @@ local_engine::local_engine(const sweep_plan& plan, const result_store& store, un
 int local_engine::run(const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
   queue open(points.begin(), points.end());
-  queue taken;  // by others: they are looked at again when nothing else is left
+  queue taken;  // claimed by other processes: checked again when no other point is left
   try {
     while (!open.empty() || !taken.empty() || !children_.empty()) {
       start(open, taken, signals, progress);
@@ -73,15 +73,15 @@ void local_engine::start(queue& points, queue& taken, const stop_signals& signal
     const std::size_t point = points.front();
     const std::string id = plan_.id_text(point);
     const bool ours = claims_.take(id);
-    // Asked for with the claim: whoever had it may just have finished.
+    // Read after the claim: the previous holder may just have finished the point.
     const point_status status = store_.status(id);
     const bool finished = status == point_status::done || (status != point_status::missing && !again_);
     if (ours && !finished) {
       if (status != point_status::missing)
-        store_.remove(id);  // an earlier attempt's, which must not be taken for this one's
+        store_.remove(id);  // the result of an earlier attempt, which must not be taken for the new one
       if (!start(point, signals)) {
         claims_.release(id);
-        return;  // as many processes as the system allows
+        return;  // the system's limit of processes is reached
       }
     } else if (finished) {
       if (ours) claims_.release(id);
@@ -132,9 +132,11 @@ void local_engine::collect(sweep_progress& progress) {
 
 void local_engine::judge(const child& c, pid_t process, int status) {
   const std::string id = plan_.id_text(c.point);
-  if (WIFSIGNALED(status)) store_.remove_unfinished(id, process);  // otherwise the process itself has done so
-  if (store_.status(id) != point_status::missing) return;          // whatever happened to the process afterwards
-  // What cannot be kept need not be run: the others' results would be lost as well.
+  if (WIFSIGNALED(status))
+    store_.remove_unfinished(id, process);  // a process that was not killed removes its files itself
+  if (store_.status(id) != point_status::missing)
+    return;  // the result is complete, however the process ended afterwards
+  // If one result cannot be written, the sweep stops: further results would be lost as well.
   if (WIFEXITED(status) && WEXITSTATUS(status) >= unwritable_code) {
     throw input_error("cannot write '" + store_.point_file(id) +
                       "': " + std::strerror(WEXITSTATUS(status) - unwritable_code) +
@@ -166,7 +168,7 @@ void local_engine::end_late() {
   }
 }
 
-// What is whole by now stays.
+// Results that are complete by now are kept.
 void local_engine::stop() {
   for (const auto& [process, c] : children_) ::kill(process, SIGKILL);
   for (const auto& [process, c] : children_) {

@@ -18,20 +18,20 @@
 
 namespace heddle::testbench {
 
-/// Runs points on this machine, each in a process of its own: one that fails, hangs or is killed takes no other with
-/// it. The processes end with the one that started them.
+/// Runs points on this machine, each in its own process, so that a point that fails, hangs or is killed does not
+/// affect others. The processes end with their parent.
 class local_engine {
  public:
-  /// Runs one point and writes its result. Called in the point's own process, which ends when it returns.
+  /// Runs one point and writes its result. Called in the point's process, which ends when it returns.
   using runner = std::function<void(std::size_t point)>;
 
-  /// `again`: points whose result is that they failed are run once more.
+  /// `again`: points that have a result other than `done` are run once more.
   local_engine(const sweep_plan& plan, const result_store& store, unsigned jobs, bool again, runner run);
 
-  /// Runs these points, at most `jobs` at a time, and waits for those that others run meanwhile. Returns 0, or the
-  /// signal that stopped it: unfinished points have no result then. Throws input_error when results cannot be written.
+  /// Runs these points, at most `jobs` at a time, and waits for those that other processes run. Returns 0, or the
+  /// signal that stopped it; unfinished points have no result then. Throws input_error if results cannot be written.
   int run(const std::vector<std::size_t>& points, sweep_progress& progress);
-  /// How many of them it has run itself.
+  /// The number of points that this process has run itself.
   std::size_t started() const { return started_; }
 
  private:

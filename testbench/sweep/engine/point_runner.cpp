@@ -15,7 +15,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// Without `host`, which is of the machine and not of the point.
+// Without `host`, which describes the machine and not the point.
 std::string portable(const run_metrics& m) {
   nlohmann::ordered_json all = nlohmann::ordered_json::parse(to_json(m));
   all.erase("host");
@@ -28,7 +28,7 @@ point_result simulate(const sweep_plan& plan, std::size_t point) {
   o.progress = progress_mode::never;
   o.quiet = true;
   const gpu_config config = plan.config_of(point);
-  // The process ends with all of this: taking a machine apart takes longer than many a run.
+  // Never deleted: the process ends, and destroying a machine takes longer than many runs.
   auto* j = new job(plan.job_of(point));
   auto* runner = new job_runner(o, *j, config, nullptr);
   const run_outcome outcome = runner->run();

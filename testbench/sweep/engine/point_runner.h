@@ -8,8 +8,8 @@
 
 namespace heddle::testbench {
 
-/// Simulates one point and writes its result. To be called in a process of its own, which can simulate but once and is
-/// to end without destructors.
+/// Simulates one point and writes its result. Call it in a separate process, which can simulate only once and must end
+/// without destructors.
 void run_point(const sweep_plan& plan, const result_store& store, std::size_t point);
 
 }  // namespace heddle::testbench

@@ -19,14 +19,15 @@ namespace heddle::testbench {
 
 namespace {
 
-// One word for a shell.
+// Quotes a text as one shell word.
 std::string word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-// As a shell would part the words, with nothing else that a shell does: "--partition=long --comment='two words'".
+// Splits words at blanks and removes quotes as a shell does, without expansions: "--partition=long --comment='two
+// words'".
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   bool within = false;
@@ -112,7 +113,7 @@ std::string slurm_engine::submit() {
   const command_output o = output_of(line + " " + word(file) + " 2>&1");
   if (o.code == 127)
     throw input_error("--engine slurm: there is no sbatch on this machine; --shard I/N serves any other scheduler");
-  // "1234" or "1234;cluster", perhaps behind remarks.
+  // The output is "1234" or "1234;cluster", possibly after other messages.
   std::string job;
   std::size_t begin = 0;
   for (std::size_t end; o.code == 0 && begin < o.text.size(); begin = end + 1) {
@@ -128,21 +129,21 @@ std::string slurm_engine::submit() {
 bool slurm_engine::queued(const std::string& job) const {
   const command_output o = output_of("squeue --noheader --jobs=" + job + " --format=%T 2>&1");
   if (o.code == 0) return o.text.find_first_not_of(" \n") != std::string::npos;
-  // A job that Slurm has forgotten has ended; anything else may pass.
+  // A job unknown to Slurm has ended; other errors may be temporary.
   return o.text.find("Invalid job id") == std::string::npos;
 }
 
 int slurm_engine::wait(const std::string& job, const std::vector<std::size_t>& points, sweep_progress& progress) {
   const stop_signals signals;
   std::vector<std::size_t> open = points;
-  unsigned pause = 100;  // milliseconds: short sweeps are soon over, and long ones should not press the controller
+  unsigned pause = 100;  // milliseconds: short at first for short sweeps, then longer to spare the Slurm controller
   for (bool going = true; going;) {
     const int number = signals.wait(pause);
     if (number != 0 && number != SIGCHLD) {
       output_of("scancel " + job + " 2>&1");
       return number;
     }
-    if (number == SIGCHLD) continue;  // of a command of ours that has ended
+    if (number == SIGCHLD) continue;  // one of our child processes has ended
     pause = std::min(2 * pause, 5000u);
     going = queued(job);
     std::vector<std::size_t> still;

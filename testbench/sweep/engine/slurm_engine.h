@@ -11,10 +11,10 @@
 
 namespace heddle::testbench {
 
-/// What one job array is submitted with.
+/// The options for submitting one job array.
 struct slurm_request {
-  std::string sweep_file;  // as the tasks are to open it
-  unsigned tasks = 1;      // of the array; each runs a shard
+  std::string sweep_file;  // path under which the tasks open it
+  unsigned tasks = 1;      // size of the array; each task runs a shard
   bool resume = false;
   bool any_size = false;  // --yes
   std::string confine;
@@ -24,12 +24,13 @@ struct slurm_request {
 /// Runs points as one job array of Slurm: each task runs this program with --shard, in the same folder.
 class slurm_engine {
  public:
-  /// Throws input_error for arguments that are no words.
+  /// Throws input_error if the arguments cannot be split into words.
   slurm_engine(const sweep_plan& plan, const result_store& store, slurm_request request);
 
-  /// Submits the array and returns its job's number. Throws input_error: there is no sbatch, or it refuses.
+  /// Submits the array and returns its job number. Throws input_error if sbatch is missing or refuses the job.
   std::string submit();
-  /// Waits until the job has left the queue. Returns 0, or the signal that stopped it: the job is cancelled then.
+  /// Waits until the job has left the queue. Returns 0, or the signal that stopped the wait; the job is cancelled
+  /// then.
   int wait(const std::string& job, const std::vector<std::size_t>& points, sweep_progress& progress);
 
  private:

@@ -6,7 +6,7 @@
 namespace heddle::testbench {
 
 stop_signals::stop_signals() {
-  // An ignored SIGCHLD would take the children's states away.
+  // If SIGCHLD were ignored, the exit states of children would be lost.
   ::signal(SIGCHLD, SIG_DFL);
   sigemptyset(&held_);
   sigaddset(&held_, SIGCHLD);

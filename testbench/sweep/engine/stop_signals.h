@@ -5,8 +5,8 @@
 
 namespace heddle::testbench {
 
-/// Holds back, while it lives, the signals that end a program (unless they are ignored) and those of children that end;
-/// wait() takes them one by one, so that no handler runs anywhere.
+/// Blocks termination signals (unless they are ignored) and SIGCHLD during its lifetime; wait() takes them one by one,
+/// so no signal handler is needed.
 class stop_signals {
  public:
   stop_signals();
@@ -14,9 +14,9 @@ class stop_signals {
   stop_signals(const stop_signals&) = delete;
   stop_signals& operator=(const stop_signals&) = delete;
 
-  /// The next signal: SIGCHLD, or one that asks to stop. 0: none within that time.
+  /// The next signal: SIGCHLD or a termination signal. 0: none within that time.
   int wait(unsigned milliseconds) const;
-  /// In a child: as if this did not exist.
+  /// Restores the signal mask, for a child process.
   void restore() const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace heddle::testbench {
 
-/// The progress line of a sweep on stderr: points finished, points that failed, the time that is likely left.
+/// The progress line of a sweep on stderr: finished points, failed points, estimated remaining time.
 class sweep_progress {
  public:
   sweep_progress(progress_mode mode, std::size_t points);
@@ -19,7 +19,7 @@ class sweep_progress {
   sweep_progress& operator=(const sweep_progress&) = delete;
 
   void finished(point_status status);
-  /// Shows the state if the last time is long enough ago.
+  /// Shows the state if the last update is long enough ago.
   void show();
   void wipe();
   /// "12/200 points, 1 failed, 3:20 min left".

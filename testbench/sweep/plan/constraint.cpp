@@ -23,8 +23,8 @@ namespace {
 using node = constraint::node;
 using node_ptr = std::unique_ptr<node>;
 
-constexpr unsigned deepest = 100;      // parentheses and negations within each other
-constexpr std::size_t longest = 2000;  // words and signs of a condition
+constexpr unsigned deepest = 100;      // nesting depth of parentheses and negations
+constexpr std::size_t longest = 2000;  // tokens of a condition
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
@@ -42,7 +42,7 @@ std::vector<std::string> tokens_of(const std::string& text, const std::string& w
     } else if (c == '"') {
       const std::size_t end = text.find('"', i + 1);
       if (end == std::string::npos) throw input_error(where + ": a quotation mark is not closed");
-      tokens.push_back(text.substr(i, end - i));  // with the mark in front: a literal
+      tokens.push_back(text.substr(i, end - i));  // with the quotation mark in front: a literal
       i = end + 1;
     } else if (i + 1 < text.size() && text[i + 1] == '=' && std::string("<>!=").find(c) != std::string::npos) {
       tokens.push_back(c == '=' ? "=" : text.substr(i, 2));
@@ -100,7 +100,7 @@ class parser {
   node_ptr negation(unsigned depth) {
     if (depth > deepest) fail("the condition is nested too deep");
     if (take("not")) return make("not", negation(depth + 1), nullptr);
-    // A parenthesis may hold a condition or a sum: what follows it tells.
+    // A parenthesis may enclose a condition or a sum; the tokens inside tell which.
     if (next() == "(") {
       const std::size_t begin = at_;
       if (condition_in_parentheses()) {
@@ -113,7 +113,7 @@ class parser {
     }
     return comparison(depth);
   }
-  // Whether this parenthesis holds a comparison or a word that joins such.
+  // True if this parenthesis contains a comparison or a logical operator.
   bool condition_in_parentheses() const {
     unsigned open = 0;
     for (std::size_t i = at_; i < tokens_.size(); ++i) {
@@ -141,7 +141,7 @@ class parser {
     check_word(*right, text_allowed);
     return make(op, std::move(left), std::move(right));
   }
-  // A word that is neither a number nor a name can only be what a variable is held against.
+  // A word that is neither a number nor a name is allowed only as the other side of a comparison with a variable.
   void check_word(const node& n, bool text_allowed) const {
     if (n.left) check_word(*n.left, false);
     if (n.right) check_word(*n.right, false);
@@ -186,7 +186,7 @@ class parser {
     leaf->what = word[0] != '"' && known_(word) ? "variable" : "word";
     if (leaf->what == "variable") variables_.push_back(word);
     double number = 0;
-    // "launch.blok" is a slip, not a text.
+    // "launch.blok" is a misspelt name, not a text.
     if (leaf->what == "word" && word[0] != '"' && word.find('.') != std::string::npos && !parse_float(word, number)) {
       fail("'" + printable(word) + "' is neither an axis nor a parameter" + suggestion(word, names_));
     }
@@ -201,7 +201,7 @@ class parser {
   std::size_t at_ = 0;
 };
 
-/// Looks at one point.
+/// Evaluates the condition at one point.
 struct evaluation {
   const std::string& where;
   const constraint::value_of& values;

@@ -15,21 +15,21 @@ namespace heddle::testbench {
 /// comparisons = != < <= > >=, sums and products of numbers, and, or, not, parentheses.
 class constraint {
  public:
-  /// Whether a word names something that has a value at every point.
+  /// True if a word names a variable that has a value at every point.
   using is_variable = std::function<bool(const std::string& name)>;
-  /// Its value at the point that is looked at.
+  /// The value of a variable at the evaluated point.
   using value_of = std::function<std::string(const std::string& name)>;
 
-  /// Throws input_error with the place: what is no condition; a word that names nothing where a number is wanted; a
-  /// condition without any variable. `names` are those that such a word can have meant.
+  /// Throws input_error with the position for invalid syntax, an unknown name where a number is needed, or a condition
+  /// without any variable. `names` are the candidates for suggestions.
   constraint(const sweep_constraint& source, const is_variable& known, const std::vector<std::string>& names = {});
   ~constraint();
   constraint(constraint&&) noexcept;
 
   const std::string& name() const { return name_; }
-  /// The variables that the condition names.
+  /// The variables in the condition.
   const std::vector<std::string>& variables() const { return variables_; }
-  /// Throws input_error: a value that is no number is compared by size or reckoned with.
+  /// Throws input_error if a value that is not a number is compared by size or used in arithmetic.
   bool holds(const value_of& values) const;
 
   struct node;

@@ -9,21 +9,21 @@
 
 namespace heddle::testbench {
 
-/// The parameters of one GPU with some of them overridden, as load_config would have them but for whether they fit each
-/// other: names of points and constraints need them many thousand times, and before anything is run.
+/// The parameters of one GPU with overrides, as load_config returns them but without the check that they are
+/// consistent. The names of points and constraints need them many thousand times, before anything is run.
 class effective_values {
  public:
   using overrides = std::vector<std::pair<std::string, const std::string*>>;
 
   explicit effective_values(const gpu_config& base);
 
-  /// Every value in the order of the INI file, as text, lines apart.
+  /// All values as text in the order of the INI file, one a line.
   std::string text(const overrides& changes);
-  /// As load_config would have made it. Throws input_error where the values do not fit each other.
+  /// The configuration as load_config would return it. Throws input_error if the values are inconsistent.
   gpu_config config(const overrides& changes) const;
-  /// One value without overrides, empty for a name that there is not.
+  /// One value without overrides; empty for an unknown name.
   std::string base(const std::string& name) const;
-  /// One value, empty for a name that there is not.
+  /// One value; empty for an unknown name.
   std::string value(const std::string& name, const overrides& changes);
 
  private:

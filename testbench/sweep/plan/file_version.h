@@ -6,13 +6,13 @@
 
 namespace heddle::testbench {
 
-/// A file as it was at one time, as the system tells without reading it: which file, how long, when written.
+/// The identity of a file at one time, without reading it: device, inode, size and modification time.
 class file_version {
  public:
   explicit file_version(std::string name);
 
   const std::string& name() const { return name_; }
-  /// Whether the name now stands for something else, or nothing.
+  /// True if the name now refers to another file, to changed content, or to nothing.
   bool changed() const;
 
  private:

@@ -28,7 +28,7 @@ std::uint64_t number(const std::string& axis, const std::string& value, std::uin
   return n;
 }
 
-// "256" or "16x16" or "8x8x4".
+// Parses "256" or "16x16" or "8x8x4".
 std::vector<std::uint32_t> dimensions(const std::string& axis, const std::string& value) {
   std::vector<std::uint32_t> result;
   for (const std::string& part : split(value, 'x')) {

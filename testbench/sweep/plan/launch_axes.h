@@ -12,14 +12,14 @@ namespace heddle::testbench {
 const std::vector<std::string>& launch_axes();
 bool is_launch_axis(const std::string& name);
 
-/// Throws input_error, without a place, for a value that the axis cannot have whatever the job.
+/// Throws input_error, without a position, for a value that the axis cannot have in any job.
 void check_launch_value(const std::string& axis, const std::string& value);
-/// Throws input_error, without a place, when the axis has nothing to change in such a job.
+/// Throws input_error, without a position, if the axis has nothing to change in this job.
 void check_launch_axis(const std::string& axis, const job& j);
 
-/// Changes every launch, or every preemption, of the job. With `launch.block` the grid follows, so that threads stay at
-/// least the same in each dimension; a plain number is the whole block, of whose dimensions the first is changed.
-/// Throws input_error where a launch cannot have the value.
+/// Changes every launch, or every preemption, of the job. With `launch.block` the grid is adapted, so that each
+/// dimension has at least as many threads as before; a plain number is the block size, reached by changing the block's
+/// first dimension. Throws input_error if a launch cannot have the value.
 void apply_launch_axis(const std::string& axis, const std::string& value, job& j);
 
 }  // namespace heddle::testbench

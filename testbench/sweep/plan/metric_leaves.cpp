@@ -10,7 +10,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Takes the events of a JSON text: a tree of it would cost more than all else that is done with a point's values.
+/// Handles the parser's events directly: building a tree would dominate the cost of processing a point's values.
 class leaf_reader : public nlohmann::json_sax<json> {
  public:
   explicit leaf_reader(metric_leaves& leaves) : leaves_(leaves) {}
@@ -41,10 +41,10 @@ class leaf_reader : public nlohmann::json_sax<json> {
   struct level {
     bool array;
     std::uint64_t index;
-    std::size_t length;  // of the path to it
+    std::size_t length;  // length of the path to the container
   };
 
-  // An array's elements have no keys: their numbers are made here.
+  // Elements of an array have no keys: their indices are the keys.
   void name_element() {
     if (signals_.empty() || !signals_.back().array) return;
     path_.resize(signals_.back().length);

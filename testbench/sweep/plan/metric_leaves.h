@@ -8,10 +8,10 @@
 
 namespace heddle::testbench {
 
-/// Single values of the metrics with their paths: "kernels.0.metrics.ipc".
+/// Scalar values of the metrics with their paths: "kernels.0.metrics.ipc".
 using metric_leaves = std::vector<std::pair<std::string, nlohmann::json>>;
 
-/// Those of a JSON text, in the order of their paths, without the members `gpu` and `schema`. False: it is no JSON
+/// The values of a JSON text in the order of their paths, without the members `gpu` and `schema`. False: it is no JSON
 /// object.
 bool read_leaves(const std::string& text, metric_leaves& leaves);
 

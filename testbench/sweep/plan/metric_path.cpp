@@ -13,7 +13,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// A metrics file that holds one of everything.
+// An example of a metrics file with an element of every kind.
 nlohmann::json make_example() {
   run_metrics m;
   kernel_metrics k;
@@ -38,7 +38,7 @@ const nlohmann::json& example() {
 
 std::string wrong_metric_path(const std::string& path, const list_lengths& most) {
   const nlohmann::json* at = &example();
-  std::string here, pattern;  // pattern: with '*' for numbers
+  std::string here, pattern;  // pattern: with '*' for indices
   for (const std::string& step : split(path, '.')) {
     std::uint64_t index = 0;
     const bool number = at->is_array();
@@ -49,7 +49,7 @@ std::string wrong_metric_path(const std::string& path, const list_lengths& most)
         return "no point has '" + here + "." + printable(step) + "', " +
                (limit->second == 0 ? "'" + here + "' is empty"
                                    : "the last one is '" + here + "." + std::to_string(limit->second - 1) + "'");
-      if (at->empty()) return "";  // numbers over time
+      if (at->empty()) return "";  // a time series, which may be empty
       at = &(*at)[0];
     } else if (at->is_object() && at->contains(step)) {
       at = &(*at)[step];

@@ -9,13 +9,14 @@
 
 namespace heddle::testbench {
 
-/// The product of a sweep's axes, those of a zip being one factor together. The factor that comes first in the file
-/// varies slowest. No point is held; each is computed from its number. Refers to the axes that it was made from.
+/// The Cartesian product of a sweep's axes; the axes of a zip form one factor. The factor that comes first in the file
+/// varies slowest. Points are not stored; each is computed from its number. Refers to the axes passed to the
+/// constructor.
 class point_space {
  public:
   explicit point_space(const std::vector<sweep_axis>& axes);
 
-  /// Points of the product; the largest number where there are more than that.
+  /// The number of points of the product, saturated at the largest number.
   std::uint64_t size() const { return size_; }
   /// The value of one axis at a point.
   const std::string& value(std::uint64_t number, std::size_t axis) const;
@@ -24,7 +25,7 @@ class point_space {
   struct factor {
     std::vector<std::size_t> axes;
     std::uint64_t values = 1;
-    std::uint64_t stride = 1;  // points from one value to the next
+    std::uint64_t stride = 1;  // number of points between two values of the factor
   };
 
   const std::vector<sweep_axis>& axes_;

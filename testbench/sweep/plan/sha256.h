@@ -9,15 +9,15 @@
 
 namespace heddle::testbench {
 
-/// SHA-256 (FIPS 180-4), by which points of sweeps are named.
+/// SHA-256 (FIPS 180-4), used for the ids of sweep points.
 class sha256 {
  public:
   using digest = std::array<std::uint8_t, 32>;
 
   sha256& update(const void* data, std::size_t bytes);
-  /// A text with its length in front, so that texts in a row cannot be taken for others.
+  /// Adds a text preceded by its length, so that different sequences of texts have different hashes.
   sha256& field(std::string_view text);
-  /// To be called once, at the end.
+  /// Call it once, at the end.
   digest finish();
 
  private:

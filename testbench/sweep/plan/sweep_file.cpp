@@ -21,7 +21,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// At commas outside of quotation marks.
+// Splits at commas outside of quotation marks.
 std::vector<std::string> split_list(const std::string& text, const std::string& where) {
   std::vector<std::string> parts(1);
   bool quoted = false;
@@ -145,7 +145,7 @@ class reader {
     if (has_axis(a.name)) refuse(place(e, e.key_column), "axis '" + printable(a.name) + "' is given twice");
     std::set<std::string> seen;
     for (const std::string& value : a.values) {
-      // In a zip a value may come again beside another one.
+      // In a zip a value may be repeated beside another one.
       if (!seen.insert(value).second && a.zip.empty())
         refuse(where, "the value '" + printable(value) + "' is given twice");
     }

@@ -24,13 +24,13 @@ namespace heddle::testbench {
 
 namespace {
 
-constexpr std::uint64_t most_points = 1'000'000;  // without being asked for
-constexpr std::uint64_t most_ever = 100'000'000;  // each is held as some 30 bytes
+constexpr std::uint64_t most_points = 1'000'000;  // limit without --yes
+constexpr std::uint64_t most_ever = 100'000'000;  // limit with --yes; each point takes some 30 bytes
 const std::string default_gpu = "gtx1080";
 
 bool is_workload(const std::string& axis) { return axis == "job" || axis == "trace"; }
 
-// load_config takes names of shipped GPUs and files; files are relative to the sweep's.
+// load_config takes names of shipped GPUs and file names; file names are relative to the sweep file.
 std::string gpu_name(const sweep_file& file, const std::string& written) {
   const std::string ending = ".ini";
   const bool ini =
@@ -42,8 +42,8 @@ std::string gpu_name(const sweep_file& file, const std::string& written) {
 
 std::string digest_of(sha256& hash) { return hex(hash.finish()); }
 
-// The job's own text and the content of all that it names, which is kept: the points are run with what was hashed,
-// whatever becomes of the files meanwhile.
+// Hashes the job's text and the content of all files that it names. The content is kept: points run with the hashed
+// content, even if the files change in the meantime.
 std::string job_digest(const std::string& text, job& j) {
   file_contents contents;
   sha256 hash;
@@ -63,7 +63,7 @@ std::string job_digest(const std::string& text, job& j) {
   return digest_of(hash);
 }
 
-// A replay reads its files again, block by block: they are watched.
+// A replay reads its trace files again, block by block, so they are checked for changes.
 std::string trace_digest(const std::string& list, const file_access& access, std::vector<file_version>& files) {
   sha256 hash;
   hash.field("trace").field(read_file(list, "trace"));
@@ -77,7 +77,7 @@ std::string trace_digest(const std::string& list, const file_access& access, std
   return digest_of(hash);
 }
 
-// Kernels that a job's operations launch, at most.
+// An upper bound of the kernels that a job's operations launch.
 std::uint64_t launches_of(const std::vector<operation>& operations) {
   constexpr std::uint64_t endless = 1'000'000'000;
   std::uint64_t count = 0;
@@ -180,7 +180,7 @@ void sweep_plan::read_workload(const std::string& written, bool trace, const tra
     w.what = parse_job(text, path, access);
     w.digest = job_digest(text, w.what);
   }
-  // Points run at the same time, and what they are run for is their metrics: only comparisons stay of the outputs.
+  // Points run concurrently for their metrics only: outputs are reduced to comparisons.
   for (output& o : w.what.outputs) {
     if (!o.file.empty()) access.check_new(o.file, o.where);
     o.file.clear();
@@ -223,7 +223,7 @@ void sweep_plan::check_launch_axes() const {
   }
 }
 
-// Over all points; one that has fewer has nothing there.
+// The maximum over all points; a point with fewer elements has no value for the others.
 list_lengths sweep_plan::metric_lengths() const {
   list_lengths most = {{"kernels.*.grid", 3}, {"kernels.*.block", 3}, {"kernels", 0}, {"context_switches", 0}};
   const auto raise = [&most](const char* list, std::uint64_t number) { most[list] = std::max(most[list], number); };
@@ -304,7 +304,7 @@ sweep_plan::point_id sweep_plan::make_id(std::uint64_t number) {
   sha256 hash;
   hash.field("heddle.point/1").field(version_).field(gpus_.at(gpu_at(number)).text(overrides_at(number)));
   hash.field(workload_at(number).digest).field(std::to_string(file_.max_cycles));
-  // In one order, whatever the file's.
+  // Sorted by name, so that the order in the file does not matter.
   std::map<std::string, std::string> launch;
   for (const std::size_t axis : launch_axes_) launch[file_.axes[axis].name] = space_.value(number, axis);
   for (const auto& [name, value] : launch) hash.field(name).field(value);
@@ -346,7 +346,7 @@ gpu_config sweep_plan::config_of(std::size_t point) const {
 }
 
 std::vector<std::string> sweep_plan::idle_axes() const {
-  constexpr std::size_t most_looked_at = 4096;  // of a large sweep some, evenly spread
+  constexpr std::size_t most_looked_at = 4096;  // a large sweep is sampled at equal distances
   struct finding {
     std::string why;
     bool acts = false;
@@ -358,7 +358,7 @@ std::vector<std::string> sweep_plan::idle_axes() const {
     try {
       config = config_of(p);
     } catch (const input_error&) {
-      continue;  // the point will be refused
+      continue;  // the point will be rejected
     }
     for (const std::size_t axis : config_axes_) {
       const std::string& name = file_.axes[axis].name;

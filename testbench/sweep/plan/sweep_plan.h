@@ -20,8 +20,8 @@
 
 namespace heddle::testbench {
 
-/// The points of a sweep, each with what it is run with and its id: a hash of all that determines its result. Points
-/// are in the order of the product, and numbered without those that constraints drop.
+/// The points of a sweep, each with its configuration, job and id: a hash of everything that determines its result.
+/// Points are in the order of the product and numbered without those that constraints drop.
 class sweep_plan {
  public:
   using point_id = std::array<std::uint8_t, 16>;
@@ -29,7 +29,7 @@ class sweep_plan {
   using trace_reader = std::function<job(const std::string& list)>;
 
   /// Reads all workloads and checks everything that can be known before the first run: axes, values, GPUs, metrics,
-  /// constraints. More points than a million are refused unless `any_size`. Throws input_error.
+  /// constraints. More than a million points are refused unless `any_size`. Throws input_error.
   sweep_plan(sweep_file file, std::string version, const trace_reader& traces, bool any_size);
 
   sweep_plan(const sweep_plan&) = delete;  // its space refers to its file
@@ -44,18 +44,18 @@ class sweep_plan {
   const std::string& value(std::size_t point, std::size_t axis) const { return space_.value(numbers_[point], axis); }
   /// "gpu=v100 launch.block=64".
   std::string description(std::size_t point) const;
-  /// By constraint: how many points it drops that none before it drops.
+  /// By constraint: the number of points that it drops and no earlier constraint does.
   const std::vector<std::pair<std::string, std::uint64_t>>& dropped() const { return dropped_; }
 
-  /// Axes that are parameters without effect at any point of some GPU: which, where and why, a sentence each.
+  /// Axes that are parameters without effect at all points of some GPU: one sentence each with name, GPU and reason.
   std::vector<std::string> idle_axes() const;
 
-  /// Throw input_error where the values of the point do not fit each other.
+  /// Both throw input_error if the values of the point are inconsistent.
   gpu_config config_of(std::size_t point) const;
   job job_of(std::size_t point) const;
   /// All files that the sweep reads.
   void add_inputs(file_roles& roles) const;
-  /// A file that the point reads as it runs and that is not what it was when its id was made; empty: there is none.
+  /// A file that the point reads during its run and that has changed since its id was computed; empty: none.
   std::string changed_input(std::size_t point) const;
 
  private:
@@ -83,12 +83,12 @@ class sweep_plan {
   sweep_file file_;
   std::string version_;
   point_space space_;
-  std::vector<std::string> gpu_files_;            // of all GPUs, with their bases
-  std::map<std::string, effective_values> gpus_;  // these two by the name as written
+  std::vector<std::string> gpu_files_;            // of all GPUs, with the files they are based on
+  std::map<std::string, effective_values> gpus_;  // this map and the next: by the name as written
   std::map<std::string, workload> workloads_;
   std::vector<std::size_t> config_axes_;  // parameters
   std::vector<std::size_t> launch_axes_;
-  std::vector<std::uint64_t> numbers_;  // in the product
+  std::vector<std::uint64_t> numbers_;  // numbers in the product
   std::vector<point_id> ids_;
   std::vector<std::pair<std::string, std::uint64_t>> dropped_;
 };

@@ -65,7 +65,7 @@ void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv) {
   }
   for (const char* column : first_columns) csv.field(column);
   for (const sweep_axis& a : plan.file().axes) csv.field(a.name);
-  std::vector<std::size_t> metric_of;  // by column; one that no point has is number 0
+  std::vector<std::size_t> metric_of;  // by column; 0: no point has this metric
   for (const std::string& column : columns) {
     csv.field(column);
     const auto found = numbers.find(column);

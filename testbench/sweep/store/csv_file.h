@@ -10,14 +10,14 @@
 
 namespace heddle::testbench {
 
-/// Comma-separated values as RFC 4180 has them, but with lines that end in LF. Throws input_error.
+/// Comma-separated values as in RFC 4180, but with LF line ends. Throws input_error.
 class csv_file {
  public:
   explicit csv_file(const std::string& file);
 
   csv_file& field(const std::string& text);
   void end_row();
-  /// All is with the system then.
+  /// Flushes and closes the file; all data have been written then.
   void close();
 
  private:
@@ -29,10 +29,11 @@ class csv_file {
   bool first_ = true;
 };
 
-/// What every table of results begins with, by which they are known.
+/// The beginning of every table of results, by which they are recognised.
 std::string csv_head();
 
-/// One row for each point of the sweep: position, id, status, reason, axes, metrics. `database` holds it already.
+/// Writes one row for each point of the sweep: position, id, status, reason, axes, metrics. `database` already holds
+/// the sweep.
 void write_csv(sql_database& database, const sweep_plan& plan, csv_file& csv);
 
 }  // namespace heddle::testbench

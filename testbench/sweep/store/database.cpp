@@ -26,7 +26,7 @@ int count_steps(void* limits) {
   return left == 0 ? 1 : (--left, 0);
 }
 
-// Reading columns is all that is done with a file that is not new.
+// An existing file may only be read.
 int only_reads(void*, int action, const char*, const char*, const char*, const char*) {
   return action == SQLITE_SELECT || action == SQLITE_READ ? SQLITE_OK : SQLITE_DENY;
 }
@@ -111,15 +111,15 @@ std::string sql_statement::shortest(int column) const {
 
 sql_database::sql_database(const std::string& file, mode m) {
   sqlite3* database = nullptr;
-  // A name that begins with ':' or "file:" would be something else than a file.
+  // Without a folder, a name beginning with ':' or "file:" would not be taken for a file.
   const std::string name = file[0] == '/' ? file : "./" + file;
-  // One thread uses it.
+  // Only one thread uses it.
   const int flags =
       SQLITE_OPEN_NOMUTEX | (m == mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const int code = sqlite3_open_v2(name.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) throw input_error("store: cannot open '" + file + "': " + sqlite3_errstr(code));
-  // What is new is given its name when it is whole: until then nothing needs to be undone.
+  // A new database gets its final name only when it is complete, so it needs no journal.
   if (m == mode::create) run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=4096;");
   if (m == mode::read) distrust(file);
 }
@@ -128,7 +128,7 @@ void sql_database::distrust(const std::string& file) {
   struct stat status {};
   const std::uint64_t bytes = ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
   constexpr std::uint64_t least_row_bytes = 4;
-  // A row that is read, sorted and joined takes some hundred steps, and has ten bytes at the least.
+  // Reading, sorting and joining a row takes some hundred steps, and a row has at least ten bytes.
   limits_ = std::make_unique<sql_limits>(sql_limits{bytes / least_row_bytes + 1, 16 * bytes, 10'000 + bytes / 10});
   sqlite3* const database = database_.get();
   sqlite3_progress_handler(database, 1000, count_steps, limits_.get());
@@ -140,7 +140,7 @@ void sql_database::distrust(const std::string& file) {
   check_tables();
 }
 
-// What a statement takes for a table could be a view that never ends, or a virtual table.
+// The table of a statement could be an endless view or a virtual table.
 void sql_database::check_tables() {
   sql_statement rows = prepare("SELECT type, rootpage, name FROM sqlite_master");
   while (rows.step()) {

@@ -10,36 +10,37 @@ struct sqlite3_stmt;
 
 namespace heddle::testbench {
 
-/// What reading a file of a certain size can bring at most. A file that somebody has made can hold pages that name each
-/// other in circles: it would bring rows without end.
+/// Limits on the data that a file of a given size can deliver. A malicious file can contain pages that refer to each
+/// other in cycles and deliver rows without end.
 struct sql_limits {
   std::uint64_t rows = 0;        // of one statement
-  std::uint64_t text_bytes = 0;  // this and the next: that are left, of all statements
-  std::uint64_t steps = 0;       // of SQLite's machine, in thousands
+  std::uint64_t text_bytes = 0;  // this and the next: remaining for all statements
+  std::uint64_t steps = 0;       // of SQLite's virtual machine, in thousands
 };
 
-/// A prepared SQL statement; parameters and columns count from 1 and 0, as SQLite's do. Everything throws input_error.
+/// A prepared SQL statement; parameters count from 1 and columns from 0, as in SQLite. All functions throw
+/// input_error.
 class sql_statement {
  public:
-  /// `limits`: null: none.
+  /// `limits`: null means none.
   sql_statement(sqlite3* database, const std::string& sql, sql_limits* limits = nullptr);
 
   sql_statement& bind(int parameter, const std::string& text);
   sql_statement& bind(int parameter, std::int64_t number);
   sql_statement& bind(int parameter, double number);
   sql_statement& bind_null(int parameter);
-  /// The value of a column of another statement's row.
+  /// Binds the value of a column of another statement's row.
   sql_statement& bind(int parameter, const sql_statement& row, int column);
-  /// True: there is a row.
+  /// True: a row is available.
   bool step();
-  /// Ready to be bound anew.
+  /// Makes the statement ready for new parameters.
   void reset();
-  /// step() and reset() of a statement without rows.
+  /// step() and reset() for a statement without rows.
   void run();
 
   std::string text(int column) const;
   std::int64_t integer(int column) const;
-  /// A number as its shortest text that reads back to it, a text as it is, nothing for NULL.
+  /// A number as the shortest text that reads back to it, a text unchanged, an empty text for NULL.
   std::string shortest(int column) const;
 
  private:
@@ -52,11 +53,12 @@ class sql_statement {
   std::unique_ptr<sqlite3_stmt, finalizer> statement_;
 };
 
-/// A database file. Everything throws input_error.
+/// A database file. All functions throw input_error.
 class sql_database {
  public:
-  /// A new one that nobody else looks at before it is closed, or one that is read: that may be a stranger's. Its tables
-  /// must be tables, nothing in it is run (views, triggers, functions), and what it brings is limited.
+  /// create: a new file that no other process reads before it is closed. read: a file that may be untrusted: its
+  /// tables must be tables, nothing in it is executed (views, triggers, functions), and the data it delivers are
+  /// limited.
   enum class mode : std::uint8_t { create, read };
   sql_database(const std::string& file, mode m);
 
@@ -75,7 +77,7 @@ class sql_database {
   std::unique_ptr<sqlite3, closer> database_;
 };
 
-/// Throws input_error for a file that is no database of results with this schema and version.
+/// Throws input_error if the file is no database of results with this schema and version.
 void check_database(const std::string& file, const std::string& schema, const std::string& version);
 
 }  // namespace heddle::testbench

@@ -21,7 +21,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// Views have a column for each of these where the sweep names no metrics; an SQL view cannot have thousands.
+// Views have a column for each of these if the sweep names no metrics; an SQL view cannot have thousands of columns.
 const std::vector<std::string> usual_metrics = {"cycles", "kernels.0.cycles", "kernels.0.theoretical_occupancy",
                                                 "kernels.0.metrics.achieved_occupancy", "kernels.0.metrics.ipc"};
 
@@ -44,7 +44,7 @@ std::string quoted(const std::string& text, char mark) {
   return result + mark;
 }
 
-// Numbers as numbers, so that they are sorted and compared as such.
+// Numbers are stored as numbers, so that they sort and compare as numbers.
 void bind_text_or_number(sql_statement& s, int parameter, const std::string& text) {
   std::int64_t whole = 0;
   double real = 0;
@@ -79,7 +79,7 @@ class writer {
   sql_database& database() { return database_; }
 
  private:
-  // This sweep from the plan, the others as the database has them; all in the order of their names.
+  // The present sweep comes from the plan, all others from the old database; sweeps are ordered by name.
   void sweeps() {
     const std::string& own = plan_.file().name;
     std::vector<std::string> names = {own};
@@ -164,7 +164,7 @@ class writer {
     }
   }
 
-  // In the order of ids; a point of several sweeps has the metrics that any of them asks for.
+  // In the order of ids; a point of several sweeps has the metrics that any of them requests.
   void results() {
     std::sort(ids_.begin(), ids_.end());
     sql_statement row = database_.prepare("INSERT INTO results VALUES(?, ?, ?, ?)");
@@ -210,7 +210,7 @@ class writer {
     add_value_->run();
   }
 
-  // The rows of a sweep as people think of them: one a point, axes and metrics side by side.
+  // The table of a sweep for people: one row a point, axes and metrics side by side.
   void view(const std::string& sweep, const std::vector<std::string>& metrics) {
     std::string sql =
         "CREATE VIEW " + quoted("sweep " + sweep, '"') + " AS SELECT position, p.id AS id, status, reason";
@@ -234,8 +234,8 @@ class writer {
   std::unique_ptr<sql_database> old_;
   const sweep_plan& plan_;
   const result_store& store_;
-  std::vector<std::pair<std::string, std::vector<std::string>>> views_;  // sweeps and the metrics that they ask for
-  std::vector<std::pair<std::string, std::size_t>> ids_;                 // of all points, with their place in views_
+  std::vector<std::pair<std::string, std::vector<std::string>>> views_;  // sweeps and their requested metrics
+  std::vector<std::pair<std::string, std::size_t>> ids_;                 // of all points, with their index in views_
   std::unordered_map<std::string, std::int64_t> metric_numbers_;
   std::unique_ptr<sql_statement> add_name_;
   std::unique_ptr<sql_statement> add_value_;

@@ -10,12 +10,12 @@
 
 namespace heddle::testbench {
 
-/// Points by what became of them.
+/// The number of points by status.
 using status_counts = std::array<std::size_t, point_status_count>;
 
-/// Writes the store's database anew from the results of the points of this sweep and of those that the database knows
-/// already, and the CSV of this sweep. The same results make the same bytes, in whatever order and by however many runs
-/// they came. Throws input_error.
+/// Rewrites the store's database from the results of this sweep's points and of points already in the database, and
+/// writes the CSV of this sweep. Equal results make equal bytes, regardless of the order and the number of runs that
+/// produced them. Throws input_error.
 status_counts gather(const sweep_plan& plan, const result_store& store);
 
 }  // namespace heddle::testbench

@@ -16,7 +16,7 @@ namespace heddle::testbench {
 
 namespace {
 
-// Whatever is written in the lock's file, nothing else is removed.
+// Only such names are removed, whatever the lock's file contains.
 bool is_temporary(const std::string& file) {
   const std::string begin = ".heddle-", end = ".tmp";
   const std::string name = file.substr(file.rfind('/') + 1);
@@ -28,7 +28,7 @@ bool is_temporary(const std::string& file) {
 
 gathering_lock::gathering_lock(const std::string& folder)
     : fd_(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {
-  // It is written to: a link to somebody's file must not be taken for it.
+  // The file is written to, so a link to another file must not be accepted.
   struct stat status {};
   if (fd_ < 0 ? errno == ELOOP : ::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) {
     if (fd_ >= 0) ::close(fd_);
@@ -47,8 +47,8 @@ gathering_lock::~gathering_lock() {
 void gathering_lock::note(const std::vector<std::string>& files) {
   std::string text;
   for (const std::string& file : files)
-    text += std::filesystem::absolute(file).string() + "\n";  // whoever comes next may stand in another folder
-  // Where it cannot be noted, what is left after a kill stays: no reason not to gather.
+    text += std::filesystem::absolute(file).string() + "\n";  // the next process may have another working directory
+  // If the note cannot be written, files of a killed gathering stay; that is no reason to fail.
   if (fd_ < 0 || ::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, text.data(), text.size(), 0) < 0) return;
 }
 

@@ -6,17 +6,17 @@
 
 namespace heddle::testbench {
 
-/// One gathering at a time: the database knows of other sweeps only by what it held before. The lock's file names what
-/// is being written, so that the next one can remove what a gathering that was killed has left.
+/// Serialises gatherings: the database knows other sweeps only by its previous content. The lock's file lists the
+/// temporary files being written, so that the next gathering can remove those that a killed one left.
 class gathering_lock {
  public:
-  /// Waits for its turn.
+  /// Waits for the lock.
   explicit gathering_lock(const std::string& folder);
   ~gathering_lock();
   gathering_lock(const gathering_lock&) = delete;
   gathering_lock& operator=(const gathering_lock&) = delete;
 
-  /// These temporary files are about to be written.
+  /// Notes temporary files before they are written.
   void note(const std::vector<std::string>& files);
 
  private:

@@ -24,11 +24,11 @@ bool point_claims::take(const std::string& id) {
 
 void point_claims::release(const std::string& id) { lock(id, F_UNLCK); }
 
-// One byte of the file stands for a point, far behind its end. Of two points with the same one, one waits.
+// One byte of the file, far behind its end, represents a point. If two points share a byte, one of them waits.
 int point_claims::lock(const std::string& id, short kind) {
 #if defined(F_OFD_SETLK)
   if (fd_ < 0) return 0;
-  constexpr unsigned digits = 15;  // 60 bits, for an offset is signed
+  constexpr unsigned digits = 15;  // 60 bits, because an offset is signed
   struct flock range = {};
   range.l_type = kind;
   range.l_whence = SEEK_SET;

@@ -5,18 +5,18 @@
 
 namespace heddle::testbench {
 
-/// Who runs a point, among all that work on one store: a lock of the operating system for each, which ends with its
-/// holders however they end. Where the file system has no locks every claim is granted: points may be run twice, to the
-/// same result.
+/// Exclusive claims on points among all processes that use one store. Each claim is a file lock of the operating
+/// system, which ends with its holders. On a file system without locks every claim is granted: points may then be run
+/// twice, with the same result.
 class point_claims {
  public:
-  /// Held by this process and those that it forks while they live. `file` is made if need be.
+  /// Claims are held by this process and its forked children during their lifetime. `file` is created if necessary.
   explicit point_claims(const std::string& file);
   ~point_claims();
   point_claims(const point_claims&) = delete;
   point_claims& operator=(const point_claims&) = delete;
 
-  /// Whether the point of this id (hexadecimal) is now ours: false while somebody else has it.
+  /// True if the point of this id (hexadecimal) is now claimed here; false while another process holds it.
   bool take(const std::string& id);
   void release(const std::string& id);
 

@@ -7,28 +7,28 @@
 
 namespace heddle::testbench {
 
-/// What became of a point.
+/// The outcome of a point.
 enum class point_status : std::uint8_t {
-  missing,  // not run, or nothing is known of how it went
+  missing,  // not run, or the outcome is unknown
   done,
-  refused,  // it cannot run: a block that fits no SM, values that do not fit each other
+  refused,  // it cannot run: a block that fits no SM, inconsistent values
   failed,   // the simulated program failed
-  fault,    // in Heddle
-  timeout,  // it ran longer than the sweep allows
-  killed,   // its process was ended by somebody else
+  fault,    // a defect in Heddle
+  timeout,  // it exceeded the time limit of the sweep
+  killed,   // its process was killed from outside
 };
 constexpr std::size_t point_status_count = 7;
 
-/// "done"; the words are those of the store and the CSV.
+/// "done"; the names are those of the store and the CSV.
 const char* name_of(point_status status);
-/// missing for a word that is none.
+/// `missing` for an unknown name.
 point_status status_of(const std::string& name);
 
-/// The row of one point.
+/// The result of one point.
 struct point_result {
   point_status status = point_status::missing;
-  std::string reason;   // empty where it is done
-  std::string metrics;  // JSON without what depends on the machine; empty: none
+  std::string reason;   // empty if it is done
+  std::string metrics;  // JSON without values that depend on the machine; empty: none
 };
 
 }  // namespace heddle::testbench

@@ -37,8 +37,8 @@ void make_folder(const std::string& path) {
   }
 }
 
-// A table that some other program wrote is not replaced: ours begin with the names of their first columns. One without
-// anything in it is nobody's loss.
+// A table of another program is not overwritten: ours begin with the names of their first columns. An empty file may
+// be overwritten.
 void check_csv(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 || status.st_size == 0) return;
@@ -50,7 +50,7 @@ void check_csv(const std::string& file) {
   }
 }
 
-// A result's file begins with these words, so that its status can be told without reading on.
+// A result's file begins with this text, so that the status can be read without the rest.
 std::string head(const std::string& status) {
   return std::string("{\"schema\":\"") + point_schema + "\",\"status\":\"" + status + "\",";
 }
@@ -137,8 +137,8 @@ point_result result_store::read(const std::string& id) const {
   if (!exists(file)) return {};
   std::string content = read_file(file, "store");
   point_result r;
-  // The metrics come last, and are handed on as they are: within a string these words would have their quotation marks
-  // escaped.
+  // The metrics come last and are passed on unparsed. The key cannot occur within a string, where its quotation marks
+  // would be escaped.
   const std::size_t begin = content.find(metrics_key);
   if (begin != std::string::npos && content.size() >= begin + metrics_key.size() + tail.size() &&
       content.compare(content.size() - tail.size(), tail.size(), tail) == 0) {
@@ -179,7 +179,7 @@ void result_store::write(const std::string& id, const point_result& result) cons
   temporary.keep();
 }
 
-// Machine and process are in the name, so that whatever others write or left here is in nobody's way.
+// Machine and process are in the name, so that unfinished files of other processes do not collide with ours.
 std::string result_store::unfinished_begin(const std::string& id, int process) const {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);

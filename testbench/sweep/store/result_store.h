@@ -8,50 +8,50 @@
 
 namespace heddle::testbench {
 
-/// The result of a point could not be written: the place for results is full, or gone.
+/// The result of a point could not be written: the file system is full, or the folder is gone.
 class unwritable_result : public input_error {
  public:
   unwritable_result(const std::string& message, int error) : input_error(message), error_(error) {}
-  /// The system's number for it.
+  /// The value of errno.
   int error() const { return error_; }
 
  private:
   int error_;
 };
 
-/// Where results of sweeps lie: the database that they are gathered in, and beside it a folder with one file per point,
-/// which is what survives whatever happens. Any number of processes, on any machines that share the folder, may write
+/// The location of sweep results: a database that collects them, and beside it a folder with one file per point, which
+/// is written as soon as the point ends. Any number of processes, on any machines that share the folder, may write
 /// points at the same time.
 class result_store {
  public:
-  /// `database` is the file that the sweep names; `version` that of this program.
+  /// `database` is the file that the sweep names; `version` is the version of this program.
   result_store(std::string database, std::string version);
 
-  /// Throws input_error if nothing could be written here, or what is here is no store or one of another version. Leaves
-  /// no trace.
+  /// Throws input_error if results cannot be written here, or if the existing file is no store or one of another
+  /// version. Creates nothing.
   void check() const;
-  /// Makes the folder. Throws input_error.
+  /// Creates the folder. Throws input_error.
   void create() const;
 
   const std::string& database() const { return database_; }
   const std::string& version() const { return version_; }
-  /// The database's name with .csv for .sqlite.
+  /// The database's name with .csv instead of .sqlite.
   std::string csv() const;
   std::string folder() const { return database_ + ".points"; }
   /// For point_claims.
   std::string claims_file() const { return folder() + "/claims"; }
   std::string point_file(const std::string& id) const;
 
-  /// What became of a point, from the beginning and the end of its file alone.
+  /// The status of a point, from the beginning and the end of its file only.
   point_status status(const std::string& id) const;
-  /// The whole of it. A file that is none of ours counts as missing.
+  /// The full result. A file that Heddle did not write counts as missing.
   point_result read(const std::string& id) const;
-  /// Writes the file whole. Throws unwritable_result.
+  /// Writes the complete file. Throws unwritable_result.
   void write(const std::string& id, const point_result& result) const;
   void remove(const std::string& id) const;
-  /// Removes what a process that was killed left of a file that it had not finished.
+  /// Removes unfinished files of a killed process.
   void remove_unfinished(const std::string& id, int process) const;
-  /// The same of all processes, where it is so old that nobody can be writing it any more.
+  /// The same for all processes, for files so old that no process can still be writing them.
   void remove_old_unfinished() const;
 
  private:
