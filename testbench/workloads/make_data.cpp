@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// workload_data DIRECTORY [WORKLOAD...]: writes every (or the named) workload's inputs and expected outputs below
+// workload_data DIRECTORY [WORKLOAD...]: writes the inputs and expected outputs of all (or the named) workloads below
 // DIRECTORY.
 #include <algorithm>
 #include <cstdio>

@@ -31,7 +31,7 @@ class random_numbers {
   std::uint64_t state_;
 };
 
-/// What a job's buffer with "fill": "random:SEED" holds, as 32-bit words.
+/// The content of a job's buffer with "fill": "random:SEED", as 32-bit words.
 inline std::vector<std::uint32_t> random_words(std::uint64_t seed, std::size_t count) {
   random_numbers random(seed);
   std::vector<std::uint32_t> words(count + count % 2);
@@ -51,12 +51,12 @@ inline std::vector<float> random_floats(std::uint64_t seed, std::size_t count, f
   return values;
 }
 
-/// Where a workload's data go, in the byte order of the machine that writes them (a GPU is little endian).
+/// The folder for a workload's data, written in the host's byte order (a GPU is little endian).
 class folder {
  public:
   explicit folder(std::filesystem::path path) : path_(std::move(path)) { std::filesystem::create_directories(path_); }
 
-  /// Throws std::runtime_error when the file cannot be written.
+  /// Throws std::runtime_error if the file cannot be written.
   template <class T>
   void write(const std::string& name, const std::vector<T>& values) const {
     std::ofstream file(path_ / name, std::ios::binary);
@@ -68,8 +68,8 @@ class folder {
   std::filesystem::path path_;
 };
 
-// One function a workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it
-// expects, with the kernel's own order of floating-point operations and std::fma where the kernel's PTX has fma.
+// One function per workload, in WORKLOAD/reference.cpp: writes the inputs that the job reads and the outputs that it
+// expects, with the kernel's order of floating-point operations and std::fma where the kernel's PTX has fma.
 void make_bfs(const folder& out);
 void make_bitonic_sort(const folder& out);
 void make_black_scholes(const folder& out);

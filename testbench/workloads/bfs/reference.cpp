@@ -9,7 +9,7 @@ void make_bfs(const folder& out) {
   std::vector<std::int32_t> first_edge{0};
   std::vector<std::int32_t> edges;
   for (std::uint32_t node = 0; node < nodes; ++node) {
-    // Mostly few edges, now and then many: neighbouring lanes get loops of different lengths.
+    // Most nodes have few edges, some have many: neighbouring lanes get loops of different lengths.
     const std::uint32_t degree = random.below(50) == 0 ? 40 : random.below(5);
     for (std::uint32_t k = 0; k < degree; ++k) edges.push_back(static_cast<std::int32_t>(random.below(nodes)));
     first_edge.push_back(static_cast<std::int32_t>(edges.size()));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o bitonic_sort.ptx bitonic_sort.cu
 
-// Bitonic sort: what fits a block's shared memory (1024 keys) is sorted and merged there, wider steps go through memory.
+// Bitonic sort: sequences that fit a block's shared memory (1024 keys) are sorted and merged there, wider steps use
+// global memory.
 constexpr int keys = 1024;
 
 __device__ void order(unsigned& a, unsigned& b, bool rising) {
@@ -12,7 +13,7 @@ __device__ void order(unsigned& a, unsigned& b, bool rising) {
   }
 }
 
-// Sequences of `first` to `last` keys, each from 2 up; 512 threads do 1024 keys.
+// Merges sequences of `first` to `last` keys, each twice as long as the one before; 512 threads handle 1024 keys.
 extern "C" __global__ void sort_in_block(unsigned* all, unsigned first, unsigned last) {
   __shared__ unsigned part[keys];
   unsigned* mine = all + blockIdx.x * keys;

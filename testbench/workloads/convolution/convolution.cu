@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o convolution.ptx convolution.cu
 
-// A picture convolved with 5 x 5 weights from constant memory; outside the picture everything is 0.
+// An image convolved with 5 x 5 weights from constant memory; values outside the image are 0.
 constexpr int radius = 2;
 constexpr int taps = 2 * radius + 1;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o divergent.ptx divergent.cu
 
-// Control flow that depends on data in every way that a compiler keeps as branches: nested conditions, loops whose lanes
-// leave in different rounds (by condition, break and continue), a switch, and lanes that return early.
+// Data-dependent control flow in every form that a compiler keeps as branches: nested conditions, loops whose lanes
+// leave in different iterations (by condition, break and continue), a switch, and lanes that return early.
 __device__ __noinline__ unsigned collatz_steps(unsigned value, unsigned limit) {
   unsigned steps = 0;
   while (value > 1 && steps < limit) {
@@ -45,7 +45,7 @@ extern "C" __global__ void divergent(const unsigned* in, unsigned* out, int n) {
     case 0: result += 17; break;
     case 1: result ^= 0x55555555; break;
     case 2: result = __popc(result); break;
-    case 3: result = __brev(result);  // and on, with what case 4 does
+    case 3: result = __brev(result);  // falls through to case 4
     case 4: result = result * result + 1; break;
     case 7: result -= value; break;
     case 9: result = (result << 3) | (result >> 29); break;

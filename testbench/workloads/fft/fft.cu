@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o fft.ptx fft.cu
 
-// Fourier transforms of 256 complex numbers, one block each, radix 2, in shared memory; 128 threads do a butterfly each.
-// roots[k] is exp(-2 pi i k / 256).
+// Fourier transforms of 256 complex numbers, one per block, radix 2, in shared memory; each of 128 threads computes
+// one butterfly. roots[k] is exp(-2 pi i k / 256).
 constexpr unsigned length = 256;
 
 extern "C" __global__ void fft(const float2* in, float2* out, const float2* roots) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o histogram.ptx histogram.cu
 
-// How often each byte value occurs: each block counts in shared memory with atomics, then adds its counts to the totals.
+// Counts of each byte value: each block counts in shared memory with atomics, then adds its counts to the totals.
 constexpr int bins = 256;
 
 extern "C" __global__ void histogram(const unsigned* in, unsigned words, unsigned* totals) {

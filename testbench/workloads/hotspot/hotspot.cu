@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o hotspot.ptx hotspot.cu
 
-// Heat on a chip: each step moves heat between a point and its four neighbours, and to the surroundings. A block loads its
-// part of the grid with a border of one point into shared memory.
+// Heat on a chip: each step moves heat between a point and its four neighbours, and to the surroundings. A block loads
+// its part of the grid with a border of one point into shared memory.
 constexpr int tile = 16;
 
 extern "C" __global__ void hotspot(const float* power, const float* in, float* out, int width, int height, float across,
@@ -13,7 +13,7 @@ extern "C" __global__ void hotspot(const float* power, const float* in, float* o
   const int left = blockIdx.x * tile - 1;
   const int top = blockIdx.y * tile - 1;
   for (int i = ty * tile + tx; i < (tile + 2) * (tile + 2); i += tile * tile) {
-    // A point outside the grid is as hot as the nearest one inside.
+    // A point outside the grid has the value of the nearest point inside.
     const int x = min(max(left + i % (tile + 2), 0), width - 1);
     const int y = min(max(top + i / (tile + 2), 0), height - 1);
     heat[i / (tile + 2)][i % (tile + 2)] = in[y * width + x];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o kmeans.ptx kmeans.cu
 
-// k-means clustering of points of four coordinates: a launch gives each point its nearest centre, a second one moves each
-// centre to the mean of its points (one block a centre, sums in a tree of fixed order).
+// k-means clustering of points with four coordinates: one launch assigns each point to its nearest centre, a second
+// one moves each centre to the mean of its points (one block per centre, sums in a tree of fixed order).
 constexpr int threads = 128;
 
 extern "C" __global__ void nearest(const float4* points, const float4* centres, int* owner, int count, int clusters) {

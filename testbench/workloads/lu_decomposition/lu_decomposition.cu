@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o lu_decomposition.ptx lu_decomposition.cu
 
-// LU decomposition in place without pivoting, in blocks of 16: the block on the diagonal, then its row and column of blocks,
-// then everything below and to the right; three launches a step.
+// LU decomposition in place without pivoting, in blocks of 16: first the block on the diagonal, then its row and
+// column of blocks, then everything below and to the right; three launches per step.
 constexpr int tile = 16;
 
 extern "C" __global__ void diagonal_block(float* matrix, int n, int step) {
@@ -21,7 +21,7 @@ extern "C" __global__ void diagonal_block(float* matrix, int n, int step) {
   for (int y = 0; y < tile; ++y) corner[y * n + t] = block[y][t];
 }
 
-// Block b does a block right of the diagonal (b even) or below it (b odd), one column or row a thread.
+// Block b handles a block right of the diagonal (b even) or below it (b odd), one column or row per thread.
 extern "C" __global__ void border_blocks(float* matrix, int n, int step) {
   __shared__ float diagonal[tile][tile];
   __shared__ float block[tile][tile + 1];

@@ -20,7 +20,7 @@ class matrix {
   std::vector<float> values_;
 };
 
-// The rows of blocks at `first` and below it against the block on the diagonal.
+// Eliminates the rows of blocks at `first` and below with the block on the diagonal.
 void rows_below(matrix& m, int first) {
   for (int row = first + 1; row < n; ++row) {
     for (int column = first; column < first + tile && column < row; ++column) {
@@ -34,7 +34,7 @@ void rows_below(matrix& m, int first) {
   }
 }
 
-// The kernel adds up a block's whole product before it subtracts it.
+// The kernel accumulates the product of a block completely before it subtracts it.
 void inner(matrix& m, int first) {
   for (int row = first + tile; row < n; ++row) {
     for (int column = first + tile; column < n; ++column) {

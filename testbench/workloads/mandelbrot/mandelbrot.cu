@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o mandelbrot.ptx mandelbrot.cu
 
-// How many rounds each point of a picture takes to leave the Mandelbrot set: loops whose lanes end at different times.
+// The number of iterations after which each point of an image leaves the Mandelbrot set: loops whose lanes end at
+// different times.
 extern "C" __global__ void mandelbrot(unsigned char* rounds, int width, int height, float left, float top, float step,
                                       int limit) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o nbody.ptx nbody.cu
 
-// One step of gravity among all pairs of bodies: bodies (x, y, z, mass) pass through shared memory a tile at a time.
+// One time step of gravity among all pairs of bodies: bodies (x, y, z, mass) are loaded into shared memory one tile at
+// a time.
 constexpr int tile = 64;
 
 extern "C" __global__ void nbody(const float4* bodies, float4* velocities, float4* moved, int count, float time) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o needleman_wunsch.ptx needleman_wunsch.cu
 
-// Alignment of two sequences by dynamic programming. A launch does one diagonal of 16 x 16 blocks of the score matrix;
-// within a block one warp's lower half walks the diagonals of elements in shared memory.
+// Alignment of two sequences by dynamic programming. Each launch computes one diagonal of 16 x 16 blocks of the score
+// matrix; within a block, 16 lanes of one warp process the diagonals of elements in shared memory.
 constexpr int tile = 16;
 
 extern "C" __global__ void align_diagonal(const unsigned char* rows, const unsigned char* columns, int* scores, int pitch,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o reduction.ptx reduction.cu
 
-// Sums in two ways. Whole numbers: a tree in shared memory, then one atomic a block. Floating point: the same tree, the
-// blocks' sums to memory, and a second launch of one block over them, so that the order of additions is fixed.
+// Sums in two ways. Integers: a tree in shared memory, then one atomic per block. Floating point: the same tree, the
+// blocks' sums in memory, and a second launch of one block over them, so that the order of additions is fixed.
 constexpr int threads = 256;
 
 template <class T>

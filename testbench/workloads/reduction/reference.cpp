@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t threads = 256;
 
-// The sum that a block's tree in shared memory gives.
+// The sum in the order of a block's tree in shared memory.
 float tree(std::vector<float> sums) {
   for (std::size_t distance = threads / 2; distance > 0; distance /= 2) {
     for (std::size_t t = 0; t < distance; ++t) sums[t] += sums[t + distance];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o scan.ptx scan.cu
 
-// Inclusive prefix sums: in a warp by shuffles, in a block by the warps' sums, over blocks by two further launches.
+// Inclusive prefix sums: in a warp by shuffles, in a block from the warps' sums, over blocks by two further launches.
 constexpr int threads = 256;
 constexpr int warps = threads / 32;
 

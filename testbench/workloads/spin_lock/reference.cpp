@@ -4,7 +4,7 @@
 namespace heddle::workloads {
 
 void make_spin_lock(const folder& out) {
-  constexpr std::uint32_t turns = 40 * 5;  // blocks of the job, rounds of each
+  constexpr std::uint32_t turns = 40 * 5;  // blocks of the job x iterations of each
   out.write("words.ref.bin", std::vector<std::uint32_t>{turns, turns * (turns - 1) / 2});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o spmv.ptx spmv.cu
 
-// y = A * x for a sparse matrix in compressed rows, one warp a row; lanes' sums are added by shuffles.
+// y = A * x for a sparse matrix in compressed rows (CSR), one warp per row; shuffles add the sums of the lanes.
 extern "C" __global__ void spmv(const int* row_start, const int* columns, const float* values, const float* x, float* y,
                                 int rows) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;

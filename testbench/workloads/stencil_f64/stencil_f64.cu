@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o stencil_f64.ptx stencil_f64.cu
 
-// One Jacobi sweep of a 5-point stencil in double precision: each inner point becomes a weighted mean of itself and its
-// four neighbours, the border stays. Sweeps are launches that swap the two grids.
+// One Jacobi sweep of a 5-point stencil in double precision: each inner point becomes a weighted mean of itself and
+// its four neighbours; the border is unchanged. Each sweep is a launch, and the grids are swapped between launches.
 extern "C" __global__ void stencil(const double* in, double* out, int width, int height, double centre, double side) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;

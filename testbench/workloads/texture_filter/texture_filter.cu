@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An image filter through a texture: each result is the sum of nine linearly filtered samples around a place between the pixels; a
-// second kernel mirrors the image through a surface.
+// An image filter through a texture: each result is the sum of nine linearly filtered samples around a position
+// between the pixels; a second kernel mirrors the image through a surface.
 extern "C" __global__ void texture_filter(cudaTextureObject_t image, int width, int height, float* out) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // nvcc -ptx -arch=compute_75 -O3 -o transpose.ptx transpose.cu
 
-// The transpose of a height x width matrix of 32-bit words, twice: with strided stores, and through a shared-memory tile
-// whose rows are padded by one word so that reading a column meets no bank twice. 32 x 8 threads do a 32 x 32 tile.
+// The transpose of a height x width matrix of 32-bit words in two ways: with strided stores, and through a
+// shared-memory tile whose rows are padded by one word, so that reading a column has no bank conflict. 32 x 8 threads
+// handle a 32 x 32 tile.
 constexpr int tile = 32;
 constexpr int rows = 8;
 

@@ -6,11 +6,11 @@
 namespace heddle::sass_trace {
 
 namespace {
-// A handle is the number of the first word, with the form in the lowest bits.
+// A handle is the index of the first word, with the form in the lowest bits.
 constexpr unsigned form_bits = 3;
 constexpr std::uint32_t form_mask = (1u << form_bits) - 1;
 
-// Two differences a word.
+// Reconstructs addresses from differences; each word holds two differences.
 void add_up(std::uint64_t first, const std::uint64_t* pairs, unsigned lanes, std::uint64_t* to) {
   std::uint64_t last = first;
   for (unsigned k = 0; k < lanes; ++k) {
@@ -24,7 +24,7 @@ void add_up(std::uint64_t first, const std::uint64_t* pairs, unsigned lanes, std
 }  // namespace
 
 address_list::handle address_list::next(form f) const {
-  // The highest bit is the block's own (block_trace.h).
+  // The highest bit is common_bit (block_trace.h).
   if (words_.size() >= std::size_t{1} << (31 - form_bits))
     throw input_error("a thread block's trace holds more addresses than can be kept");
   return static_cast<handle>(words_.size() << form_bits | f);
@@ -65,7 +65,7 @@ void address_list::shape_of(handle h, shape& to) const {
   const std::size_t first = h >> form_bits;
   to.form = h & form_mask;
   to.words.clear();
-  // A list of whole addresses has none that its next line could share.
+  // A list of whole addresses has no differences that the next line could share.
   if (to.form == list) to.form = none;
   if (to.form != none) to.words.assign(words_.begin() + static_cast<std::ptrdiff_t>(first + 1), words_.end());
 }
@@ -115,7 +115,7 @@ bool address_list::origin(handle h, std::array<std::uint64_t, 3>& to) const {
 void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[32]) const {
   const std::uint64_t* w = words_.data() + (h >> form_bits);
   const unsigned lanes = static_cast<unsigned>(__builtin_popcount(mask));
-  // Of the active lanes first; then each goes to its lane.
+  // The addresses of the active lanes come first, packed; then each is moved to its lane.
   std::uint64_t spread[32];
   std::uint64_t* const a = mask == ~std::uint32_t{0} ? addresses : spread;
   switch (h & form_mask) {
@@ -124,7 +124,7 @@ void address_list::expand(handle h, std::uint32_t mask, std::uint64_t addresses[
       break;
     case strided:
       for (std::uint64_t k = 0, next = w[0]; k < 32; ++k, next += w[1])
-        a[k] = next;  // lanes that are too many do no harm
+        a[k] = next;  // values beyond the active lanes are ignored
       break;
     case differences: add_up(w[0], w + 1, lanes, a); break;
     case shared: {

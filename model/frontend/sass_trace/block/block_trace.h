@@ -12,18 +12,18 @@
 namespace heddle::sass_trace {
 
 /// One execution of an instruction by a warp; `addresses` is a handle of the block's list, or, with the highest bit
-/// set, the number of addresses that are common to many.
+/// set, an index into the block's common_addresses.
 using trace_record = isa::execution_record;
 constexpr std::uint32_t common_bit = std::uint32_t{1} << 31;
 
-/// The steps of one warp in its block's list of steps.
+/// The records of one warp in its block's list.
 struct warp_trace {
-  std::uint32_t warp = 0;  // in the block
+  std::uint32_t warp = 0;  // index in the block
   std::size_t first = 0;
   std::size_t count = 0;
 };
 
-/// What one thread block did, or a part of it.
+/// The records of one thread block, or of a part of it.
 struct block_trace {
   std::uint32_t index[3] = {0, 0, 0};
   std::vector<warp_trace> warps;  // in the order of the file, at most one for each warp of the block
@@ -35,7 +35,7 @@ struct block_trace {
     std::size_t steps = 0;
     std::size_t addresses = 0;
   };
-  /// Memory for that much, so that it is not moved again and again while a block is read.
+  /// Reserves memory, so that vectors are not reallocated repeatedly while a block is read.
   void reserve(const room& r) {
     steps.reserve(r.steps);
     addresses.reserve(r.addresses);

@@ -12,13 +12,13 @@
 
 namespace heddle::sass_trace {
 
-/// Addresses by lane that steps of many warps and blocks have in common, as those of shared memory mostly are: worked
-/// out once for all of them.
+/// Address lists by lane that records of many warps and blocks share, as is common for shared memory: each list is
+/// computed once.
 class common_addresses {
  public:
   using number = std::uint32_t;
   static constexpr number none = ~number{0};
-  /// All that the addresses follow from.
+  /// All values that determine the addresses.
   struct origin {
     std::uint32_t instruction = 0;
     std::uint32_t mask = 0;
@@ -29,9 +29,9 @@ class common_addresses {
   };
 
   common_addresses() { lists_.reserve(most); }
-  /// The number of the list that follows from `o`; `make` fills it in the first time. None when there is no more room:
-  /// then sharing does not pay. `place`: which step of its block it is. At the same place the block before mostly had
-  /// the same.
+  /// The index of the list determined by `o`; `make` computes the list at its first use. `none` when the table is
+  /// full: so many different lists are not worth sharing. `place`: index of the record in its block. The previous
+  /// block mostly had the same list at the same place.
   template <class F>
   number find_or_add(std::size_t place, const origin& o, F&& make) {
     if (place >= places_.size() && place < most_places) places_.resize(place + 1);
@@ -40,7 +40,7 @@ class common_addresses {
     if (r.n == none || !(r.o == o)) r = {o, look_up(o, make)};
     return r.n;
   }
-  /// Stays where it is.
+  /// The reference stays valid during the lifetime of this object.
   const isa::lane_addresses& at(number n) const { return *lists_[n]; }
 
  private:

@@ -7,11 +7,11 @@
 
 namespace heddle::sass_trace {
 
-/// A set of numbers that mostly follow each other: one bit each where they are dense. Its memory grows with the numbers
-/// in it, not with their size.
+/// A set of numbers, most of which are consecutive: one bit each where they are dense. Its memory grows with the count
+/// of its numbers, not with their magnitude.
 class number_set {
  public:
-  /// False: it is in the set already.
+  /// False: the number was in the set already.
   bool insert(std::uint64_t number) {
     auto page = pages_[number / page_bits][number % page_bits];
     if (page) return false;

@@ -8,16 +8,16 @@
 
 namespace heddle::sass_trace {
 
-/// How addresses go on from the first one, for lines that share it: most lines of an instruction differ in their first
-/// address alone. So a block keeps two words for such a line, not half a one for each lane.
+/// Address offsets relative to the first address, shared by many lines: most lines of an instruction differ only in
+/// their first address. A block thus stores two words for such a line instead of half a word for each lane.
 class shape_store {
  public:
   using number = std::uint32_t;
   static constexpr number none = ~number{0};
   using offset_list = std::array<std::uint64_t, 32>;
 
-  /// The number of this shape: what is added to the first address, by active lane; 0 behind the last one. None when
-  /// there is no more room: a trace of many shapes is one in which sharing does not pay.
+  /// The index of this shape: offsets from the first address by active lane, 0 after the last one. `none` when the
+  /// store is full: a trace with so many shapes does not profit from sharing.
   number find_or_add(const offset_list& offsets);
   const std::uint64_t* offsets(number n) const { return shapes_[n]->data(); }
 

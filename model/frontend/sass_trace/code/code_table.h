@@ -13,14 +13,14 @@
 
 namespace heddle::sass_trace {
 
-/// The part of an instruction line that is the same each time the instruction runs.
+/// The fields of an instruction line that are equal in each execution of the instruction.
 struct static_fields {
   std::uint32_t pc = 0;
   std::string opcode;                 // with all modifiers
   std::vector<std::uint8_t> results;  // vector registers
   std::vector<std::uint8_t> operands;
-  unsigned bytes = 0;          // per lane; 0: no memory instruction
-  std::int64_t immediate = 0;  // the first one written
+  unsigned bytes = 0;          // per lane; 0: not a memory instruction
+  std::int64_t immediate = 0;  // the first immediate
 };
 
 /// An instruction of a traced kernel.
@@ -29,20 +29,20 @@ struct code_entry {
   std::string opcode;
   isa::instruction instruction;
   isa::op_class timing = isa::op_class::int_add;
-  bool known = true;           // false: the opcode is not in its generation's table
-  bool has_addresses = false;  // its lines hold addresses
-  std::uint32_t index = 0;     // in the code
-  std::string fields;          // text of its lines from the number of results to the bytes per lane
-  std::string tail;            // text behind that, of an instruction without addresses
+  bool known = true;           // false: the opcode is not in the table of its generation
+  bool has_addresses = false;  // its lines contain addresses
+  std::uint32_t index = 0;     // index in the code
+  std::string fields;          // text of its lines from the number of results up to the bytes per lane
+  std::string tail;            // text after these fields, for an instruction without addresses
 };
 
-/// The distinct instructions of a kernel, found by the text of their lines. It learns them while a trace is read for
-/// the first time; freeze() then orders them by their place in the program.
+/// The distinct instructions of a kernel, identified by the text of their lines. Entries are added while a trace is
+/// read for the first time; freeze() then orders them by program counter.
 class code_table {
  public:
   explicit code_table(generation g) : generation_(g) { by_pc_.fill(none); }
 
-  /// The entry at `pc` with whose fields `text` begins; null: none so far.
+  /// The entry at `pc` whose fields are a prefix of `text`; null: none so far.
   const code_entry* find(std::uint32_t pc, std::string_view text) const {
     for (std::uint32_t k = first_at(pc); k != none; k = links_[k]) {
       const code_entry& e = entries_[k];
@@ -52,19 +52,19 @@ class code_table {
     }
     return nullptr;
   }
-  /// A new instruction. Throws input_error when there are more than any kernel has.
+  /// Adds an instruction. Throws input_error if there are more than any kernel has.
   const code_entry& add(const static_fields& f, std::string_view fields, std::string_view tail);
-  /// Numbers the entries in the order of their places in the program; they keep these numbers. Returns the new one of
-  /// each number.
+  /// Renumbers the entries in the order of their program counters; the numbers are final. Returns the new number of
+  /// each old one.
   std::vector<std::uint32_t> freeze();
   bool frozen() const { return frozen_; }
-  /// The entries in the order of their numbers, once frozen; in the order of appearance before.
+  /// The entries in the order of their numbers once frozen, otherwise in the order of appearance.
   std::vector<const code_entry*> ordered() const;
   std::size_t size() const { return entries_.size(); }
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  static constexpr std::uint32_t near = 1u << 13;  // places below 8 * near are found without hashing
+  static constexpr std::uint32_t near = 1u << 13;  // program counters below 8 * near are found without hashing
 
   std::uint32_t first_at(std::uint32_t pc) const {
     if (pc / 8 < near) return by_pc_[pc / 8];
@@ -74,7 +74,7 @@ class code_table {
 
   generation generation_;
   std::vector<code_entry> entries_;
-  std::vector<std::uint32_t> links_;  // next entry at the same place
+  std::vector<std::uint32_t> links_;  // next entry with the same program counter
   std::array<std::uint32_t, near> by_pc_;
   std::unordered_map<std::uint32_t, std::uint32_t> far_;
   bool frozen_ = false;

@@ -23,13 +23,13 @@ constexpr version_entry versions[] = {
 
 struct entry {
   const char* mnemonic;
-  generation first, last;  // that have it
+  generation first, last;  // first and last generation with this opcode
   isa::op_class timing;
   isa::opcode op = o::nop;
   isa::space space = s::global;
 };
 
-// By functional unit. Source: NVIDIA CUDA Binary Utilities, instruction set reference of each generation.
+// Ordered by functional unit. Source: NVIDIA CUDA Binary Utilities, instruction set reference of each generation.
 // clang-format off
 constexpr entry table[] = {
   // fp32
@@ -76,7 +76,7 @@ constexpr entry table[] = {
   {"F2F", g::kepler, g::hopper, c::conversion}, {"F2I", g::kepler, g::hopper, c::conversion}, {"I2F", g::kepler, g::hopper, c::conversion},
   {"I2I", g::kepler, g::hopper, c::conversion}, {"I2IP", g::ampere, g::hopper, c::int_add}, {"FRND", g::volta, g::hopper, c::conversion},
   {"I2FP", g::ampere, g::hopper, c::int_add}, {"F2FP", g::ampere, g::hopper, c::half_add}, {"F2IP", g::ampere, g::hopper, c::int_add},
-  // registers of the machine, votes, exchange between lanes
+  // special registers, votes, data exchange between lanes
   {"S2R", g::kepler, g::hopper, c::special_register}, {"CS2R", g::maxwell, g::hopper, c::int_add}, {"S2UR", g::turing, g::hopper, c::special_register},
   {"B2R", g::kepler, g::hopper, c::special_register}, {"R2B", g::kepler, g::hopper, c::special_register}, {"LEPC", g::volta, g::hopper, c::int_add},
   {"GETLMEMBASE", g::volta, g::hopper, c::special_register}, {"SETLMEMBASE", g::volta, g::hopper, c::special_register},
@@ -110,7 +110,7 @@ constexpr entry table[] = {
   {"RED", g::kepler, g::hopper, c::load_store, o::red, s::global}, {"REDG", g::hopper, g::hopper, c::load_store, o::red, s::global},
   {"REDAS", g::hopper, g::hopper, c::load_store, o::red, s::shared}, {"CCTL", g::kepler, g::hopper, c::shuffle}, {"CCTLL", g::kepler, g::hopper, c::shuffle},
   {"CCTLT", g::maxwell, g::hopper, c::shuffle},
-  // textures and surfaces: traces tell no addresses, so they take their slot in the load/store unit and no more
+  // textures and surfaces: traces contain no addresses for them, so they only occupy their slot in the load/store unit
   {"TEX", g::kepler, g::hopper, c::shuffle}, {"TEXS", g::maxwell, g::pascal, c::shuffle}, {"TLD", g::kepler, g::hopper, c::shuffle},
   {"TLDS", g::maxwell, g::pascal, c::shuffle}, {"TLD4", g::kepler, g::hopper, c::shuffle}, {"TLD4S", g::maxwell, g::pascal, c::shuffle},
   {"TMML", g::maxwell, g::hopper, c::shuffle}, {"TXD", g::kepler, g::hopper, c::shuffle}, {"TXQ", g::kepler, g::hopper, c::shuffle},

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned last_register = 254;
 
-/// The parts of an opcode between dots.
+/// The dot-separated parts of an opcode.
 class modifiers {
  public:
   explicit modifiers(std::string_view opcode) {
@@ -23,7 +23,7 @@ class modifiers {
   }
   std::string_view mnemonic() const { return parts_[0]; }
   bool has(std::string_view name) const { return std::find(parts_.begin() + 1, parts_.end(), name) != parts_.end(); }
-  /// Bits of the first modifier that is a number, perhaps with U or S in front; 0: none.
+  /// Bits of the first modifier that is a number, optionally with U, S or B in front; 0: none.
   unsigned bits() const {
     for (std::size_t k = 1; k < parts_.size(); ++k) {
       std::string_view p = parts_[k];
@@ -39,7 +39,7 @@ class modifiers {
   std::vector<std::string_view> parts_;
 };
 
-// Bytes that a lane moves: what the opcode says, else what the line says, else a word.
+// Bytes accessed per lane: from the opcode, else from the line, else 4.
 unsigned access_bytes(const modifiers& m, const isa::instruction& i, unsigned traced) {
   if (m.mnemonic() == "LDSM" || m.mnemonic() == "STSM") return 16;
   unsigned bytes = m.bits() / 8;
@@ -59,7 +59,7 @@ isa::dtype type_of(unsigned bytes, bool is_signed) {
   }
 }
 
-// Registers of the operands of a matrix instruction: result, A, B (C is like the result).
+// Numbers of operand registers of a matrix instruction: result, A, B (C is like the result).
 struct matrix_shape {
   const char* mnemonic;
   const char* shape;
@@ -75,12 +75,12 @@ matrix_shape shape_of(const modifiers& m) {
   matrix_shape found{"", "", 4, 2, 1};
   for (const matrix_shape& s : shapes)
     if (m.mnemonic() == s.mnemonic && m.has(s.shape)) found = s;
-  // Accumulators of halves take half the registers.
+  // Half-precision accumulators take half as many registers.
   if (m.mnemonic() == "HMMA" && !m.has("F32") && !m.has("884")) found.result = 2;
   return found;
 }
 
-// Types and shape of a matrix instruction: they decide its time.
+// Sets types and shape of a matrix instruction, which determine its latency.
 void set_matrix(isa::instruction& i, const modifiers& m) {
   const bool floating = m.mnemonic() == "HMMA" || m.mnemonic() == "HGMMA" || m.mnemonic() == "QGMMA";
   i.type = !floating ? isa::dtype::s32 : m.has("F32") ? isa::dtype::f32 : isa::dtype::f16;
@@ -103,7 +103,7 @@ bool wide_result(const modifiers& m) {
   if (n == "IMAD" || n == "UIMAD" || n == "IMUL") return m.has("WIDE");
   if (n == "CS2R") return !m.has("32");
   if (n == "F2F" || n == "I2F" || n == "F2I" || n == "FRND") {
-    // The result's type comes first of the two.
+    // Of the two types, the result's comes first.
     const auto& p = m.all();
     for (std::size_t k = 1; k < p.size(); ++k) {
       if (p[k] == "F64" || p[k] == "S64" || p[k] == "U64") return true;
@@ -116,12 +116,12 @@ bool wide_result(const modifiers& m) {
   return n == "DADD" || n == "DMUL" || n == "DFMA" || n == "DMNMX" || n == "RPCMOV";
 }
 
-// A run of registers that does not reach beyond the last.
+// The register count limited to the last register.
 std::uint8_t within(std::uint8_t first, unsigned count) {
   return static_cast<std::uint8_t>(first == isa::rz ? 1 : std::min(count, last_register - first + 1));
 }
 
-// How many registers operand `k` of the line takes.
+// The number of registers of operand `k` of the line.
 unsigned operand_registers(const modifiers& m, const static_fields& f, const isa::instruction& i, isa::op_class timing,
                            std::size_t k) {
   const bool memory = timing == isa::op_class::load_store;
@@ -159,7 +159,7 @@ void set_operands(code_entry& e, const modifiers& m, const static_fields& f) {
   if (f.results.empty() || f.results[0] == isa::rz || keeps_nothing) return;
   i.dst = f.results[0];
   unsigned count = result_registers(m, i, e.timing);
-  // Newer tracers name every register of a result.
+  // Newer tracers list every register of a result.
   if (f.results.size() > 1) count = std::max(count, std::min(8u, static_cast<unsigned>(f.results.size())));
   i.dst_count = within(i.dst, count);
 }
@@ -188,10 +188,10 @@ code_entry translate(generation g, const static_fields& f) {
   i.mem_space = meaning.space;
   i.line = f.pc;
   if (e.timing == isa::op_class::load_store) {
-    // Without addresses nothing is known of the access: it takes its slot in the unit and no more.
+    // Without addresses the access is unknown: the instruction only occupies its slot in the unit.
     if (!e.has_addresses && i.op != isa::opcode::ldc) {
       i.op = isa::opcode::nop;
-      i.mem_space = isa::space::global;  // as of what is no access
+      i.mem_space = isa::space::global;  // the value of instructions without memory access
       e.timing = isa::op_class::shuffle;
     }
     i.type = type_of(access_bytes(m, i, f.bytes), m.has("S8") || m.has("S16"));
@@ -203,7 +203,7 @@ code_entry translate(generation g, const static_fields& f) {
     case isa::opcode::bar: {
       i.src = {};
       i.src[0] = isa::make_immediate(0);
-      i.uniform = g < generation::volta;  // a warp that comes has come with all its lanes
+      i.uniform = g < generation::volta;  // before Volta all lanes of a warp arrive together
       if (m.has("ARV")) i.sub = 1;
       break;
     }
@@ -216,7 +216,8 @@ code_entry translate(generation g, const static_fields& f) {
     case isa::opcode::red: i.sub = static_cast<std::uint8_t>(isa::atomic_op::add); break;
     default: break;
   }
-  // Copies from global to shared memory are waited for by DEPBAR; how many may still be under way is its immediate.
+  // DEPBAR waits for asynchronous copies from global to shared memory; its immediate is the number of copies that may
+  // still be outstanding.
   if (m.mnemonic() == "DEPBAR" && g >= generation::ampere && f.immediate == 0) i.op = isa::opcode::membar;
   return e;
 }

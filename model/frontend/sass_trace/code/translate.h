@@ -5,8 +5,9 @@
 
 namespace heddle::sass_trace {
 
-/// The machine instruction for a traced one: its unit, the registers it waits for and writes (with the neighbours that
-/// wide values take, which traces leave out) and, of a memory instruction, space and bytes. It computes nothing.
+/// Translates a traced instruction into a machine instruction: its unit, its source and destination registers
+/// (including the further registers of wide values, which traces omit) and, for memory instructions, space and bytes.
+/// The instruction computes nothing.
 code_entry translate(generation g, const static_fields& f);
 
 }  // namespace heddle::sass_trace

@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 namespace {
 constexpr unsigned most_results = 16;
 constexpr unsigned most_operands = 16;
-constexpr std::uint64_t most_bytes = 128;  // that a line can say a lane moves
+constexpr std::uint64_t most_bytes = 128;  // largest access per lane
 constexpr const char* bytes_expected = "bytes that a lane moves, 0 or a power of two up to 128";
 constexpr const char* at_line_end = "the end of the line";
 }  // namespace
@@ -67,7 +67,7 @@ void body_parser::instruction(std::string_view line, block_trace& block) {
   block.steps.push_back(step);
 }
 
-// `address`: where the first address is in the line; 0: it has none, or it was not read as one with a text behind it.
+// `address`: column of the first address; 0: the line has none, or its addresses cannot be expected again.
 void body_parser::remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& step) {
   const std::size_t n = e.index + std::size_t{1};
   if (n >= known_.size()) known_.resize(n + 1);
@@ -112,7 +112,7 @@ const code_entry& body_parser::learn(std::uint32_t pc, field_scanner& s, std::ui
   }
 }
 
-// "n R1 R2 ...". Uniform registers, predicates and the like are no part of the scoreboard.
+// Parses "n R1 R2 ...". Uniform registers, predicates and the like are not tracked by the scoreboard and are skipped.
 void body_parser::registers(field_scanner& s, unsigned most, const char* what, std::vector<std::uint8_t>& out) {
   out.clear();
   const std::uint64_t n = s.decimal(most, what);
@@ -137,8 +137,9 @@ void body_parser::registers(field_scanner& s, unsigned most, const char* what, s
   }
 }
 
-// Reads the addresses and what follows them, from the line before where that was the same. Returns the column (from 0)
-// of the first address; 0: they are given one by one, or there are none.
+// Parses the addresses and the rest of the line; if the rest equals that of the instruction's last line, its shape is
+// reused. Returns the column (from 0) of the first address; 0: the addresses are listed one by one, or no lane is
+// active.
 std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, std::uint32_t mask, block_trace& block,
                                         trace_record& step) {
   if (index + std::size_t{1} >= known_.size()) known_.resize(index + std::size_t{2});
@@ -168,7 +169,7 @@ std::size_t body_parser::with_addresses(field_scanner& s, std::uint32_t index, s
   return known.shape.form != 0 ? column : 0;
 }
 
-// Only what comes twice is shared: lines that never repeat would fill the store.
+// Only repeated shapes are shared: shapes that occur once would fill the store.
 address_list::handle body_parser::again(std::uint64_t first, known_line& known, block_trace& block) {
   if (!known.tried) {
     known.tried = true;
@@ -200,8 +201,8 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
       return;
     }
     default:
-      // The differences are between active lanes, so there is one less than of these; a line without active lanes has a
-      // base all the same.
+      // The differences are between active lanes, so there is one less than active lanes; a line without active lanes
+      // still has a base address.
       list[0] = s.hex(64, "a base address");
       for (unsigned k = 1; k < lanes; ++k)
         list[k] =
@@ -210,7 +211,7 @@ void body_parser::addresses(field_scanner& s, std::uint32_t mask, block_trace& b
   }
 }
 
-// What follows the addresses; returns the first immediate.
+// Parses the fields after the addresses; returns the first immediate.
 std::int64_t body_parser::tail(field_scanner& s) {
   std::int64_t first = 0;
   for (unsigned k = 0; k < format_.immediates; ++k) {
@@ -222,7 +223,7 @@ std::int64_t body_parser::tail(field_scanner& s) {
   return first;
 }
 
-// "NoVal", or "Val" and then numbers of values and values: data, of which a replay needs nothing.
+// Skips "NoVal", or "Val" and then counts of values and values: register data, which a replay does not need.
 void body_parser::values(field_scanner& s) {
   s.skip_blanks();
   const char* from = s.position();

@@ -13,19 +13,19 @@
 
 namespace heddle::sass_trace {
 
-/// Reads instruction lines of one kernel. What varies from one execution to the next is read each time, the rest of a
-/// line only when it is met for the first time.
+/// Parses the instruction lines of one kernel. The fields that vary between executions are parsed each time, the
+/// static fields of a line only at its first occurrence.
 class body_parser {
  public:
   body_parser(line_reader& lines, const line_format& format, code_table& code)
       : lines_(lines), format_(format), code_(code) {}
 
-  /// The next line is the first of a warp.
+  /// Announces that the next line is the first of a warp.
   void start_warp() { last_ = 0; }
-  /// Takes the next line and appends its step to the block if it is what followed the line before when that was last
-  /// met, but for its first address; false otherwise, with nothing taken.
+  /// Fast path: if the next line repeats the one that followed last time, except for its first address, consumes it
+  /// and appends its record to the block. Otherwise returns false and consumes nothing.
   bool as_expected(block_trace& block);
-  /// Appends the line's step to the block. Throws input_error.
+  /// Parses a line and appends its record to the block. Throws input_error.
   void instruction(std::string_view line, block_trace& block);
 
  private:
@@ -38,16 +38,16 @@ class body_parser {
   std::int64_t tail(field_scanner& s);
   void values(field_scanner& s);
 
-  // An instruction's line when it was last met: other warps' lines mostly differ in the first address alone.
+  // The last line of an instruction: the lines of other warps mostly differ only in the first address.
   struct known_line {
-    std::string start;       // up to the first address, or the whole line with its end; empty: not to be expected again
-    std::string text;        // from behind the first address on, without the line's end
+    std::string start;       // text up to the first address, or the whole line with its line end; empty: no prediction
+    std::string text;        // text after the first address, without the line end
     std::uint64_t form = 0;  // of the addresses; 0: none
     std::uint32_t mask = 0;
     address_list::shape shape;
     shape_store::number shared = shape_store::none;
-    bool tried = false;    // to share it, when it came again
-    std::size_t next = 0;  // the line that followed, counted from 1 by the instruction's number; 0: not known
+    bool tried = false;    // the shape was offered to the store at its first repetition
+    std::size_t next = 0;  // the line that followed, as instruction number from 1; 0: unknown
   };
   address_list::handle again(std::uint64_t first, known_line& known, block_trace& block);
   void remember(std::string_view line, std::size_t address, const code_entry& e, const trace_record& step);
@@ -56,9 +56,10 @@ class body_parser {
   const line_format format_;
   code_table& code_;
   static_fields fields_;
-  std::vector<known_line> known_{1};  // by the instruction's number, from 1; 0 stands before a warp's first
-  std::size_t last_ = 0;              // the line before, of these
-  std::shared_ptr<shape_store> shapes_ = std::make_shared<shape_store>();  // blocks may live longer
+  std::vector<known_line> known_{1};  // by instruction number, from 1; entry 0 precedes the first line of a warp
+  std::size_t last_ = 0;              // index of the previous line
+  std::shared_ptr<shape_store> shapes_ =
+      std::make_shared<shape_store>();  // shared with blocks, which may outlive the parser
 };
 
 }  // namespace heddle::sass_trace

@@ -11,7 +11,7 @@ namespace heddle::sass_trace {
 namespace {
 
 constexpr unsigned newest_version = 6;
-constexpr std::uint32_t most_threads = 1024;  // of a block, on every chip that can be traced
+constexpr std::uint32_t most_threads = 1024;  // of a block, on every chip for which traces exist
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -19,7 +19,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// The keys that every trace must have.
+// The mandatory keys.
 enum key : unsigned {
   key_name = 1,
   key_grid = 2,
@@ -32,7 +32,7 @@ enum key : unsigned {
 constexpr const char* key_texts[] = {
     "kernel name", "grid dim", "block dim", "shmem", "nregs", "binary version", "accelsim tracer version"};
 
-// Reads one "-key = value" line after the other.
+// Parses the "-key = value" lines.
 class header_parser {
  public:
   explicit header_parser(line_reader& reader) : reader_(reader) {}
@@ -142,7 +142,7 @@ void header_parser::binary_version() {
   seen_ |= key_binary;
 }
 
-// "5", or "1.2", of which the part behind the dot changes nothing.
+// "5", or "1.2", where the part after the dot is ignored.
 void header_parser::version(std::string_view value) {
   unsigned major = 0;
   std::size_t i = 0;
@@ -185,7 +185,7 @@ void header_parser::dimensions(std::uint32_t (&out)[3], std::uint32_t most_x, st
   for (unsigned k = 0; k < 3; ++k) out[k] = parsed[k];
 }
 
-// The version alone does not tell: tracers for Hopper write more under the numbers of their elders.
+// The version alone is not sufficient: tracers for Hopper write further fields under existing version numbers.
 void header_parser::describe_lines(std::string_view text) {
   if (!starts_with(text, "#traces format"))
     reader_.fail(1, "got '" + printable(text.substr(0, 40)) + "', expected '#traces format = ...'");

@@ -9,15 +9,15 @@
 
 namespace heddle::sass_trace {
 
-/// What an instruction line of a trace holds, beyond what all versions have.
+/// Optional fields of a trace's instruction lines.
 struct line_format {
   bool block_ids = false;    // block coordinates and warp number in front (versions 1 and 2)
   bool line_number = false;  // source line in front (from version 4 on, where the header says so)
-  unsigned immediates = 0;   // at the end: none, one (version 5), two (Hopper's flavour)
+  unsigned immediates = 0;   // at the end: none, one (version 5), two (tracers for Hopper)
   bool values = false;       // then Val with register values, or NoVal (version 6)
 };
 
-/// The head of a kernel's trace: "-key = value" lines and the description of the instruction lines.
+/// The header of a kernel's trace: "-key = value" lines and the format of the instruction lines.
 struct kernel_header {
   std::string name;  // mangled
   std::uint64_t id = 0;
@@ -28,8 +28,8 @@ struct kernel_header {
   unsigned binary_version = 0;     // 10 x compute capability
   sass_trace::generation generation = generation::volta;
   std::uint64_t stream = 0;
-  std::uint64_t shared_base = 0;  // generic address of shared memory; 0: not told
-  std::uint64_t local_base = 0;   // generic address of local memory; 0: not told
+  std::uint64_t shared_base = 0;  // generic address of shared memory; 0: not given
+  std::uint64_t local_base = 0;   // generic address of local memory; 0: not given
   std::string tracer;             // version of the instrumentation tool, as written
   unsigned version = 0;           // of the tracer, 1 to 6 (1.2 is 1)
   line_format format;
@@ -39,8 +39,8 @@ struct kernel_header {
   std::uint32_t warps() const { return (threads() + 31) / 32; }
 };
 
-/// Reads the head, up to and with the "#traces format" line, which together with the version tells what the lines
-/// hold. Throws input_error: a missing or wrong value, a version or a chip that is not known.
+/// Reads the header up to and including the "#traces format" line, which together with the version determines the
+/// format of the lines. Throws input_error for a missing or wrong value, or an unknown version or chip.
 kernel_header read_header(line_reader& reader);
 
 }  // namespace heddle::sass_trace

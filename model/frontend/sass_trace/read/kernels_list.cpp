@@ -14,7 +14,7 @@ namespace heddle::sass_trace {
 
 namespace {
 
-// The whole of `text` as a number in base 10 or 16 (with 0x).
+// Parses all of `text` as a number in base 10 or 16 (with 0x).
 bool number(std::string_view text, unsigned base, std::uint64_t& value) {
   if (base == 16 && (starts_with(text, "0x") || starts_with(text, "0X"))) text.remove_prefix(2);
   if (text.empty()) return false;
@@ -40,7 +40,7 @@ list_command copy_of(std::string_view line, const line_reader& reader) {
   return c;
 }
 
-// The trace of a kernel line, which must be there and of a form that is read.
+// Checks the trace file of a kernel line: it must exist in a supported format.
 list_command kernel_of(std::string_view line, const std::string& folder, const line_reader& reader) {
   list_command c;
   c.file = (line[0] == '/' ? "" : folder) + std::string(line);

@@ -18,8 +18,8 @@ struct list_command {
 };
 
 /// Reads a list of kernels (kernelslist.g) in program order. Names of traces are relative to the list's folder. Copies
-/// to the host, other calls and comments (#, //) are passed over. Throws input_error: no such list or trace, a copy
-/// that cannot be understood, a trace of a form that is not read (the raw .trace, .tracez), no kernel at all.
+/// to the host, other calls and comments (#, //) are skipped. Throws input_error for a missing list or trace, a
+/// malformed copy, an unsupported trace format (the raw .trace, .tracez), or a list without kernels.
 std::vector<list_command> read_kernels_list(const std::string& file);
 
 }  // namespace heddle::sass_trace

@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::size_t steps_between_checks = 256;  // at how much a block has
+constexpr std::size_t steps_between_checks = 256;  // interval of the checks of a block's memory
 
 std::string place_text(const block_trace& b) {
   return "thread block (" + std::to_string(b.index[0]) + "," + std::to_string(b.index[1]) + "," +
@@ -39,7 +39,7 @@ void trace_reader::truncated(const std::string& where) const {
                     "the file ends in " + where + " of kernel '" + header_.name + "', it is truncated");
 }
 
-// "key = value"
+// Parses "key = value".
 bool trace_reader::keyed(std::string_view line, std::string_view key, std::string_view& value) const {
   const std::string_view text = trimmed(line);
   if (!starts_with(text, key)) return false;

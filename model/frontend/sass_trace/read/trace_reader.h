@@ -18,26 +18,26 @@
 
 namespace heddle::sass_trace {
 
-/// Reads the trace of one kernel block by block, in the order of the file. At any time it holds one block at most, or a
-/// part of one.
+/// Reads the trace of one kernel block by block, in the order of the file. It holds at most one block, or a part of
+/// one, at any time.
 class trace_reader {
  public:
-  /// Opens the file and reads its head. Throws input_error with file and line, as all that follows.
+  /// Opens the file and reads its header. This and all other functions throw input_error with file and line.
   explicit trace_reader(const std::string& file);
-  /// The same, with the instructions already known from an earlier reading.
+  /// The same with the code table of an earlier pass.
   trace_reader(const std::string& file, std::shared_ptr<code_table> code);
 
   const kernel_header& header() const { return header_; }
   using part_taker = std::function<void(block_trace&)>;
-  /// The next thread block, into `block`; false when the file has ended, whole. Of one that takes more than
-  /// `part_bytes` only the last part: `take_part` is called with each of those before it, in which the last warp may be
-  /// incomplete.
+  /// Reads the next thread block into `block`; false at the end of the file. A block larger than `part_bytes` is
+  /// delivered in parts: `take_part` is called with each part but the last, and the last one is left in `block`. The
+  /// last warp of a part may be incomplete.
   bool next_block(block_trace& block, std::size_t part_bytes, const part_taker& take_part);
-  /// The next thread block as a whole.
+  /// Reads the next thread block as a whole.
   bool next_block(block_trace& block) { return next_block(block, ~std::size_t{0}, nullptr); }
-  /// Blocks delivered so far.
+  /// The number of blocks delivered so far.
   std::uint64_t blocks() const { return blocks_; }
-  /// The instructions met so far.
+  /// The instructions found so far.
   const std::shared_ptr<code_table>& code() const { return code_; }
 
  private:
@@ -53,8 +53,8 @@ class trace_reader {
   std::shared_ptr<code_table> code_;
   body_parser parser_;
   std::uint64_t blocks_ = 0;
-  number_set seen_;          // numbers of the blocks delivered
-  std::vector<bool> begun_;  // warps of the block
+  number_set seen_;          // numbers of the delivered blocks
+  std::vector<bool> begun_;  // warps of the block that have begun
 };
 
 }  // namespace heddle::sass_trace

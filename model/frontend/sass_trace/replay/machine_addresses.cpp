@@ -62,7 +62,7 @@ void machine_addresses(const trace_kernel& kernel, const address_list& list, con
   list.expand(step.addresses, step.mask, addresses);
   const std::uint64_t shared_base = h.shared_base;
   const std::uint64_t local_base = h.local_base;
-  // A window whose base is not told is empty.
+  // A window with an unknown base is empty.
   const std::uint64_t shared_bytes = shared_base != 0 ? isa::window_bytes : 0;
   const std::uint64_t local_bytes = local_base != 0 ? isa::window_bytes : 0;
   switch (i.mem_space) {

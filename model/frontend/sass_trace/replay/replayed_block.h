@@ -11,10 +11,11 @@
 
 namespace heddle::sass_trace {
 
-/// A block of a trace with everything in memory.
+/// A block of a trace that is completely in memory.
 class replayed_block : public isa::recorded_block, public std::enable_shared_from_this<replayed_block> {
  public:
-  /// `block`: a step list for every warp, which ends with an EXIT. `taken`: bytes to give back to the kernel's store.
+  /// `block`: a list of records for every warp, each ending with an EXIT. `taken`: bytes to return to the kernel's
+  /// store.
   replayed_block(std::shared_ptr<const trace_kernel> kernel, std::shared_ptr<const block_trace> block,
                  std::size_t taken);
   ~replayed_block() override { kernel_->store->give_back(taken_); }

@@ -10,7 +10,7 @@ namespace heddle::sass_trace {
 
 namespace {
 constexpr std::size_t segment_records =
-    64;  // resident warps times this is in memory: 5,120 of a v100, up to 268 bytes a step
+    64;  // in memory for each resident warp: 5,120 warps on a v100, up to 268 bytes a record
 }
 
 class spilled_block::segment_in_memory : public isa::recorded_segment {
@@ -71,14 +71,14 @@ void spilled_block::complete() {
   }
 }
 
-// A step that is not its warp's last: pieces that end before it learn which lanes come next.
+// Called for a record that is not its warp's last: sets the next active lanes of segments that end before it.
 void spilled_block::followed(const trace_record& step) {
   if (step.mask == 0) return;
   std::vector<place>& all = places_[warp_];
   for (; open_places_ < all.size(); ++open_places_) all[open_places_].next_lanes = step.mask;
 }
 
-// The step that begins another piece also ends the one before.
+// The first record of a segment is also the last record of the previous one.
 void spilled_block::add(const trace_record& step, const address_list& from) {
   trace_record s = step;
   if (!steps_.empty()) followed(steps_.back());

@@ -11,15 +11,16 @@
 
 namespace heddle::sass_trace {
 
-/// A block of a trace that lies in the store's file, piece by piece: in memory are the pieces at which its warps stand.
+/// A block of a trace in the store's file, in segments: only the segments that its warps currently replay are in
+/// memory.
 class spilled_block : public isa::recorded_block, public std::enable_shared_from_this<spilled_block> {
  public:
   explicit spilled_block(std::shared_ptr<const trace_kernel> kernel);
   ~spilled_block() override;
 
-  /// Takes over what was read of the block, in the order of the file, a warp perhaps in several parts.
+  /// Appends a part that was read, in the order of the file; a warp may be spread over several parts.
   void append(const block_trace& part);
-  /// All has been read: every warp gets its end.
+  /// Called when the block has been read: adds the missing EXITs.
   void complete();
 
   const std::uint32_t* index() const override { return index_; }
@@ -28,9 +29,9 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
  private:
   class segment_in_memory;
   struct place {
-    std::uint64_t position = 0;  // of its first step
-    std::uint64_t at =
-        0;  // in the store's file: its steps, the one before them first where there is one, then words of addresses
+    std::uint64_t position = 0;  // of its first record
+    std::uint64_t at = 0;  // in the store's file: its records (preceded by the record before them, if there is one),
+                           // then address words
     std::uint32_t steps = 0;
     std::uint32_t words = 0;
     std::uint32_t next_lanes = 0;
@@ -49,14 +50,14 @@ class spilled_block : public isa::recorded_block, public std::enable_shared_from
   std::uint32_t index_[3] = {0, 0, 0};
   std::shared_ptr<const common_addresses> common_;
   std::vector<std::vector<place>> places_;  // by warp
-  std::vector<stretch> stretches_;          // of the file, that are the block's
+  std::vector<stretch> stretches_;          // ranges of the file that belong to the block
 
-  // While it is read: the warp in progress, of which `read_` steps have come, and its piece in progress.
+  // While the block is read: the current warp, of which `read_` records have been read, and its current segment.
   std::uint32_t warp_ = 0;
   bool in_warp_ = false;
   std::uint64_t read_ = 0;
   std::uint64_t position_ = 0;
-  std::size_t open_places_ = 0;  // pieces from here on do not know their next lanes yet
+  std::size_t open_places_ = 0;  // segments from here on do not know their next lanes yet
   std::vector<trace_record> steps_;
   address_list addresses_;
 };

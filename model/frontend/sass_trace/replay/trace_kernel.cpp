@@ -32,11 +32,11 @@ std::shared_ptr<isa::program> program_of(const std::string& file, const kernel_h
   last.op = isa::opcode::exit;
   p->code.push_back(last);
   p->timing.push_back(isa::op_class::branch);
-  p->recorded.emplace_back();  // the end of a warp, which no line has
+  p->recorded.emplace_back();  // the added EXIT at the end of a warp, which has no line
   return p;
 }
 
-// Offsets in shared memory are mostly the same in all blocks.
+// Replaces addresses in shared memory by common ones: the offsets are mostly equal in all blocks.
 void share_addresses(const trace_kernel& kernel, const std::shared_ptr<common_addresses>& common, block_trace& block) {
   const std::vector<isa::instruction>& code = kernel.program->code;
   block.common = common;
@@ -61,7 +61,7 @@ bool ends(const trace_kernel& kernel, const block_trace& block, const warp_trace
   return w.count != 0 && kernel.program->code[block.steps[w.first + w.count - 1].instruction].op == isa::opcode::exit;
 }
 
-// What complete() adds.
+// Bytes that complete() will add.
 std::size_t added_bytes(const trace_kernel& kernel, const block_trace& block) {
   std::size_t steps = kernel.header.warps() - block.warps.size();
   for (const warp_trace& w : block.warps)
@@ -69,7 +69,7 @@ std::size_t added_bytes(const trace_kernel& kernel, const block_trace& block) {
   return steps * sizeof(trace_record);
 }
 
-// Puts the warps in order and sees to it that each ends.
+// Orders the warps and adds a missing EXIT to each.
 void complete(const trace_kernel& kernel, block_trace& block) {
   const std::uint32_t warps = kernel.header.warps();
   std::vector<warp_trace> ordered(warps);
@@ -78,7 +78,7 @@ void complete(const trace_kernel& kernel, block_trace& block) {
     warp_trace& w = ordered[n];
     w.warp = n;
     if (ends(kernel, block, w)) continue;
-    // The steps of a warp lie together, so they move to the end to have one more.
+    // The records of a warp are contiguous, so they move to the end of the list to gain one.
     const std::size_t first = block.steps.size();
     block.steps.reserve(first + w.count + 1);
     for (std::size_t k = 0; k < w.count; ++k) block.steps.push_back(block.steps[w.first + k]);
@@ -89,7 +89,7 @@ void complete(const trace_kernel& kernel, block_trace& block) {
   block.warps = std::move(ordered);
 }
 
-// What is found out about a kernel while its file is read for the first time.
+// Collects properties of a kernel while its file is read for the first time.
 class survey {
  public:
   survey(trace_kernel& kernel, const kernel_header& h) : kernel_(kernel), header_(h) {}

@@ -16,36 +16,36 @@
 
 namespace heddle::sass_trace {
 
-/// A traced kernel whose file has been read once, to its end: its machine program, and what there is to know before a
-/// block of it is replayed. Immutable.
+/// A traced kernel whose file has been read once completely: its machine program and the properties needed before a
+/// block is replayed. Immutable.
 struct trace_kernel {
   std::string file;
   kernel_header header;
   std::shared_ptr<code_table> code;             // frozen: instructions are numbered as in the program
-  std::shared_ptr<const isa::program> program;  // its last instruction is an EXIT of the replay's own
-  std::uint64_t blocks = 0;                     // in the file; those of the grid that did nothing are left out of it
+  std::shared_ptr<const isa::program> program;  // its last instruction is an EXIT added by the replay
+  std::uint64_t blocks = 0;                     // in the file, which omits blocks of the grid that did nothing
   std::uint64_t warp_instructions = 0;
   std::vector<std::shared_ptr<const block_trace>>
-      kept;                                      // all blocks, as a block_source gives them; empty: they are read again
-  std::map<std::string, std::uint64_t> unknown;  // opcodes that are not in the generation's table: times executed
-  std::shared_ptr<trace_store> store;            // of its blocks
+      kept;  // all blocks as block_source returns them; empty: they are read again
+  std::map<std::string, std::uint64_t>
+      unknown;                         // opcodes missing in the table of the generation, with their execution counts
+  std::shared_ptr<trace_store> store;  // holds its blocks
 
-  /// The replay's own EXIT, with all threads that the warp has.
+  /// A record of the added EXIT, with all threads of the warp.
   trace_record end_of(std::uint32_t warp) const;
 };
 
-/// Reads the whole file, so that nothing is wrong with it any more when the kernel runs. `strict`: an opcode that is
-/// not known is an error. Blocks are kept if the store has room for all of them. Throws input_error.
+/// Reads the whole file, so that errors are found before the kernel runs. `strict`: an unknown opcode is an error.
+/// Blocks are kept in memory if the store has room for all of them. Throws input_error.
 std::shared_ptr<const trace_kernel> read_kernel(const std::string& file, bool strict,
                                                 std::shared_ptr<trace_store> store);
 
-/// The blocks of a kernel for its replay, one by one in the order of the file, which is read again unless they were
-/// kept. They are in memory if the store has room.
+/// Delivers the blocks of a kernel for its replay in the order of the file, which is read again unless the blocks were
+/// kept. A block is in memory if the store has room.
 class block_source {
  public:
   explicit block_source(std::shared_ptr<const trace_kernel> kernel);
-  /// The next block; behind those of the file come any number that do nothing. Throws input_error when the file is not
-  /// what it was.
+  /// The next block; after those of the file, any number of empty blocks. Throws input_error if the file has changed.
   std::shared_ptr<const isa::recorded_block> next();
 
  private:
@@ -53,11 +53,11 @@ class block_source {
   std::unique_ptr<trace_reader> reader_;
   std::shared_ptr<common_addresses> common_;
   std::size_t delivered_ = 0;
-  block_trace::room last_;  // blocks of a kernel are mostly of one size
+  block_trace::room last_;  // most blocks of a kernel have the same size
 };
 
-/// A traced kernel as the machine runs it: block by block from its file, which is open from the first block to the last
-/// only.
+/// A traced kernel as the model replays it: block by block from its file, which is open only from the first block to
+/// the last.
 class trace_recording : public isa::recording {
  public:
   explicit trace_recording(std::shared_ptr<const trace_kernel> kernel) : kernel_(std::move(kernel)) {}

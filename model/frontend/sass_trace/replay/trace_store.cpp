@@ -82,7 +82,7 @@ void trace_store::keep(std::size_t bytes) {
   room_ -= std::min<std::size_t>(room_, bytes);
 }
 
-// A file system that cannot give parts of a file back keeps them until the end.
+// Where the file system does not support holes, the space stays allocated until the file is closed.
 void trace_store::forget(std::uint64_t at, std::uint64_t bytes) {
 #ifdef FALLOC_FL_PUNCH_HOLE
   if (bytes != 0)

@@ -20,13 +20,13 @@ namespace heddle::sass_trace {
 
 namespace {
 
-constexpr std::size_t packed_bytes = std::size_t{1} << 16;            // read at once
+constexpr std::size_t packed_bytes = std::size_t{1} << 16;            // compressed bytes per read
 constexpr std::uint64_t most_decoder_bytes = std::uint64_t{1} << 28;  // xz -9 needs 65 MiB, zstd --ultra 128 MiB
 
 class plain_source : public byte_source {
  public:
   explicit plain_source(const std::string& file) {
-    // Not to wait for a writer, should the name be a pipe's.
+    // Non-blocking: opening a pipe must not wait for its writer.
     fd_ = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd_ < 0) throw input_error("'" + file + "' cannot be read: " + std::strerror(errno));
     struct stat s {};
@@ -56,8 +56,8 @@ struct stretch {
   std::size_t bytes = 0;
 };
 
-// One of the libraries. step() takes from `in` and writes to `out` what it can, and moves both on; `last`: nothing
-// follows `in`. True: the compressed data may end here.
+// The decoder of one library. step() consumes from `in` and writes to `out` as much as possible and advances both;
+// `last`: no input follows `in`. True: the compressed data may end here.
 class gzip_decoder {
  public:
   gzip_decoder() {
@@ -66,7 +66,7 @@ class gzip_decoder {
   }
   ~gzip_decoder() { inflateEnd(&z_); }
   bool step(stretch& in, stretch& out, bool) {
-    if (ended_ && in.bytes != 0) inflateReset(&z_);  // another part
+    if (ended_ && in.bytes != 0) inflateReset(&z_);  // the next part begins
     z_.next_in = in.at;
     z_.avail_in = static_cast<uInt>(in.bytes);
     z_.next_out = out.at;
@@ -120,7 +120,7 @@ class zstd_decoder {
   }
   ~zstd_decoder() { ZSTD_freeDStream(z_); }
   bool step(stretch& in, stretch& out, bool) {
-    if (ended_ && in.bytes == 0) return true;  // it would begin another part
+    if (ended_ && in.bytes == 0) return true;  // more input would begin another part
     ZSTD_inBuffer from{in.at, in.bytes, 0};
     ZSTD_outBuffer to{out.at, out.bytes, 0};
     const std::size_t result = ZSTD_decompressStream(z_, &to, &from);
@@ -162,7 +162,7 @@ class packed_source : public byte_source {
   Decoder decoder_;
   std::uint8_t packed_[packed_bytes];
   stretch in_;
-  bool last_ = false;  // nothing follows `in_`, which is empty
+  bool last_ = false;  // no input follows `in_`, which is empty
 };
 
 bool ends_with(const std::string& text, const char* ending) {

@@ -7,14 +7,14 @@
 
 namespace heddle::sass_trace {
 
-/// The bytes of a file, decompressed where its name ends in .xz, .zst or .gz. A compressed file may have several parts
-/// behind each other; each must be whole, with the checksums and lengths it is told to have.
+/// The bytes of a file, decompressed if its name ends in .xz, .zst or .gz. A compressed file may consist of several
+/// parts in sequence; each must be complete, with matching checksums and lengths.
 class byte_source {
  public:
-  /// Throws input_error when the file cannot be read or is no regular file.
+  /// Throws input_error if the file cannot be read or is not a regular file.
   static std::unique_ptr<byte_source> open(const std::string& file);
   virtual ~byte_source() = default;
-  /// At most `most` bytes; 0: the file has ended. Throws std::runtime_error with what is wrong with the data.
+  /// Reads at most `most` bytes; 0: end of the file. Throws std::runtime_error describing an error in the data.
   virtual std::size_t read(char* to, std::size_t most) = 0;
 };
 

@@ -11,8 +11,8 @@
 
 namespace heddle::sass_trace {
 
-/// Reads the blank-separated fields of one line, left to right. What is not there as expected throws input_error at its
-/// column; the message is "got '…', expected " and `what`.
+/// Parses the blank-separated fields of one line from left to right. An unexpected field throws input_error at its
+/// column; the message is "got '…', expected " followed by `what`.
 class field_scanner {
  public:
   field_scanner(std::string_view line, const line_reader& place)
@@ -25,8 +25,8 @@ class field_scanner {
     if (end_ - at_ > 2 && at_[0] == '0' && (at_[1] | 0x20) == 'x') at_ += 2;
     const char* digits = at_;
     std::uint64_t value = 0;
-    std::uint64_t lost = 0;  // of more than 64 bits
-    const char* at = at_;    // a copy stays in a register
+    std::uint64_t lost = 0;  // bits beyond the 64th
+    const char* at = at_;    // local copy, which stays in a register
     for (; at < end_; ++at) {
       const unsigned d = digit(*at);
       if (d > 15) break;
@@ -46,7 +46,7 @@ class field_scanner {
     if (value > most || !at_separator()) refuse(from, what);
     return value;
   }
-  /// A decimal number of 64 bits, perhaps negative. What C's printf writes of a signed or an unsigned number.
+  /// A decimal number of 64 bits with an optional sign, as C's printf writes signed and unsigned numbers.
   std::int64_t integer(const char* what) {
     skip_blanks();
     const char* from = at_;
@@ -56,14 +56,14 @@ class field_scanner {
     if (!at_separator() || (negative && value > std::uint64_t{1} << 63)) refuse(from, what);
     return static_cast<std::int64_t>(negative ? 0 - value : value);
   }
-  /// Text up to the next blank; empty at the end of the line.
+  /// The text up to the next blank; empty at the end of the line.
   std::string_view word() {
     skip_blanks();
     const char* from = at_;
     while (!at_separator()) ++at_;
     return {from, static_cast<std::size_t>(at_ - from)};
   }
-  /// Only blanks are left.
+  /// True if only blanks are left.
   bool done() {
     skip_blanks();
     return at_ == end_;
@@ -78,8 +78,8 @@ class field_scanner {
   }
   const char* position() const { return at_; }
   std::size_t column() const { return static_cast<std::size_t>(at_ - begin_); }
-  /// Reads the hexadecimal number of at most 64 bits, with or without 0x, that begins at `from` and ends before a blank
-  /// or the end of a line; returns where it ends, or `from` where there is no such.
+  /// Parses a hexadecimal number of at most 64 bits, with or without 0x, that starts at `from` and ends before a blank
+  /// or the end of a line. Returns its end, or `from` if there is no such number.
   static std::size_t hex_word(std::string_view text, std::size_t from, std::uint64_t& value) {
     std::size_t at = from;
     if (text.size() - at > 2 && text[at] == '0' && (text[at + 1] | 0x20) == 'x') at += 2;
@@ -96,7 +96,7 @@ class field_scanner {
 
  private:
   static bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-  // The value of each character as a hexadecimal digit; 16: it is none.
+  // The value of each character as a hexadecimal digit; 16: not a digit.
   static constexpr std::array<std::uint8_t, 256> hex_digits() {
     std::array<std::uint8_t, 256> t{};
     for (auto& d : t) d = 16;

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t longest_line = buffer_bytes / 4;
-constexpr std::size_t read_bytes = std::size_t{1} << 16;  // at once: what is read next is still in the host's caches
+constexpr std::size_t read_bytes =
+    std::size_t{1} << 16;  // per read: small enough that the text is still in the host's caches when it is parsed
 
 }  // namespace
 
@@ -52,7 +53,8 @@ bool line_reader::next_with_text(std::string_view& line) {
   return false;
 }
 
-// Brings more text behind what is left; false: there is none. Does not move what is left when it returns false.
+// Reads more text after the remaining text; false at the end of the file, in which case the remaining text is not
+// moved.
 bool line_reader::refill() {
   if (exhausted_) return false;
   if (begin_ != 0) {
